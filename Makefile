@@ -1,0 +1,50 @@
+# Two commands do everything, set-up included: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test check format docs bench clean
+
+help:
+	@echo "make demo    solve a real game with a reference solver and both boosters (two minutes)"
+	@echo "make test    lint, format and type check, then the tests"
+	@echo "make check   the checks alone"
+	@echo "make format  mend what the formatter can mend"
+	@echo "make docs    build the documentation into site/"
+	@echo "make bench   run the benchmarks"
+	@echo "make clean   remove the environment and everything built"
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "relaxboost needs Python 3.11 or later; make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing relaxboost and what it needs into $(VENV) (once, a minute or two) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $(READY)
+
+demo: $(READY)
+	@mkdir -p output
+	$(BIN)/python examples/breast_cancer.py output/breast_cancer.png
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest --numprocesses 2
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+bench: $(READY)
+	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) output site build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""`python -m relaxboost` is the command line."""
+
+from relaxboost.cli import main
+
+main()

@@ -1,0 +1,98 @@
+"""The restricted linear program of column generation, kept warm in HiGHS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.relaxations import LinearForm
+
+Vector = NDArray[np.float64]
+
+
+class RestrictedMaster:
+    """min f(d) + v over the simplex, subject to <column, d> <= v for the columns added so far.
+
+    This is Eq. 13 of SS09 for β -> 0: the multipliers of the rows are the weights w. A new column
+    is one new row, after which the old basis is dual feasible and a few dual simplex pivots
+    restore optimality.
+    """
+
+    def __init__(self, form: LinearForm, m: int) -> None:
+        import highspy
+
+        self._m = m
+        self._columns = form.cost.size + 1
+        self._edge = form.cost.size
+        infinity = highspy.kHighsInf
+        model = highspy.HighsLp()
+        model.num_col_ = self._columns
+        model.col_cost_ = np.append(form.cost, 1.0)
+        model.col_lower_ = np.append(form.lower, -infinity)
+        model.col_upper_ = np.append(form.upper, infinity)
+        simplex_row = np.zeros((1, self._columns))
+        simplex_row[0, :m] = 1.0
+        rows, low, high = [simplex_row], [np.ones(1)], [np.ones(1)]
+        if form.rows is not None:
+            extra = np.zeros((form.rows.shape[0], self._columns))
+            extra[:, :-1] = form.rows.toarray() if hasattr(form.rows, "toarray") else form.rows
+            rows.append(extra)
+            low.append(form.row_lower)
+            high.append(form.row_upper)
+        table = np.concatenate(rows)
+        model.num_row_ = self._fixed = table.shape[0]
+        model.row_lower_, model.row_upper_ = np.concatenate(low), np.concatenate(high)
+        where = [np.flatnonzero(row) for row in table]
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.cumsum([0, *map(len, where)])
+        model.a_matrix_.index_ = np.concatenate(where)
+        model.a_matrix_.value_ = np.concatenate(
+            [row[i] for row, i in zip(table, where, strict=True)]
+        )
+        self._highs = highspy.Highs()
+        options: dict[str, Any] = {
+            "output_flag": False,
+            "threads": 1,
+            "presolve": "off",
+            "solver": "simplex",
+            "primal_feasibility_tolerance": 1e-10,
+            "dual_feasibility_tolerance": 1e-10,
+        }
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
+        self._highs.passModel(model)
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._infinity = infinity
+
+    def add(self, column: NDArray[Any]) -> None:
+        """Add the row <column, d> <= v."""
+        index = np.flatnonzero(column)
+        value = np.append(column[index].astype(np.float64), -1.0)
+        index = np.append(index, self._edge).astype(np.int32)
+        self._highs.addRow(-self._infinity, 0.0, index.size, index, value)
+
+    def solve(self) -> tuple[Vector, Vector]:
+        """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.
+
+        Raises
+        ------
+        InputError
+            If the relaxation leaves no distribution.
+        ArithmeticError
+            If HiGHS gives up.
+        """
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status != self._optimal:
+            name = self._highs.modelStatusToString(status)
+            if "nfeasible" in name:
+                raise InputError("the relaxation is infinite on the whole simplex")
+            raise ArithmeticError(f"HiGHS ended with status {name} on the restricted problem")
+        solution = self._highs.getSolution()
+        d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)
+        weights = np.maximum(-np.array(solution.row_dual)[self._fixed :], 0.0)
+        total = weights.sum()
+        return d / d.sum(), weights / total if total > 1.0 else weights

@@ -1,0 +1,78 @@
+"""The loop all boosters share: price, yield the state, update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.boosters.active import ActiveSet
+from relaxboost.game import Game
+from relaxboost.matrices import Best
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class State:
+    """A round as it stands after the weak learner has answered and before the update."""
+
+    round: int
+    d: Vector
+    """The distribution d_t shown to the weak learner."""
+    best: Best
+    """Its answer."""
+    active: ActiveSet
+    """The combined hypothesis w_t, with its margins."""
+    smoothed_gap: float
+    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests; nan where d_t is not smoothed."""
+    lower: float
+    """F(A w_t) from the cached margins."""
+    upper: float
+    """f(d_t) + edge + slack, as computed."""
+    step: float
+    """The step that led to w_t."""
+    inner: str
+    """How d_t was made: "smoothed" or "lp"."""
+
+
+class Update(Protocol):
+    """One booster: holds d_t and w_t, and moves to the next pair when told the best column."""
+
+    active: ActiveSet
+    d: Vector
+    step: float
+    inner: str
+
+    def advance(self, best: Best) -> bool:
+        """Take the column `best` into account; False if nothing can change any more."""
+        ...
+
+
+def rounds(game: Game, update: Update) -> Iterator[State]:
+    """Yield a state per round, for ever or until the update cannot move.
+
+    The state's arrays belong to the round: d is never written to again, the active set lives on.
+    """
+    relaxation = game.relaxation
+    for t in count(1):
+        d, active = update.d, update.active
+        best = game.matrix.best(d)
+        smoothed = update.inner == "smoothed"
+        yield State(
+            round=t,
+            d=d,
+            best=best,
+            active=active,
+            smoothed_gap=best.edge - float(d @ active.u) if smoothed else float("nan"),
+            lower=relaxation.relaxed_margin(active.u)[0],
+            upper=relaxation.penalty(d) + best.edge + best.slack,
+            step=update.step,
+            inner=update.inner,
+        )
+        if not update.advance(best):
+            return

@@ -1,0 +1,72 @@
+"""Step sizes for the smoothed relaxed margin along a segment of margins."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.relaxations import Relaxation
+
+Vector = NDArray[np.float64]
+
+
+def quadratic_step(slope: float, v: Vector, beta: float, longest: float = 1.0) -> float:
+    """Return the step of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf² cut to [0, longest].
+
+    `slope` is <d, v> for the direction v of the margins. η maximises the minorant of Eq. 10, the
+    smoothed relaxed margin being 1/β-smooth in the sup-norm.
+    """
+    size = float(np.max(np.abs(v)))
+    if size == 0.0 or slope <= 0.0:
+        return 0.0 if slope <= 0.0 else longest
+    return min(longest, beta * slope / (size * size))
+
+
+def line_search(
+    relaxation: Relaxation,
+    u: Vector,
+    v: Vector,
+    beta: float,
+    slope: float,
+    longest: float = 1.0,
+    accuracy: float = 0.05,
+) -> float:
+    """Return the η in [0, longest] that maximises the smoothed relaxed margin at u + ηv.
+
+    The derivative <d(u + ηv), v> decreases in η. It is still non-negative at the step of Fig. 1;
+    from there the bracket is widened fourfold at a time and then closed by the Illinois variant
+    of regula falsi, until the derivative lies between 0 and `accuracy` times `slope`, its value
+    at 0. The result is never shorter than Fig. 1's step nor beyond the maximiser, so the gain is
+    at least Fig. 1's.
+    """
+    if slope <= 0.0:
+        return 0.0
+
+    def derivative(eta: float) -> float:
+        return float(relaxation.distribution(u + eta * v, beta) @ v)
+
+    left, at_left = 0.0, slope
+    right = max(quadratic_step(slope, v, beta, longest), 1e-300)
+    while True:
+        at_right = derivative(right)
+        if at_right <= 0.0 or right >= longest:
+            break
+        left, at_left = right, at_right
+        right = min(longest, 4.0 * right)
+    if at_right >= 0.0:
+        return right
+    side = 0
+    for _ in range(60):
+        eta = right - at_right * (right - left) / (at_right - at_left)
+        value = derivative(eta)
+        if 0.0 <= value <= accuracy * slope:
+            return eta
+        if value > 0.0:
+            left, at_left = eta, value
+            at_right = at_right / 2 if side == 1 else at_right
+            side = 1
+        else:
+            right, at_right = eta, value
+            at_left = at_left / 2 if side == -1 else at_left
+            side = -1
+    return left

@@ -1,0 +1,189 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost import __version__
+from relaxboost.errors import InputError, MissingDependencyError
+
+
+class _Rational(click.ParamType):
+    """A decimal or a fraction, kept exactly: 0.1 is one tenth, 1/3 one third."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
+        if isinstance(value, Fraction):
+            return value
+        try:
+            return Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is not a number")
+
+
+_EXIT = """
+\b
+Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
+same), 2 bad input.
+"""
+
+
+@click.group()
+@click.version_option(__version__, prog_name="relaxboost")
+def cli() -> None:
+    """Certified convex optimisation behind boosting."""
+
+
+@cli.command(
+    epilog=_EXIT
+    + """
+\b
+Examples:
+  relaxboost solve --dataset breast-cancer --relaxation capped --fraction 0.1
+  relaxboost solve data.csv --label y --tol 1e-6 --json
+  relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
+"""
+)
+@click.argument("csv", required=False, type=click.Path(path_type=Path))
+@click.option("--label", help="Label column of the CSV; any two values.")
+@click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
+@click.option(
+    "--relaxation",
+    type=click.Choice(["hard", "capped"]),
+    help="hard: the margin of the worst example; capped: the mean of the k worst. [default: capped "
+    "if --k or --fraction is given, else hard]",
+)
+@click.option("--k", type=_Rational(), help="capped: no example weighs more than 1/k.")
+@click.option("--fraction", type=_Rational(), help="capped: k as a fraction of the examples.")
+@click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
+@click.option(
+    "--method", default="auto", show_default=True, help="auto, corrective, totally-corrective."
+)
+@click.option(
+    "--step",
+    default="fig1",
+    show_default=True,
+    help="Corrective steps: fig1, classic, line-search, away, pairwise.",
+)
+@click.option("--max-rounds", type=int, help="Stop after so many rounds.")
+@click.option("--time-limit", type=float, help="Stop after so many seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw margins and gap to this file.")
+def solve(
+    csv: Path | None,
+    label: str | None,
+    dataset: str | None,
+    relaxation: str | None,
+    k: Fraction | None,
+    fraction: Fraction | None,
+    tol: float,
+    method: str,
+    step: str,
+    max_rounds: int | None,
+    time_limit: float | None,
+    as_json: bool,
+    plot: Path | None,
+) -> None:
+    """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
+
+    Builds every decision stump of the data, solves the game they play against the examples, and
+    prints a bracket of its value, the hypotheses with the largest weights, and the margins.
+    """
+    from relaxboost import boosters, plots, report
+    from relaxboost.game import Game
+    from relaxboost.matrices import stumps
+
+    chosen = _relaxation(relaxation, k, fraction)
+    if plot is not None:
+        plots.check_plot(plot)
+    data = _data(csv, label, dataset)
+    game = Game(stumps(data.X, data.y, data.feature_names), chosen)
+    solution = boosters.solve(
+        game,
+        tol,
+        method,
+        step=step,
+        max_rounds=max_rounds,
+        time_limit=time_limit,
+        verbose=0 if as_json else 1,
+    )
+    if plot is not None:
+        plots.save(plots.overview(solution, title=f"{data.name}: all {game.n} stumps"), plot)
+    if as_json:
+        content = {
+            "data": data.name,
+            "classes": {"-1": data.classes[0], "+1": data.classes[1]},
+            **report.data(solution),
+        }
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        positive = int((data.y > 0).sum())
+        click.echo(
+            f"data:       {data.name}, {game.m} examples, {data.X.shape[1]} features; "
+            f"+1 is {data.classes[1]!r} ({positive}), "
+            f"-1 is {data.classes[0]!r} ({game.m - positive})"
+        )
+        click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}")
+        click.echo(report.text(solution))
+        if plot is not None:
+            click.echo(f"picture:    {plot}")
+    if solution.status != "optimal":
+        sys.exit(1)
+
+
+def _relaxation(name: str | None, k: Fraction | None, fraction: Fraction | None) -> Any:
+    from relaxboost.relaxations import Capped, HardMargin
+
+    if name is None:
+        name = "hard" if k is None and fraction is None else "capped"
+    if name == "hard":
+        if k is not None or fraction is not None:
+            raise InputError("--k and --fraction belong to --relaxation capped")
+        return HardMargin()
+    if (k is None) == (fraction is None):
+        raise InputError("--relaxation capped needs either --k or --fraction")
+    return Capped(k=k) if k is not None else Capped(fraction=fraction)
+
+
+def _data(csv: Path | None, label: str | None, dataset: str | None) -> Any:
+    from relaxboost import datasets
+
+    if (csv is None) == (dataset is None):
+        raise InputError("give either a CSV file or --dataset, e.g. --dataset breast-cancer")
+    if dataset is not None:
+        if dataset not in datasets.BUNDLED:
+            raise InputError(f"no data set {dataset!r}; bundled: {', '.join(datasets.BUNDLED)}")
+        return datasets.BUNDLED[dataset]()
+    if label is None:
+        raise InputError("a CSV needs --label, the name of its label column")
+    assert csv is not None
+    return datasets.read_csv(csv, label)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input ends with one line on standard error and status 2."""
+    try:
+        cli.main(args=arguments, prog_name="relaxboost", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (InputError, MissingDependencyError) as error:
+        _fail(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted before there was anything to report", status=130)
+    except BrokenPipeError:
+        sys.exit(141)
+
+
+def _fail(message: str, status: int = 2) -> None:
+    click.echo(f"relaxboost: {' '.join(message.split())}", err=True)
+    sys.exit(status)

@@ -1,0 +1,9 @@
+"""The errors a user meets. Each names the thing, the rule and the remedy."""
+
+
+class InputError(ValueError):
+    """Something given to relaxboost cannot be used; raised before any work starts."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional library is needed; the message says which extra brings it."""

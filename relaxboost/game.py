@@ -1,0 +1,155 @@
+"""The game (A, f): validation, digest, the cvxpy pair, and the bracket."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost import bounds, models
+from relaxboost.errors import InputError
+from relaxboost.matrices import MarginMatrix, as_matrix
+from relaxboost.relaxations import HardMargin, Relaxation
+
+Vector = NDArray[np.float64]
+
+
+class Game:
+    """The relaxed weak-learning game of a margin matrix A and a relaxation f.
+
+    Its value is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over ‖w‖_1 <= 1 of
+    F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d).
+
+    Parameters
+    ----------
+    A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
+        Shape (m, n): m examples, n hypotheses, A[i, j] = y_i h_j(x_i) in [−1, 1].
+    relaxation : Relaxation
+        By default the hard margin, f = 0.
+
+    Raises
+    ------
+    InputError
+        If A is not a non-empty matrix of numbers in [−1, 1], or the relaxation does not fit m.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality.
+    """
+
+    def __init__(self, A: Any, relaxation: Relaxation | None = None) -> None:
+        relaxation = HardMargin() if relaxation is None else relaxation
+        if not isinstance(relaxation, Relaxation):
+            hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
+            raise InputError(
+                f"relaxation must be one of relaxboost's or a subclass of Relaxation, "
+                f"got {relaxation!r}{hint}"
+            )
+        self._matrix = as_matrix(A)
+        self._relaxation = relaxation.resolve(self._matrix.m)
+
+    @property
+    def matrix(self) -> MarginMatrix:
+        """The margin matrix."""
+        return self._matrix
+
+    @property
+    def relaxation(self) -> Relaxation:
+        """The relaxation, with every parameter resolved for this m."""
+        return self._relaxation
+
+    @property
+    def m(self) -> int:
+        """Number of examples."""
+        return self._matrix.m
+
+    @property
+    def n(self) -> int | None:
+        """Number of hypotheses; None where they are not enumerated."""
+        return self._matrix.n
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical content: matrix and relaxation with exact parameters."""
+        text = f"relaxboost game v1 {self._matrix.digest()} {self._relaxation!r} l1-ball 1"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Game({self._matrix!r}, {self._relaxation!r})"
+
+    def primal(self) -> Any:
+        """Return min f(d) + v subject to |Aᵀd| <= v as an unsolved cvxpy problem.
+
+        Its variables are named ``d`` and ``v``; find them with ``problem.var_dict``.
+        """
+        return models.primal(self._matrix, self._relaxation).problem
+
+    def dual(self) -> Any:
+        """Return max γ − f*(x) subject to x >= γ − u, u <= A w, ‖w‖_1 <= 1, unsolved.
+
+        Its variables are named ``w``, ``u`` and ``gamma`` (and ``x`` where f needs it). The
+        multipliers of ``u <= A @ w``, its first constraint, are a d >= 0 of the primal.
+        """
+        return models.dual(self._matrix, self._relaxation).problem
+
+    def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
+        """Return (lower, upper) with lower <= ρ <= upper from any nearly feasible pair.
+
+        Both points are repaired first: `d` is clipped and moved into the simplex and the domain
+        of f, `w` is scaled into the l1 ball. The bounds are evaluated at what results and
+        rounded outwards. They are as wide as the pair is bad, and never wrong.
+
+        Parameters
+        ----------
+        d : array of shape (m,)
+            Finite numbers, one at least positive.
+        w : array of shape (n,), or a pair (support, coefficients)
+            Finite weights.
+
+        Raises
+        ------
+        InputError
+            For wrong shapes or values that cannot be repaired.
+        """
+        support, coefficients = self.repair_w(w)
+        lower, _ = bounds.evaluate_lower(self._matrix, self._relaxation, support, coefficients)
+        return lower, bounds.evaluate_upper(self._matrix, self._relaxation, self.repair_d(d))
+
+    def repair_d(self, d: ArrayLike) -> Vector:
+        """Return a d of the simplex near `d` at which f is finite."""
+        d = np.asarray(d, dtype=np.float64)
+        if d.shape != (self.m,):
+            raise InputError(f"d has shape {d.shape}, and this game has m = {self.m} examples")
+        return self._relaxation.repair(d)
+
+    def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, coefficients) of `w` scaled into the unit l1 ball."""
+        if isinstance(w, tuple):
+            support = np.asarray(w[0], dtype=np.int64)
+            coefficients = np.array(w[1], dtype=np.float64)
+            if support.ndim != 1 or support.shape != coefficients.shape:
+                raise InputError("w = (support, coefficients) needs two vectors of one length")
+            if (
+                self.n is not None
+                and support.size
+                and not 0 <= support.min() <= support.max() < self.n
+            ):
+                raise InputError(f"support names columns outside 0..{self.n - 1}")
+        else:
+            dense = np.asarray(w, dtype=np.float64)
+            if dense.shape != (self.n,):
+                raise InputError(f"w has shape {dense.shape}, and this game has n = {self.n}")
+            support = np.flatnonzero(dense)
+            coefficients = dense[support]
+        if not np.isfinite(coefficients).all():
+            raise InputError("w has nan or infinite entries")
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > 1.0:  # so that the norm cannot overflow
+            coefficients = coefficients / largest
+        norm = float(np.abs(coefficients).sum())
+        if norm > 1.0:
+            coefficients = coefficients / norm
+        return support, coefficients

@@ -1,0 +1,20 @@
+"""Margin matrices: dense, sparse, all decision stumps (implicit), any weak learner (oracle)."""
+
+from relaxboost.matrices.base import Best, MarginMatrix, as_matrix
+from relaxboost.matrices.dense import DenseMatrix
+from relaxboost.matrices.oracle import OracleMatrix, oracle
+from relaxboost.matrices.sparse import SparseMatrix
+from relaxboost.matrices.stumps import Stump, StumpMatrix, stumps
+
+__all__ = [
+    "Best",
+    "DenseMatrix",
+    "MarginMatrix",
+    "OracleMatrix",
+    "SparseMatrix",
+    "Stump",
+    "StumpMatrix",
+    "as_matrix",
+    "oracle",
+    "stumps",
+]

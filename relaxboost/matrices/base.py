@@ -1,0 +1,175 @@
+"""The margin matrix as boosters and bounds see it: `best`, `column` and products."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.matrices import kernels
+
+Vector = NDArray[np.float64]
+
+WRITE_DOWN_LIMIT = 50_000_000
+"""Entries above which an implicit matrix is not written down."""
+
+
+class Best(NamedTuple):
+    """The answer of a weak learner to a distribution d."""
+
+    id: int
+    """The column, named by its canonical number."""
+    sign: int
+    """+1 or −1: the sign of its edge."""
+    edge: float
+    """Its absolute edge |(Aᵀd)_id| >= 0, as computed."""
+    slack: float
+    """No hypothesis has an edge above edge + slack (up to `edge_roundings`); inf if unknown."""
+
+
+class MarginMatrix(ABC):
+    """A margin matrix A, A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
+
+    Subclasses for which every column is known give `edges`; `best` follows from it, ties going
+    to the lowest index. Kernels add in a fixed order, whatever the number of threads.
+    """
+
+    m: int
+    """Number of examples (rows)."""
+
+    n: int | None
+    """Number of hypotheses (columns), None where they are not enumerated."""
+
+    edge_roundings: ClassVar[int] = 1
+    """A computed edge is wrong by at most γ_r Σd with r = edge_roundings · m + 8."""
+
+    @abstractmethod
+    def column(self, j: int) -> NDArray[Any]:
+        """Return column `j`, shape (m,), in the storage type."""
+
+    @abstractmethod
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd, one edge for each enumerated column."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical content, in hexadecimal."""
+
+    def best(self, d: Vector) -> Best:
+        """Return the column with the largest absolute edge; ties go to the lowest index."""
+        edges = self.edges(d)
+        j, edge = kernels.first_largest(edges)
+        return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
+
+    def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
+        """Return A w for the w with these `coefficients` on the columns in `support`."""
+        u = np.zeros(self.m)
+        for j, c in zip(support, coefficients, strict=True):
+            kernels.add_scaled(u, self.column(int(j)), float(c))
+        return u
+
+    def describe(self, j: int, sign: int = 1) -> str:
+        """Return the name of the hypothesis `j`, or of its negative."""
+        return f"h{j}" if sign > 0 else f"-h{j}"
+
+    def columns(self, support: Iterable[int]) -> Vector:
+        """Return the columns in `support` as an array of shape (m, len(support))."""
+        ids = [int(j) for j in support]
+        out = np.empty((self.m, len(ids)), order="F")
+        for slot, j in enumerate(ids):
+            out[:, slot] = self.column(j)
+        return out
+
+    def toarray(self) -> Vector:
+        """Return A as a dense array of shape (m, n).
+
+        Raises
+        ------
+        InputError
+            If the columns are not enumerated or there are too many entries to write down.
+        """
+        self.check_writable("toarray()")
+        assert self.n is not None
+        return self.columns(range(self.n))
+
+    def tocvxpy(self) -> Any:
+        """Return A as the constant (array or sparse) that cvxpy models take."""
+        return self.toarray()
+
+    def check_writable(self, what: str) -> None:
+        """Raise an InputError if A cannot be written down, naming `what` needs it."""
+        if self.n is None:
+            raise InputError(
+                f"{what} needs every column of A, and {self!r} does not enumerate them; "
+                "use solve(game)"
+            )
+        if self.m * self.n > WRITE_DOWN_LIMIT:
+            raise InputError(
+                f"{what} needs A written down, and {self.m} x {self.n} is more than "
+                f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms it, or "
+                "reference(game), which prices columns in as they are needed"
+            )
+
+    def __repr__(self) -> str:
+        n = "any number of" if self.n is None else self.n
+        return f"{type(self).__name__}({self.m} examples, {n} hypotheses)"
+
+
+def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
+    """Return the SHA-256 of a matrix given as (row indices, non-zero values) column by column.
+
+    Storage (dense, sparse, float32, int8) does not enter: equal entries give equal digests.
+    """
+    sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
+    for rows, values in columns:
+        sha.update(np.int64(len(rows)).astype("<i8").tobytes())
+        sha.update(np.ascontiguousarray(rows, dtype="<i8").tobytes())
+        sha.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+    return sha.hexdigest()
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise an InputError unless `shape` is that of a margin matrix."""
+    if len(shape) != 2:
+        raise InputError(
+            f"A must be a matrix with examples in rows and hypotheses in columns, got {len(shape)} "
+            f"dimension{'s' * (len(shape) != 1)}"
+        )
+    for size, what in zip(shape, ("row (example)", "column (hypothesis)"), strict=True):
+        if size == 0:
+            raise InputError(f"A needs at least one {what}, got shape {shape}")
+
+
+def check_entry(value: float, row: int, column: int) -> None:
+    """Raise the InputError for the entry that cannot stand in a margin matrix."""
+    if math.isfinite(value):
+        rule = "is outside [-1, 1]; divide each column by its largest absolute value"
+    else:
+        rule = "is not a finite number; drop or impute that example"
+    raise InputError(f"A[{row}, {column}] = {value:g} {rule}")
+
+
+def as_matrix(A: Any) -> MarginMatrix:
+    """Return `A` as a margin matrix: one already, an array, or a scipy.sparse matrix.
+
+    Raises
+    ------
+    InputError
+        If A is not a non-empty matrix of real numbers in [−1, 1].
+    """
+    if isinstance(A, MarginMatrix):
+        return A
+    # scipy.sparse is not imported to find out: an object of it has been made by it.
+    if type(A).__module__.startswith("scipy.sparse"):
+        from relaxboost.matrices.sparse import SparseMatrix
+
+        return SparseMatrix(A)
+    from relaxboost.matrices.dense import DenseMatrix
+
+    return DenseMatrix(A)

@@ -1,0 +1,79 @@
+"""Dense margin matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.matrices import kernels
+from relaxboost.matrices.base import (
+    MarginMatrix,
+    Vector,
+    check_entry,
+    check_shape,
+    content_digest,
+)
+
+# Entries above which a pass is shared between threads.
+_PARALLEL = 2_000_000
+
+
+class DenseMatrix(MarginMatrix):
+    """A margin matrix held as an array of its own: float64, float32, or int8 for {−1, 0, 1}.
+
+    Parameters
+    ----------
+    A : array of shape (m, n)
+        Entries in [−1, 1]. float64 and float32 are kept, other integer types become int8; sums
+        are in double precision throughout. A copy is made, in column order.
+    """
+
+    def __init__(self, A: ArrayLike) -> None:
+        try:
+            given = np.asarray(A)
+        except ValueError as error:
+            raise InputError(f"A is not a rectangular array: {error}") from None
+        kind = given.dtype.kind
+        if kind == "b":
+            raise InputError("A has dtype bool; margins are signed: use 2 * A.astype('int8') - 1")
+        if kind not in "iuf" or given.dtype.itemsize > 8:
+            raise InputError(
+                f"A has dtype {given.dtype}; it must be float64, float32 or an integer type"
+            )
+        check_shape(given.shape)
+        inside = (given >= -1) & (given <= 1)  # false for nan
+        if not inside.all():
+            row, column = np.unravel_index(int(np.argmin(inside)), given.shape)
+            check_entry(float(given[row, column]), int(row), int(column))
+        storage = np.int8 if kind in "iu" else given.dtype.newbyteorder("=")
+        if storage == np.float16:
+            storage = np.dtype(np.float32)
+        self._A = np.array(given, dtype=storage, order="F", copy=True)
+        self._A.flags.writeable = False
+        self.m, self.n = self._A.shape
+        self._dots = kernels.dots_parallel if self._A.size > _PARALLEL else kernels.dots
+
+    def column(self, j: int) -> NDArray[Any]:
+        """Return column `j` (a read-only view)."""
+        return self._A[:, j]
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+        return self._dots(self._A, self._A.shape[1], d)
+
+    def toarray(self) -> Vector:
+        """Return A in double precision."""
+        return self._A.astype(np.float64)
+
+    def check_writable(self, what: str) -> None:
+        """Pass: it is written down already."""
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the entries."""
+        columns = (self._A[:, j] for j in range(self._A.shape[1]))
+        nonzero = ((np.flatnonzero(a), a[a != 0]) for a in columns)
+        m, n = self._A.shape
+        return content_digest(m, n, nonzero)

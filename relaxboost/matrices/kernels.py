@@ -1,0 +1,117 @@
+"""Compiled loops over columns. Each column is summed by itself, so threads change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+# Sums may be re-ordered and fused so that they vectorise; γ_n covers every order.
+_SUM = {"reassoc", "contract"}
+
+
+@numba.njit(cache=True, fastmath=_SUM)
+def dots(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
+    m = H.shape[0]
+    out = np.empty(used)
+    for j in range(used):
+        total = 0.0
+        for i in range(m):
+            total += H[i, j] * d[i]
+        out[j] = total
+    return out
+
+
+@numba.njit(cache=True, fastmath=_SUM, parallel=True)
+def dots_parallel(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the same as `dots`, with the columns shared between threads."""
+    m = H.shape[0]
+    out = np.empty(used)
+    for j in numba.prange(used):
+        total = 0.0
+        for i in range(m):
+            total += H[i, j] * d[i]
+        out[j] = total
+    return out
+
+
+@numba.njit(cache=True)
+def sparse_dots(
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+    d: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return <column, d> for every column of a compressed-column matrix."""
+    n = indptr.shape[0] - 1
+    out = np.empty(n)
+    for j in range(n):
+        total = 0.0
+        for p in range(indptr[j], indptr[j + 1]):
+            total += values[p] * d[rows[p]]
+        out[j] = total
+    return out
+
+
+@numba.njit(cache=True)
+def stump_edges(
+    codes: NDArray[Any], offsets: NDArray[np.int64], yd: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the edges of all stumps; `codes` has a row for each feature.
+
+    The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
+    """
+    features, m = codes.shape
+    out = np.empty(offsets[features])
+    total = 0.0
+    for i in range(m):
+        total += yd[i]
+    widest = 0
+    for f in range(features):
+        widest = max(widest, offsets[f + 1] - offsets[f] + 1)
+    levels = np.empty(widest)
+    for f in range(features):
+        start, cuts = offsets[f], offsets[f + 1] - offsets[f]
+        if cuts == 0:
+            continue
+        levels[: cuts + 1] = 0.0
+        for i in range(m):
+            levels[codes[f, i]] += yd[i]
+        below = 0.0
+        for b in range(cuts):
+            below += levels[b]
+            out[start + b] = total - 2.0 * below
+    return out
+
+
+@numba.njit(cache=True)
+def first_largest(edges: NDArray[np.float64]) -> tuple[int, float]:
+    """Return (index, value) of the entry of largest absolute value, the first among equals."""
+    best, size = 0, -1.0
+    for j in range(edges.shape[0]):
+        if abs(edges[j]) > size:
+            best, size = j, abs(edges[j])
+    return best, edges[best]
+
+
+@numba.njit(cache=True)
+def add_scaled(u: NDArray[np.float64], column: NDArray[Any], c: float) -> None:
+    """Add `c` times `column` to `u`, in place."""
+    for i in range(u.shape[0]):
+        u[i] += c * column[i]
+
+
+@numba.njit(cache=True)
+def combine(H: NDArray[Any], used: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return H[:, :used] @ weights, adding column after column."""
+    m = H.shape[0]
+    u = np.zeros(m)
+    for j in range(used):
+        c = weights[j]
+        if c != 0.0:
+            for i in range(m):
+                u[i] += c * H[i, j]
+    return u

@@ -1,0 +1,47 @@
+"""Checks of labelled data (X, y), shared by the matrices that are made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+
+
+def check_labelled(
+    X: ArrayLike, y: ArrayLike, feature_names: Any = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """Return (X, y, feature names) as float arrays and strings, or raise an InputError."""
+    if feature_names is None:
+        feature_names = getattr(X, "columns", None)  # a pandas or polars frame
+    given = np.asarray(X)
+    if given.ndim != 2 or 0 in given.shape:
+        raise InputError(
+            f"X must have examples in rows and features in columns, got shape {given.shape}"
+        )
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"X has dtype {given.dtype}; features must be numbers")
+    m, features = given.shape
+    if feature_names is None:
+        names = tuple(f"x{f}" for f in range(features))
+    else:
+        names = tuple(str(name) for name in feature_names)
+    if len(names) != features:
+        raise InputError(f"{len(names)} feature names for {features} features")
+    data = given.astype(np.float64)
+    finite = np.isfinite(data)
+    if not finite.all():
+        row, column = np.unravel_index(int(np.argmin(finite)), data.shape)
+        raise InputError(
+            f"X has {data[row, column]} at row {row}, feature {names[column]!r}; drop or impute it"
+        )
+    labels = np.asarray(y)
+    if labels.shape != (m,):
+        raise InputError(f"y has shape {labels.shape}, and X has {m} rows")
+    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
+        raise InputError(
+            "y must hold the labels -1 and +1; relaxboost.datasets.labels(y) maps any two values"
+        )
+    return data, labels.astype(np.float64), names

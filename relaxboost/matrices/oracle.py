@@ -1,0 +1,148 @@
+"""Any weak learner, exact or approximate, behind the protocol of a margin matrix."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.matrices import kernels
+from relaxboost.matrices.base import Best, MarginMatrix, Vector
+from relaxboost.matrices.labelled import check_labelled
+
+
+class OracleMatrix(MarginMatrix):
+    """The columns a weak learner has found so far; see :func:`oracle`."""
+
+    n = None
+
+    def __init__(
+        self, fit: Callable[..., Any], X: NDArray[np.float64], y: Vector, slack: float | None
+    ) -> None:
+        self.m = X.shape[0]
+        self._fit, self._X, self._y = fit, X, y
+        self.slack = math.inf if slack is None else slack
+        self._hypotheses: list[Any] = []
+        self._found = np.empty((self.m, 16), order="F")
+        self._known: dict[bytes, int] = {}
+        sha = hashlib.sha256(f"relaxboost oracle v1 {X.shape} {fit!r}\n".encode())
+        sha.update(np.ascontiguousarray(X, dtype="<f8").tobytes())
+        sha.update(np.ascontiguousarray(y, dtype="<f8").tobytes())
+        self._digest = sha.hexdigest()
+
+    def _margin_column(self, hypothesis: Any) -> NDArray[np.float64]:
+        predict = getattr(hypothesis, "predict", hypothesis)
+        if not callable(predict):
+            raise InputError(
+                f"the weak learner returned {type(hypothesis).__name__}; it must return a "
+                "function of X or an object with predict(X)"
+            )
+        h = np.asarray(predict(self._X), dtype=np.float64)
+        if h.shape != (self.m,):
+            raise InputError(f"a hypothesis returned shape {h.shape} for {self.m} examples")
+        if not (np.abs(h) <= 1.0).all():
+            bad = int(np.argmin(np.abs(h) <= 1.0))
+            raise InputError(
+                f"a hypothesis returned {h[bad]:g} for example {bad}; "
+                "predictions must lie in [-1, 1]"
+            )
+        return self._y * h + 0.0
+
+    def best(self, d: Vector) -> Best:
+        """Return the better of what the weak learner finds for `d` and what it found before.
+
+        The slack stays relative to the learner's own answer: if an earlier column is better, it
+        shrinks by as much.
+        """
+        hypothesis = self._fit(self._X, self._y, d)
+        column = self._margin_column(hypothesis)
+        key = column.tobytes()
+        if key not in self._known:
+            self._keep(key, column, hypothesis)
+        edges = self.edges(d)
+        found = abs(float(edges[self._known[key]]))
+        j, edge = kernels.first_largest(edges)
+        slack = max(0.0, self.slack - (abs(edge) - found))
+        return Best(j, -1 if edge < 0 else 1, abs(edge), slack)
+
+    def _keep(self, key: bytes, column: NDArray[np.float64], hypothesis: Any) -> None:
+        slot = len(self._hypotheses)
+        if slot == self._found.shape[1]:
+            wider = np.empty((self.m, 2 * slot), order="F")
+            wider[:, :slot] = self._found
+            self._found = wider
+        self._found[:, slot] = column
+        self._known[key] = slot
+        self._hypotheses.append(hypothesis)
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """Return the `j`-th column found."""
+        return self._found[:, j]
+
+    def edges(self, d: Vector) -> Vector:
+        """Return the edges of the columns found so far, in the order they were found."""
+        return kernels.dots(self._found, len(self._hypotheses), d)
+
+    def hypothesis(self, j: int) -> Any:
+        """Return the `j`-th hypothesis found, as the weak learner gave it."""
+        return self._hypotheses[j]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the data and of the learner's repr (its columns are unknown)."""
+        return self._digest
+
+
+def oracle(
+    fit: Any, X: ArrayLike, y: ArrayLike, slack: float | None = None, feature_names: Any = None
+) -> OracleMatrix:
+    """Return the margin matrix of a weak learner whose hypotheses are not enumerated.
+
+    Parameters
+    ----------
+    fit : callable or scikit-learn estimator
+        Called as ``fit(X, y, d)`` with the distribution d over the examples; returns a hypothesis,
+        a function of X or an object with ``predict(X)``, with values in [−1, 1]. An estimator is
+        cloned and fitted with ``sample_weight=d``.
+    X : array of shape (m, features)
+    y : array of shape (m,)
+        Labels −1 and +1.
+    slack : float, optional
+        How much the edge of the returned hypothesis may fall short of the largest absolute edge
+        of the class: 0 for an exact learner. It is added to the upper bound (SS09, the remark
+        under Fig. 1). None: nothing is known, and the upper bound is infinite.
+
+    Raises
+    ------
+    InputError
+        For unusable data, a negative slack, or (while solving) an unusable hypothesis.
+    """
+    data, labels, _ = check_labelled(X, y, feature_names)
+    if slack is not None and not (slack >= 0.0 and math.isfinite(slack)):
+        raise InputError(f"slack must be a number >= 0, or None if nothing is known; got {slack!r}")
+    if hasattr(fit, "fit") and hasattr(fit, "predict"):
+        return OracleMatrix(_EstimatorFit(fit), data, labels, slack)
+    if not callable(fit):
+        raise InputError(
+            f"fit is {type(fit).__name__}; give a function fit(X, y, d) or a scikit-learn estimator"
+        )
+    return OracleMatrix(fit, data, labels, slack)
+
+
+class _EstimatorFit:
+    """Turns a scikit-learn estimator into a weak learner."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def __repr__(self) -> str:
+        return repr(self._estimator)
+
+    def __call__(self, X: NDArray[np.float64], y: Vector, d: Vector) -> Any:
+        from sklearn.base import clone
+
+        return clone(self._estimator).fit(X, y, sample_weight=d)

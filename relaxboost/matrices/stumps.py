@@ -1,0 +1,150 @@
+"""Every decision stump of a data set, as an implicit margin matrix."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.matrices import kernels
+from relaxboost.matrices.base import MarginMatrix, Vector
+from relaxboost.matrices.labelled import check_labelled
+
+
+@dataclass(frozen=True)
+class Stump:
+    """The hypothesis h(x) = +1 if x[feature] > threshold else −1."""
+
+    feature: int
+    threshold: float
+    name: str
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return its predictions in {−1, +1} for the rows of `X`."""
+        return np.where(np.asarray(X)[:, self.feature] > self.threshold, 1.0, -1.0)
+
+
+def _cut(low: float, high: float) -> tuple[float, str]:
+    """Return a threshold t with low <= t < high, halfway, and the shortest decimal that says so."""
+    threshold = low / 2 + high / 2
+    if not low <= threshold < high:  # neighbours among the doubles
+        threshold = low
+    for digits in range(3, 18):
+        text = f"{threshold:.{digits}g}"
+        if low <= float(text) < high:
+            return threshold, text
+    return threshold, repr(threshold)
+
+
+class StumpMatrix(MarginMatrix):
+    """All stumps of (X, y): columns by feature, then by increasing threshold.
+
+    Column j is y_i h_j(x_i) with h_j = +1 above the threshold and −1 at or below it; the other
+    polarity is the sign of its weight. The m x n array is never formed: a pass bins the
+    examples' y_i d_i by level of the feature and takes prefix sums, O(m · features + n).
+    Use :func:`stumps` to make one.
+    """
+
+    edge_roundings: ClassVar[int] = 3
+
+    def __init__(
+        self, X: NDArray[np.float64], y: Vector, names: tuple[str, ...], max_cuts: int | None
+    ) -> None:
+        self.m = X.shape[0]
+        self._y = y
+        self._names = names
+        cuts: list[NDArray[np.float64]] = []  # (low, high) pairs of each feature
+        codes = []
+        for x in X.T:
+            levels, code = np.unique(x, return_inverse=True)
+            after = np.arange(levels.size - 1)
+            if max_cuts is not None and after.size > max_cuts:
+                after = np.unique(np.linspace(0, after.size - 1, max_cuts).round().astype(int))
+            codes.append(np.searchsorted(after, code, side="left"))
+            cuts.append(np.column_stack([levels[after], levels[after + 1]]))
+        self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
+        self._cuts = np.concatenate(cuts)
+        self.n = int(self._offsets[-1])
+        widest = int(np.diff(self._offsets).max())
+        kind = np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
+        self._codes = np.ascontiguousarray(np.array(codes), dtype=kind)
+        sha = hashlib.sha256(f"relaxboost stumps v1 {X.shape} max_cuts={max_cuts}\n".encode())
+        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").tobytes())  # −0.0 is 0.0
+        sha.update(np.ascontiguousarray(y, dtype="<f8").tobytes())
+        self._digest = sha.hexdigest()
+
+    def _place(self, j: int) -> tuple[int, int]:
+        """Return (feature, number of the cut within it) of column `j`."""
+        assert self.n is not None
+        if not 0 <= j < self.n:
+            raise IndexError(f"column {j} of {self.n}")
+        feature = int(np.searchsorted(self._offsets, j, side="right")) - 1
+        return feature, j - int(self._offsets[feature])
+
+    def column(self, j: int) -> NDArray[np.int8]:
+        """Return column `j` as int8."""
+        feature, cut = self._place(j)
+        above = self._codes[feature] > cut
+        return np.where(above == (self._y > 0), 1, -1).astype(np.int8)
+
+    def edges(self, d: Vector) -> Vector:
+        """Return the edges of all stumps."""
+        return kernels.stump_edges(self._codes, self._offsets, self._y * d)
+
+    def hypothesis(self, j: int) -> Stump:
+        """Return stump `j`, which can be called on new data."""
+        feature, _ = self._place(j)
+        threshold, text = _cut(*self._cuts[j])
+        return Stump(feature, threshold, f"{self._names[feature]} > {text}")
+
+    def describe(self, j: int, sign: int = 1) -> str:
+        """Return e.g. "worst radius > 16.8", or with <= for the negative."""
+        name = self.hypothesis(j).name
+        return name if sign > 0 else " <= ".join(name.rsplit(" > ", 1))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the recipe and of the data (X, y)."""
+        return self._digest
+
+
+def stumps(
+    X: ArrayLike,
+    y: ArrayLike,
+    feature_names: Any = None,
+    max_cuts: int | None = None,
+) -> StumpMatrix:
+    """Return the implicit margin matrix of all decision stumps of a data set.
+
+    Parameters
+    ----------
+    X : array of shape (m, features)
+        Finite numbers. Thresholds lie halfway between consecutive distinct values of a feature.
+    y : array of shape (m,)
+        Labels −1 and +1 (see `datasets.labels` to map any two values).
+    feature_names : sequence of str, optional
+        Used by `describe`; by default x0, x1, ...
+    max_cuts : int, optional
+        Keep at most this many thresholds a feature, evenly spread over its distinct values;
+        by default all of them.
+
+    Returns
+    -------
+    StumpMatrix
+
+    Raises
+    ------
+    InputError
+        For missing or infinite values, labels other than −1 and +1, or constant features only.
+    """
+    X, y, names = check_labelled(X, y, feature_names)
+    if max_cuts is not None and max_cuts < 1:
+        raise InputError(f"max_cuts must be at least 1, got {max_cuts}")
+    if (X.min(axis=0) == X.max(axis=0)).all():
+        raise InputError(
+            "every feature is constant, so there is no stump; add a feature that varies"
+        )
+    return StumpMatrix(X, y, names, max_cuts)

@@ -1,0 +1,159 @@
+"""What a relaxation is: a closed convex f on R^m and the five things a game asks of it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+
+Vector = NDArray[np.float64]
+Level = Literal["exact", "enclosed", "numerical"]
+
+
+class Witness(NamedTuple):
+    """What proves a lower bound on F(u): the threshold γ of SS09 Thm 7.
+
+    Families that need more (a dual vector x >= γ − u, multipliers, a splitting) subclass it.
+    """
+
+    gamma: float
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A polyhedral f as a linear program: f(d) = min over z of cost·(d, z).
+
+    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``.
+    The vectors `cost`, `lower` and `upper` have length m + (number of z); `rows` may be None.
+    """
+
+    cost: Vector
+    lower: Vector
+    upper: Vector
+    rows: Any = None
+    row_lower: Vector = field(default_factory=lambda: np.empty(0))
+    row_upper: Vector = field(default_factory=lambda: np.empty(0))
+
+
+def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
+    """Return the non-negative part of `d`, scaled to sum to one.
+
+    Raises
+    ------
+    InputError
+        If `d` has an entry that is not finite, or none that is positive.
+    """
+    d = np.array(d, dtype=np.float64)
+    if not np.isfinite(d).all():
+        raise InputError(f"{owner} cannot repair a d with nan or infinite entries")
+    np.maximum(d, 0.0, out=d)
+    largest = d.max(initial=0.0)
+    if largest <= 0.0:
+        raise InputError(f"{owner} cannot repair a d with no positive entry; start from center(m)")
+    d /= largest  # so that the sum can neither overflow nor vanish
+    return d / math.fsum(d.tolist())
+
+
+class Relaxation(ABC):
+    """A closed convex f: R^m -> (−inf, inf]; the game adds the simplex, f never contains it.
+
+    The relaxed margin is F(u) = min over d in the simplex of <d, u> + f(d) = sup over γ and
+    x >= γ − u of γ − f*(x) (with conditions (i)–(iii) of SS09 Thm 7: γ − f*([γ − u]_+)). A
+    subclass gives the abstract methods below and may override the defaults with closed forms. It
+    should be immutable and comparable; a frozen dataclass is.
+    """
+
+    level: ClassVar[Level] = "numerical"
+    """The strongest proof its bounds allow: exact, enclosed or numerical."""
+
+    @abstractmethod
+    def penalty(self, d: Vector) -> float:
+        """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings)."""
+
+    @abstractmethod
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and a d in the simplex that attains it."""
+
+    @abstractmethod
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
+
+        This is d_t of SS09 Fig. 1; β > 0.
+        """
+
+    @abstractmethod
+    def witness(self, u: Vector) -> Witness:
+        """Return a witness at which `lower_bound` attains F(u) up to rounding."""
+
+    @abstractmethod
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return a number not above F(u), for *every* witness; evaluates and never optimises.
+
+        Where `level` is not numerical, the result is rounded downwards.
+        """
+
+    @abstractmethod
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f as a cvxpy expression of the variable `d`, and the constraints it needs."""
+
+    @abstractmethod
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return F(u) as γ − f*(x) to be maximised over γ and x >= γ − u, and its constraints."""
+        import cvxpy as cp
+
+        x = cp.Variable(u.shape[0], name="x")
+        value, constraints = self.cvxpy_conjugate(x)
+        return gamma - value, [x >= gamma - u, *constraints]
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return f as a linear program, or None where f is not polyhedral."""
+        return None
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return the relaxation a game with `m` examples plays; raises InputError if none fits."""
+        return self
+
+    def center(self, m: int) -> Vector:
+        """Return a point of the simplex where f is finite; by default the uniform distribution."""
+        return np.full(m, 1.0 / m)
+
+    def entropy_range(self, m: int) -> float:
+        """Return a bound on max h − min h over dom f in the simplex, h the relative entropy."""
+        return math.log(m)
+
+    def repair(self, d: Vector) -> Vector:
+        """Return a point of the simplex near `d` where f is finite.
+
+        By default `d` is clipped and normalised and then, if f is infinite there, moved along
+        the segment towards `center(m)`, the least distance that a bisection finds.
+        """
+        d = onto_simplex(d, repr(self))
+        if math.isfinite(self.penalty(d)):
+            return d
+        center = self.center(d.size)
+        inside, outside = 1.0, 0.0
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            if math.isfinite(self.penalty(d + middle * (center - d))):
+                inside = middle
+            else:
+                outside = middle
+        return d + inside * (center - d)
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (value, distance) with f(d') <= value for some d' near d / Σd in the simplex.
+
+        `d` is non-negative, `total` encloses its exact sum, and d' is at most `distance` from
+        d / Σd in the l1 norm. It absorbs the roundings that keep a floating-point d from being
+        exactly feasible. By default the penalty as computed, and no distance.
+        """
+        return self.penalty(d), 0.0

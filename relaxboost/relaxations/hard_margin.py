@@ -1,0 +1,73 @@
+"""The hard margin: f = 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost.projections import capped_distribution
+from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Vector, Witness, onto_simplex
+
+
+@dataclass(frozen=True)
+class HardMargin(Relaxation):
+    """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
+
+    The value of the game is the largest l1 margin, and by Thm 4 the edge that every distribution
+    leaves some hypothesis. f* is 0 at the origin and infinite elsewhere.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Definitions 1 and 2, Thm 4.
+    """
+
+    level: ClassVar[Level] = "exact"
+
+    def penalty(self, d: Vector) -> float:
+        """Return 0."""
+        return 0.0
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return min_i u_i and the unit vector at its first minimiser."""
+        i = int(np.argmin(u))
+        d = np.zeros(len(u))
+        d[i] = 1.0
+        return float(u[i]), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
+        return capped_distribution(u, beta)
+
+    def witness(self, u: Vector) -> Witness:
+        """Return γ = min_i u_i."""
+        return Witness(float(np.min(u)))
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ if no margin is below it, else −inf."""
+        return witness.gamma if np.min(u) >= witness.gamma else -np.inf
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0."""
+        return 0.0, []
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return 0 on x = 0."""
+        return 0.0, [x == 0]
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return γ subject to u >= γ."""
+        return gamma, [u >= gamma]
+
+    def linear_form(self, m: int) -> LinearForm:
+        """Return d >= 0 and no cost."""
+        return LinearForm(np.zeros(m), np.zeros(m), np.full(m, np.inf))
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped at zero and normalised."""
+        return onto_simplex(d, repr(self))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, 0): d / Σd is feasible exactly."""
+        return 0.0, 0.0

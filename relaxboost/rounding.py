@@ -1,0 +1,79 @@
+"""Directed rounding: the few floating-point facts every bound in the package rests on.
+
+All bounds hold for IEEE double precision with rounding to nearest, for sums taken in any
+order and with or without fused multiply-add (Higham 2002, Sec. 3.1).
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNIT = 2.0**-53
+"""Unit roundoff of double precision."""
+
+
+def up(x: float) -> float:
+    """Return the next double above `x`."""
+    return math.nextafter(x, math.inf)
+
+
+def down(x: float) -> float:
+    """Return the next double below `x`."""
+    return math.nextafter(x, -math.inf)
+
+
+def gamma(n: int) -> float:
+    """Return an upper bound of n·u / (1 − n·u), Higham's γ_n.
+
+    A sum of products with at most `n` roundings on the way of each term is wrong by at most
+    γ_n times the sum of the absolute values of its terms.
+    """
+    if n <= 0:
+        return 0.0
+    nu = n * UNIT
+    return up(up(nu / down(1.0 - nu)))
+
+
+def float_up(q: Fraction) -> float:
+    """Return the smallest double not below the rational `q`."""
+    x = float(q)
+    return x if Fraction(x) >= q else up(x)
+
+
+def float_down(q: Fraction) -> float:
+    """Return the largest double not above the rational `q`."""
+    x = float(q)
+    return x if Fraction(x) <= q else down(x)
+
+
+def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
+    """Return doubles (below, above) that enclose the exact sum of `x`.
+
+    `math.fsum` is exact before its one final rounding, so the two are at most two units in the
+    last place apart whatever the length of `x`.
+    """
+    s = math.fsum(x.tolist())
+    return down(s), up(s)
+
+
+def show_bracket(lower: float, upper: float) -> tuple[str, str]:
+    """Return decimals for a bracket, the lower rounded down and the upper up, so that they hold.
+
+    As many decimals are given as the width of the bracket deserves, from 4 to 12.
+    """
+    gap = upper - lower
+    places = 12 if gap <= 0.0 else min(12, max(4, math.ceil(-math.log10(gap)) + 1))
+    if not math.isfinite(gap):
+        places = 6
+    return _decimal(lower, places, ROUND_FLOOR), _decimal(upper, places, ROUND_CEILING)
+
+
+def _decimal(x: float, places: int, direction: str) -> str:
+    if not math.isfinite(x):
+        return str(x)
+    return str(Decimal(x).quantize(Decimal(1).scaleb(-places), rounding=direction))

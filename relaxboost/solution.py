@@ -1,0 +1,183 @@
+"""What a solver returns: a pair of points, and the bracket that they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.relaxations import Witness
+from relaxboost.rounding import show_bracket
+
+if TYPE_CHECKING:
+    from relaxboost.game import Game
+
+Vector = NDArray[np.float64]
+
+
+class Record(NamedTuple):
+    """One line of a history. Its bounds are running estimates, except that the last record carries
+    the certified ones of the solution."""
+
+    round: int
+    """Number of calls to the weak learner so far."""
+    seconds: float
+    lower: float
+    """Best lower bound so far."""
+    upper: float
+    """Best upper bound so far."""
+    smoothed_gap: float
+    """<d_t, A(e_j − w_t)>, the test of SS09 Fig. 1 (nan where nothing is smoothed)."""
+    columns: int
+    """Columns with non-zero weight."""
+    step: float
+    """Step taken to reach this round (nan for a totally corrective one)."""
+    inner: str
+    """How d_t was made: "smoothed" or "lp"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A feasible d and w of a game and the bracket they prove; made by solve and reference.
+
+    `lower` is F(Aw) and `upper` is f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards,
+    so that lower <= ρ <= upper; `gap` is the accuracy. d and w may stem from different rounds.
+    """
+
+    game: Game
+    support: NDArray[np.int64]
+    """Columns with non-zero weight, increasing."""
+    coefficients: Vector
+    """Their signed weights; ‖w‖_1 <= 1."""
+    d: Vector
+    """Distribution over the examples, shape (m,)."""
+    witness: Witness
+    """What proves `lower`."""
+    lower: float
+    upper: float
+    status: str
+    """optimal | max_rounds | time_limit | callback | interrupted | stalled | inaccurate."""
+    tol: float
+    """The gap that was asked for."""
+    method: str
+    rounds: int
+    """Calls to the weak learner (iterations, for a reference: columns priced in)."""
+    seconds: float
+    bound: float = float("nan")
+    """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
+    its own test). Proved for the steps "fig1" and "line-search" and for the smoothed totally
+    corrective update; a yardstick for the others. nan where beta was chosen by hand."""
+    message: str = ""
+    """The status in a sentence."""
+    history: tuple[Record, ...] = field(default=(), repr=False)
+
+    @property
+    def gap(self) -> float:
+        """upper − lower."""
+        return self.upper - self.lower
+
+    @property
+    def gamma(self) -> float:
+        """The threshold γ of the witness: the margin the hinge losses are measured from."""
+        return self.witness.gamma
+
+    @property
+    def w(self) -> Vector:
+        """The weights as a dense vector of shape (n,)."""
+        n = self.game.n
+        if n is None:
+            raise InputError(
+                "w has no fixed length for a weak learner whose hypotheses are not enumerated; "
+                "use support and coefficients"
+            )
+        w = np.zeros(n)
+        w[self.support] = self.coefficients
+        return w
+
+    @property
+    def margins(self) -> Vector:
+        """The margins A w, shape (m,)."""
+        return self.game.matrix.margins(self.support, self.coefficients)
+
+    def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
+        """Return (weight > 0, name) of the hypotheses used, the largest weights first."""
+        order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]
+        describe = self.game.matrix.describe
+        return [
+            (abs(c), describe(j, 1 if c > 0 else -1))
+            for j, c in zip(
+                self.support[order].tolist(), self.coefficients[order].tolist(), strict=True
+            )
+        ]
+
+    def __repr__(self) -> str:
+        lower, upper = show_bracket(self.lower, self.upper)
+        return (
+            f"Solution({lower} <= rho <= {upper}, gap {self.gap:.2g}, "
+            f"{self.status}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether brackets of one game can all hold; true where they do."""
+
+    agree: bool
+    lower: float
+    """Largest lower bound."""
+    upper: float
+    """Smallest upper bound."""
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.agree
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def compare(*solutions: Solution) -> Comparison:
+    """Compare brackets of the same game: valid ones always overlap.
+
+    Parameters
+    ----------
+    *solutions : Solution
+        Two or more, of games with the same digest.
+
+    Returns
+    -------
+    Comparison
+        `agree` if the largest lower bound is not above the smallest upper bound, the two, and a
+        sentence that names the methods.
+
+    Raises
+    ------
+    InputError
+        If fewer than two are given or they are of different games.
+    """
+    if len(solutions) < 2:
+        raise InputError("compare needs at least two solutions")
+    if len({s.game.digest for s in solutions}) > 1:
+        raise InputError("compare needs solutions of one game; these have different digests")
+    lowest = max(solutions, key=lambda s: s.lower)
+    highest = min(solutions, key=lambda s: s.upper)
+    lower, upper = lowest.lower, highest.upper
+    if lower <= upper:
+        low, high = show_bracket(lower, upper)
+        names = _and(s.method for s in solutions)
+        text = f"{names} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
+    else:
+        text = (
+            f"DISAGREE: {lowest.method} proves rho >= {lower:.12g}, "
+            f"{highest.method} proves rho <= {upper:.12g}"
+        )
+    return Comparison(lower <= upper, lower, upper, text)
+
+
+def _and(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}"

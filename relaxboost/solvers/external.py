@@ -1,0 +1,91 @@
+"""The general solvers: which are installed, the options that make them accurate, one call."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.models import Model
+
+SOLVERS: dict[str, dict[str, Any]] = {
+    "CLARABEL": {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9},
+    "ECOS": {"abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9, "max_iters": 500},
+    "SCS": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000},
+    "HIGHS": {
+        "highs_options": {
+            "primal_feasibility_tolerance": 1e-9,
+            "dual_feasibility_tolerance": 1e-9,
+        }
+    },
+}
+"""Default options of the solvers the package is tested with; others run on cvxpy's defaults."""
+
+_PIP = {"ECOS": "relaxboost[ecos]", "CLARABEL": "clarabel", "SCS": "scs", "HIGHS": "highspy"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver says about one problem; nothing in it is trusted."""
+
+    side: str
+    status: str
+    value: float
+    point: NDArray[np.float64] | None
+    multipliers: tuple[NDArray[np.float64] | None, ...]
+
+
+def check_solver(name: str | None, linear: bool) -> str:
+    """Return the name cvxpy knows the solver by; HIGHS by default for linear games, else CLARABEL.
+
+    Raises
+    ------
+    InputError
+        If it is unknown or not installed, or cannot solve what is not linear.
+    """
+    import cvxpy as cp
+
+    installed = cp.installed_solvers()
+    if name is None:
+        return "HIGHS" if linear else "CLARABEL"
+    solver = str(name).upper()
+    if solver not in installed:
+        missing = [s for s in SOLVERS if s not in installed]
+        more = ", ".join(f"{s}: pip install '{_PIP[s]}'" for s in missing)
+        raise InputError(
+            f"solver {name!r} is not available; installed are {', '.join(installed)}"
+            + (f"; to get others: {more}" if more else "")
+        )
+    if solver == "HIGHS" and not linear:
+        raise InputError(
+            "HIGHS solves linear games only, and this f is not polyhedral; use CLARABEL"
+        )
+    return solver
+
+
+def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
+    """Run `solver` on one problem and return what it says, whatever happens."""
+    import cvxpy as cp
+
+    problem = model.problem
+    with warnings.catch_warnings():
+        # "Solution may be inaccurate": the bracket measures how inaccurate.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            problem.solve(solver=solver, **{**SOLVERS.get(solver, {}), **options})
+        except cp.SolverError as error:
+            nothing = (None,) * len(model.coupling)
+            status = f"failed ({_first_line(error)})"
+            return Answer(model.side, status, float("nan"), None, nothing)
+    point = model.variable.value
+    multipliers = tuple(constraint.dual_value for constraint in model.coupling)
+    value = float("nan") if problem.value is None else float(problem.value)
+    return Answer(model.side, str(problem.status), value, point, multipliers)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
