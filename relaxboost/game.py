@@ -13,6 +13,7 @@ from relaxboost import bounds, models
 from relaxboost.errors import InputError
 from relaxboost.matrices import MarginMatrix, as_matrix
 from relaxboost.relaxations import HardMargin, Relaxation
+from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
 
@@ -150,6 +151,6 @@ class Game:
         if largest > 1.0:  # so that the norm cannot overflow
             coefficients = coefficients / largest
         norm = float(np.abs(coefficients).sum())
-        if norm > 1.0:
+        if norm > 1.0 + 8.0 * UNIT:  # the bound accounts for what rounding leaves above 1
             coefficients = coefficients / norm
         return support, coefficients

@@ -67,9 +67,9 @@ def show_bracket(lower: float, upper: float) -> tuple[str, str]:
     As many decimals are given as the width of the bracket deserves, from 4 to 12.
     """
     gap = upper - lower
-    places = 12 if gap <= 0.0 else min(12, max(4, math.ceil(-math.log10(gap)) + 1))
-    if not math.isfinite(gap):
-        places = 6
+    places = 6
+    if math.isfinite(gap):
+        places = 12 if gap <= 0.0 else min(12, max(4, math.ceil(-math.log10(gap)) + 1))
     return _decimal(lower, places, ROUND_FLOOR), _decimal(upper, places, ROUND_CEILING)
 
 

@@ -60,6 +60,7 @@ class RestrictedMaster:
             "solver": "simplex",
             "primal_feasibility_tolerance": 1e-10,
             "dual_feasibility_tolerance": 1e-10,
+            "small_matrix_value": 1e-12,  # by default entries below 1e-9 are dropped
         }
         for name, value in options.items():
             self._highs.setOptionValue(name, value)

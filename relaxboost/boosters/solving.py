@@ -275,5 +275,5 @@ _MESSAGES = {
     "time_limit": "time_limit was reached at a gap of {gap:.3g}, tol = {tol:g}",
     "callback": "the callback ended the run at a gap of {gap:.3g}, tol = {tol:g}",
     "interrupted": "interrupted at a gap of {gap:.3g}, tol = {tol:g}; the bracket holds",
-    "stalled": "no column improves the restricted optimum; rounding leaves a gap of {gap:.3g}",
+    "stalled": "the weak learner finds no new column; the gap stays at {gap:.3g}, tol = {tol:g}",
 }

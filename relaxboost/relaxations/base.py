@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
 Level = Literal["exact", "enclosed", "numerical"]
@@ -42,7 +43,7 @@ class LinearForm:
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one.
+    """Return the non-negative part of `d`, scaled to sum to one; what sums to one already stays.
 
     Raises
     ------
@@ -56,8 +57,9 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     largest = d.max(initial=0.0)
     if largest <= 0.0:
         raise InputError(f"{owner} cannot repair a d with no positive entry; start from center(m)")
-    d /= largest  # so that the sum can neither overflow nor vanish
-    return d / math.fsum(d.tolist())
+    scaled = d / largest  # so that the sum can neither overflow nor vanish
+    total = math.fsum(scaled.tolist())
+    return d if abs(total * largest - 1.0) <= 8.0 * UNIT else scaled / total
 
 
 class Relaxation(ABC):

@@ -1,0 +1,218 @@
+"""`solve`: every way to stop returns the best bracket seen, and bad input never starts."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.boosters.trace import MOST_RECORDS
+
+
+@pytest.fixture
+def game(rng):
+    return rb.Game(np.clip(rng.uniform(-1, 1, (30, 40)) + 0.1, -1, 1), rb.Capped(5))
+
+
+def holds(solution):
+    exact = rb.solve(solution.game, 1e-9)
+    return solution.lower <= exact.upper and exact.lower <= solution.upper
+
+
+def test_max_rounds(game):
+    solution = rb.solve(game, 1e-6, "corrective", max_rounds=7)
+    assert (solution.status, solution.rounds) == ("max_rounds", 7)
+    assert "max_rounds was reached at a gap of" in solution.message
+    assert holds(solution)
+
+
+def test_time_limit(game):
+    solution = rb.solve(game, 1e-6, "corrective", time_limit=0.2)
+    assert solution.status == "time_limit"
+    assert 0.2 <= solution.seconds < 5.0
+    assert holds(solution)
+
+
+def test_callback(game):
+    seen = []
+
+    def stop_at_five(state):
+        seen.append((state.round, state.lower, state.upper))
+        return state.round == 5
+
+    solution = rb.solve(game, 1e-6, "corrective", callback=stop_at_five)
+    assert (solution.status, solution.rounds) == ("callback", 5)
+    assert [t for t, _, _ in seen] == [1, 2, 3, 4, 5]
+    # The best of what was seen, not the last.
+    assert solution.lower == pytest.approx(max(low for _, low, _ in seen), abs=1e-12)
+    assert solution.upper == pytest.approx(min(high for _, _, high in seen), abs=1e-12)
+    assert holds(solution)
+    truthy = rb.solve(game, 0.2, "corrective", callback=lambda state: "yes")
+    assert truthy.status == "optimal"  # only True stops
+
+
+def test_an_error_in_a_callback_is_the_users_own(game):
+    with pytest.raises(ZeroDivisionError):
+        rb.solve(game, callback=lambda state: 1 / 0)
+
+
+def test_stalled_is_said(game):
+    """A gap below what rounding allows is reported as it is."""
+    solution = rb.solve(game, 1e-18, "totally-corrective")
+    assert solution.status == "stalled"
+    assert "finds no new column; the gap stays at" in solution.message
+    assert solution.gap <= 1e-13
+    assert holds(solution)
+
+
+@pytest.mark.parametrize("method", ["corrective", "totally-corrective"])
+def test_keyboard_interrupt_inside_a_round(game, method):
+    def press(state):
+        if state.round == 4:
+            raise KeyboardInterrupt
+
+    solution = rb.solve(game, 1e-6, method, callback=press)
+    assert (solution.status, solution.rounds) == ("interrupted", 4)
+    assert "interrupted at a gap of" in solution.message
+    assert holds(solution)
+
+
+def test_interrupt_before_the_first_round_ends(game, monkeypatch):
+    def press(self, d):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(game.matrix), "best", press)
+    solution = rb.solve(game)
+    assert (solution.status, solution.rounds) == ("interrupted", 0)
+    assert solution.lower == 0.0
+    assert holds(solution)
+
+
+@pytest.mark.parametrize("method", ["corrective", "totally-corrective"])
+def test_a_real_ctrl_c_in_a_real_process(method):
+    script = textwrap.dedent(
+        f"""
+        import numpy as np, relaxboost as rb
+        rng = np.random.default_rng(0)
+        A = np.clip(rng.uniform(-1, 1, (400, 400)) + 0.1, -1, 1)
+        def tell(state):
+            if state.round == 20:
+                print("running", flush=True)
+        sol = rb.solve(rb.Game(A, rb.Capped(80)), 1e-15, {method!r}, inner="smoothed", callback=tell)
+        print(sol.status, sol.lower <= sol.upper, sol.rounds >= 20, sol.gap < 1)
+        """
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "interrupted True True True\n"
+    assert err == ""
+    assert process.returncode == 0
+
+
+def test_history_is_thinned_by_doubling(rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 6)) + 0.1, -1, 1))
+    solution = rb.solve(game, 1e-9, "corrective", max_rounds=25_001)
+    history = solution.history
+    assert len(history) <= MOST_RECORDS
+    assert len(history) > MOST_RECORDS / 4
+    steps = {b.round - a.round for a, b in zip(history[:-2], history[1:-1], strict=True)}
+    assert steps == {4}
+    assert history[0].round == 1
+    assert history[-1].round == solution.rounds == 25_001
+    assert (history[-1].lower, history[-1].upper) == (solution.lower, solution.upper)
+    lowers = np.array([r.lower for r in history[:-1]])
+    uppers = np.array([r.upper for r in history[:-1]])
+    assert (np.diff(lowers) >= 0).all()
+    assert (np.diff(uppers) <= 0).all()
+
+
+def test_short_histories_keep_every_round(game):
+    solution = rb.solve(game, 0.05, "corrective", step="pairwise")
+    assert [r.round for r in solution.history] == list(range(1, solution.rounds + 1))
+    assert solution.history[-1].seconds <= solution.seconds
+
+
+def test_bound_and_beta(game):
+    assert rb.solve(game, 0.1).bound == pytest.approx(64 * math.log(30) / 0.01)
+    assert math.isnan(rb.solve(game, 0.1, "corrective", beta=0.01).bound)
+    # A β far too large never gets there: its smoothing error alone exceeds tol.
+    blurred = rb.solve(game, 1e-4, "corrective", step="pairwise", beta=1.0, max_rounds=300)
+    assert blurred.status == "max_rounds"
+    assert holds(blurred)
+
+
+def test_float32_and_int8_are_solved_as_they_are(rng):
+    signs = np.sign(rng.normal(size=(20, 15)))
+    for A in (signs.astype(np.int8), signs.astype(np.float32), signs):
+        solution = rb.solve(rb.Game(A, rb.Capped(4)), 1e-9)
+        assert solution.lower == pytest.approx(rb.reference(rb.Game(signs, rb.Capped(4))).lower)
+        assert rb.solve(rb.Game(A, rb.Capped(4)), 0.05, "corrective", step="away").gap <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tol": 0}, "tol must be a positive number, got 0"),
+        ({"tol": -1e-3}, "tol must be a positive number"),
+        ({"tol": math.nan}, "tol must be a positive number"),
+        ({"tol": math.inf}, "tol must be a positive number"),
+        ({"method": "adaboost-star"}, "unknown method 'adaboost-star'; choose one of auto"),
+        ({"step": "big"}, "unknown step 'big'; choose one of fig1"),
+        ({"inner": "qp"}, "unknown inner 'qp'"),
+        ({"stopping": "never"}, "unknown stopping 'never'"),
+        ({"beta": 0.0}, "beta must be a positive number"),
+        ({"max_rounds": 0}, "max_rounds must be a positive number"),
+        ({"time_limit": -1.0}, "time_limit must be a positive number"),
+    ],
+)
+def test_wrong_options(game, options, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.solve(game, **options)
+
+
+def test_a_matrix_is_not_a_game():
+    with pytest.raises(rb.InputError, match=r"write solve\(Game\(A, f\)\)"):
+        rb.solve(np.eye(2))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are POSIX")
+def test_progress_bar_on_a_terminal_and_none_in_a_pipe():
+    import pty
+
+    script = (
+        "import numpy as np, relaxboost as rb, time\n"
+        "A = np.clip(np.random.default_rng(0).uniform(-1, 1, (50, 50)) + .1, -1, 1)\n"
+        "rb.solve(rb.Game(A), 1e-9, 'corrective', time_limit=1.0, verbose=1)\n"
+    )
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stderr=follower, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    assert process.wait() == 0
+    os.close(leader)
+    assert b"gap" in shown
+    assert b"round" in shown
+    piped = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert piped.stdout == piped.stderr == b""

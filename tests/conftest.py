@@ -1,0 +1,33 @@
+"""Settings and data shared by the tests: everything is deterministic and offline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import relaxboost as rb
+
+settings.register_profile(
+    "relaxboost",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("relaxboost")
+
+
+@pytest.fixture(scope="session")
+def cancer() -> rb.datasets.Dataset:
+    return rb.datasets.breast_cancer()
+
+
+@pytest.fixture(scope="session")
+def cancer_stumps(cancer: rb.datasets.Dataset) -> rb.matrices.StumpMatrix:
+    return rb.matrices.stumps(cancer.X, cancer.y, cancer.feature_names)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20091026)

@@ -1,0 +1,344 @@
+"""Every matrix is the same matrix: best, column, products, digest against the dense array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import relaxboost as rb
+from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, oracle, stumps
+
+
+def brute_best(A, d):
+    edges = [sum(A[i, j] * d[i] for i in range(len(d))) for j in range(A.shape[1])]
+    return int(np.argmax(np.abs(edges))), edges
+
+
+def forms(A):
+    yield DenseMatrix(A)
+    yield DenseMatrix(np.asfortranarray(A))
+    yield DenseMatrix(A[::-1][::-1])
+    yield DenseMatrix(A.tolist())
+    for make in (sp.csr_matrix, sp.csc_array, sp.coo_array):
+        yield SparseMatrix(make(A))
+    if np.array_equal(A, np.round(A)):
+        yield DenseMatrix(A.astype(np.int8))
+        yield DenseMatrix(A.astype(np.int64))
+        yield SparseMatrix(sp.csr_array(A.astype(np.int64)))
+    if np.array_equal(A, A.astype(np.float32)):
+        yield DenseMatrix(A.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ["signs", "reals", "sparse", "float32"])
+def test_all_forms_agree(kind, rng):
+    A = {
+        "signs": np.sign(rng.normal(size=(23, 11))),
+        "reals": rng.uniform(-1, 1, (23, 11)),
+        "sparse": rng.uniform(-1, 1, (23, 11)) * (rng.random((23, 11)) < 0.2),
+        "float32": rng.uniform(-1, 1, (23, 11)).astype(np.float32).astype(np.float64),
+    }[kind]
+    d = rng.dirichlet(np.ones(23))
+    j, edges = brute_best(A, d)
+    digests = set()
+    for matrix in forms(A):
+        assert (matrix.m, matrix.n) == A.shape
+        best = matrix.best(d)
+        assert best.id == j
+        assert best.sign * best.edge == pytest.approx(edges[j], abs=1e-15)
+        assert best.edge >= 0.0
+        assert best.slack == 0.0
+        assert matrix.edges(d) == pytest.approx(edges, abs=1e-15)
+        assert np.array_equal(matrix.toarray(), A)
+        assert np.array_equal(matrix.column(3), A[:, 3])
+        assert matrix.margins([2, 5], np.array([0.25, -0.5])) == pytest.approx(
+            0.25 * A[:, 2] - 0.5 * A[:, 5], abs=1e-15
+        )
+        digests.add(matrix.digest())
+    assert len(digests) == 1
+    assert DenseMatrix(-A).digest() not in digests
+
+
+def test_negative_zero_and_storage_do_not_change_the_digest():
+    assert DenseMatrix([[0.0, 1.0]]).digest() == DenseMatrix([[-0.0, 1.0]]).digest()
+    assert DenseMatrix([[0.0], [1.0]]).digest() != DenseMatrix([[0.0, 1.0]]).digest()
+    assert DenseMatrix([[0.0], [1.0]]).digest() != DenseMatrix([[1.0], [0.0]]).digest()
+
+
+def test_ties_go_to_the_lowest_index():
+    A = np.array([[0.5, -1.0, 1.0, 1.0], [0.5, -1.0, 1.0, 1.0]])
+    for matrix in forms(A):
+        assert matrix.best(np.array([0.5, 0.5]))[:2] == (1, -1)
+
+
+def test_the_matrix_is_a_copy():
+    A = np.ones((2, 2))
+    game = rb.Game(A)
+    digest = game.digest
+    A[0, 0] = -1.0
+    assert game.bracket([1, 1], [1, 0]) == rb.Game(np.ones((2, 2))).bracket([1, 1], [1, 0])
+    assert game.matrix.digest() == DenseMatrix(np.ones((2, 2))).digest()
+    assert game.digest == digest
+    with pytest.raises(ValueError, match="read-only"):
+        game.matrix.column(0)[0] = 0.0
+
+
+def test_threads_do_not_change_a_bit(rng):
+    import numba
+
+    A = rng.uniform(-1, 1, (2_100, 1_000))
+    d = rng.dirichlet(np.ones(2_100))
+    matrix = DenseMatrix(A)
+    before = numba.get_num_threads()
+    results = []
+    try:
+        for threads in (1, min(2, before)):
+            numba.set_num_threads(threads)
+            results.append(matrix.edges(d))
+    finally:
+        numba.set_num_threads(before)
+    assert np.array_equal(results[0], results[1])
+    assert np.abs(results[0] - A.T @ d).max() <= 1e-14
+
+
+@pytest.mark.parametrize(
+    ("A", "message"),
+    [
+        ([[0.5, np.nan], [0, 0]], r"A\[0, 1\] = nan is not a finite number"),
+        ([[0.5, 0], [np.inf, 0]], r"A\[1, 0\] = inf is not a finite number"),
+        ([[0.5, 0], [0, -1.25]], r"A\[1, 1\] = -1.25 is outside \[-1, 1\]; divide"),
+        (np.array([[2]], dtype=np.int32), r"A\[0, 0\] = 2 is outside"),
+        (np.array([[255]], dtype=np.uint8), r"A\[0, 0\] = 255 is outside"),
+        (np.empty((0, 3)), "at least one row"),
+        (np.empty((3, 0)), "at least one column"),
+        ([1.0, 0.5], "got 1 dimension$"),
+        (0.5, "got 0 dimensions"),
+        (np.zeros((2, 2, 2)), "got 3 dimensions"),
+        ([[1.0], [1.0, 0.5]], "not a rectangular array"),
+        ([["a", "b"]], "dtype <U1"),
+        ([[None, 1.0]], "dtype object"),
+        ([[1 + 1j]], "dtype complex128"),
+        ([[True, False]], r"dtype bool; margins are signed: use 2 \* A"),
+        (np.zeros((1, 1), dtype=np.longdouble), "float64, float32"),
+        (sp.csr_array([[0.5, 0.0, 3.0]]), r"A\[0, 2\] = 3 is outside"),
+        (sp.csr_array(np.array([[0.0, np.nan]])), r"A\[0, 1\] = nan"),
+        (sp.csr_array(np.array([[1j]])), "dtype complex128"),
+        (sp.csr_array((0, 4)), "at least one row"),
+    ],
+)
+def test_wrong_matrices(A, message):
+    with pytest.raises(rb.InputError, match=message):
+        as_matrix(A)
+
+
+def brute_stumps(X, y):
+    columns, names = [], []
+    for f in range(X.shape[1]):
+        levels = np.unique(X[:, f])
+        for low, high in zip(levels[:-1], levels[1:], strict=True):
+            columns.append(np.where(X[:, f] > low, 1.0, -1.0) * y)
+            names.append((f, low, high))
+    return np.column_stack(columns), names
+
+
+@pytest.mark.parametrize("levels", [2, 5, 400, 70_000])
+def test_stumps_are_all_stumps(levels, rng):
+    m = 60 if levels < 70_000 else 300
+    X = np.round(rng.normal(size=(m, 4)) * levels) / 7
+    X[:, 2] = 1.5  # constant: no stump
+    y = np.where(rng.random(m) < 0.4, -1, 1)
+    matrix = stumps(X, y)
+    A, names = brute_stumps(X, y)
+    assert np.array_equal(matrix.toarray(), A)
+    d = rng.dirichlet(np.ones(m))
+    assert matrix.edges(d) == pytest.approx(A.T @ d, abs=1e-14)
+    j, edges = brute_best(A, d)
+    assert matrix.best(d).id == j
+    for j, (f, low, high) in enumerate(names):
+        stump = matrix.hypothesis(j)
+        assert stump.feature == f
+        assert low <= stump.threshold < high
+        assert np.array_equal(stump(X) * y, A[:, j])
+
+
+def test_stump_names_are_short_and_right(cancer_stumps, rng):
+    assert cancer_stumps.describe(0) == "mean radius > 7.34"
+    assert cancer_stumps.describe(0, -1) == "mean radius <= 7.34"
+    X = np.array([[1.0, 0.1], [np.nextafter(1.0, 2), 0.2], [3.0, 0.30000001]])
+    matrix = stumps(X, [1, -1, 1], ["a > b", "c"])
+    assert matrix.hypothesis(0).threshold == 1.0  # no double lies between the two
+    assert [matrix.describe(j, -1) for j in range(4)] == [
+        "a > b <= 1",
+        "a > b <= 2",
+        "c <= 0.15",
+        "c <= 0.25",
+    ]
+    for j in range(0, cancer_stumps.n, 97):
+        name = cancer_stumps.describe(j)
+        stump = cancer_stumps.hypothesis(j)
+        low, high = cancer_stumps._cuts[j]
+        assert low <= float(name.rsplit(" > ", 1)[1]) < high
+        assert name == stump.name
+
+
+def test_breast_cancer_counts(cancer_stumps):
+    """15 310 midpoints between consecutive distinct values; 15 131 columns distinct up to sign."""
+    assert cancer_stumps.n == 15_310
+    A = cancer_stumps.toarray().astype(np.int8)
+    assert len(np.unique((A * A[0]).T, axis=0)) == 15_131
+
+
+def test_max_cuts_keeps_a_spread(cancer):
+    few = stumps(cancer.X, cancer.y, max_cuts=10)
+    assert few.n == 10 * 30
+    everything = stumps(cancer.X, cancer.y)
+    known = {c.tobytes() for c in everything.toarray().T}
+    assert all(c.tobytes() in known for c in few.toarray().T)
+    assert few.digest() != everything.digest()
+    for j in range(few.n):
+        stump = few.hypothesis(j)
+        assert np.array_equal(stump(cancer.X) * cancer.y, few.column(j))
+
+
+def test_stumps_do_not_mind_large_values():
+    X = np.array([[-1.7e308], [1.7e308], [0.0]])
+    matrix = stumps(X, [1, 1, -1])
+    assert matrix.n == 2
+    assert np.isfinite([matrix.hypothesis(j).threshold for j in range(2)]).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0, np.nan], [2.0, 3.0]], [1, -1], "X has nan at row 0, feature 'x1'"),
+        ([[1.0, np.inf], [2.0, 3.0]], [1, -1], "X has inf at row 0"),
+        ([["a"], ["b"]], [1, -1], "features must be numbers"),
+        ([1.0, 2.0], [1, -1], "examples in rows"),
+        (np.empty((0, 2)), [], "examples in rows"),
+        ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), and X has 2 rows"),
+        ([[1.0], [2.0]], [0, 1], r"labels -1 and \+1; relaxboost.datasets.labels"),
+        ([[1.0], [2.0]], ["a", "b"], r"labels -1 and \+1"),
+        ([[1.0], [1.0]], [1, -1], "every feature is constant"),
+    ],
+)
+def test_wrong_data(X, y, message):
+    with pytest.raises(rb.InputError, match=message):
+        stumps(X, y)
+
+
+def test_wrong_options():
+    X, y = [[1.0], [2.0]], [1, -1]
+    with pytest.raises(rb.InputError, match="max_cuts must be at least 1"):
+        stumps(X, y, max_cuts=0)
+    with pytest.raises(rb.InputError, match="2 feature names for 1 features"):
+        stumps(X, y, ["a", "b"])
+
+
+def test_pandas_frames_bring_their_names(cancer):
+    import pandas as pd
+
+    frame = pd.DataFrame(cancer.X, columns=list(cancer.feature_names))
+    assert stumps(frame, cancer.y).describe(0) == "mean radius > 7.34"
+
+
+def test_implicit_matrices_too_large_are_not_written_down(rng):
+    X = rng.normal(size=(8_000, 1))
+    game = rb.Game(stumps(X, np.sign(rng.normal(size=8_000))))
+    for ask in (game.primal, game.dual, game.matrix.toarray):
+        with pytest.raises(
+            rb.InputError, match=r"8000 x 7999 is more than 5e\+07 entries; use solve"
+        ):
+            ask()
+
+
+class TestOracle:
+    @pytest.fixture
+    def data(self, rng):
+        X = rng.normal(size=(40, 3))
+        y = np.where(X @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
+        return X, y
+
+    @staticmethod
+    def best_stump(X, y, d):
+        matrix = stumps(X, y)
+        best = matrix.best(d)
+        stump = matrix.hypothesis(best.id)
+        return lambda Z: best.sign * stump(Z)
+
+    def test_an_exact_oracle_solves_the_same_game(self, data):
+        X, y = data
+        for relaxation in (rb.HardMargin(), rb.Capped(8)):
+            whole = rb.solve(rb.Game(stumps(X, y), relaxation), tol=1e-9)
+            found = rb.solve(
+                rb.Game(oracle(self.best_stump, X, y, slack=0.0), relaxation), tol=1e-9
+            )
+            assert found.status == "optimal"
+            assert found.gap <= 1e-9
+            assert found.lower <= whole.upper
+            assert whole.lower <= found.upper
+
+    def test_declared_slack_is_added_to_the_upper_bound(self, data):
+        X, y = data
+        lazy = oracle(self.best_stump, X, y, slack=0.05)
+        solution = rb.solve(rb.Game(lazy), tol=0.06, max_rounds=500)
+        exact = rb.solve(rb.Game(stumps(X, y)), tol=1e-9)
+        assert solution.lower <= exact.upper
+        assert solution.upper >= exact.upper + 0.04
+
+    def test_unknown_slack_proves_no_upper_bound(self, data):
+        X, y = data
+        game = rb.Game(oracle(self.best_stump, X, y))
+        with pytest.raises(rb.InputError, match="give max_rounds or time_limit"):
+            rb.solve(game)
+        solution = rb.solve(game, max_rounds=30)
+        assert solution.upper == np.inf
+        assert solution.status == "stalled"
+        assert "finds no new column; the gap stays at inf" in solution.message
+        assert solution.lower > 0.0
+        assert rb.solve(game, max_rounds=3).status == "max_rounds"
+        assert "inf" in repr(solution)
+
+    def test_a_scikit_learn_tree_is_a_weak_learner(self, data):
+        from sklearn.tree import DecisionTreeClassifier
+
+        X, y = data
+        game = rb.Game(oracle(DecisionTreeClassifier(max_depth=2, random_state=0), X, y))
+        solution = rb.solve(game, method="corrective", step="pairwise", max_rounds=25)
+        assert solution.lower > 0.0
+        assert game.n is None
+        assert game.matrix.hypothesis(0).predict(X).shape == (40,)
+        assert solution.margins.min() == pytest.approx(solution.lower, abs=1e-12)
+        with pytest.raises(rb.InputError, match="no fixed length"):
+            _ = solution.w
+        with pytest.raises(rb.InputError, match="does not enumerate"):
+            rb.reference(game)
+
+    def test_an_earlier_column_may_be_the_better_answer(self, data):
+        X, y = data
+        answers = iter([lambda Z: y, lambda Z: np.where(Z[:, 0] > 0, 0.5, -0.5)])
+        matrix = oracle(lambda X, y, d: next(answers), X, y, slack=0.75)
+        d = np.full(40, 1 / 40)
+        assert matrix.best(d) == (0, 1, pytest.approx(1.0), 0.75)
+        second = matrix.best(d)  # finds less than column 0 offers
+        assert second.id == 0
+        assert second.edge + second.slack == pytest.approx(abs(matrix.edges(d)[1]) + 0.75)
+
+    @pytest.mark.parametrize(
+        ("fit", "message"),
+        [
+            (lambda X, y, d: 3, "must return a function of X"),
+            (lambda X, y, d: lambda X: np.ones(7), r"returned shape \(7,\) for 40 examples"),
+            (lambda X, y, d: lambda X: np.full(40, 2.0), r"returned 2 for example 0"),
+            (lambda X, y, d: lambda X: np.full(40, np.nan), "returned nan for example 0"),
+        ],
+    )
+    def test_wrong_hypotheses(self, data, fit, message):
+        with pytest.raises(rb.InputError, match=message):
+            rb.solve(rb.Game(oracle(fit, *data, slack=0.0)), max_rounds=3)
+
+    @pytest.mark.parametrize("slack", [-0.1, np.nan, np.inf])
+    def test_wrong_slack(self, data, slack):
+        with pytest.raises(rb.InputError, match="slack must be a number >= 0"):
+            oracle(self.best_stump, *data, slack=slack)
+        with pytest.raises(rb.InputError, match="give a function"):
+            oracle(7, *data)

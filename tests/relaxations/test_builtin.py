@@ -1,0 +1,193 @@
+"""Hard margin and capped: every method against its definition, and against the others."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from relaxboost import Capped, HardMargin, InputError
+from relaxboost.relaxations import Witness
+from tests.twins import average_of_smallest
+
+margins = st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 0.25, -0.5]))
+vectors = hnp.arrays(np.float64, st.integers(1, 12), elements=margins)
+
+
+@st.composite
+def margins_and_relaxation(draw):
+    u = draw(vectors)
+    m = u.size
+    k = draw(st.one_of(st.none(), st.integers(1, m), st.floats(1, m), st.just(Fraction(m + 2, 3))))
+    return u, HardMargin() if k is None else Capped(k)
+
+
+def smallest(u, f):
+    return average_of_smallest(u, 1 if isinstance(f, HardMargin) else f.k)
+
+
+@given(margins_and_relaxation())
+def test_relaxed_margin_is_the_mean_of_the_k_smallest(case):
+    u, f = case
+    value, d = f.relaxed_margin(u)
+    assert value == pytest.approx(float(smallest(u, f)), abs=1e-14)
+    assert d.min() >= 0.0
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert f.penalty(d) == 0.0
+    assert d @ u == pytest.approx(value, abs=1e-14)
+
+
+@given(margins_and_relaxation(), st.floats(-3, 3))
+def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
+    u, f = case
+    exact = smallest(u, f)
+    assert f.lower_bound(u, Witness(gamma)) <= exact
+    best = f.lower_bound(u, f.witness(u))
+    assert Fraction(best) <= exact
+    assert exact - Fraction(best) <= Fraction(1, 10**14)
+
+
+@pytest.mark.parametrize("gamma", [math.nan, math.inf, -math.inf])
+def test_useless_witnesses_prove_nothing(gamma):
+    for f in (HardMargin(), Capped(2)):
+        assert f.lower_bound(np.array([0.5, 0.25, 0.75]), Witness(gamma)) == -math.inf
+
+
+@given(margins_and_relaxation(), vectors)
+def test_relaxed_margin_is_concave_monotone_and_its_minimiser_a_supergradient(case, other):
+    u, f = case
+    v = np.resize(other, u.size)
+    at_u, d = f.relaxed_margin(u)
+    at_v, _ = f.relaxed_margin(v)
+    assert at_v <= at_u + d @ (v - u) + 1e-14
+    assert f.relaxed_margin((u + v) / 2)[0] >= (at_u + at_v) / 2 - 1e-14
+    assert f.relaxed_margin(np.maximum(u, v))[0] >= max(at_u, at_v) - 1e-14
+    assert f.relaxed_margin(u + 0.5)[0] == pytest.approx(at_u + 0.5, abs=1e-14)
+
+
+@given(margins_and_relaxation(), st.sampled_from([1e-9, 1e-3, 0.1, 10.0]))
+def test_distribution_minimises_and_tends_to_the_minimiser(case, beta):
+    u, f = case
+    d = f.distribution(u, beta)
+    value, sharp = f.relaxed_margin(u)
+
+    def smoothed(p):
+        p = p[p > 0]
+        return float(p @ np.log(p) + math.log(u.size))
+
+    # Optimality of d for <d, u> + βh(d), against the sharp minimiser and the uniform d.
+    for other in (sharp, f.center(u.size)):
+        assert d @ u + beta * smoothed(d) <= other @ u + beta * smoothed(other) + 1e-13
+    assert d @ u <= value + beta * f.entropy_range(u.size) + 1e-13
+
+
+@given(margins_and_relaxation())
+def test_repair_gives_a_feasible_point_and_keeps_a_feasible_one(case):
+    u, f = case
+    if not (u > 0).any():
+        with pytest.raises(InputError, match="no positive entry"):
+            f.repair(u)
+        return
+    d = f.repair(u)
+    assert d.min() >= 0.0
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert f.penalty(d) == 0.0
+    assert np.abs(f.repair(d) - d).max() <= 1e-15
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 17])
+def test_entropy_range_bounds_the_entropy(m, rng):
+    for f in (HardMargin(), Capped(1), Capped((m + 1) / 2), Capped(m)):
+        for _ in range(50):
+            d = f.relaxed_margin(rng.normal(size=m))[1]  # a vertex, where h is largest
+            h = sum(x * math.log(x) for x in d if x > 0) + math.log(m)
+            assert h <= f.entropy_range(m) + 1e-12
+    assert Capped(m).entropy_range(m) == 0.0
+    assert HardMargin().entropy_range(m) == math.log(m)
+
+
+@pytest.mark.parametrize("f", [HardMargin(), Capped(1), Capped(2.5), Capped(4)])
+def test_cvxpy_forms_agree_with_the_closed_forms(f, rng):
+    m = 4
+    for _ in range(5):
+        u = rng.uniform(-1, 1, m)
+        value = f.relaxed_margin(u)[0]
+        # F(u) from the primal: min over d of <d, u> + f(d).
+        d = cp.Variable(m, nonneg=True)
+        penalty, constraints = f.cvxpy_penalty(d)
+        primal = cp.Problem(cp.Minimize(u @ d + penalty), [cp.sum(d) == 1, *constraints])
+        assert primal.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+        # F(u) from f* as declared, without the shortcut.
+        gamma, x = cp.Variable(), cp.Variable(m)
+        conjugate, constraints = f.cvxpy_conjugate(x)
+        dual = cp.Problem(cp.Maximize(gamma - conjugate), [x >= gamma - u, *constraints])
+        assert dual.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+        # F(u) by the shortcut.
+        shortcut, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
+        short = cp.Problem(cp.Maximize(shortcut), constraints)
+        assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+
+
+def test_parameters_are_kept_exactly():
+    assert Capped(57).k == 57
+    assert Capped(56.9).k == Fraction(56.9)
+    assert Capped(Fraction(7, 3)).k == Fraction(7, 3)
+    assert Capped(np.float64(2.5)) == Capped(Fraction(5, 2)) == Capped(k=2.5)
+    assert Capped(2) != Capped(3)
+    assert hash(Capped(2)) == hash(Capped(2.0))
+    assert HardMargin() == HardMargin()
+
+
+def test_fraction_resolves_at_the_game():
+    assert Capped(fraction=0.1).resolve(570) == Capped(57)
+    assert Capped(fraction=1 / 3).resolve(3) == Capped(1)
+    assert Capped(fraction=Fraction(1, 3)).resolve(10) == Capped(Fraction(10, 3))
+    assert Capped(fraction=1).resolve(7) == Capped(7)
+    assert Capped(fraction=np.float32(0.5)).resolve(6) == Capped(3)
+
+
+@pytest.mark.parametrize(
+    "f", [HardMargin(), Capped(3), Capped(2.5), Capped(Fraction(10, 3)), Capped(fraction=0.25)]
+)
+def test_repr_and_pickle_round_trip(f):
+    assert eval(repr(f)) == f
+    assert pickle.loads(pickle.dumps(f)) == f
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Capped(), "needs either k or fraction"),
+        (lambda: Capped(k=2, fraction=0.5), "needs either k or fraction"),
+        (lambda: Capped(0.99), r"Capped\(k=0.99\) needs k >= 1"),
+        (lambda: Capped(-3), "needs k >= 1"),
+        (lambda: Capped(math.nan), "finite real number"),
+        (lambda: Capped(math.inf), "finite real number"),
+        (lambda: Capped("3"), "finite real number"),
+        (lambda: Capped(True), "finite real number"),
+        (lambda: Capped(2 + 1j), "finite real number"),
+        (lambda: Capped(fraction=0), "0 < fraction <= 1"),
+        (lambda: Capped(fraction=1.5), "0 < fraction <= 1"),
+        (
+            lambda: Capped(80).resolve(50),
+            r"Capped\(k=80\) needs 1 <= k <= m, and this game has m = 50",
+        ),
+        (lambda: Capped(2).resolve(1), "has m = 1 example$"),
+        (
+            lambda: Capped(fraction=0.01).resolve(50),
+            r"k = 0.5 .* use a fraction of at least 1/m = 0.02",
+        ),
+        (lambda: Capped(fraction=0.5).cap, "has no k before a game gives m"),
+        (lambda: HardMargin().repair(np.array([0.5, math.nan])), "nan or infinite"),
+    ],
+)
+def test_wrong_arguments(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

@@ -1,0 +1,99 @@
+"""A relaxation of the user's own, on the base class's defaults alone: an l2 ball."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+
+
+@dataclass(frozen=True)
+class TwoNormBall(rb.Relaxation):
+    """The indicator of ‖d‖_2 <= radius; f* is radius ‖.‖_2, and cvxpy does the rest."""
+
+    radius: float
+
+    def penalty(self, d):
+        return 0.0 if np.linalg.norm(d) <= self.radius * (1 + 1e-9) else math.inf
+
+    def _minimise(self, u, beta):
+        d = cp.Variable(u.size, nonneg=True)
+        goal = u @ d - beta * cp.sum(cp.entr(d))
+        cp.Problem(cp.Minimize(goal), [cp.sum(d) == 1, cp.norm2(d) <= self.radius]).solve(
+            "CLARABEL"
+        )
+        return self.repair(d.value)
+
+    def relaxed_margin(self, u):
+        d = self._minimise(np.asarray(u), 0.0)
+        return float(d @ u), d
+
+    def distribution(self, u, beta):
+        return self._minimise(np.asarray(u), beta)
+
+    def witness(self, u):
+        gamma, x = cp.Variable(), cp.Variable(u.size)
+        goal = cp.Maximize(gamma - self.radius * cp.norm2(x))
+        cp.Problem(goal, [x >= gamma - u]).solve("CLARABEL")
+        return rb.Witness(float(gamma.value))
+
+    def lower_bound(self, u, witness):
+        hinge = np.maximum(witness.gamma - u, 0.0)
+        return witness.gamma - self.radius * float(np.linalg.norm(hinge))
+
+    def cvxpy_penalty(self, d):
+        return 0.0, [cp.norm2(d) <= self.radius]
+
+    def cvxpy_conjugate(self, x):
+        return self.radius * cp.norm2(x), []
+
+
+@pytest.fixture
+def game(rng):
+    A = np.clip(rng.uniform(-1, 1, (6, 8)) + 0.2, -1, 1)
+    return rb.Game(A, TwoNormBall(0.5))
+
+
+def test_reference_and_booster_agree_and_the_ball_binds(game):
+    reference = rb.reference(game)
+    assert reference.method == "reference (CLARABEL)"
+    assert reference.gap <= 1e-6
+    assert np.linalg.norm(reference.d) == pytest.approx(0.5, abs=1e-6)
+    for method, options in (
+        ("auto", {}),
+        ("totally-corrective", {}),
+        ("corrective", {"step": "away"}),
+    ):
+        booster = rb.solve(game, tol=0.02, method=method, **options)
+        assert booster.status == "optimal"
+        assert booster.history[-1].inner == "smoothed"
+        assert rb.compare(reference, booster)
+
+
+def test_default_repair_moves_to_the_ball(game):
+    corner = game.repair_d(np.eye(6)[2])
+    assert np.linalg.norm(corner) == pytest.approx(0.5, abs=1e-8)
+    assert corner.sum() == pytest.approx(1.0, abs=1e-15)
+    assert np.argmax(corner) == 2
+    inside = np.full(6, 1 / 6)
+    assert np.array_equal(game.repair_d(inside), inside)
+
+
+def test_linear_methods_refuse_what_is_not_polyhedral(game):
+    with pytest.raises(rb.InputError, match="not polyhedral"):
+        rb.reference(game, solver="HIGHS")
+    with pytest.raises(rb.InputError, match='use inner="smoothed"'):
+        rb.solve(game, method="totally-corrective", inner="lp")
+
+
+def test_its_brackets_are_labelled_numerical(game):
+    from relaxboost import report
+
+    solution = rb.solve(game, tol=0.05)
+    assert report.text(solution).startswith("bracketed, numerical:")
+    assert report.data(solution)["level"] == "numerical"

@@ -1,0 +1,196 @@
+"""References: three solvers or more on games of every shape, and solvers that talk rubbish."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.solvers import SOLVERS
+from tests.twins import exact_game_value
+
+ALL = tuple(SOLVERS)
+
+
+def planted(rng, m, n):
+    """A game with a positive margin: labels of a random vote, noisy copies as columns."""
+    base = np.sign(rng.normal(size=(m, n)))
+    return np.where(rng.random((m, n)) < 0.7, np.abs(base), base) * rng.uniform(0.5, 1, (m, n))
+
+
+def shapes(rng):
+    yield "1 x 1", np.array([[0.25]])
+    yield "1 x 1 zero", np.array([[0.0]])
+    yield "tall", planted(rng, 40, 3)
+    yield "wide", planted(rng, 4, 60)
+    yield "square", planted(rng, 30, 30)
+    one = planted(rng, 20, 5)
+    one[:, 2] = 1.0
+    yield "single hypothesis", one
+    opposite = planted(rng, 12, 6)
+    yield "duplicate rows, opposite labels", np.vstack([opposite, -opposite[:1]])
+    columns = planted(rng, 15, 6)
+    yield "duplicate and zero columns", np.column_stack([columns, columns, 0 * columns, -columns])
+    yield "signs", np.sign(rng.normal(size=(25, 12)))
+
+
+def test_four_solvers_bracket_games_of_every_shape(rng):
+    for name, A in shapes(rng):
+        hard, capped = rb.Game(A), rb.Game(A, rb.Capped(max(1.0, 0.7 * A.shape[0])))
+        for game in (hard, capped):
+            references = [rb.reference(game, solver) for solver in ALL]
+            boosters = [
+                rb.solve(game, 1e-7),
+                rb.solve(game, 0.02, "corrective", step="pairwise"),
+                rb.solve(game, 0.05, "totally-corrective"),
+            ]
+            for reference in references:
+                assert reference.status == "optimal", (name, reference.message)
+                assert reference.gap <= 1e-6
+            assert all(s.status == "optimal" for s in boosters), name
+            assert rb.compare(*references, *boosters), name
+            if game is hard:
+                best_hard = references[0]
+            elif name not in ("1 x 1", "1 x 1 zero", "single hypothesis"):
+                assert references[0].lower > best_hard.upper + 1e-3, f"the cap must bind: {name}"
+
+
+def test_known_optima(rng):
+    cases = dict(shapes(rng))
+    assert rb.reference(rb.Game(cases["1 x 1"])).lower == pytest.approx(0.25)
+    zero = rb.reference(rb.Game(cases["duplicate rows, opposite labels"]))
+    assert zero.lower == 0.0
+    assert zero.upper <= 1e-6
+    single = rb.reference(rb.Game(cases["single hypothesis"]))
+    assert single.lower == pytest.approx(1.0, abs=1e-6)
+    assert single.hypotheses(1) == [(pytest.approx(1.0, abs=1e-5), "h2")]
+    for n in (2, 5, 20):
+        assert rb.reference(rb.Game(np.eye(n))).lower == pytest.approx(1 / n, abs=1e-7)
+
+
+def test_small_games_against_the_exact_optimum(rng):
+    for _ in range(20):
+        m, n = rng.integers(2, 6, 2)
+        A = np.round(rng.uniform(-1, 1, (m, n)), 2)
+        k = float(rng.uniform(1, m))
+        exact = exact_game_value(A, k)
+        for solver in ALL:
+            reference = rb.reference(rb.Game(A, rb.Capped(k)), solver)
+            assert reference.lower <= exact <= reference.upper
+            assert reference.gap <= 1e-6
+
+
+@pytest.mark.parametrize("solver", ["HIGHS", "CLARABEL", "SCS"])
+def test_five_hundred_by_five_hundred(solver, rng):
+    """A dense optimum of 240 columns; the cap binds: the hard margin is 0.5240."""
+    game = rb.Game(planted(rng, 500, 500), rb.Capped(150))
+    reference = rb.reference(game, solver)
+    assert reference.gap <= 1e-6, reference.message
+    boosters = [rb.solve(game, 1e-6), rb.solve(game, 0.01, "corrective", step="pairwise")]
+    assert rb.compare(reference, *boosters)
+    assert reference.d.max() >= game.relaxation.cap * (1 - 1e-6)
+    assert rb.solve(rb.Game(game.matrix), 1e-3).upper < reference.lower
+
+
+@pytest.mark.parametrize(
+    ("relaxation", "rho"),
+    [(rb.HardMargin(), 0.14293828781), (rb.Capped(56), 0.168663002143)],
+)
+def test_breast_cancer_is_priced_in_columns(cancer_stumps, relaxation, rho, monkeypatch):
+    """The whole 569 x 15 310 array is never formed, and the bracket is one of the whole game."""
+
+    def refuse(self):
+        raise AssertionError("the whole matrix was written down")
+
+    monkeypatch.setattr(type(cancer_stumps), "toarray", refuse)
+    game = rb.Game(cancer_stumps, relaxation)
+    reference = rb.reference(game)
+    assert reference.status == "optimal"
+    assert reference.lower <= rho + 1e-11
+    assert reference.upper >= rho
+    assert reference.gap <= 1e-6
+    assert "of 15310 columns, the others priced out" in reference.message
+
+
+class TestRubbish:
+    @pytest.fixture
+    def game(self, rng):
+        return rb.Game(planted(rng, 30, 20), rb.Capped(6))
+
+    def test_a_loose_solver_says_optimal_and_is_caught(self, game):
+        """SCS stopped early reports status optimal at a loose tolerance of its own."""
+        loose = rb.reference(game, "SCS", eps_abs=0.3, eps_rel=0.3)
+        tight = rb.reference(game, "HIGHS")
+        assert "SCS says optimal" in loose.message
+        assert loose.status == "inaccurate"
+        assert "do not use the solver's value" in loose.message
+        assert rb.compare(loose, tight)  # wide, and still true
+
+    @pytest.mark.parametrize("kind", ["noise", "nan", "none", "value", "negative"])
+    def test_a_lying_solver_is_caught(self, game, kind, monkeypatch, rng):
+        honest = cp.Problem.solve
+
+        def lie(problem, *args, **kwargs):
+            honest(problem, *args, **kwargs)
+            if kind == "value":  # right points, wrong value
+                problem._value = problem._value + 0.5
+                return
+            for variable in problem.variables():
+                fake = {
+                    "noise": rng.normal(size=variable.shape),
+                    "nan": np.full(variable.shape, np.nan),
+                    "none": None,
+                    "negative": -np.ones(variable.shape),
+                }[kind]
+                variable.save_value(fake)
+            for constraint in problem.constraints:
+                for dual in constraint.dual_variables:
+                    dual.save_value(None if kind == "none" else np.full(dual.shape, np.nan))
+
+        monkeypatch.setattr(cp.Problem, "solve", lie)
+        lied = rb.reference(game, "CLARABEL")
+        monkeypatch.undo()
+        true = rb.reference(game, "HIGHS")
+        assert "CLARABEL says optimal" in lied.message
+        assert rb.compare(lied, true)
+        if kind == "value":
+            assert lied.status == "optimal"
+            assert "is outside the bracket by more than tol" in lied.message
+        else:
+            assert lied.status == "inaccurate"
+            assert lied.gap > 1e-6
+        if kind in ("nan", "none"):
+            assert "returned no usable point; w = 0 and the center prove" in lied.message
+            assert lied.lower == 0.0
+
+    def test_a_solver_that_gives_up_is_reported(self, game, monkeypatch):
+        def give_up(problem, *args, **kwargs):
+            raise cp.SolverError("out of luck\nmore")
+
+        monkeypatch.setattr(cp.Problem, "solve", give_up)
+        reference = rb.reference(game)
+        assert reference.status == "inaccurate"
+        assert "HIGHS says failed (out of luck)" in reference.message
+
+    def test_too_few_iterations(self, game):
+        reference = rb.reference(game, "CLARABEL", max_iter=2)
+        assert reference.status == "inaccurate"
+        assert rb.compare(reference, rb.reference(game))
+
+
+def test_unknown_solvers_are_named_with_those_installed(monkeypatch):
+    game = rb.Game(np.eye(2))
+    with pytest.raises(rb.InputError, match=r"'GUROBY' is not available; installed are .*HIGHS"):
+        rb.reference(game, "GUROBY")
+    monkeypatch.setattr(cp, "installed_solvers", lambda: ["CLARABEL", "HIGHS"])
+    with pytest.raises(
+        rb.InputError, match=r"ECOS: pip install 'relaxboost\[ecos\]', SCS: pip install 'scs'"
+    ):
+        rb.reference(game, "ecos")
+
+
+@pytest.mark.parametrize("tol", [0, -1e-3, float("nan"), float("inf")])
+def test_wrong_tolerances(tol):
+    with pytest.raises(rb.InputError, match="tol must be a positive number"):
+        rb.reference(rb.Game(np.eye(2)), tol=tol)

@@ -1,0 +1,115 @@
+"""Obviously right, slow versions of what the package computes fast, in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+from flint import arb, ctx, fmpq
+
+
+def rational(x: float | Fraction) -> fmpq:
+    """Return a double (or a Fraction) as the rational it is."""
+    q = Fraction(x)
+    return fmpq(q.numerator, q.denominator)
+
+
+def fraction(q: fmpq) -> Fraction:
+    return Fraction(int(q.p), int(q.q))
+
+
+def exact_game_value(A: np.ndarray, k: Fraction | float | None = None) -> Fraction:
+    """Return the value of the hard-margin game, or with `k` of the capped one, as a Fraction.
+
+    The dual as a linear program, max γ − (1/k) Σ ξ_i subject to γ <= ξ_i + (A(p − q))_i and
+    Σ(p + q) <= 1 with γ = γ⁺ − γ⁻ and everything non-negative, is feasible at the origin, so
+    the textbook primal simplex with Bland's rule solves it without a first phase.
+    """
+    m, n = A.shape
+    zero, one = fmpq(0), fmpq(1)
+    rows = []
+    for i in range(m):
+        a = [rational(float(x)) for x in A[i]]
+        slack_xi = [] if k is None else [fmpq(-int(j == i)) for j in range(m)]
+        rows.append([one, -one, *[-x for x in a], *a, *slack_xi])
+    rows.append([zero, zero, *[one] * (2 * n), *([] if k is None else [zero] * m)])
+    cost = [one, -one, *[zero] * (2 * n), *([] if k is None else [-1 / rational(k)] * m)]
+    return fraction(_simplex(rows, [zero] * m + [one], cost))
+
+
+def _simplex(A: list[list[fmpq]], b: list[fmpq], c: list[fmpq]) -> fmpq:
+    """Return max c·x subject to A x <= b, x >= 0, for b >= 0 (Bland's rule)."""
+    m, n = len(A), len(c)
+    table = [[*row, *[fmpq(int(i == j)) for j in range(m)], b[i]] for i, row in enumerate(A)]
+    reduced = [*c, *[fmpq(0)] * m, fmpq(0)]
+    basis = list(range(n, n + m))
+    while True:
+        enter = next((j for j in range(n + m) if reduced[j] > 0), None)
+        if enter is None:
+            return -reduced[-1]
+        ratios = [
+            (row[-1] / row[enter], basis[i], i) for i, row in enumerate(table) if row[enter] > 0
+        ]
+        assert ratios, "the margin of a game is bounded"
+        _, _, leave = min(ratios, key=lambda r: (r[0], r[1]))
+        pivot = table[leave][enter]
+        table[leave] = [x / pivot for x in table[leave]]
+        for row in [*(r for i, r in enumerate(table) if i != leave), reduced]:
+            factor = row[enter]
+            if factor != 0:
+                for j, x in enumerate(table[leave]):
+                    row[j] -= factor * x
+        basis[leave] = enter
+
+
+def fig2_exact(u: np.ndarray, beta: float, k: float, bits: int = 300) -> list[arb]:
+    """Return Fig. 2 of SS09 as printed (with its ENDIF), in ball arithmetic.
+
+    The input is d_0 proportional to exp(−u/β), normalised, and ν = 1/k. Balls have no smallest
+    exponent, so nothing underflows. Where two balls overlap in the test ξ u_i <= ν (ties) both
+    branches give the same d.
+    """
+    previous, ctx.prec = ctx.prec, bits
+    try:
+        exact_u = [rational(float(x)) for x in u]
+        low = min(exact_u)
+        d0 = [(arb(low - x) / arb(rational(beta))).exp() for x in exact_u]
+        total = sum(d0, arb(0))
+        d0 = [x / total for x in d0]
+        nu = 1 / arb(rational(k))
+        order = sorted(range(len(d0)), key=lambda i: exact_u[i])
+        tails = [sum((d0[i] for i in reversed(order[r:])), arb(0)) for r in range(len(order))]
+        xi = arb(0)
+        for r, i in enumerate(order):
+            xi = (1 - nu * r) / tails[r]
+            if not xi * d0[i] > nu:
+                break
+        return [(xi * x).min(nu) for x in d0]
+    finally:
+        ctx.prec = previous
+
+
+def fig2_float(theta: np.ndarray, nu: float) -> np.ndarray:
+    """Return Fig. 2 of SS09 as printed, in the linear domain and in floating point."""
+    d0 = np.exp(theta)
+    u = np.sort(d0)[::-1]
+    z = u.sum()
+    xi = 0.0
+    for i in range(u.size):
+        xi = (1 - nu * i) / z
+        if xi * u[i] <= nu:
+            break
+        z -= u[i]
+    return np.minimum(nu, xi * d0)
+
+
+def average_of_smallest(u: np.ndarray, k: Fraction | float) -> Fraction:
+    """Return AvgMin_k(u) with its fractional tail, as a Fraction."""
+    k = Fraction(k)
+    ordered = sorted(Fraction(float(x)) for x in u)
+    whole = int(k)
+    total = sum(ordered[:whole], Fraction(0))
+    if k != whole:
+        total += (k - whole) * ordered[ceil(k) - 1]
+    return total / k
