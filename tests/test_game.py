@@ -16,7 +16,7 @@ A = np.array([[0.5, 0.9], [-0.7, 0.3]])
 
 def test_value_by_hand():
     """min over d of max(|.5 d1 − .7 d2|, .9 d1 + .3 d2): at d1 = 2/9 the two are 13/30."""
-    assert (0.9 * 2 + 0.3 * 7) / 9 == pytest.approx(13 / 30)
+    assert Fraction(9 * 2 + 3 * 7, 90) == Fraction(13, 30)
     game = rb.Game(A)
     assert game.primal().solve(solver="HIGHS") == pytest.approx(13 / 30, abs=1e-9)
     lower, upper = game.bracket([2 / 9, 7 / 9], [-1 / 3, 2 / 3])

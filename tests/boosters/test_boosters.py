@@ -108,11 +108,11 @@ def test_rounds_stay_under_the_bound_on_many_games(rng):
 def test_each_round_gains_what_lemma_12_promises(rng):
     """ε_t − ε_{t+1} >= β ε_t² / 8 along the trace, for the rules the lemma covers."""
     A = noisy(rng, 20, 15)
+    beta = 0.02
     for relaxation in relaxations(20):
         game = rb.Game(A, relaxation)
-        beta = 0.02
 
-        def smoothed_value(u, relaxation=relaxation, beta=beta):
+        def smoothed_value(u, relaxation=relaxation):
             d = relaxation.distribution(u, beta)
             positive = d[d > 0]
             return d @ u + beta * (positive @ np.log(positive) + math.log(20))

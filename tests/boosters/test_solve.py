@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -106,7 +107,8 @@ def test_a_real_ctrl_c_in_a_real_process(method):
         def tell(state):
             if state.round == 20:
                 print("running", flush=True)
-        sol = rb.solve(rb.Game(A, rb.Capped(80)), 1e-15, {method!r}, inner="smoothed", callback=tell)
+        game = rb.Game(A, rb.Capped(80))
+        sol = rb.solve(game, 1e-15, {method!r}, inner="smoothed", callback=tell)
         print(sol.status, sol.lower <= sol.upper, sol.rounds >= 20, sol.gap < 1)
         """
     )
@@ -127,7 +129,7 @@ def test_history_is_thinned_by_doubling(rng):
     history = solution.history
     assert len(history) <= MOST_RECORDS
     assert len(history) > MOST_RECORDS / 4
-    steps = {b.round - a.round for a, b in zip(history[:-2], history[1:-1], strict=True)}
+    steps = {b.round - a.round for a, b in pairwise(history[:-1])}
     assert steps == {4}
     assert history[0].round == 1
     assert history[-1].round == solution.rounds == 25_001

@@ -164,7 +164,7 @@ def test_repr_and_pickle_round_trip(f):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Capped(), "needs either k or fraction"),
+        (Capped, "needs either k or fraction"),
         (lambda: Capped(k=2, fraction=0.5), "needs either k or fraction"),
         (lambda: Capped(0.99), r"Capped\(k=0.99\) needs k >= 1"),
         (lambda: Capped(-3), "needs k >= 1"),
