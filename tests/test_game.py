@@ -108,7 +108,7 @@ def test_solutions_and_comparisons():
     assert verdict
     assert verdict.agree is True
     assert max(one.lower, two.lower) == verdict.lower <= 13 / 30 <= verdict.upper
-    assert str(verdict).startswith("totally-corrective (lp) and reference (HIGHS) agree: 0.4333")
+    assert str(verdict).startswith("combined (pairwise, lp) and reference (HIGHS) agree: 0.4333")
     assert one.hypotheses() == [(pytest.approx(2 / 3), "h1"), (pytest.approx(1 / 3), "-h0")]
     assert one.hypotheses(1) == one.hypotheses()[:1]
     assert one.w == pytest.approx([-1 / 3, 2 / 3])
@@ -127,4 +127,4 @@ def test_a_false_bracket_is_called_a_disagreement():
     liar = replace(honest, lower=0.9, upper=0.95, method="liar")
     verdict = rb.compare(honest, liar)
     assert not verdict
-    assert str(verdict).startswith("DISAGREE: liar proves rho >= 0.9, totally-corrective (lp)")
+    assert str(verdict).startswith("DISAGREE: liar proves rho >= 0.9, combined (pairwise, lp)")

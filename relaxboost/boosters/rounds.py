@@ -43,10 +43,25 @@ class State:
 class Update(Protocol):
     """One booster: holds d_t and w_t, and moves to the next pair when told the best column."""
 
-    active: ActiveSet
-    d: Vector
-    step: float
-    inner: str
+    @property
+    def active(self) -> ActiveSet:
+        """The combined hypothesis w_t."""
+        ...
+
+    @property
+    def d(self) -> Vector:
+        """The distribution d_t; a new array each round."""
+        ...
+
+    @property
+    def step(self) -> float:
+        """The step that led to w_t; nan where there is none."""
+        ...
+
+    @property
+    def inner(self) -> str:
+        """How d_t is made: "smoothed" or "lp"."""
+        ...
 
     def advance(self, best: Best) -> bool:
         """Take the column `best` into account; False if nothing can change any more."""

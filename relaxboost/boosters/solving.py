@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost import bounds
+from relaxboost.boosters.combined import Combined
 from relaxboost.boosters.corrective import STEPS, Corrective
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
@@ -22,12 +23,12 @@ from relaxboost.solution import Solution
 
 Vector = NDArray[np.float64]
 
-METHODS = ("auto", "corrective", "totally-corrective")
+METHODS = ("auto", "combined", "corrective", "totally-corrective")
 _INNER = ("auto", "smoothed", "lp")
 _STOPPING = ("certified", "smoothed")
 
-_POINTLESS_SMOOTHING = 0.05
-"""Below this gap the restricted LP beats the smoothed inner problem; `benchmarks/inner.py`."""
+_POINTLESS_SMOOTHING = 0.02
+"""Below this gap the linear program takes over from smoothing; see `benchmarks/inner.py`."""
 
 
 def solve(
@@ -51,15 +52,17 @@ def solve(
     game : Game
     tol : float
         The gap upper − lower of the *unsmoothed* game at which to stop, > 0.
-    method : {"auto", "corrective", "totally-corrective"}
+    method : {"auto", "combined", "corrective", "totally-corrective"}
         ``"corrective"`` is SS09 Fig. 1: one new weight a round. ``"totally-corrective"`` is Eq. 13:
-        all weights of the columns seen so far are optimised each round. ``"auto"`` takes the
-        second where f is polyhedral, else the first with pairwise steps.
+        all weights of the columns seen so far are optimised each round. ``"combined"`` takes
+        corrective pairwise steps to a gap of 0.02 and then the second with the linear program
+        over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
+        ``"corrective"`` with pairwise steps.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
         Step rule of the corrective method; ``"fig1"`` is the paper's, ``"pairwise"`` the fastest.
     inner : {"auto", "smoothed", "lp"}
         How Eq. 13 is solved: with entropic smoothing, or as the restricted linear program it
-        becomes for β -> 0. ``"auto"`` smooths at tol >= 0.05 and where f is not polyhedral. The
+        becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and where f is not polyhedral. The
         history says which was used.
     beta : float, optional
         Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
@@ -95,9 +98,6 @@ def solve(
     to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one.
     """
     _check(game, tol, method, step, inner, beta, stopping, max_rounds, time_limit)
-    default = beta is None
-    if beta is None:
-        beta = _default_beta(game, tol, as_stated=method == "corrective" and step == "fig1")
     update, name = _make(game, tol, method, step, inner, beta)
     run = _Run(game, tol, stopping, max_rounds, time_limit, callback)
     with Trace.display(verbose, tol) as show:
@@ -105,12 +105,11 @@ def solve(
             status = run.until_done(update, show)
         except KeyboardInterrupt:
             status = "interrupted"
-    bound = _bound(game.m, tol, stopping) if default else math.nan
+    bound = _bound(game.m, tol, stopping) if beta is None else math.nan
     return run.solution(update, name, status, bound)
 
 
-def _default_beta(game: Game, tol: float, as_stated: bool) -> float:
-    spread = math.log(game.m) if as_stated else game.relaxation.entropy_range(game.m)
+def _default_beta(spread: float, tol: float) -> float:
     # One distribution only (m = 1, or k = m): there is nothing to smooth.
     return tol / (2.0 * spread) if spread > 0.0 else 1.0
 
@@ -156,20 +155,27 @@ def _check(
 
 
 def _make(
-    game: Game, tol: float, method: str, step: str, inner: str, beta: float
+    game: Game, tol: float, method: str, step: str, inner: str, beta: float | None
 ) -> tuple[Update, str]:
     """Return the update and the name the solution will carry."""
     linear = game.relaxation.linear_form(game.m) is not None
     if method == "auto":
-        method, step = ("totally-corrective", step) if linear else ("corrective", "pairwise")
+        method, step = ("combined", step) if linear else ("corrective", "pairwise")
+    spread = game.relaxation.entropy_range(game.m)
     if method == "corrective":
-        return Corrective(game, beta, step), f"corrective ({step})"
+        if step == "fig1":
+            spread = math.log(game.m)
+        return Corrective(game, beta or _default_beta(spread, tol), step), f"corrective ({step})"
+    if method == "combined":
+        loose = max(tol, _POINTLESS_SMOOTHING)
+        update = Combined(game, beta or _default_beta(spread, loose), loose / 2.0)
+        return update, "combined (pairwise, lp)"
     if inner == "auto":
         inner = "smoothed" if tol >= _POINTLESS_SMOOTHING or not linear else "lp"
     name = f"totally-corrective ({inner})"
     if inner == "lp":
         return TotallyCorrectiveLP(game), name
-    return TotallyCorrectiveSmoothed(game, beta, tol / 2.0), name
+    return TotallyCorrectiveSmoothed(game, beta or _default_beta(spread, tol), tol / 2.0), name
 
 
 class _Run:

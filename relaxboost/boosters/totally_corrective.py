@@ -62,27 +62,40 @@ class TotallyCorrectiveLP:
     inner = "lp"
     step = float("nan")
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, active: ActiveSet | None = None) -> None:
+        """Start from w = 0, or from the columns with weight in `active`."""
         form = game.relaxation.linear_form(game.m)
         if form is None:
             raise InputError(
                 f"{game.relaxation!r} is not polyhedral, so Eq. 13 has no linear program; "
                 'use inner="smoothed"'
             )
-        self.active = ActiveSet(game.matrix, store=True)
+        self.active = ActiveSet(game.matrix, store=True) if active is None else active
         self._relaxation = game.relaxation
         self._master = RestrictedMaster(form, game.m)
+        self._slots: list[int] = []  # of the rows of the program, in their order
         self.d = game.relaxation.center(game.m)
+        for slot in np.flatnonzero(self.active.weights[: len(self.active)]).tolist():
+            self._include(slot)
+        if self._slots:
+            self._solve()
 
     def advance(self, best: Best) -> bool:
-        """Add the column `best` and solve again; False if it is there already."""
-        active = self.active
-        known = len(active)
-        slot = active.slot(best)
-        if slot < known:
+        """Add the column `best` and solve again; False if the program has it already."""
+        slot = self.active.slot(best)
+        if slot in self._slots:
             return False
-        self._master.add(active.columns[:, slot])
-        d, weights = self._master.solve()
-        self.d = self._relaxation.repair(d)  # the solver's d is feasible up to its tolerance
-        active.set_weights(weights)
+        self._include(slot)
+        self._solve()
         return True
+
+    def _include(self, slot: int) -> None:
+        self._master.add(self.active.columns[:, slot])
+        self._slots.append(slot)
+
+    def _solve(self) -> None:
+        d, multipliers = self._master.solve()
+        self.d = self._relaxation.repair(d)  # the solver's d is feasible up to its tolerance
+        weights = np.zeros(len(self.active))
+        weights[self._slots] = multipliers
+        self.active.set_weights(weights)

@@ -189,6 +189,24 @@ def test_the_history_says_which_inner_problem(rng):
     assert all(math.isnan(r.smoothed_gap) for r in tight.history)
 
 
+def test_combined_smooths_first_and_ends_with_the_program(rng):
+    """Also where the optimum uses many columns, and where the first phase ends in the first round."""
+    signs = np.sign(rng.normal(size=(300, 80)))
+    dense = np.where(rng.random(signs.shape) < 0.1, 1.0, signs)
+    for A in (dense, noisy(rng, 30, 50), np.zeros((4, 3)), np.ones((4, 3))):
+        for relaxation in relaxations(A.shape[0]):
+            game = rb.Game(A, relaxation)
+            solution = rb.solve(game, 1e-9)
+            assert solution.method == "combined (pairwise, lp)"
+            assert solution.status == "optimal"
+            phases = [record.inner for record in solution.history]
+            assert phases == sorted(phases, reverse=True)  # smoothed before lp
+            if A is dense:
+                assert set(phases) == {"smoothed", "lp"}
+                assert len(solution.support) > 30
+            assert rb.compare(solution, rb.solve(game, 1e-9, "totally-corrective"))
+
+
 @pytest.mark.parametrize(
     ("relaxation", "rho"),
     [(rb.HardMargin(), 0.14293828781), (rb.Capped(56), 0.168663002143)],

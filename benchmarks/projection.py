@@ -1,0 +1,50 @@
+"""The entropic projection: selection against sorting, and both against scipy's softmax.
+
+Run: python benchmarks/projection.py
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from common import best_time, machine, table
+from scipy.special import softmax
+
+from relaxboost.projections import capped_distribution
+
+
+def main() -> None:
+    machine()
+    rng = np.random.default_rng(0)
+    rows = []
+    for m in (100, 1_000, 10_000, 100_000, 1_000_000):
+        u = rng.normal(size=m) * 0.1
+        for share in (None, 0.1, 0.5):
+            k = 1.0 if share is None else share * m
+            beta = 0.01
+            plain = best_time(lambda u=u, beta=beta: softmax(u / beta))
+            times = {
+                method: best_time(
+                    lambda u=u, beta=beta, k=k, method=method: capped_distribution(
+                        u, beta, k, method
+                    )
+                )
+                for method in ("sort", "select")
+            }
+            rows.append(
+                (
+                    m,
+                    "1" if share is None else f"{share} m",
+                    f"{plain * 1e6:.0f}",
+                    *(f"{t * 1e6:.0f} ({t / plain:.1f}x)" for t in times.values()),
+                    f"{times['sort'] / times['select']:.2f}",
+                )
+            )
+    table(
+        "capped_distribution(u, β, k), µs (multiple of softmax)",
+        ("m", "k", "softmax", "sort", "select", "sort / select"),
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()

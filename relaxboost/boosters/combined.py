@@ -1,0 +1,58 @@
+"""Pairwise steps first, then the linear program over what they found."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.boosters.active import ActiveSet
+from relaxboost.boosters.corrective import Corrective
+from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP
+from relaxboost.game import Game
+from relaxboost.matrices import Best
+
+
+class Combined:
+    """Corrective pairwise steps to a smoothed gap of `target`, then Eq. 13 as a linear program.
+
+    Smoothed steps are cheap while the gap is wide and their rounds grow like 1/β; the program
+    jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
+    pays dearly for every column it learns of. So the first find the columns, and the second
+    starts from those with weight (`benchmarks/inner.py`).
+    """
+
+    def __init__(self, game: Game, beta: float, target: float) -> None:
+        self._game = game
+        self._target = target
+        self._now: Corrective | TotallyCorrectiveLP = Corrective(game, beta, "pairwise")
+
+    @property
+    def active(self) -> ActiveSet:
+        """The combined hypothesis; both phases share it."""
+        return self._now.active
+
+    @property
+    def d(self) -> NDArray[np.float64]:
+        """The distribution of the present phase."""
+        return self._now.d
+
+    @property
+    def step(self) -> float:
+        """The step of the present phase."""
+        return self._now.step
+
+    @property
+    def inner(self) -> str:
+        """The phase: "smoothed" or "lp"."""
+        return self._now.inner
+
+    def advance(self, best: Best) -> bool:
+        """Update the present phase, and go over to the second once the first has done its part."""
+        now = self._now
+        if isinstance(now, Corrective):
+            if best.edge - float(now.d @ now.active.u) > self._target:
+                return now.advance(best)
+            self._now = TotallyCorrectiveLP(self._game, now.active)
+            self._now.advance(best)
+            return True  # the program has a d of its own, whether or not it knew the column
+        return now.advance(best)
