@@ -76,4 +76,4 @@ def show_bracket(lower: float, upper: float) -> tuple[str, str]:
 def _decimal(x: float, places: int, direction: str) -> str:
     if not math.isfinite(x):
         return str(x)
-    return str(Decimal(x).quantize(Decimal(1).scaleb(-places), rounding=direction))
+    return f"{Decimal(x).quantize(Decimal(1).scaleb(-places), rounding=direction):f}"

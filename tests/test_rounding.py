@@ -53,3 +53,4 @@ def test_printed_brackets_hold(lower, width):
 
 def test_infinite_brackets_are_printed():
     assert rounding.show_bracket(0.25, np.inf) == ("0.250000", "inf")
+    assert rounding.show_bracket(0.0, 1e-13) == ("0.000000000000", "0.000000000001")

@@ -190,9 +190,9 @@ def test_the_history_says_which_inner_problem(rng):
 
 
 def test_combined_smooths_first_and_ends_with_the_program(rng):
-    """Also where the optimum uses many columns, and where the first phase ends in the first round."""
+    """Also where the optimum uses many columns, and where the first round ends the first phase."""
     signs = np.sign(rng.normal(size=(300, 80)))
-    dense = np.where(rng.random(signs.shape) < 0.1, 1.0, signs)
+    dense = np.where(rng.random(signs.shape) < 0.3, 1.0, signs)
     for A in (dense, noisy(rng, 30, 50), np.zeros((4, 3)), np.ones((4, 3))):
         for relaxation in relaxations(A.shape[0]):
             game = rb.Game(A, relaxation)
