@@ -1,0 +1,93 @@
+"""What the README and the guide show is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+def test_readme_example_prints_what_it_shows():
+    code = blocks(ROOT / "README.md", "python")
+    assert len(code) == 1
+    lines = [line for line in code[0].splitlines() if line.strip()]
+    assert len(lines) <= 15
+    shown = re.search(
+        r"```python\n.*?```\n\n```\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code[0]], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == shown.group(1)
+    assert result.stderr == ""
+
+
+def test_readme_commands_work(tmp_path):
+    text = (ROOT / "README.md").read_text()
+    assert "make demo" in text
+    assert "make test" in text
+    commands = re.findall(r"^relaxboost (solve --dataset .*)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        result = subprocess.run(
+            [sys.executable, "-m", "relaxboost", *command.split()],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=True,
+        )
+        assert "<= rho <=" in result.stdout
+
+
+def test_guide_examples_run():
+    code = "\n".join(blocks(ROOT / "docs" / "guide.md", "python"))
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    agreement, lower = result.stdout.splitlines()
+    assert "agree: 0.4333" in agreement
+    assert float(lower) > 0.0
+
+
+def test_guide_bracket_is_as_shown():
+    import relaxboost as rb
+
+    game = rb.Game([[0.5, 0.9], [-0.7, 0.3]])
+    text = (ROOT / "docs" / "guide.md").read_text()
+    shown = re.search(r"# \((0\.\d+), (0\.\d+)\)", text)
+    assert game.bracket([2, 7], [-1, 2]) == tuple(map(float, shown.groups()))
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", *sorted(p.name for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_lead_somewhere(page):
+    path = ROOT / page if (ROOT / page).exists() else ROOT / "docs" / page
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{page} links to {target}"
+    for name in re.findall(r"`((?:tests|docs|benchmarks|examples)/[\w/]+\.\w+)`", path.read_text()):
+        assert (ROOT / name).exists(), f"{page} names {name}"
+
+
+def test_the_demo_runs_and_draws(tmp_path):
+    picture = tmp_path / "demo.png"
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "breast_cancer.py"), str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.count("all 5 brackets overlap: True") == 2
+    assert "0.142938287812 <= rho <= 0.142938287813" in result.stdout
+    assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
