@@ -19,7 +19,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relaxboost import boosters, bounds, datasets, matrices, plots, projections, relaxations
+    from relaxboost import (
+        boosters,
+        bounds,
+        datasets,
+        matrices,
+        plots,
+        projections,
+        relaxations,
+        report,
+        solvers,
+    )
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
@@ -43,7 +53,17 @@ _HOME = {
     "reference": "solvers",
     "solve": "boosters",
 }
-_MODULES = ("boosters", "bounds", "datasets", "matrices", "plots", "projections", "relaxations")
+_MODULES = (
+    "boosters",
+    "bounds",
+    "datasets",
+    "matrices",
+    "plots",
+    "projections",
+    "relaxations",
+    "report",
+    "solvers",
+)
 
 __all__ = [
     "Capped",
@@ -64,7 +84,9 @@ __all__ = [
     "projections",
     "reference",
     "relaxations",
+    "report",
     "solve",
+    "solvers",
 ]
 
 

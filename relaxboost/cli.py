@@ -14,18 +14,19 @@ from relaxboost import __version__
 from relaxboost.errors import InputError, MissingDependencyError
 
 
-class _Rational(click.ParamType):
-    """A decimal or a fraction, kept exactly: 0.1 is one tenth, 1/3 one third."""
+class _Number(click.ParamType):
+    """What Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
 
     name = "number"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
-        if isinstance(value, Fraction):
-            return value
-        try:
-            return Fraction(str(value))
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{value!r} is not a number")
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | float | Fraction:
+        """Return an int, a float or a Fraction."""
+        for read in (int, float, Fraction):
+            try:
+                return read(value)
+            except (ValueError, ZeroDivisionError):
+                continue
+        self.fail(f"{value!r} is not a number")
 
 
 _EXIT = """
@@ -60,17 +61,18 @@ Examples:
     help="hard: the margin of the worst example; capped: the mean of the k worst. [default: capped "
     "if --k or --fraction is given, else hard]",
 )
-@click.option("--k", type=_Rational(), help="capped: no example weighs more than 1/k.")
-@click.option("--fraction", type=_Rational(), help="capped: k as a fraction of the examples.")
+@click.option("--k", type=_Number(), help="capped: no example weighs more than 1/k.")
+@click.option("--fraction", type=_Number(), help="capped: k as a fraction of the examples.")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
 @click.option(
-    "--method", default="auto", show_default=True, help="auto, corrective, totally-corrective."
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, combined, corrective, totally-corrective.",
 )
 @click.option(
     "--step",
-    default="fig1",
-    show_default=True,
-    help="Corrective steps: fig1, classic, line-search, away, pairwise.",
+    help="With --method corrective: fig1 (default), classic, line-search, away, pairwise.",
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
@@ -81,11 +83,11 @@ def solve(
     label: str | None,
     dataset: str | None,
     relaxation: str | None,
-    k: Fraction | None,
-    fraction: Fraction | None,
+    k: float | Fraction | None,
+    fraction: float | Fraction | None,
     tol: float,
     method: str,
-    step: str,
+    step: str | None,
     max_rounds: int | None,
     time_limit: float | None,
     as_json: bool,
@@ -114,8 +116,6 @@ def solve(
         time_limit=time_limit,
         verbose=0 if as_json else 1,
     )
-    if plot is not None:
-        plots.save(plots.overview(solution, title=f"{data.name}: all {game.n} stumps"), plot)
     if as_json:
         content = {
             "data": data.name,
@@ -132,13 +132,17 @@ def solve(
         )
         click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}")
         click.echo(report.text(solution))
-        if plot is not None:
+    if plot is not None:
+        plots.save(plots.overview(solution, title=f"{data.name}: all {game.n} stumps"), plot)
+        if not as_json:
             click.echo(f"picture:    {plot}")
     if solution.status != "optimal":
         sys.exit(1)
 
 
-def _relaxation(name: str | None, k: Fraction | None, fraction: Fraction | None) -> Any:
+def _relaxation(
+    name: str | None, k: float | Fraction | None, fraction: float | Fraction | None
+) -> Any:
     from relaxboost.relaxations import Capped, HardMargin
 
     if name is None:
@@ -180,8 +184,6 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error))
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted before there was anything to report", status=130)
-    except BrokenPipeError:
-        sys.exit(141)
 
 
 def _fail(message: str, status: int = 2) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError
+
+_MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
 
 
 class Dataset(NamedTuple):
@@ -26,7 +31,10 @@ class Dataset(NamedTuple):
 
 
 def labels(y: ArrayLike) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    """Map any two label values to −1 and +1, the smaller to −1.
+    """Map any two label values to −1 and +1.
+
+    The smaller becomes −1: by number if both read as numbers ("-1" and "+1", 9 and 10), else
+    alphabetically.
 
     Returns
     -------
@@ -38,28 +46,41 @@ def labels(y: ArrayLike) -> tuple[NDArray[np.float64], tuple[str, str]]:
     InputError
         If a label is missing or there are not exactly two different values.
     """
-    given = np.asarray(y)
+    import pandas as pd
+
+    try:
+        given = np.asarray(y, dtype=object)
+    except ValueError:
+        given = np.empty((0, 0))
     if given.ndim != 1 or given.size == 0:
         raise InputError(f"labels must be a non-empty vector, got shape {given.shape}")
-    if given.dtype.kind == "f":
-        missing = np.isnan(given)
-    else:
-        missing = np.array([v is None or v != v for v in given.tolist()])
+    missing = pd.isna(given)
     if missing.any():
         raise InputError(f"the label of row {int(np.argmax(missing)) + 1} is missing; drop the row")
-    if given.dtype.kind == "O":
-        given = given.astype(str)
-    values, code = np.unique(given, return_inverse=True)
-    names = [str(v) for v in values.tolist()]
-    if values.size != 2:
-        shown = ", ".join(names[:6]) + (", ..." if values.size > 6 else "")
-        rule = "a margin needs two classes"
-        remedy = "" if values.size < 2 else "; keep two, or set one class against the rest"
+    values = list(dict.fromkeys(given.tolist()))
+    if len(values) != 2:
+        shown = ", ".join(_short(v) for v in values[:6]) + (", ..." if len(values) > 6 else "")
+        remedy = "" if len(values) < 2 else "; keep two, or set one class against the rest"
         raise InputError(
-            f"the labels have {values.size} value{'s' * (values.size != 1)} ({shown}); "
-            f"{rule}{remedy}"
+            f"the labels have {len(values)} value{'s' * (len(values) != 1)} ({shown}); "
+            f"a margin needs two classes{remedy}"
         )
-    return np.where(code == 1, 1.0, -1.0), (names[0], names[1])
+    negative, positive = sorted(values, key=_order(values))
+    return np.where(given == positive, 1.0, -1.0), (_short(negative), _short(positive))
+
+
+def _order(values: list[Any]) -> Callable[[Any], Any]:
+    try:
+        for value in values:
+            float(value)
+    except (TypeError, ValueError):
+        return str
+    return float
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def breast_cancer() -> Dataset:
@@ -104,7 +125,7 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
         values, a feature is not numeric (named), or a value is missing or infinite (by row and
         column; rows are counted from 1 after the header).
     """
-    frame = _read_frame(Path(path))
+    frame = _read_frame(Path(path), label)
     if label not in frame.columns:
         names = ", ".join(map(str, frame.columns[:12])) + (", ..." if frame.shape[1] > 12 else "")
         raise InputError(f"{path} has no column {label!r}; it has {names}")
@@ -120,27 +141,73 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
     return Dataset(Path(path).stem, X, y, feature_names, classes)
 
 
-def _read_frame(path: Path) -> Any:
+def _read_header(path: Path) -> list[str]:
+    """Return the column names of a CSV file, each there and different."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        header = next(csv.reader(file, skipinitialspace=True), None)
+    if header is None:
+        raise InputError(f"{path} is empty")
+    names = [name.strip() for name in header]
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and separator in names[0]:
+            raise InputError(f"{path} is separated by {word}; save it with commas")
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(
+                f"{path}: column {place} has no name; name it, or drop it if it numbers the rows"
+            )
+        if names.index(name) + 1 != place:
+            raise InputError(f"{path}: two columns are named {name!r}; rename or drop one")
+    return names
+
+
+def _read_frame(path: Path, label: str) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_csv(path, skipinitialspace=True)
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path} is empty") from None
+        names = _read_header(path)
+        missing = {name: _MISSING for name in names if name != label}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            return pd.read_csv(
+                path,
+                header=0,
+                names=names,
+                index_col=False,
+                skipinitialspace=True,
+                # A class may be called NA; a feature may not. An empty label is missing.
+                keep_default_na=False,
+                na_values={**missing, label: [""]},
+                encoding="utf-8-sig",
+            )
     except FileNotFoundError:
         raise InputError(f"{path} does not exist") from None
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+    except pd.errors.ParserWarning:
+        raise InputError(
+            f"{path} cannot be read as CSV: rows have more fields than the header"
+        ) from None
+    except (OSError, UnicodeDecodeError, csv.Error, pd.errors.ParserError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as CSV: {reason}") from None
 
 
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
+
+
 def _check_features(features: Any, path: str | os.PathLike[str]) -> None:
-    kinds = {str(c): features.dtypes.iloc[i].kind for i, c in enumerate(features.columns)}
-    wrong = [repr(c) for c, kind in kinds.items() if kind not in "biuf"]
+    wrong = [c for c in features.columns if features[c].dtype.kind not in "biuf"]
     if wrong:
+        example = next(v for v in features[wrong[0]].dropna().tolist() if not _is_number(v))
+        names = ", ".join(repr(c) for c in wrong[:8])
         raise InputError(
-            f"{path}: column{'s' * (len(wrong) > 1)} {', '.join(wrong[:8])} "
-            f"{'are' if len(wrong) > 1 else 'is'} not numeric; encode (pandas.get_dummies) or drop"
+            f"{path}: column{'s' * (len(wrong) > 1)} {names} "
+            f"{'are' if len(wrong) > 1 else 'is'} not numeric (for instance {_short(example)!r}); "
+            "write plain numbers, encode categories (pandas.get_dummies), or drop"
         )
     data = features.to_numpy(dtype=np.float64)
     bad = ~np.isfinite(data)

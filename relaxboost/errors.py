@@ -2,7 +2,8 @@
 
 
 class InputError(ValueError):
-    """Something given to relaxboost cannot be used; raised before any work starts."""
+    """Something given to relaxboost cannot be used; raised before work starts wherever
+    it can be known then."""
 
 
 class MissingDependencyError(ImportError):

@@ -75,7 +75,7 @@ class Game:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical content: matrix and relaxation with exact parameters."""
-        text = f"relaxboost game v1 {self._matrix.digest()} {self._relaxation!r} l1-ball 1"
+        text = f"relaxboost game v1 {self._matrix.digest()} {self._relaxation.key()} l1-ball 1"
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class Game:
 
     def repair_d(self, d: ArrayLike) -> Vector:
         """Return a d of the simplex near `d` at which f is finite."""
-        d = np.asarray(d, dtype=np.float64)
+        d = _numbers("d", d)
         if d.shape != (self.m,):
             raise InputError(f"d has shape {d.shape}, and this game has m = {self.m} examples")
         return self._relaxation.repair(d)
@@ -129,18 +129,9 @@ class Game:
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
         """Return (support, coefficients) of `w` scaled into the unit l1 ball."""
         if isinstance(w, tuple):
-            support = np.asarray(w[0], dtype=np.int64)
-            coefficients = np.array(w[1], dtype=np.float64)
-            if support.ndim != 1 or support.shape != coefficients.shape:
-                raise InputError("w = (support, coefficients) needs two vectors of one length")
-            if (
-                self.n is not None
-                and support.size
-                and not 0 <= support.min() <= support.max() < self.n
-            ):
-                raise InputError(f"support names columns outside 0..{self.n - 1}")
+            support, coefficients = self._sparse_w(w)
         else:
-            dense = np.asarray(w, dtype=np.float64)
+            dense = _numbers("w", w)
             if dense.shape != (self.n,):
                 raise InputError(f"w has shape {dense.shape}, and this game has n = {self.n}")
             support = np.flatnonzero(dense)
@@ -154,3 +145,26 @@ class Game:
         if norm > 1.0 + 8.0 * UNIT:  # the bound accounts for what rounding leaves above 1
             coefficients = coefficients / norm
         return support, coefficients
+
+    def _sparse_w(self, w: tuple[Any, ...]) -> tuple[NDArray[np.int64], Vector]:
+        if len(w) != 2:
+            raise InputError("w as a tuple is (support, coefficients), two vectors of one length")
+        coefficients = _numbers("coefficients", w[1])
+        given = np.asarray(w[0])
+        support = given.astype(np.int64) if given.dtype.kind in "iu" or not given.size else given
+        if support.dtype != np.int64:
+            raise InputError(f"support holds column numbers, got dtype {given.dtype}")
+        if support.ndim != 1 or support.shape != coefficients.shape:
+            raise InputError("w = (support, coefficients) needs two vectors of one length")
+        known = self._matrix.known
+        if support.size and not 0 <= support.min() <= support.max() < known:
+            raise InputError(f"support names columns outside 0..{known - 1}")
+        return support, coefficients
+
+
+def _numbers(name: str, given: Any) -> Vector:
+    """Return `given` as a float64 array of its own, or raise an InputError."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be a vector of numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)

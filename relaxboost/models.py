@@ -30,7 +30,6 @@ def primal(matrix: MarginMatrix, relaxation: Relaxation) -> Model:
     """
     import cvxpy as cp
 
-    matrix.check_writable("primal()")
     A = matrix.tocvxpy()
     d = cp.Variable(matrix.m, name="d", nonneg=True)
     v = cp.Variable(name="v")
@@ -48,7 +47,6 @@ def dual(matrix: MarginMatrix, relaxation: Relaxation) -> Model:
     """
     import cvxpy as cp
 
-    matrix.check_writable("dual()")
     A = matrix.tocvxpy()
     w = cp.Variable(matrix.n, name="w")
     u = cp.Variable(matrix.m, name="u")

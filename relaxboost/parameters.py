@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Integral, Rational, Real
+from typing import Any
 
 from relaxboost.errors import InputError
 
@@ -18,7 +19,7 @@ def exact(owner: str, name: str, value: object) -> Fraction:
         If `value` is not a finite real number.
     """
     if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value)
+        return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
     if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
         return Fraction(float(value))
     raise InputError(f"{owner} needs {name} to be a finite real number, got {value!r}")
@@ -28,4 +29,21 @@ def spell(q: Fraction) -> str:
     """Return the shortest Python expression whose value is exactly `q`."""
     if q.denominator == 1:
         return str(q.numerator)
-    return repr(float(q)) if Fraction(float(q)) == q else repr(q)
+    try:
+        return repr(float(q)) if Fraction(float(q)) == q else repr(q)
+    except OverflowError:
+        return repr(q)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a float > 0, or raise an InputError."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf:
+        return float(value)
+    raise InputError(f"{name} must be a positive number, got {value!r}")
+
+
+def count(name: str, value: Any) -> int:
+    """Return `value` as an int >= 1, or raise an InputError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise InputError(f"{name} must be a whole number >= 1, got {value!r}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import MissingDependencyError
+from relaxboost.errors import InputError, MissingDependencyError
 from relaxboost.files import check_output, write_atomically
 from relaxboost.solution import Solution
 
@@ -35,6 +35,8 @@ def overview(*solutions: Solution, title: str = "") -> Any:
         One or more.
     title : str
     """
+    if not solutions:
+        raise InputError("overview needs at least one solution")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 4.2), layout="constrained")
@@ -65,7 +67,7 @@ def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
         axes.step(margins, share, where="post", color=f"C{index}", label=_name(solution))
         axes.axvline(solution.lower, color=f"C{index}", linestyle=":", linewidth=1)
     axes.set(xlabel="margin of an example", ylabel="share of examples at or below", ylim=(0, 1))
-    axes.set_title("margins (dotted: certified value of the game)", fontsize="medium")
+    axes.set_title("margins (dotted: lower bound on the value)", fontsize="medium")
     axes.legend(fontsize="small", loc="upper left")
 
 

@@ -58,7 +58,7 @@ def data(solution: Solution) -> dict[str, Any]:
         "examples": s.game.m,
         "hypotheses": s.game.n,
         "relaxation": repr(s.game.relaxation),
-        "level": s.game.relaxation.level,
+        "strongest_level": s.game.relaxation.level,
         "game_digest": s.game.digest,
         "gamma": _number(s.gamma),
         "weights": [

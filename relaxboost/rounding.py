@@ -7,11 +7,13 @@ order and with or without fused multiply-add (Higham 2002, Sec. 3.1).
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+_EXACT = Context(prec=400)  # more digits than any double of reasonable size; not the caller's
 
 UNIT = 2.0**-53
 """Unit roundoff of double precision."""
@@ -27,7 +29,7 @@ def down(x: float) -> float:
     return math.nextafter(x, -math.inf)
 
 
-def gamma(n: int) -> float:
+def roundoff(n: int) -> float:
     """Return an upper bound of n·u / (1 − n·u), Higham's γ_n.
 
     A sum of products with at most `n` roundings on the way of each term is wrong by at most
@@ -76,4 +78,5 @@ def show_bracket(lower: float, upper: float) -> tuple[str, str]:
 def _decimal(x: float, places: int, direction: str) -> str:
     if not math.isfinite(x):
         return str(x)
-    return f"{Decimal(x).quantize(Decimal(1).scaleb(-places), rounding=direction):f}"
+    digits = Decimal(x).quantize(Decimal(1).scaleb(-places), direction, _EXACT)
+    return f"{digits:f}"

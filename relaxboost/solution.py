@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +60,12 @@ class Solution:
     lower: float
     upper: float
     status: str
-    """optimal | max_rounds | time_limit | callback | interrupted | stalled | inaccurate."""
+    """optimal, max_rounds, time_limit, callback, interrupted, stalled, inaccurate or failed."""
     tol: float
     """The gap that was asked for."""
     method: str
     rounds: int
-    """Calls to the weak learner (iterations, for a reference: columns priced in)."""
+    """Calls to the weak learner; for a reference, how often a solver was run on the columns."""
     seconds: float
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
@@ -74,6 +74,18 @@ class Solution:
     message: str = ""
     """The status in a sentence."""
     history: tuple[Record, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        self._freeze()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # pickle does not keep it
+
+    def _freeze(self) -> None:
+        """Make the points read-only: the bracket is theirs."""
+        for array in (self.support, self.coefficients, self.d):
+            array.flags.writeable = False
 
     @property
     def gap(self) -> float:
@@ -160,10 +172,15 @@ def compare(*solutions: Solution) -> Comparison:
     InputError
         If fewer than two are given or they are of different games.
     """
-    if len(solutions) < 2:
-        raise InputError("compare needs at least two solutions")
+    if len(solutions) < 2 or not all(isinstance(s, Solution) for s in solutions):
+        raise InputError("compare needs at least two solutions, as solve and reference return them")
     if len({s.game.digest for s in solutions}) > 1:
         raise InputError("compare needs solutions of one game; these have different digests")
+    matrix = solutions[0].game.matrix
+    if matrix.n is None and any(s.game.matrix is not matrix for s in solutions):
+        raise InputError(
+            "compare cannot tell whether two weak learners are the same; solve one game twice"
+        )
     lowest = max(solutions, key=lambda s: s.lower)
     highest = min(solutions, key=lambda s: s.upper)
     lower, upper = lowest.lower, highest.upper

@@ -145,7 +145,7 @@ BAD_INPUT = {
     "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
     "method": (["CSV", "--label", "quality", "--method", "best"], "unknown method 'best'"),
     "step": (["CSV", "--label", "quality", "--step", "big"], "unknown step 'big'"),
-    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "max_rounds must be"),
+    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "max_rounds must be a whole"),
     "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
     "plot folder": (
         ["CSV", "--label", "quality", "--plot", "no/a.png"],

@@ -69,7 +69,10 @@ BAD = {
     "no label column": ("a,b\n1,2\n", "has no column 'y'; it has a, b"),
     "label only": ("y\n1\n0\n", "has no column besides the label 'y'"),
     "text feature": ("a,sex,city,y\n1,m,x,0\n2,f,z,1\n", "columns 'sex', 'city' are not numeric"),
-    "one text feature": ("a,sex,y\n1,m,0\n2,f,1\n", "column 'sex' is not numeric; encode"),
+    "one text feature": (
+        "a,sex,y\n1,m,0\n2,f,1\n",
+        r"column 'sex' is not numeric \(for instance 'm'\); write plain numbers, encode",
+    ),
     "missing": (
         "a,b,y\n1,2,0\n3,,1\n,,1\n",
         "value at row 2, column 'b' is missing, and 2 more; impute or drop",

@@ -13,7 +13,7 @@ import relaxboost as rb
 
 ROOT = Path(rb.__file__).parent
 FLOORS = [
-    {"errors", "rounding", "parameters", "files"},
+    {"errors", "rounding", "parameters", "files", "compiled"},
     {"projections", "matrices"},
     {"relaxations"},
     {"bounds"},

@@ -18,12 +18,14 @@ class Combined:
     Smoothed steps are cheap while the gap is wide and their rounds grow like 1/β; the program
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
     pays dearly for every column it learns of. So the first find the columns, and the second
-    starts from those with weight (`benchmarks/inner.py`).
+    starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
+    as there are columns in use have brought no new one.
     """
 
     def __init__(self, game: Game, beta: float, target: float) -> None:
         self._game = game
         self._target = target
+        self._columns = self._idle = 0
         self._now: Corrective | TotallyCorrectiveLP = Corrective(game, beta, "pairwise")
 
     @property
@@ -50,9 +52,16 @@ class Combined:
         """Update the present phase, and go over to the second once the first has done its part."""
         now = self._now
         if isinstance(now, Corrective):
-            if best.edge - float(now.d @ now.active.u) > self._target:
+            if best.edge - float(now.d @ now.active.u) > self._target and not self._saturated():
                 return now.advance(best)
             self._now = TotallyCorrectiveLP(self._game, now.active)
             self._now.advance(best)
             return True  # the program has a d of its own, whether or not it knew the column
         return now.advance(best)
+
+    def _saturated(self) -> bool:
+        """Count a round; return whether the first phase has stopped finding columns."""
+        columns = len(self.active)
+        self._idle = 0 if columns > self._columns else self._idle + 1
+        self._columns = columns
+        return self._idle > max(20, columns)

@@ -13,6 +13,10 @@ from relaxboost.relaxations import LinearForm
 Vector = NDArray[np.float64]
 
 
+class ProgramError(Exception):
+    """HiGHS gave up on a restricted program."""
+
+
 class RestrictedMaster:
     """min f(d) + v over the simplex, subject to <column, d> <= v for the columns added so far.
 
@@ -67,13 +71,16 @@ class RestrictedMaster:
         self._highs.passModel(model)
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infinity = infinity
+        self._error = highspy.HighsStatus.kError
 
     def add(self, column: NDArray[Any]) -> None:
         """Add the row <column, d> <= v."""
         index = np.flatnonzero(column)
         value = np.append(column[index].astype(np.float64), -1.0)
         index = np.append(index, self._edge).astype(np.int32)
-        self._highs.addRow(-self._infinity, 0.0, index.size, index, value)
+        status = self._highs.addRow(-self._infinity, 0.0, index.size, index, value)
+        if status == self._error:
+            raise ProgramError("HiGHS refused a column")
 
     def solve(self) -> tuple[Vector, Vector]:
         """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.
@@ -82,16 +89,19 @@ class RestrictedMaster:
         ------
         InputError
             If the relaxation leaves no distribution.
-        ArithmeticError
+        ProgramError
             If HiGHS gives up.
         """
         self._highs.run()
+        if self._highs.getModelStatus() != self._optimal:
+            self._highs.clearSolver()  # once more, without the old basis
+            self._highs.run()
         status = self._highs.getModelStatus()
         if status != self._optimal:
             name = self._highs.modelStatusToString(status)
             if "nfeasible" in name:
                 raise InputError("the relaxation is infinite on the whole simplex")
-            raise ArithmeticError(f"HiGHS ended with status {name} on the restricted problem")
+            raise ProgramError(f"HiGHS ended with status {name} on the restricted problem")
         solution = self._highs.getSolution()
         d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)
         weights = np.maximum(-np.array(solution.row_dual)[self._fixed :], 0.0)

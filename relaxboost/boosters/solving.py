@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,19 @@ from numpy.typing import NDArray
 from relaxboost import bounds
 from relaxboost.boosters.combined import Combined
 from relaxboost.boosters.corrective import STEPS, Corrective
+from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
 from relaxboost.boosters.trace import Trace
 from relaxboost.errors import InputError
 from relaxboost.game import Game
+from relaxboost.parameters import count, positive
 from relaxboost.relaxations import Witness
 from relaxboost.solution import Solution
 
 Vector = NDArray[np.float64]
 
 METHODS = ("auto", "combined", "corrective", "totally-corrective")
-_INNER = ("auto", "smoothed", "lp")
-_STOPPING = ("certified", "smoothed")
 
 _POINTLESS_SMOOTHING = 0.02
 """Below this gap the linear program takes over from smoothing; see `benchmarks/inner.py`."""
@@ -36,8 +37,8 @@ def solve(
     tol: float = 1e-3,
     method: str = "auto",
     *,
-    step: str = "fig1",
-    inner: str = "auto",
+    step: str | None = None,
+    inner: str | None = None,
     beta: float | None = None,
     stopping: str = "certified",
     max_rounds: int | None = None,
@@ -58,12 +59,13 @@ def solve(
         corrective pairwise steps to a gap of 0.02 and then the second with the linear program
         over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
         ``"corrective"`` with pairwise steps.
-    step : {"fig1", "classic", "line-search", "away", "pairwise"}
-        Step rule of the corrective method; ``"fig1"`` is the paper's, ``"pairwise"`` the fastest.
-    inner : {"auto", "smoothed", "lp"}
-        How Eq. 13 is solved: with entropic smoothing, or as the restricted linear program it
-        becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and where f is not polyhedral. The
-        history says which was used.
+    step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
+        Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
+        the fastest.
+    inner : {"auto", "smoothed", "lp"}, optional
+        How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
+        restricted linear program it becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and
+        where f is not polyhedral. The history says which was used.
     beta : float, optional
         Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
         and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
@@ -75,7 +77,8 @@ def solve(
         Further limits. Without them a run ends at `tol` only; Fig. 1 gets there within
         64 log(m) / tol² rounds.
     callback : callable, optional
-        Called with the `State` of each round; the run ends when it returns True.
+        Called with the `State` of each round, whose arrays are not to be written to; the run ends
+        when it returns True.
     verbose : int
         1 shows a progress bar on a terminal (on standard error); 0 nothing.
 
@@ -83,99 +86,127 @@ def solve(
     -------
     Solution
         Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
-        evaluated afresh from d and w, whatever the booster believed. Deterministic, except for
-        the clock.
+        evaluated afresh from d and w, whatever the booster believed. If the solver of the
+        restricted program gives up, the status is ``"failed"`` and the bracket holds all the
+        same. Deterministic, except for the clock.
 
     Raises
     ------
     InputError
-        Before any work, for an unknown method or option, tol <= 0, limits that are not positive,
-        or a weak learner of unknown slack without `max_rounds` or `time_limit`.
+        Before any work, for an unknown method or option, an option that the method does not use,
+        tol <= 0, limits that are not positive, or a weak learner of unknown slack without
+        `max_rounds` or `time_limit`.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. The theorem's 32 log(m) / ε² belongs
     to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one.
     """
-    _check(game, tol, method, step, inner, beta, stopping, max_rounds, time_limit)
-    update, name = _make(game, tol, method, step, inner, beta)
+    if not isinstance(game, Game):
+        raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
+    tol = positive("tol", tol)
+    beta = None if beta is None else positive("beta", beta)
+    max_rounds = None if max_rounds is None else count("max_rounds", max_rounds)
+    time_limit = None if time_limit is None else positive("time_limit", time_limit)
+    plan = _plan(game, tol, method, step, inner, beta, stopping)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function of the state, got {callback!r}")
+    if game.matrix.slack >= tol and max_rounds is None and time_limit is None:
+        raise InputError(
+            f"the slack of this weak learner, {game.matrix.slack:g}, is part of every upper bound, "
+            f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
+            "or declare a smaller slack"
+        )
     run = _Run(game, tol, stopping, max_rounds, time_limit, callback)
+    update = plan.make(run.deadline)
     with Trace.display(verbose, tol) as show:
         try:
             status = run.until_done(update, show)
         except KeyboardInterrupt:
             status = "interrupted"
-    bound = _bound(game.m, tol, stopping) if beta is None else math.nan
-    return run.solution(update, name, status, bound)
+        except ProgramError as error:
+            status = f"failed: {error}"
+    proved = beta is None and game.matrix.slack == 0.0
+    bound = _bound(game.m, tol, stopping) if proved else math.nan
+    return run.solution(update, plan.name, status, bound)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which booster runs, under which name, made for a deadline on the clock."""
+
+    name: str
+    make: Callable[[float], Update]
 
 
 def _default_beta(spread: float, tol: float) -> float:
     # One distribution only (m = 1, or k = m): there is nothing to smooth.
-    return tol / (2.0 * spread) if spread > 0.0 else 1.0
+    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1.0
 
 
 def _bound(m: int, tol: float, stopping: str) -> float:
-    return max(1.0, (64.0 if stopping == "certified" else 32.0) * math.log(m) / tol**2)
+    return max(1.0, (64.0 if stopping == "certified" else 32.0) * math.log(m) / tol / tol)
 
 
-def _check(
+def _plan(
     game: Game,
     tol: float,
     method: str,
-    step: str,
-    inner: str,
+    step: str | None,
+    inner: str | None,
     beta: float | None,
     stopping: str,
-    max_rounds: int | None,
-    time_limit: float | None,
-) -> None:
-    if not isinstance(game, Game):
-        raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
+) -> _Plan:
+    """Choose the booster; raise for unknown options and for those that would do nothing."""
     for name, value, known in (
         ("method", method, METHODS),
-        ("step", step, STEPS),
-        ("inner", inner, _INNER),
-        ("stopping", stopping, _STOPPING),
+        ("step", step, (None, *STEPS)),
+        ("inner", inner, (None, "auto", "smoothed", "lp")),
+        ("stopping", stopping, ("certified", "smoothed")),
     ):
         if value not in known:
-            raise InputError(f"unknown {name} {value!r}; choose one of {', '.join(known)}")
-    for name, limit in (
-        ("tol", tol),
-        ("beta", beta),
-        ("max_rounds", max_rounds),
-        ("time_limit", time_limit),
-    ):
-        if limit is not None and not (limit > 0 and math.isfinite(limit)):
-            raise InputError(f"{name} must be a positive number, got {limit}")
-    if math.isinf(getattr(game.matrix, "slack", 0.0)) and max_rounds is None and time_limit is None:
+            names = ", ".join(k for k in known if k is not None)
+            raise InputError(f"unknown {name} {value!r}; choose one of {names}")
+    if step is not None and method != "corrective":
+        raise InputError(f'step={step!r} needs method="corrective", and this is {method!r}')
+    if inner is not None and method != "totally-corrective":
         raise InputError(
-            "nothing is known about how good this weak learner is, so no gap can ever be reached; "
-            "give max_rounds or time_limit, or declare the oracle's slack"
+            f'inner={inner!r} needs method="totally-corrective", and this is {method!r}'
         )
+    linear = game.relaxation.linear_form(game.m) is not None
+    if method == "auto":
+        method, step = ("combined", None) if linear else ("corrective", "pairwise")
+    if method == "totally-corrective" and inner in (None, "auto"):
+        inner = "smoothed" if tol >= _POINTLESS_SMOOTHING or not linear else "lp"
+    if stopping == "smoothed" and (method == "combined" or inner == "lp"):
+        raise InputError(
+            'stopping="smoothed" is the test of a smoothed problem; '
+            'use method="corrective", or inner="smoothed"'
+        )
+    if beta is not None and inner == "lp":
+        raise InputError('beta smooths, and inner="lp" does not; leave one of them out')
+    return _make(game, tol, method, step or "fig1", inner, beta)
 
 
 def _make(
-    game: Game, tol: float, method: str, step: str, inner: str, beta: float | None
-) -> tuple[Update, str]:
-    """Return the update and the name the solution will carry."""
-    linear = game.relaxation.linear_form(game.m) is not None
-    if method == "auto":
-        method, step = ("combined", step) if linear else ("corrective", "pairwise")
+    game: Game, tol: float, method: str, step: str, inner: str | None, beta: float | None
+) -> _Plan:
     spread = game.relaxation.entropy_range(game.m)
     if method == "corrective":
-        if step == "fig1":
-            spread = math.log(game.m)
-        return Corrective(game, beta or _default_beta(spread, tol), step), f"corrective ({step})"
+        smoothing = beta or _default_beta(math.log(game.m) if step == "fig1" else spread, tol)
+        return _Plan(f"corrective ({step})", lambda _: Corrective(game, smoothing, step))
     if method == "combined":
         loose = max(tol, _POINTLESS_SMOOTHING)
-        update = Combined(game, beta or _default_beta(spread, loose), loose / 2.0)
-        return update, "combined (pairwise, lp)"
-    if inner == "auto":
-        inner = "smoothed" if tol >= _POINTLESS_SMOOTHING or not linear else "lp"
+        smoothing = beta or _default_beta(spread, loose)
+        return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
     name = f"totally-corrective ({inner})"
     if inner == "lp":
-        return TotallyCorrectiveLP(game), name
-    return TotallyCorrectiveSmoothed(game, beta or _default_beta(spread, tol), tol / 2.0), name
+        start = TotallyCorrectiveLP(game)  # now, so that an f that is not polyhedral is refused
+        return _Plan(name, lambda _: start)
+    smoothing = beta or _default_beta(spread, tol)
+    return _Plan(
+        name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)
+    )
 
 
 class _Run:
@@ -193,6 +224,7 @@ class _Run:
         self._game, self._tol, self._stopping = game, tol, stopping
         self._max_rounds, self._time_limit, self._callback = max_rounds, time_limit, callback
         self._start = time.perf_counter()
+        self.deadline = math.inf if time_limit is None else self._start + time_limit
         self._trace = Trace()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
@@ -207,9 +239,10 @@ class _Run:
             seconds = time.perf_counter() - self._start
             self._trace.add(state, seconds, self._lower, self._upper)
             show(state.round, self._lower, self._upper)
-            if self._reached(state):
-                return "optimal"
-            if self._callback is not None and self._callback(state) is True:
+            reached = self._reached(state)
+            if reached:
+                return reached
+            if self._callback is not None and self._callback(_shown(state)) is True:
                 return "callback"
             if self._max_rounds is not None and state.round >= self._max_rounds:
                 return "max_rounds"
@@ -223,20 +256,23 @@ class _Run:
         if state.upper <= self._upper:  # also for inf, so that d is one the booster made
             self._d, self._upper = state.d, state.upper
 
-    def _reached(self, state: State) -> bool:
+    def _reached(self, state: State) -> str:
+        """Return "optimal" at the gap asked for, "stalled" where rounding keeps it away, or ""."""
         if self._stopping == "smoothed":
-            if state.smoothed_gap <= self._tol:
-                self._w, self._d = state.active.snapshot(), state.d
-                return True
-            return False
-        if self._upper - self._lower > self._tol * self._retry:
-            return False
+            if state.smoothed_gap > self._tol:
+                return ""
+            self._w, self._d = state.active.snapshot(), state.d
+            return "optimal"
+        estimate = self._upper - self._lower
+        if estimate > self._tol * self._retry:
+            return ""
         _, lower, _, _, upper = self._certify(state.active)
         if upper - lower <= self._tol:
-            return True
-        # Rounding stands between the estimate and the certificate: come back when it is narrower.
-        self._retry *= 0.5
-        return False
+            return "optimal"
+        if upper - lower - estimate > self._tol:
+            return "stalled"
+        self._retry *= 0.5  # certify again when the estimate is narrower
+        return ""
 
     def _certify(
         self, active: Any
@@ -252,6 +288,7 @@ class _Run:
         (support, coefficients), lower, witness, d, upper = self._certify(update.active)
         certified = self._stopping == "certified"
         tol, gap = self._tol, upper - lower
+        status, _, reason = status.partition(": ")
         if status in ("optimal", "stalled") and certified:
             status = "optimal" if gap <= tol else "stalled"
         return Solution(
@@ -268,18 +305,26 @@ class _Run:
             rounds=self._trace.rounds,
             seconds=time.perf_counter() - self._start,
             bound=bound,
-            message=_MESSAGES[status].format(gap=gap, tol=tol)
+            message=_MESSAGES[status].format(gap=gap, tol=tol, reason=reason)
             if certified or status != "optimal"
             else f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}",
             history=self._trace.records(lower, upper),
         )
 
 
+def _shown(state: State) -> State:
+    """Return the state with a d that a callback cannot write to."""
+    d = state.d.view()
+    d.flags.writeable = False
+    return replace(state, d=d)
+
+
 _MESSAGES = {
-    "optimal": "the certified gap {gap:.3g} is at most tol = {tol:g}",
+    "optimal": "the gap {gap:.3g} is at most tol = {tol:g}",
+    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, tol = {tol:g}",
     "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, tol = {tol:g}",
     "time_limit": "time_limit was reached at a gap of {gap:.3g}, tol = {tol:g}",
     "callback": "the callback ended the run at a gap of {gap:.3g}, tol = {tol:g}",
     "interrupted": "interrupted at a gap of {gap:.3g}, tol = {tol:g}; the bracket holds",
-    "stalled": "the weak learner finds no new column; the gap stays at {gap:.3g}, tol = {tol:g}",
+    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, tol = {tol:g}",
 }

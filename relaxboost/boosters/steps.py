@@ -46,7 +46,7 @@ def line_search(
         return float(relaxation.distribution(u + eta * v, beta) @ v)
 
     left, at_left = 0.0, slope
-    right = max(quadratic_step(slope, v, beta, longest), 1e-300)
+    right = min(longest, max(quadratic_step(slope, v, beta, longest), 1e-300))
     while True:
         at_right = derivative(right)
         if at_right <= 0.0 or right >= longest:

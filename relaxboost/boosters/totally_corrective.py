@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +30,9 @@ class TotallyCorrectiveSmoothed:
     inner = "smoothed"
     step = float("nan")
 
-    def __init__(self, game: Game, beta: float, target: float) -> None:
+    def __init__(self, game: Game, beta: float, target: float, deadline: float = np.inf) -> None:
         self.active = ActiveSet(game.matrix, store=True)
+        self._deadline = deadline  # on time.perf_counter(); then a round ends where it stands
         self._pairwise = Corrective(game, beta, "pairwise", self.active)
         self._target = target
         self.d = self._pairwise.d
@@ -39,7 +42,7 @@ class TotallyCorrectiveSmoothed:
         active, inner = self.active, self._pairwise
         goal = 0.5 * max(best.edge - float(inner.d @ active.u), self._target)
         inner.towards(best)
-        while True:
+        while time.perf_counter() < self._deadline:
             edges = active.edges(inner.d)
             slot, edge = kernels.first_largest(edges)
             if abs(edge) - float(inner.d @ active.u) <= goal:

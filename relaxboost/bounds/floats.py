@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation, Witness
-from relaxboost.rounding import down, gamma, sum_bounds, up
+from relaxboost.rounding import down, roundoff, sum_bounds, up
 
 Vector = NDArray[np.float64]
 
@@ -40,7 +40,8 @@ def evaluate_lower(
     if not np.any(coefficients):
         return bound, witness
     norm = sum_bounds(np.abs(coefficients))[1]
-    error = up(gamma(len(coefficients) + 1) * norm)
+    # Relative roundings, and for each term what it may lose by underflow.
+    error = up(up(roundoff(len(coefficients) + 1) * norm) + len(coefficients) * 2.0**-1074)
     beyond = max(0.0, up(norm - 1.0))
     return down(down(bound - error) - beyond), witness
 
@@ -54,7 +55,7 @@ def evaluate_upper(matrix: MarginMatrix, relaxation: Relaxation, d: Vector) -> f
     total = sum_bounds(d)
     value, distance = relaxation.penalty_bound(d, total)
     best = matrix.best(d)
-    error = up(gamma(matrix.edge_roundings * matrix.m + 8) * total[1])
+    error = up(roundoff(matrix.edge_roundings * matrix.m + 8) * total[1])
     if not math.isfinite(best.slack):
         return math.inf
     edge = up(up(up(best.edge + error) + best.slack) / total[0])

@@ -36,8 +36,10 @@ class Best(NamedTuple):
 class MarginMatrix(ABC):
     """A margin matrix A, A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
-    Subclasses for which every column is known give `edges`; `best` follows from it, ties going
-    to the lowest index. Kernels add in a fixed order, whatever the number of threads.
+    A subclass sets `m`, `n` and `edge_roundings` and gives `_column`, `_edges` and `digest`; `best`
+    follows from the edges, ties going to the lowest index. A weak learner that does not know
+    every column overrides `best` and `known` too, and sets `slack`. Kernels add in a fixed
+    order, whatever the number of threads.
     """
 
     m: int
@@ -46,16 +48,51 @@ class MarginMatrix(ABC):
     n: int | None
     """Number of hypotheses (columns), None where they are not enumerated."""
 
-    edge_roundings: ClassVar[int] = 1
-    """A computed edge is wrong by at most γ_r Σd with r = edge_roundings · m + 8."""
+    edge_roundings: ClassVar[int]
+    """A computed edge is wrong by at most γ_r Σd with r = edge_roundings · m + 8: 1 for sums of
+    products, more where prefix sums are subtracted."""
 
-    @abstractmethod
+    slack: float = 0.0
+    """How much `best` may fall short of the best column; inf if nothing is known."""
+
+    @property
+    def known(self) -> int:
+        """Number of columns that can be asked for."""
+        assert self.n is not None
+        return self.n
+
     def column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, shape (m,), in the storage type."""
+        """Return column `j`, shape (m,), in the storage type; not to be written to.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+        """
+        if not 0 <= j < self.known:
+            raise InputError(f"there is no column {j}: {self!r} knows 0..{self.known - 1}")
+        return self._column(j)
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd, one edge for each known column.
+
+        Raises
+        ------
+        InputError
+            If `d` is not a vector with an entry for each example.
+        """
+        d = np.ascontiguousarray(d, dtype=np.float64)
+        if d.shape != (self.m,):
+            raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
+        return self._edges(d)
 
     @abstractmethod
-    def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd, one edge for each enumerated column."""
+    def _column(self, j: int) -> NDArray[Any]:
+        """Return column `j`, which exists."""
+
+    @abstractmethod
+    def _edges(self, d: Vector) -> Vector:
+        """Return Aᵀd for a contiguous float64 `d` of shape (m,)."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -94,27 +131,22 @@ class MarginMatrix(ABC):
         InputError
             If the columns are not enumerated or there are too many entries to write down.
         """
-        self.check_writable("toarray()")
-        assert self.n is not None
-        return self.columns(range(self.n))
-
-    def tocvxpy(self) -> Any:
-        """Return A as the constant (array or sparse) that cvxpy models take."""
-        return self.toarray()
-
-    def check_writable(self, what: str) -> None:
-        """Raise an InputError if A cannot be written down, naming `what` needs it."""
         if self.n is None:
             raise InputError(
-                f"{what} needs every column of A, and {self!r} does not enumerate them; "
+                f"this needs every column of A, and {self!r} does not enumerate them; "
                 "use solve(game)"
             )
         if self.m * self.n > WRITE_DOWN_LIMIT:
             raise InputError(
-                f"{what} needs A written down, and {self.m} x {self.n} is more than "
+                f"this needs A written down, and {self.m} x {self.n} is more than "
                 f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms it, or "
                 "reference(game), which prices columns in as they are needed"
             )
+        return self.columns(range(self.n))
+
+    def tocvxpy(self) -> Any:
+        """Return A as the constant (array or sparse) that cvxpy models take, or raise likewise."""
+        return self.toarray()
 
     def __repr__(self) -> str:
         n = "any number of" if self.n is None else self.n
@@ -166,7 +198,7 @@ def as_matrix(A: Any) -> MarginMatrix:
     if isinstance(A, MarginMatrix):
         return A
     # scipy.sparse is not imported to find out: an object of it has been made by it.
-    if type(A).__module__.startswith("scipy.sparse"):
+    if any(base.__module__.startswith("scipy.sparse") for base in type(A).__mro__):
         from relaxboost.matrices.sparse import SparseMatrix
 
         return SparseMatrix(A)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,13 @@ class DenseMatrix(MarginMatrix):
         are in double precision throughout. A copy is made, in column order.
     """
 
+    edge_roundings: ClassVar[int] = 1
+
     def __init__(self, A: ArrayLike) -> None:
+        if isinstance(A, np.ma.MaskedArray):
+            raise InputError(
+                "A is a masked array; fill it: a hypothesis that abstains has margin 0"
+            )
         try:
             given = np.asarray(A)
         except ValueError as error:
@@ -41,7 +47,8 @@ class DenseMatrix(MarginMatrix):
             raise InputError("A has dtype bool; margins are signed: use 2 * A.astype('int8') - 1")
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(
-                f"A has dtype {given.dtype}; it must be float64, float32 or an integer type"
+                f"A has dtype {given.dtype}; it must be float64, float32 or an integer type; "
+                "convert it with numpy.asarray(A, dtype=float)"
             )
         check_shape(given.shape)
         inside = (given >= -1) & (given <= 1)  # false for nan
@@ -54,22 +61,21 @@ class DenseMatrix(MarginMatrix):
         self._A = np.array(given, dtype=storage, order="F", copy=True)
         self._A.flags.writeable = False
         self.m, self.n = self._A.shape
-        self._dots = kernels.dots_parallel if self._A.size > _PARALLEL else kernels.dots
+        self._dots = kernels.dots_shared if self._A.size > _PARALLEL else kernels.dots
 
-    def column(self, j: int) -> NDArray[Any]:
-        """Return column `j` (a read-only view)."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._A.flags.writeable = False  # pickle does not keep it
+
+    def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]
 
-    def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
+    def _edges(self, d: Vector) -> Vector:
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
         """Return A in double precision."""
         return self._A.astype(np.float64)
-
-    def check_writable(self, what: str) -> None:
-        """Pass: it is written down already."""
 
     def digest(self) -> str:
         """Return the SHA-256 of the entries."""

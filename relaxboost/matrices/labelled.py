@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ def check_labelled(
     """Return (X, y, feature names) as float arrays and strings, or raise an InputError."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)  # a pandas or polars frame
-    given = np.asarray(X)
+    try:
+        given, labels = np.asarray(X), np.asarray(y)
+    except ValueError as error:
+        raise InputError(f"X and y must be rectangular arrays: {error}") from None
     if given.ndim != 2 or 0 in given.shape:
         raise InputError(
             f"X must have examples in rows and features in columns, got shape {given.shape}"
@@ -27,6 +31,8 @@ def check_labelled(
     if feature_names is None:
         names = tuple(f"x{f}" for f in range(features))
     else:
+        if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
+            raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
         names = tuple(str(name) for name in feature_names)
     if len(names) != features:
         raise InputError(f"{len(names)} feature names for {features} features")
@@ -37,7 +43,6 @@ def check_labelled(
         raise InputError(
             f"X has {data[row, column]} at row {row}, feature {names[column]!r}; drop or impute it"
         )
-    labels = np.asarray(y)
     if labels.shape != (m,):
         raise InputError(f"y has shape {labels.shape}, and X has {m} rows")
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():

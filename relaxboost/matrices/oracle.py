@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,26 +14,57 @@ from relaxboost.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import Best, MarginMatrix, Vector
 from relaxboost.matrices.labelled import check_labelled
+from relaxboost.parameters import positive
 
 
 class OracleMatrix(MarginMatrix):
     """The columns a weak learner has found so far; see :func:`oracle`."""
 
     n = None
+    edge_roundings: ClassVar[int] = 1
 
     def __init__(
-        self, fit: Callable[..., Any], X: NDArray[np.float64], y: Vector, slack: float | None
+        self,
+        fit: Callable[..., Any],
+        X: NDArray[np.float64],
+        y: Vector,
+        slack: float | None,
+        name: str,
     ) -> None:
         self.m = X.shape[0]
         self._fit, self._X, self._y = fit, X, y
+        # What the learner did to its arguments would be done to the game.
+        self._X.flags.writeable = self._y.flags.writeable = False
         self.slack = math.inf if slack is None else slack
         self._hypotheses: list[Any] = []
         self._found = np.empty((self.m, 16), order="F")
-        self._known: dict[bytes, int] = {}
-        sha = hashlib.sha256(f"relaxboost oracle v1 {X.shape} {fit!r}\n".encode())
+        self._numbers: dict[bytes, int] = {}
+        sha = hashlib.sha256(f"relaxboost oracle v1 {X.shape} {name}\n".encode())
         sha.update(np.ascontiguousarray(X, dtype="<f8").tobytes())
         sha.update(np.ascontiguousarray(y, dtype="<f8").tobytes())
         self._digest = sha.hexdigest()
+
+    @property
+    def known(self) -> int:
+        """Number of columns found so far."""
+        return len(self._hypotheses)
+
+    def best(self, d: Vector) -> Best:
+        """Return the better of what the weak learner finds for `d` and what it found before.
+
+        The slack stays relative to the learner's own answer: if an earlier column is better, it
+        shrinks by as much.
+        """
+        hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
+        column = self._margin_column(hypothesis)
+        key = column.tobytes()
+        if key not in self._numbers:
+            self._keep(key, column, hypothesis)
+        edges = self.edges(d)
+        found = abs(float(edges[self._numbers[key]]))
+        j, edge = kernels.first_largest(edges)
+        slack = max(0.0, self.slack - (abs(edge) - found))
+        return Best(j, -1 if edge < 0 else 1, abs(edge), slack)
 
     def _margin_column(self, hypothesis: Any) -> NDArray[np.float64]:
         predict = getattr(hypothesis, "predict", hypothesis)
@@ -42,7 +73,12 @@ class OracleMatrix(MarginMatrix):
                 f"the weak learner returned {type(hypothesis).__name__}; it must return a "
                 "function of X or an object with predict(X)"
             )
-        h = np.asarray(predict(self._X), dtype=np.float64)
+        given = np.asarray(predict(self._X))
+        if given.dtype.kind not in "iuf":
+            raise InputError(
+                f"a hypothesis returned dtype {given.dtype}; predictions are numbers in [-1, 1]"
+            )
+        h = given.astype(np.float64)
         if h.shape != (self.m,):
             raise InputError(f"a hypothesis returned shape {h.shape} for {self.m} examples")
         if not (np.abs(h) <= 1.0).all():
@@ -53,23 +89,6 @@ class OracleMatrix(MarginMatrix):
             )
         return self._y * h + 0.0
 
-    def best(self, d: Vector) -> Best:
-        """Return the better of what the weak learner finds for `d` and what it found before.
-
-        The slack stays relative to the learner's own answer: if an earlier column is better, it
-        shrinks by as much.
-        """
-        hypothesis = self._fit(self._X, self._y, d)
-        column = self._margin_column(hypothesis)
-        key = column.tobytes()
-        if key not in self._known:
-            self._keep(key, column, hypothesis)
-        edges = self.edges(d)
-        found = abs(float(edges[self._known[key]]))
-        j, edge = kernels.first_largest(edges)
-        slack = max(0.0, self.slack - (abs(edge) - found))
-        return Best(j, -1 if edge < 0 else 1, abs(edge), slack)
-
     def _keep(self, key: bytes, column: NDArray[np.float64], hypothesis: Any) -> None:
         slot = len(self._hypotheses)
         if slot == self._found.shape[1]:
@@ -77,15 +96,15 @@ class OracleMatrix(MarginMatrix):
             wider[:, :slot] = self._found
             self._found = wider
         self._found[:, slot] = column
-        self._known[key] = slot
+        self._numbers[key] = slot
         self._hypotheses.append(hypothesis)
 
-    def column(self, j: int) -> NDArray[np.float64]:
-        """Return the `j`-th column found."""
-        return self._found[:, j]
+    def _column(self, j: int) -> NDArray[np.float64]:
+        column = self._found[:, j]
+        column.flags.writeable = False
+        return column
 
-    def edges(self, d: Vector) -> Vector:
-        """Return the edges of the columns found so far, in the order they were found."""
+    def _edges(self, d: Vector) -> Vector:
         return kernels.dots(self._found, len(self._hypotheses), d)
 
     def hypothesis(self, j: int) -> Any:
@@ -93,12 +112,17 @@ class OracleMatrix(MarginMatrix):
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the learner's repr (its columns are unknown)."""
+        """Return the SHA-256 of the data and of the learner's name (its columns are unknown)."""
         return self._digest
 
 
 def oracle(
-    fit: Any, X: ArrayLike, y: ArrayLike, slack: float | None = None, feature_names: Any = None
+    fit: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    slack: float | None = None,
+    feature_names: Any = None,
+    name: str | None = None,
 ) -> OracleMatrix:
     """Return the margin matrix of a weak learner whose hypotheses are not enumerated.
 
@@ -107,7 +131,7 @@ def oracle(
     fit : callable or scikit-learn estimator
         Called as ``fit(X, y, d)`` with the distribution d over the examples; returns a hypothesis,
         a function of X or an object with ``predict(X)``, with values in [−1, 1]. An estimator is
-        cloned and fitted with ``sample_weight=d``.
+        cloned and fitted with ``sample_weight=d``. X and y are read-only, d is a copy.
     X : array of shape (m, features)
     y : array of shape (m,)
         Labels −1 and +1.
@@ -115,6 +139,9 @@ def oracle(
         How much the edge of the returned hypothesis may fall short of the largest absolute edge
         of the class: 0 for an exact learner. It is added to the upper bound (SS09, the remark
         under Fig. 1). None: nothing is known, and the upper bound is infinite.
+    name : str, optional
+        What the digest of the game knows the learner by; by default the name of the function,
+        or the representation of the estimator.
 
     Raises
     ------
@@ -122,15 +149,27 @@ def oracle(
         For unusable data, a negative slack, or (while solving) an unusable hypothesis.
     """
     data, labels, _ = check_labelled(X, y, feature_names)
-    if slack is not None and not (slack >= 0.0 and math.isfinite(slack)):
-        raise InputError(f"slack must be a number >= 0, or None if nothing is known; got {slack!r}")
+    if slack is not None:
+        slack = 0.0 if slack == 0 else positive("slack (None if nothing is known)", slack)
+    if isinstance(fit, type):
+        raise InputError(f"fit is the class {fit.__name__}; give an instance, {fit.__name__}(...)")
     if hasattr(fit, "fit") and hasattr(fit, "predict"):
-        return OracleMatrix(_EstimatorFit(fit), data, labels, slack)
+        from sklearn.utils.validation import has_fit_parameter
+
+        if not has_fit_parameter(fit, "sample_weight"):
+            raise InputError(
+                f"{fit!r} takes no sample_weight, so it cannot see the distribution; "
+                "wrap it in a function fit(X, y, d) that resamples"
+            )
+        return OracleMatrix(_EstimatorFit(fit), data, labels, slack, name or repr(fit))
     if not callable(fit):
         raise InputError(
             f"fit is {type(fit).__name__}; give a function fit(X, y, d) or a scikit-learn estimator"
         )
-    return OracleMatrix(fit, data, labels, slack)
+    if name is None:
+        kind = fit if hasattr(fit, "__qualname__") else type(fit)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+    return OracleMatrix(fit, data, labels, slack, name)
 
 
 class _EstimatorFit:
@@ -138,9 +177,6 @@ class _EstimatorFit:
 
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
-
-    def __repr__(self) -> str:
-        return repr(self._estimator)
 
     def __call__(self, X: NDArray[np.float64], y: Vector, d: Vector) -> Any:
         from sklearn.base import clone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,13 @@ class SparseMatrix(MarginMatrix):
         Real entries in [−1, 1]; duplicates are summed first. A copy is made.
     """
 
+    edge_roundings: ClassVar[int] = 1
+
     def __init__(self, A: Any) -> None:
         if A.dtype.kind not in "iuf":
             raise InputError(f"A has dtype {A.dtype}; it must be a real floating or integer type")
         check_shape(A.shape)
-        csc = A.tocsc(copy=True).astype(np.float64)
+        csc = A.astype(np.float64).tocsc(copy=True)  # first: sums of int8 overflow
         csc.sum_duplicates()
         csc.eliminate_zeros()
         csc.sort_indices()
@@ -46,23 +48,18 @@ class SparseMatrix(MarginMatrix):
         self._values = csc.data
         self.m, self.n = (int(s) for s in csc.shape)
 
-    def column(self, j: int) -> NDArray[np.float64]:
-        """Return column `j`, densified."""
+    def _column(self, j: int) -> NDArray[np.float64]:
         out = np.zeros(self.m)
         part = slice(self._indptr[j], self._indptr[j + 1])
         out[self._rows[part]] = self._values[part]
         return out
 
-    def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
+    def _edges(self, d: Vector) -> Vector:
         return kernels.sparse_dots(self._indptr, self._rows, self._values, d)
 
     def tocvxpy(self) -> Any:
-        """Return A as a scipy.sparse matrix."""
-        return self._csc
-
-    def check_writable(self, what: str) -> None:
-        """Pass: it is written down already, sparsely."""
+        """Return a copy of A as a scipy.sparse matrix."""
+        return self._csc.copy()
 
     def digest(self) -> str:
         """Return the SHA-256 of the entries; a dense matrix with the same ones has the same."""

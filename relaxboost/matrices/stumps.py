@@ -13,6 +13,7 @@ from relaxboost.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, Vector
 from relaxboost.matrices.labelled import check_labelled
+from relaxboost.parameters import count
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,16 @@ class StumpMatrix(MarginMatrix):
         """Return (feature, number of the cut within it) of column `j`."""
         assert self.n is not None
         if not 0 <= j < self.n:
-            raise IndexError(f"column {j} of {self.n}")
+            raise InputError(f"there is no stump {j}: {self!r} knows 0..{self.n - 1}")
         feature = int(np.searchsorted(self._offsets, j, side="right")) - 1
         return feature, j - int(self._offsets[feature])
 
-    def column(self, j: int) -> NDArray[np.int8]:
-        """Return column `j` as int8."""
+    def _column(self, j: int) -> NDArray[np.int8]:
         feature, cut = self._place(j)
         above = self._codes[feature] > cut
         return np.where(above == (self._y > 0), 1, -1).astype(np.int8)
 
-    def edges(self, d: Vector) -> Vector:
-        """Return the edges of all stumps."""
+    def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def hypothesis(self, j: int) -> Stump:
@@ -141,8 +140,8 @@ def stumps(
         For missing or infinite values, labels other than −1 and +1, or constant features only.
     """
     X, y, names = check_labelled(X, y, feature_names)
-    if max_cuts is not None and max_cuts < 1:
-        raise InputError(f"max_cuts must be at least 1, got {max_cuts}")
+    if max_cuts is not None:
+        max_cuts = count("max_cuts", max_cuts)
     if (X.min(axis=0) == X.max(axis=0)).all():
         raise InputError(
             "every feature is constant, so there is no stump; add a feature that varies"

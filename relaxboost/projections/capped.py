@@ -19,16 +19,16 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 
 Vector = NDArray[np.float64]
 
 
-@numba.njit(cache=True)
+@njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
     """Return (i, T_i), i from 0, at which Fig. 2 stops.
 
@@ -50,7 +50,7 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
     return n - 1, tails[n - 1]
 
 
-@numba.njit(cache=True)
+@njit()
 def _fill(u: Vector, beta: float, k: float, i: int, tail: float, pivot: float) -> Vector:
     """Return min{ν, ξ d_0}, written relative to the pivot margin u_i of the sorted order."""
     cap = 1.0 / k
@@ -66,7 +66,7 @@ def _fill(u: Vector, beta: float, k: float, i: int, tail: float, pivot: float) -
     return d
 
 
-@numba.njit(cache=True)
+@njit()
 def _beyond(d: Vector, u: Vector, edge: float) -> tuple[int, float]:
     """Return how many u are <= edge, and the sum of `d` over the others, in index order."""
     below, total = 0, 0.0
@@ -78,7 +78,7 @@ def _beyond(d: Vector, u: Vector, edge: float) -> tuple[int, float]:
     return below, total
 
 
-@numba.njit(cache=True)
+@njit()
 def _fill_above(
     d: Vector, u: Vector, beta: float, k: float, i: int, tail: float, pivot: float, edge: float
 ) -> None:
@@ -162,8 +162,11 @@ def capped_distribution(
     Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, Eq. 14. The printed procedure
     accepts ν < 1/m; here that is an error.
     """
-    u = np.ascontiguousarray(u, dtype=np.float64)
-    beta, k = float(beta), float(k)
+    try:
+        u = np.ascontiguousarray(u, dtype=np.float64)
+        beta, k = float(beta), float(k)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"margins u, beta and k must be numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(f"margins u must be a non-empty vector, got shape {u.shape}")
     if not (beta > 0.0 and math.isfinite(beta)):
@@ -173,7 +176,7 @@ def capped_distribution(
             f"k={k} needs 1 <= k <= m, and there are m = {u.size} margins "
             "(a cap 1/k below 1/m leaves no distribution)"
         )
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(_METHODS)}")
     low, high = u.min(), u.max()
     if not low > -math.inf or math.isnan(high):

@@ -1,16 +1,19 @@
-"""What a relaxation is: a closed convex f on R^m and the five things a game asks of it."""
+"""What a relaxation is: a closed convex f on R^m and what a game asks of it."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.parameters import exact
 from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
@@ -40,6 +43,23 @@ class LinearForm:
     rows: Any = None
     row_lower: Vector = field(default_factory=lambda: np.empty(0))
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
+
+
+def _spell(value: object, owner: object) -> str:
+    """Return an exact, reproducible spelling of a parameter."""
+    if value is None or isinstance(value, bool | str):
+        return repr(value)
+    if isinstance(value, Real):
+        return str(exact(type(owner).__name__, "its parameter", value))
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_spell(v, owner) for v in value)}]"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        content = np.ascontiguousarray(value, dtype="<f8").tobytes()
+        return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
+    raise InputError(
+        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, for which there "
+        "is no exact spelling; override key()"
+    )
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
@@ -115,6 +135,19 @@ class Relaxation(ABC):
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]
+
+    def key(self) -> str:
+        """Return what the digest of a game knows f by: its class and its exact parameters.
+
+        By default the fields of a dataclass, or the instance's attributes. Override it where these
+        are not numbers, strings or arrays.
+        """
+        kind = type(self)
+        names = [f.name for f in fields(self)] if is_dataclass(self) else sorted(vars(self))
+        package = kind.__module__.split(".")[0]
+        home = "relaxboost" if package == "relaxboost" else kind.__module__
+        spelled = ", ".join(f"{name}={_spell(getattr(self, name), self)}" for name in names)
+        return f"{home}.{kind.__qualname__}({spelled})"
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return f as a linear program, or None where f is not polyhedral."""

@@ -8,9 +8,9 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 
+from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 from relaxboost.parameters import exact, spell
 from relaxboost.projections import capped_distribution
@@ -18,7 +18,7 @@ from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Vector, W
 from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
 
 
-@numba.njit(cache=True)
+@njit()
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
     """Return AvgMin_k(u) and its minimising d, `gamma` being the ceil(k)-th smallest margin."""
     d = np.zeros(u.shape[0])
@@ -55,8 +55,9 @@ class Capped(Relaxation):
     k : int, float or Fraction, optional
         1 <= k <= m, kept exactly.
     fraction : int, float or Fraction, optional
-        In place of k: k = fraction · m once the game gives m, evaluated in the arithmetic of
-        `fraction`'s own type (0.1 and m = 570 give 57; Fraction(1, 3) stays exact).
+        In place of k: k = fraction · m once the game gives m. A float means the decimal it
+        prints as (0.1 is one tenth, so that m = 569 gives 56.9 exactly), and a k within 1e-12 of
+        a whole number, relatively, is that number (1/3 and m = 3 give 1).
 
     Raises
     ------
@@ -97,16 +98,22 @@ class Capped(Relaxation):
     def __str__(self) -> str:
         return f"Capped(k={self.k})" if self.k is not None else repr(self)
 
+    def key(self) -> str:
+        """Return the class and k, exactly."""
+        return f"relaxboost.{self}"
+
     def resolve(self, m: int) -> Capped:
         """Return `Capped(k)` with 1 <= k <= m."""
         if self.k is None:
-            k = Fraction(self.fraction * m)
+            k = self._exact_fraction * m
+            if abs(k - round(k)) <= Fraction(1, 10**12) * k:
+                k = Fraction(round(k))
             if k < 1:
                 raise InputError(
                     f"{self!r} gives k = {float(k):g} on this game with m = {m} examples, and k is "
                     f"never below 1; use a fraction of at least 1/m = {1 / m:.6g}"
                 )
-            return Capped(k=min(k, Fraction(m)))
+            return Capped(k=k)
         if self.k > m:
             raise InputError(
                 f"{self!r} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}"
@@ -119,14 +126,18 @@ class Capped(Relaxation):
         return float(1 / self._resolved_k)
 
     @property
+    def _exact_fraction(self) -> Fraction:
+        return Fraction(repr(self.fraction) if isinstance(self.fraction, float) else self.fraction)
+
+    @property
     def _resolved_k(self) -> Fraction:
         if self.k is None:
             raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
         return self.k
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if no entry exceeds 1/k by more than four roundings, else inf."""
-        return 0.0 if np.max(d) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
+        """Return 0 if no entry exceeds 1/k in size by more than four roundings, else inf."""
+        return 0.0 if np.max(np.abs(d)) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
@@ -149,12 +160,16 @@ class Capped(Relaxation):
             return -math.inf
         hinge = np.maximum(gamma - np.asarray(u, dtype=np.float64), 0.0)
         # Each difference carries one rounding, relative to itself.
+        if not np.isfinite(hinge).all() or hinge.max() > 1e300 / hinge.size:
+            return -math.inf  # a γ beyond all margins proves nothing worth computing
         total = up(sum_bounds(hinge)[1] * (1.0 + 4.0 * UNIT)) if hinge.any() else 0.0
         return float_down(Fraction(gamma) - Fraction(total) / self._resolved_k)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to d <= 1/k."""
-        return 0.0, [d <= self.cap]
+        """Return 0 subject to |d| <= 1/k."""
+        import cvxpy as cp
+
+        return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self.cap]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return ‖x‖_1 / k."""

@@ -68,7 +68,7 @@ def check_solver(name: str | None, linear: bool) -> str:
 
 
 def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
-    """Run `solver` on one problem and return what it says, whatever happens."""
+    """Run `solver` on one problem and return what it says, also where it gives up."""
     import cvxpy as cp
 
     problem = model.problem
@@ -77,7 +77,12 @@ def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
         warnings.simplefilter("ignore", UserWarning)
         try:
             problem.solve(solver=solver, **{**SOLVERS.get(solver, {}), **options})
-        except cp.SolverError as error:
+        except (TypeError, AttributeError, KeyError) as error:
+            if not options:
+                raise
+            # An option the solver does not know.
+            raise InputError(f"{solver} cannot be run so: {_first_line(error)}") from error
+        except (cp.SolverError, ValueError, ArithmeticError) as error:
             nothing = (None,) * len(model.coupling)
             status = f"failed ({_first_line(error)})"
             return Answer(model.side, status, float("nan"), None, nothing)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,8 @@ from numpy.typing import NDArray
 from relaxboost import bounds, models
 from relaxboost.errors import InputError
 from relaxboost.game import Game
-from relaxboost.matrices import DenseMatrix, MarginMatrix
+from relaxboost.matrices import DenseMatrix, MarginMatrix, SparseMatrix
+from relaxboost.parameters import positive
 from relaxboost.relaxations import Witness
 from relaxboost.rounding import show_bracket
 from relaxboost.solution import Solution
@@ -54,15 +53,17 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     -------
     Solution
         With status ``"optimal"`` if the bracket is at most `tol` wide, else ``"inaccurate"``;
-        `message` says what the solver claimed. `rounds` counts the times the pair was solved.
+        `message` says what the solver claimed. After Ctrl-C it is ``"interrupted"``, with the
+        best bracket so far.
 
     Raises
     ------
     InputError
         For an unknown solver, tol <= 0, or a matrix whose columns are not enumerated.
     """
-    if not (tol > 0.0 and math.isfinite(tol)):
-        raise InputError(f"tol must be a positive number, got {tol}")
+    if not isinstance(game, Game):
+        raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
+    tol = positive("tol", tol)
     matrix, relaxation = game.matrix, game.relaxation
     if matrix.n is None:
         raise InputError(
@@ -71,52 +72,43 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
         )
     solver = check_solver(solver, relaxation.linear_form(game.m) is not None)
     start = time.perf_counter()
-    best = _Best(game)
-    columns = _first_columns(game)
-    part: MarginMatrix
-    rounds = 0
-    faster = _FASTER.get(solver, models.dual)
-    while columns.size < matrix.n:
-        rounds += 1
-        part = DenseMatrix(matrix.columns(columns))
-        prices = np.abs(best.offer(columns, ask(faster(part, relaxation), solver, options)))
-        more = _violated(prices, columns)
-        if best.upper - best.lower <= tol or not more.size:
-            # By complementary slackness the columns an optimal w uses have the largest edges.
-            columns = columns[prices[columns] >= 0.999 * prices[columns].max()]
-            break
-        columns = np.sort(np.concatenate([columns, more]))
-    part = matrix if columns.size == matrix.n else DenseMatrix(matrix.columns(columns))
-    primal, dual = (ask(m(part, relaxation), solver, options) for m in (models.primal, models.dual))
-    best.offer(columns, primal)
-    best.offer(columns, dual)
-    gap = best.upper - best.lower
+    search = _Search(game, solver, tol, options)
+    try:
+        search.run()
+        status = "optimal" if search.gap <= tol else "inaccurate"
+    except KeyboardInterrupt:
+        status = "interrupted"
     return Solution(
         game=game,
-        support=best.support,
-        coefficients=best.coefficients,
-        d=best.d,
-        witness=best.witness,
-        lower=best.lower,
-        upper=best.upper,
-        status="optimal" if gap <= tol else "inaccurate",
+        support=search.support,
+        coefficients=search.coefficients,
+        d=search.d,
+        witness=search.witness,
+        lower=search.lower,
+        upper=search.upper,
+        status=status,
         tol=tol,
         method=f"reference ({solver})",
-        rounds=rounds + 1,
+        rounds=search.rounds,
         seconds=time.perf_counter() - start,
-        message=_message(solver, primal, dual, best, tol, columns.size, matrix.n),
+        message=search.message(),
     )
 
 
-@dataclass
-class _Best:
-    """The best repaired points so far; starts from the trivial pair, which is always feasible."""
+class _Search:
+    """The best repaired points so far, the columns handed to the solver, and what it said.
 
-    game: Game
+    It starts from the trivial pair, which is always feasible.
+    """
 
-    def __post_init__(self) -> None:
-        matrix, relaxation = self.game.matrix, self.game.relaxation
-        self.d = relaxation.center(self.game.m)
+    def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
+        self.game, self._solver, self._tol, self._options = game, solver, tol, options
+        self.rounds = 0
+        self._columns = _first_columns(game)
+        self._answers: dict[str, Answer] = {}
+        self._usable = 0
+        matrix, relaxation = game.matrix, game.relaxation
+        self.d = relaxation.center(game.m)
         self.upper = bounds.evaluate_upper(matrix, relaxation, self.d)
         self.support = np.empty(0, dtype=np.int64)
         self.coefficients = np.empty(0)
@@ -124,10 +116,47 @@ class _Best:
         self.lower, self.witness = bounds.evaluate_lower(
             matrix, relaxation, self.support, self.coefficients
         )
-        self.usable = 0
 
-    def offer(self, columns: NDArray[np.int64], answer: Answer) -> Vector:
-        """Take both candidates of an answer; return the edges of its d over all columns."""
+    @property
+    def gap(self) -> float:
+        """The width of the bracket so far."""
+        return self.upper - self.lower
+
+    def run(self) -> None:
+        """Price columns in until the bracket is narrow or none is missing; then solve the pair."""
+        matrix = self.game.matrix
+        if self._columns.size < matrix.known:
+            self._price_in()
+        part = matrix
+        if self._columns.size < matrix.known or not isinstance(matrix, DenseMatrix | SparseMatrix):
+            part = DenseMatrix(matrix.columns(self._columns))
+        self._ask(models.primal, part)
+        self._ask(models.dual, part)
+
+    def _price_in(self) -> None:
+        matrix = self.game.matrix
+        faster = _FASTER.get(self._solver, models.dual)
+        while self._columns.size < matrix.known:
+            d = self._ask(faster, DenseMatrix(matrix.columns(self._columns)))
+            if d is None:
+                return  # the solver gave up, and would again
+            prices = np.abs(matrix.edges(d))
+            more = _violated(prices, self._columns)
+            if self.gap <= self._tol or not more.size:
+                # By complementary slackness the columns an optimal w uses have the largest edges.
+                inside = prices[self._columns]
+                self._columns = self._columns[inside >= 0.999 * inside.max() - 1e-7]
+                return
+            self._columns = np.sort(np.concatenate([self._columns, more]))
+
+    def _ask(self, model: Any, part: MarginMatrix) -> Vector | None:
+        """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
+        self.rounds += 1
+        answer = ask(model(part, self.game.relaxation), self._solver, self._options)
+        self._answers[answer.side] = answer
+        return self._offer(answer)
+
+    def _offer(self, answer: Answer) -> Vector | None:
         d: Vector | None
         w: Vector | None
         if answer.side == "primal":
@@ -137,31 +166,52 @@ class _Best:
                 w = positive - negative
         else:
             (d,), w = answer.multipliers, answer.point
-        self._offer_w(columns, w)
-        return self.game.matrix.edges(self._offer_d(d))
+        self._offer_w(w)
+        return self._offer_d(d)
 
-    def _offer_d(self, d: Vector | None) -> Vector:
+    def _offer_d(self, d: Vector | None) -> Vector | None:
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
-            return self.d
+            return None
         d = self.game.repair_d(d)
         upper = bounds.evaluate_upper(self.game.matrix, self.game.relaxation, d)
-        self.usable += 1
+        self._usable += 1
         if upper < self.upper:
             self.upper, self.d = upper, d
         return d
 
-    def _offer_w(self, columns: NDArray[np.int64], w: Vector | None) -> None:
+    def _offer_w(self, w: Vector | None) -> None:
         if w is None or not np.isfinite(w).all():
             return
         used = np.flatnonzero(w)
-        support, coefficients = self.game.repair_w((columns[used], w[used]))
+        support, coefficients = self.game.repair_w((self._columns[used], w[used]))
         lower, witness = bounds.evaluate_lower(
             self.game.matrix, self.game.relaxation, support, coefficients
         )
-        self.usable += 1
+        self._usable += 1
         if lower > self.lower:
             self.lower, self.witness = lower, witness
             self.support, self.coefficients = support, coefficients
+
+    def message(self) -> str:
+        """Say what the solver claims, what its points prove, and whether the two fit."""
+        if not self._answers:
+            return f"{self._solver} was interrupted before it answered"
+        said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
+        claim = f"{self._solver} says {' and '.join(said)}"
+        if self._columns.size < self.game.matrix.known:
+            claim += f" on {self._columns.size} of {self.game.n} columns, after pricing all"
+        lower, upper = show_bracket(self.lower, self.upper)
+        who = "its points" if self._usable else "it returned no usable point; w = 0 and the center"
+        proof = f"{who} prove [{lower}, {upper}]"
+        tol, verdict = self._tol, ""
+        if self.gap > tol:
+            verdict = f"; that is wider than tol = {tol:g}, do not use the solver's value"
+        else:
+            values = [a.value for a in self._answers.values()]
+            wrong = [v for v in values if not self.lower - tol <= v <= self.upper + tol]
+            if wrong:
+                verdict = f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
+        return f"{claim}; {proof}{verdict}"
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
@@ -192,26 +242,3 @@ def _spread(ranked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
         return ranked
     picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
     return ranked[np.unique(picks.astype(np.int64))]
-
-
-def _message(
-    solver: str, primal: Answer, dual: Answer, best: _Best, tol: float, used: int, n: int
-) -> str:
-    """Say what the solver claims, what its points prove, and whether the two fit."""
-    claim = f"{solver} says {primal.status}, {primal.value:.9g} (primal) and "
-    claim += f"{dual.status}, {dual.value:.9g} (dual)"
-    if used < n:
-        claim += f" on {used} of {n} columns, the others priced out"
-    lower, upper = show_bracket(best.lower, best.upper)
-    who = "its points" if best.usable else "it returned no usable point; w = 0 and the center"
-    proof = f"{who} prove [{lower}, {upper}]"
-    verdict = ""
-    if best.upper - best.lower > tol:
-        verdict = f"; that is wider than tol = {tol:g}, do not use the solver's value"
-    else:
-        wrong = [
-            v for v in (primal.value, dual.value) if not best.lower - tol <= v <= best.upper + tol
-        ]
-        if wrong:
-            verdict = f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
-    return f"{claim}; {proof}{verdict}"

@@ -278,10 +278,10 @@ def test_scaling_scales(rng):
     assert half.lower == pytest.approx(base.lower / 2, abs=2e-9)
 
 
-@pytest.mark.parametrize("method", ["corrective", "totally-corrective"])
+@pytest.mark.parametrize("method", ["corrective", "totally-corrective", "combined"])
 def test_deterministic(method, rng, cancer_stumps):
     game = rb.Game(cancer_stumps, rb.Capped(56))
-    runs = [rb.solve(game, 0.05, method, step="pairwise") for _ in range(2)]
+    runs = [rb.solve(game, 0.05, method) for _ in range(2)]
     one, two = ([r._replace(seconds=0.0) for r in run.history] for run in runs)
     assert repr(one) == repr(two)
     assert np.array_equal(runs[0].d, runs[1].d)

@@ -133,6 +133,91 @@ def test_wrong_matrices(A, message):
         as_matrix(A)
 
 
+@pytest.mark.parametrize("storage", ["dense", "sparse", "stumps"])
+def test_what_is_not_there_cannot_be_asked_for(storage, rng):
+    X, y = rng.normal(size=(9, 2)), np.sign(rng.normal(size=9))
+    A = rng.uniform(-1, 1, (9, 16))
+    matrix = {
+        "dense": lambda: DenseMatrix(A),
+        "sparse": lambda: SparseMatrix(sp.csc_array(A)),
+        "stumps": lambda: stumps(X, y),
+    }[storage]()
+    for j in (-1, 16):
+        with pytest.raises(rb.InputError, match=rf"there is no column {j}: .* knows 0\.\.15"):
+            matrix.column(j)
+    for d in (np.ones(8), np.ones((9, 1)), np.ones(10)):
+        with pytest.raises(rb.InputError, match="and there are m = 9 examples"):
+            matrix.edges(d)
+    assert np.array_equal(matrix.edges([1 / 9] * 9), matrix.edges(np.full(18, 1 / 9)[::2]))
+
+
+def test_sums_of_sparse_duplicates_do_not_wrap():
+    for kind, values in ((np.int8, [127, 127, 3]), (np.uint8, [255, 2, 0])):
+        twice = sp.coo_array((np.array(values, dtype=kind), ([0, 0, 0], [0, 0, 0])), shape=(1, 1))
+        with pytest.raises(rb.InputError, match=r"A\[0, 0\] = 257 is outside"):
+            SparseMatrix(twice)
+
+
+def test_masks_are_not_dropped_in_silence():
+    with pytest.raises(rb.InputError, match="masked array; fill it"):
+        rb.Game(np.ma.masked_array([[1.0, 0.5]], mask=[[0, 1]]))
+
+
+def test_float16_big_endian_and_strided_arrays_are_taken(rng):
+    A = rng.uniform(-1, 1, (6, 4)).astype(np.float16)
+    want = DenseMatrix(A.astype(np.float64)).digest()
+    wide = np.zeros((12, 8))
+    wide[::2, ::2] = A
+    frozen = A.astype(np.float64)
+    frozen.flags.writeable = False
+    for form in (A, A.astype(">f8"), wide[::2, ::2], frozen):
+        assert DenseMatrix(form).digest() == want
+
+
+def test_matrices_and_games_survive_pickling(rng, cancer_stumps):
+    import copy
+    import pickle
+
+    A = rng.uniform(-1, 1, (6, 4))
+    for matrix in (DenseMatrix(A), SparseMatrix(sp.csc_array(A)), cancer_stumps):
+        game = rb.Game(matrix, rb.Capped(2.5))
+        for twin in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
+            assert twin.digest == game.digest
+            assert twin.matrix.digest() == matrix.digest()
+            if isinstance(matrix, DenseMatrix):
+                assert not twin.matrix.column(0).flags.writeable
+    solution = rb.solve(rb.Game(A), 1e-6)
+    twin = pickle.loads(pickle.dumps(solution))
+    assert (twin.lower, twin.upper) == (solution.lower, solution.upper)
+    assert not twin.d.flags.writeable
+
+
+def test_the_shared_pass_survives_forks_and_threads(rng):
+    """OpenMP would hang in the first and abort in the second; run apart, with a time limit."""
+    import subprocess
+    import sys
+
+    script = (
+        "import numpy as np, os, sys\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from relaxboost.matrices import DenseMatrix\n"
+        "rng = np.random.default_rng(0)\n"
+        "A = DenseMatrix(rng.uniform(-1, 1, (3000, 1000)))\n"
+        "d = rng.dirichlet(np.ones(3000))\n"
+        "edges = A.edges(d)\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    same = all(np.array_equal(e, edges) for e in pool.map(A.edges, [d] * 8))\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    os._exit(0 if np.array_equal(A.edges(d), edges) else 3)\n"
+        "print(same, os.waitpid(pid, 0)[1])\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert result.stdout == "True 0\n"
+
+
 def brute_stumps(X, y):
     columns, names = [], []
     for f in range(X.shape[1]):
@@ -229,7 +314,7 @@ def test_wrong_data(X, y, message):
 
 def test_wrong_options():
     X, y = [[1.0], [2.0]], [1, -1]
-    with pytest.raises(rb.InputError, match="max_cuts must be at least 1"):
+    with pytest.raises(rb.InputError, match="max_cuts must be a whole number >= 1, got 0"):
         stumps(X, y, max_cuts=0)
     with pytest.raises(rb.InputError, match="2 feature names for 1 features"):
         stumps(X, y, ["a", "b"])
@@ -289,12 +374,14 @@ class TestOracle:
     def test_unknown_slack_proves_no_upper_bound(self, data):
         X, y = data
         game = rb.Game(oracle(self.best_stump, X, y))
-        with pytest.raises(rb.InputError, match="give max_rounds or time_limit"):
+        with pytest.raises(
+            rb.InputError, match=r"slack of this weak learner, inf, .* give max_rounds or"
+        ):
             rb.solve(game)
-        solution = rb.solve(game, max_rounds=30)
+        solution = rb.solve(game, max_rounds=2_000)
         assert solution.upper == np.inf
         assert solution.status == "stalled"
-        assert "finds no new column; the gap stays at inf" in solution.message
+        assert "no new column, or rounding, keeps the gap at inf" in solution.message
         assert solution.lower > 0.0
         assert rb.solve(game, max_rounds=3).status == "max_rounds"
         assert "inf" in repr(solution)
@@ -324,9 +411,69 @@ class TestOracle:
         assert second.id == 0
         assert second.edge + second.slack == pytest.approx(abs(matrix.edges(d)[1]) + 0.75)
 
+    def test_a_learner_cannot_change_the_game_by_writing_to_its_arguments(self, data):
+        X, y = data
+
+        def greedy(X, y, d):
+            hypothesis = self.best_stump(X, y, d.copy())
+            d *= 0.5
+            return hypothesis
+
+        game = rb.Game(oracle(greedy, X, y, slack=0.0))
+        exact = rb.solve(rb.Game(stumps(X, y)), 1e-9)
+        solution = rb.solve(game, 1e-6)
+        assert solution.lower <= exact.upper
+        assert exact.lower <= solution.upper
+
+        def vandal(X, y, d):
+            y[:] = 1.0
+
+        with pytest.raises(ValueError, match="read-only"):
+            rb.solve(rb.Game(oracle(vandal, X, y, slack=0.0)))
+
+    def test_columns_not_found_yet_cannot_be_used(self, data):
+        game = rb.Game(oracle(self.best_stump, *data, slack=0.0))
+        d = np.full(40, 1 / 40)
+        for j in (0, 5, -1, 100):
+            with pytest.raises(rb.InputError, match="support names columns outside"):
+                game.bracket(d, ([j], [1.0]))
+            with pytest.raises(rb.InputError, match=f"there is no column {j}"):
+                game.matrix.column(j)
+        found = game.matrix.best(d)
+        assert game.bracket(d, ([found.id], [float(found.sign)]))[0] == pytest.approx(-1.0)
+        with pytest.raises(ValueError, match="read-only"):
+            game.matrix.column(found.id)[0] = 1.0
+
+    def test_digests_name_the_learner_and_comparisons_want_the_same_one(self, data):
+        X, y = data
+        one, two = (rb.Game(oracle(self.best_stump, X, y, slack=0.0)) for _ in range(2))
+        assert one.digest == two.digest  # reproducible: no address of a function in it
+        assert one.digest != rb.Game(oracle(self.best_stump, X, y, slack=0.0, name="b")).digest
+        assert rb.compare(rb.solve(one, 0.1), rb.solve(one, 1e-6))
+        with pytest.raises(rb.InputError, match="whether two weak learners are the same"):
+            rb.compare(rb.solve(one, 0.1), rb.solve(two, 0.1))
+
+    def test_a_gap_below_the_slack_needs_a_limit(self, data):
+        game = rb.Game(oracle(self.best_stump, *data, slack=0.2))
+        with pytest.raises(rb.InputError, match=r"learner, 0.2, is part of every upper bound"):
+            rb.solve(game, 0.1)
+        limited = rb.solve(game, 0.1, "corrective", max_rounds=50)
+        assert limited.status == "max_rounds"
+        assert np.isnan(limited.bound)
+
+    def test_estimators_must_see_the_distribution(self, data):
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.tree import DecisionTreeClassifier
+
+        with pytest.raises(rb.InputError, match="takes no sample_weight"):
+            oracle(KNeighborsClassifier(), *data)
+        with pytest.raises(rb.InputError, match=r"give an instance, DecisionTreeClassifier"):
+            oracle(DecisionTreeClassifier, *data)
+
     @pytest.mark.parametrize(
         ("fit", "message"),
         [
+            (lambda X, y, d: lambda X: ["a"] * 40, "returned dtype <U1"),
             (lambda X, y, d: 3, "must return a function of X"),
             (lambda X, y, d: lambda X: np.ones(7), r"returned shape \(7,\) for 40 examples"),
             (lambda X, y, d: lambda X: np.full(40, 2.0), r"returned 2 for example 0"),
@@ -339,7 +486,9 @@ class TestOracle:
 
     @pytest.mark.parametrize("slack", [-0.1, np.nan, np.inf])
     def test_wrong_slack(self, data, slack):
-        with pytest.raises(rb.InputError, match="slack must be a number >= 0"):
+        with pytest.raises(
+            rb.InputError, match=r"slack \(None if nothing is known\) must be a positive number"
+        ):
             oracle(self.best_stump, *data, slack=slack)
         with pytest.raises(rb.InputError, match="give a function"):
             oracle(7, *data)

@@ -96,4 +96,4 @@ def test_its_brackets_are_labelled_numerical(game):
 
     solution = rb.solve(game, tol=0.05)
     assert report.text(solution).startswith("bracketed, numerical:")
-    assert report.data(solution)["level"] == "numerical"
+    assert report.data(solution)["strongest_level"] == "numerical"

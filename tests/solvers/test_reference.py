@@ -110,7 +110,7 @@ def test_breast_cancer_is_priced_in_columns(cancer_stumps, relaxation, rho, monk
     assert reference.lower <= rho + 1e-11
     assert reference.upper >= rho
     assert reference.gap <= 1e-6
-    assert "of 15310 columns, the others priced out" in reference.message
+    assert "of 15310 columns, after pricing all" in reference.message
 
 
 class TestRubbish:
