@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +72,18 @@ def test_json_is_the_library(csv):
     assert content["margin_quantiles"]["min"] == pytest.approx(solution.margins.min())
 
 
+def test_numbers_mean_what_they_mean_in_python(csv):
+    data = rb.datasets.read_csv(csv, "quality")
+    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
+    for options, relaxation in (
+        (["--fraction", "0.07"], rb.Capped(fraction=0.07)),
+        (["--k", "5.7"], rb.Capped(5.7)),
+        (["--k", "57/10"], rb.Capped(Fraction(57, 10))),
+    ):
+        result = run("solve", csv, "--label", "quality", "--json", *options)
+        assert json.loads(result.stdout)["game_digest"] == rb.Game(matrix, relaxation).digest
+
+
 def test_breast_cancer_by_name():
     result = run("solve", "--dataset", "breast-cancer", "--k", "56", "--tol", "1e-6")
     assert result.returncode == 0
@@ -116,6 +130,9 @@ def test_ctrl_c_prints_the_best_bracket(csv):
         shown += os.read(leader, 4096)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
+    with contextlib.suppress(OSError):  # a closed terminal
+        while part := os.read(leader, 4096):
+            shown += part
     os.close(leader)
     assert process.returncode == 1
     assert "interrupted at a gap of" in out
@@ -145,6 +162,7 @@ BAD_INPUT = {
     "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
     "method": (["CSV", "--label", "quality", "--method", "best"], "unknown method 'best'"),
     "step": (["CSV", "--label", "quality", "--step", "big"], "unknown step 'big'"),
+    "idle step": (["CSV", "--label", "quality", "--step", "away"], 'needs method="corrective"'),
     "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "max_rounds must be a whole"),
     "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
     "plot folder": (

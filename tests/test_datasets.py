@@ -24,6 +24,10 @@ def test_breast_cancer():
         ([-1, 1, 1], ("-1", "1")),
         ([2.5, 7.0, 7.0], ("2.5", "7.0")),
         (["b", "g", "b"], ("b", "g")),
+        (["-1", "+1"], ("-1", "+1")),
+        (np.array([10, 9], dtype=object), ("9", "10")),
+        (["10", "9"], ("9", "10")),
+        (["NA", "b"], ("NA", "b")),
         ([True, False, True], ("False", "True")),
         (np.array(["yes", "no", "yes"], dtype=object), ("no", "yes")),
     ],
@@ -31,8 +35,8 @@ def test_breast_cancer():
 def test_any_two_labels(given, classes):
     y, names = labels(given)
     assert names == classes
-    values = sorted({str(v) for v in np.asarray(given).tolist()})
-    assert y.tolist() == [1.0 if str(v) == values[1] else -1.0 for v in np.asarray(given).tolist()]
+    spelled = [str(v) for v in np.asarray(given, dtype=object).tolist()]
+    assert y.tolist() == [1.0 if v == classes[1] else -1.0 for v in spelled]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,8 @@ def test_any_two_labels(given, classes):
         (list("abcdefgh"), r"8 values \(a, b, c, d, e, f, ...\)"),
         ([1.0, np.nan, 0.0], "label of row 2 is missing"),
         (np.array(["a", None, "b"], dtype=object), "label of row 2 is missing"),
+        (["a", float("nan"), "a"], "label of row 2 is missing"),
+        ([1, "1", "b"], r"labels have 3 values \(1, 1, b\)"),
         ([], "non-empty vector"),
         ([[1, 0]], "non-empty vector"),
     ],
@@ -81,6 +87,14 @@ BAD = {
     "missing label": ("a,y\n1,0\n2,\n3,1\n", "label of row 2 is missing"),
     "three classes": ("a,y\n1,0\n2,1\n3,2\n", "labels have 3 values"),
     "one class": ("a,y\n1,0\n2,0\n", "labels have 1 value"),
+    "semicolons": ("a;y\n1;0\n2;1\n", "separated by semicolons; save it with commas"),
+    "tabs": ("a\ty\n1\t0\n2\t1\n", "separated by tabs"),
+    "row numbers": (",a,y\n0,1,0\n1,2,1\n", "column 1 has no name; name it, or drop it if"),
+    "two labels": ("a,y,y\n1,0,0\n2,1,1\n", "two columns are named 'y'"),
+    "all rows longer": ("a,y\n1,0,7\n2,1,7\n", "rows have more fields than the header"),
+    "rows shorter": ("a,b,y\n1,2,0\n3\n", "value at row 2, column 'b' is missing|row 2 is missing"),
+    "thousands": ('a,y\n"1,200",0\n"3,100",1\n', r"for instance '1,200'\); write plain numbers"),
+    "question marks": ("a,y\n1,0\n?,1\n", "value at row 2, column 'a' is missing"),
     "ragged": ("a,y\n1,0\n2,1,5,6\n", "cannot be read as CSV"),
 }
 
@@ -92,6 +106,24 @@ def test_bad_files(case, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_csv(path, "y")
+
+
+def test_forms_of_good_files(tmp_path):
+    want = None
+    for number, content in enumerate(
+        (
+            b"a,b,y\n1,2,NA\n3,4,b\n",
+            b"\xef\xbb\xbfa,b,y\r\n1,2,NA\r\n3,4,b\r\n",
+            b"a , b , y\n1, 2,NA\n\n3, 4,b\n",
+            b'"a","b","y"\n"1","2","NA"\n"3","4","b"\n',
+        )
+    ):
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(content)
+        data = read_csv(path, "y")
+        assert data.classes == ("NA", "b")
+        want = want or (data.X.tolist(), data.y.tolist(), data.feature_names)
+        assert (data.X.tolist(), data.y.tolist(), data.feature_names) == want
 
 
 def test_unreadable_files(tmp_path):

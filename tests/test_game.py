@@ -80,6 +80,12 @@ def test_bracket_takes_weights_in_both_forms():
         ([0.5, 0.5], ([0, 1], [1.0]), "two vectors of one length"),
         ([0.5, 0.5], ([2], [1.0]), r"support names columns outside 0\.\.1"),
         ([0.5, 0.5], ([-1], [1.0]), r"support names columns outside 0\.\.1"),
+        ([0.5, 0.5], ([0.7], [1.0]), "support holds column numbers, got dtype float64"),
+        ([0.5, 0.5], ([True], [1.0]), "support holds column numbers, got dtype bool"),
+        ([0.5, 0.5], ([0, 1],), r"w as a tuple is \(support, coefficients\)"),
+        ("ab", [1, 0], "d must be a vector of numbers"),
+        ([0.5, 0.5j], [1, 0], "d must be a vector of numbers, got dtype complex128"),
+        ([0.5, 0.5], ["a", "b"], "w must be a vector of numbers"),
     ],
 )
 def test_pairs_that_cannot_be_repaired(d, w, message):
@@ -128,3 +134,24 @@ def test_a_false_bracket_is_called_a_disagreement():
     verdict = rb.compare(honest, liar)
     assert not verdict
     assert str(verdict).startswith("DISAGREE: liar proves rho >= 0.9, combined (pairwise, lp)")
+
+
+def test_keys_of_own_relaxations_tell_them_apart():
+    """The digest sees every parameter exactly, however long its repr would be."""
+    from dataclasses import dataclass
+    from typing import Any
+
+    @dataclass(frozen=True)
+    class Own(rb.HardMargin):
+        weights: Any = None
+
+    large = np.arange(5000.0)
+    other = large.copy()
+    other[2500] += 1e-9
+    keys = {Own(large).key(), Own(other).key(), Own(2).key(), Own(2.5).key(), Own("a").key()}
+    assert len(keys) == 5
+    assert Own(Fraction(1, 3)).key() == Own(Fraction(1, 3)).key()
+    assert Own(2).key() == Own(2.0).key()
+    assert rb.Game(A, Own()).digest != rb.Game(A).digest
+    with pytest.raises(rb.InputError, match="no exact spelling; override key"):
+        Own(object()).key()

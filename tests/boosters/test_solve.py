@@ -187,6 +187,112 @@ def test_wrong_options(game, options, message):
         rb.solve(game, **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": "away"}, "step='away' needs method=\"corrective\", and this is 'auto'"),
+        ({"method": "totally-corrective", "step": "fig1"}, "step='fig1' needs method"),
+        ({"method": "corrective", "inner": "lp"}, "inner='lp' needs method=\"totally-corrective\""),
+        ({"stopping": "smoothed"}, "is the test of a smoothed problem"),
+        ({"method": "totally-corrective", "inner": "lp", "stopping": "smoothed"}, "is the test of"),
+        ({"method": "totally-corrective", "inner": "lp", "beta": 0.1}, "leave one of them out"),
+        ({"callback": 3}, "callback must be a function"),
+        ({"tol": "small"}, "tol must be a positive number, got 'small'"),
+        ({"tol": True}, "tol must be a positive number, got True"),
+        ({"tol": None}, "tol must be a positive number, got None"),
+        ({"max_rounds": 2.5}, "max_rounds must be a whole number >= 1, got 2.5"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(game, options, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.solve(game, **options)
+
+
+def test_extreme_tolerances_end(game):
+    from fractions import Fraction
+
+    assert rb.solve(game, Fraction(1, 10)).gap <= 0.1
+    assert rb.solve(game, np.float32(0.25)).gap <= 0.25
+    for tol in (1e-170, 5e-324):
+        solution = rb.solve(game, tol)
+        assert solution.status == "stalled"
+        assert holds(solution)
+    assert rb.solve(game, 1e300).status == "optimal"
+    # Below what rounding allows a corrective run must not go on for ever either.
+    assert rb.solve(rb.Game([[0.3]]), 1e-17, "corrective", step="line-search").status == "stalled"
+
+
+def test_time_limit_inside_a_long_round(game):
+    solution = rb.solve(
+        game, 1e-7, "totally-corrective", inner="smoothed", beta=1e-9, time_limit=0.5
+    )
+    assert solution.status == "time_limit"
+    assert solution.seconds < 3.0
+
+
+def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
+    from relaxboost.boosters.master import ProgramError, RestrictedMaster
+
+    honest, calls = RestrictedMaster.solve, []
+
+    def give_up(self):
+        calls.append(1)
+        if len(calls) == 6:
+            raise ProgramError("HiGHS ended with status Unknown on the restricted problem")
+        return honest(self)
+
+    monkeypatch.setattr(RestrictedMaster, "solve", give_up)
+    solution = rb.solve(game, 1e-9, "totally-corrective")
+    monkeypatch.undo()
+    assert solution.status == "failed"
+    assert solution.message.startswith("HiGHS ended with status Unknown")
+    assert solution.gap < 1.0
+    assert holds(solution)
+
+
+def test_nearly_equal_columns_end_somehow_with_a_true_bracket(rng):
+    """HiGHS returns status Unknown on some of these; neither front door may raise."""
+    columns = np.tile(rng.uniform(-1, 1, (60, 5)), (1, 200)) * (1 - rng.random((60, 1000)) * 1e-7)
+    game = rb.Game(columns)
+    solutions = [
+        rb.solve(game, 1e-9, "totally-corrective"),
+        rb.solve(game, 1e-9),
+        rb.reference(game),
+    ]
+    assert rb.compare(*solutions)
+    assert all(s.gap < 1e-3 for s in solutions)
+
+
+def test_solutions_cannot_be_changed(game):
+    solution = rb.solve(game, 0.01)
+    for array in (solution.d, solution.support, solution.coefficients):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+    solution.w[:] = 0.0  # a fresh array each time
+    assert game.bracket(solution.d, solution.w) == (solution.lower, solution.upper)
+
+    def scribble(state):
+        state.d[:] = 0.0
+
+    with pytest.raises(ValueError, match="read-only"):
+        rb.solve(game, 0.01, callback=scribble)
+
+
+def test_a_matrix_of_ones_own_with_unknown_slack_needs_a_limit():
+    from relaxboost.matrices import DenseMatrix
+
+    class Vague(DenseMatrix):
+        slack = math.inf
+
+        def best(self, d):
+            return super().best(d)._replace(slack=math.inf)
+
+    game = rb.Game(Vague(np.eye(3)))
+    with pytest.raises(rb.InputError, match="give max_rounds or time_limit"):
+        rb.solve(game)
+    assert rb.solve(game, max_rounds=5).upper == math.inf
+
+
 def test_a_matrix_is_not_a_game():
     with pytest.raises(rb.InputError, match=r"write solve\(Game\(A, f\)\)"):
         rb.solve(np.eye(2))

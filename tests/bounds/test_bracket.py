@@ -125,10 +125,8 @@ class TestEachTermIsNeeded:
             a = rng.uniform(0.3, 1.0, (1_501, 1))
             d = rng.dirichlet(np.ones(1_501))
             weights = [Fraction(x) for x in d.tolist()]
-            exact = sum(
-                x * y for x, y in zip(map(Fraction, a[:, 0].tolist()), weights, strict=True)
-            )
-            exact /= sum(weights)
+            entries = map(Fraction, a[:, 0].tolist())
+            exact = sum(x * y for x, y in zip(entries, weights, strict=True)) / sum(weights)
             matrix = rb.matrices.DenseMatrix(a)
             assert Fraction(evaluate_upper(matrix, rb.HardMargin(), d)) >= exact
             naive_fails += Fraction(matrix.best(d).edge) < exact

@@ -54,7 +54,7 @@ def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
     assert exact - Fraction(best) <= Fraction(1, 10**14)
 
 
-@pytest.mark.parametrize("gamma", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("gamma", [math.nan, math.inf, -math.inf, 1.7e308])
 def test_useless_witnesses_prove_nothing(gamma):
     for f in (HardMargin(), Capped(2)):
         assert f.lower_bound(np.array([0.5, 0.25, 0.75]), Witness(gamma)) == -math.inf
@@ -135,6 +135,17 @@ def test_cvxpy_forms_agree_with_the_closed_forms(f, rng):
         assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
 
 
+def test_the_penalty_is_one_on_all_of_space():
+    """f is an indicator on R^m, not only on the simplex."""
+    assert Capped(2).penalty(np.array([-5.0, 0.1, 0.1])) == math.inf
+    assert Capped(2).penalty(np.array([-0.5, 0.1, 0.5])) == 0.0
+    d = cp.Variable(2)
+    _, constraints = Capped(2).cvxpy_penalty(d)
+    assert cp.Problem(cp.Minimize(d[0]), constraints).solve(solver="CLARABEL") == pytest.approx(
+        -0.5
+    )
+
+
 def test_parameters_are_kept_exactly():
     assert Capped(57).k == 57
     assert Capped(56.9).k == Fraction(56.9)
@@ -147,7 +158,10 @@ def test_parameters_are_kept_exactly():
 
 def test_fraction_resolves_at_the_game():
     assert Capped(fraction=0.1).resolve(570) == Capped(57)
+    assert Capped(fraction=0.1).resolve(569) == Capped(Fraction(569, 10))
     assert Capped(fraction=1 / 3).resolve(3) == Capped(1)
+    assert Capped(fraction=0.07).resolve(100) == Capped(7)
+    assert all(Capped(fraction=1 / m).resolve(m) == Capped(1) for m in range(1, 3000))
     assert Capped(fraction=Fraction(1, 3)).resolve(10) == Capped(Fraction(10, 3))
     assert Capped(fraction=1).resolve(7) == Capped(7)
     assert Capped(fraction=np.float32(0.5)).resolve(6) == Capped(3)

@@ -194,3 +194,58 @@ def test_unknown_solvers_are_named_with_those_installed(monkeypatch):
 def test_wrong_tolerances(tol):
     with pytest.raises(rb.InputError, match="tol must be a positive number"):
         rb.reference(rb.Game(np.eye(2)), tol=tol)
+
+
+def test_ctrl_c_keeps_the_bracket(rng, monkeypatch):
+    from relaxboost.solvers import pair
+
+    game = rb.Game(planted(rng, 30, 20), rb.Capped(6))
+    honest, asked = pair.ask, []
+
+    def press(*arguments):
+        asked.append(arguments)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return honest(*arguments)
+
+    monkeypatch.setattr(pair, "ask", press)
+    reference = rb.reference(game)
+    assert reference.status == "interrupted"
+    assert reference.gap < 1e-6  # the primal alone proved it
+    assert "(primal)" in reference.message
+    assert "(dual)" not in reference.message
+
+
+def test_a_matrix_is_not_a_game():
+    with pytest.raises(rb.InputError, match=r"reference needs a Game, got ndarray"):
+        rb.reference(np.eye(2))
+
+
+def test_options_the_solver_does_not_know():
+    with pytest.raises(rb.InputError, match=r"SCS cannot be run so: .*no_such_option"):
+        rb.reference(rb.Game(np.eye(2)), "SCS", no_such_option=3)
+
+
+def test_few_columns_of_many_examples_are_written_down_for_the_solver(rng, monkeypatch):
+    """Too large for primal(), yet few columns: the solver gets them all the same."""
+    from relaxboost.matrices import base
+
+    monkeypatch.setattr(base, "WRITE_DOWN_LIMIT", 1_000)
+    X = rng.integers(0, 6, (400, 2)).astype(float)
+    game = rb.Game(rb.matrices.stumps(X, np.sign(rng.normal(size=400))), rb.Capped(200))
+    with pytest.raises(rb.InputError, match="400 x 10 is more than"):
+        game.primal()
+    assert rb.reference(game).status == "optimal"
+
+
+def test_a_solver_that_fails_is_not_asked_for_ever(cancer_stumps, monkeypatch):
+    calls = []
+
+    def give_up(problem, *args, **kwargs):
+        calls.append(1)
+        raise cp.SolverError("out of luck")
+
+    monkeypatch.setattr(cp.Problem, "solve", give_up)
+    reference = rb.reference(rb.Game(cancer_stumps))
+    assert len(calls) == 3
+    assert reference.status == "inaccurate"
