@@ -26,11 +26,11 @@ def main() -> None:
         for tol in (0.1, 0.03, 0.01, 0.001, 1e-6):
             cells = []
             for inner in ("smoothed", "lp"):
-                s = rb.solve(game, tol, "totally-corrective", inner=inner, time_limit=60)
+                s = rb.solve(game, tol, "totally-corrective", inner=inner, time_limit=20)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")
             for options in ({"method": "corrective", "step": "pairwise"}, {"method": "combined"}):
-                s = rb.solve(game, tol, time_limit=60, **options)
+                s = rb.solve(game, tol, time_limit=20, **options)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")
             rows.append((name, game.relaxation, tol, *cells))

@@ -64,7 +64,10 @@ def test_guide_bracket_is_as_shown():
     game = rb.Game([[0.5, 0.9], [-0.7, 0.3]])
     text = (ROOT / "docs" / "guide.md").read_text()
     shown = re.search(r"# \((0\.\d+), (0\.\d+)\)", text)
-    assert game.bracket([2, 7], [-1, 2]) == tuple(map(float, shown.groups()))
+    # The last digits depend on whether the machine fuses multiplication and addition.
+    assert game.bracket([2, 7], [-1, 2]) == pytest.approx(
+        tuple(map(float, shown.groups())), abs=4e-15
+    )
 
 
 @pytest.mark.parametrize(
