@@ -32,7 +32,7 @@ class _Number(click.ParamType):
 _EXIT = """
 \b
 Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
-same), 2 bad input.
+same), 2 bad input, 130 interrupted before there was anything to print.
 """
 
 
@@ -53,7 +53,7 @@ Examples:
 """
 )
 @click.argument("csv", required=False, type=click.Path(path_type=Path))
-@click.option("--label", help="Label column of the CSV; any two values.")
+@click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
 @click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
 @click.option(
     "--relaxation",
@@ -152,7 +152,8 @@ def _relaxation(
             raise InputError("--k and --fraction belong to --relaxation capped")
         return HardMargin()
     if (k is None) == (fraction is None):
-        raise InputError("--relaxation capped needs either --k or --fraction")
+        both = ", not both" if k is not None else ""
+        raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
     return Capped(k=k) if k is not None else Capped(fraction=fraction)
 
 
@@ -160,7 +161,8 @@ def _data(csv: Path | None, label: str | None, dataset: str | None) -> Any:
     from relaxboost import datasets
 
     if (csv is None) == (dataset is None):
-        raise InputError("give either a CSV file or --dataset, e.g. --dataset breast-cancer")
+        both = ", not both" if csv is not None else ""
+        raise InputError(f"give either a CSV file or --dataset{both}, e.g. --dataset breast-cancer")
     if dataset is not None:
         if dataset not in datasets.BUNDLED:
             raise InputError(f"no data set {dataset!r}; bundled: {', '.join(datasets.BUNDLED)}")

@@ -56,7 +56,9 @@ def labels(y: ArrayLike) -> tuple[NDArray[np.float64], tuple[str, str]]:
         raise InputError(f"labels must be a non-empty vector, got shape {given.shape}")
     missing = pd.isna(given)
     if missing.any():
-        raise InputError(f"the label of row {int(np.argmax(missing)) + 1} is missing; drop the row")
+        raise InputError(
+            f"the label of row {int(np.argmax(missing)) + 1} is missing; fill it or drop the row"
+        )
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
         shown = ", ".join(_short(v) for v in values[:6]) + (", ..." if len(values) > 6 else "")
@@ -135,7 +137,10 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
         raise InputError(f"{path} has a header and no rows")
     features = frame.drop(columns=[label])
     _check_features(features, path)
-    y, classes = labels(frame[label].to_numpy())
+    try:
+        y, classes = labels(frame[label].to_numpy())
+    except InputError as error:
+        raise InputError(f"{path}, column {label!r}: {error}") from None
     X = features.to_numpy(dtype=np.float64)
     feature_names = tuple(str(column) for column in features.columns)
     return Dataset(Path(path).stem, X, y, feature_names, classes)
@@ -186,7 +191,11 @@ def _read_frame(path: Path, label: str) -> Any:
         raise InputError(
             f"{path} cannot be read as CSV: rows have more fields than the header"
         ) from None
-    except (OSError, UnicodeDecodeError, csv.Error, pd.errors.ParserError) as error:
+    except IsADirectoryError:
+        raise InputError(f"{path} cannot be read as CSV: it is a folder") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
+    except (OSError, csv.Error, pd.errors.ParserError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as CSV: {reason}") from None
 
@@ -207,7 +216,7 @@ def _check_features(features: Any, path: str | os.PathLike[str]) -> None:
         raise InputError(
             f"{path}: column{'s' * (len(wrong) > 1)} {names} "
             f"{'are' if len(wrong) > 1 else 'is'} not numeric (for instance {_short(example)!r}); "
-            "write plain numbers, encode categories (pandas.get_dummies), or drop"
+            "write plain numbers, encode categories (pandas.get_dummies), or drop it"
         )
     data = features.to_numpy(dtype=np.float64)
     bad = ~np.isfinite(data)

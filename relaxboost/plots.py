@@ -20,9 +20,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingDependencyError(
-            "pictures need matplotlib; pip install 'relaxboost[plots]'"
-        ) from None
+        raise MissingDependencyError("pictures need matplotlib; pip install matplotlib") from None
     check_output(path, SUFFIXES)
 
 

@@ -30,9 +30,13 @@ def text(solution: Solution, most: int = 10) -> str:
     if s.status != "optimal":
         lines.append(f"note:       {s.message}")
     listed = s.hypotheses(most)
-    lines.append(
-        f"weights:    the {len(listed)} largest of {len(s.support)} hypotheses with weight"
-    )
+    if listed:
+        lines.append(f"weights:    {len(s.support)} hypotheses have one; the largest are")
+    else:
+        lines.append(
+            "weights:    none: no vote does better than nothing on the worst examples; where equal "
+            "examples carry opposite labels, a cap (--k, --fraction) lets some go"
+        )
     lines += [f"  {weight:8.4f}  {name}" for weight, name in listed]
     quantiles = margin_quantiles(s)
     lines.append("margins:    of the examples, by quantile")
@@ -71,7 +75,7 @@ def data(solution: Solution) -> dict[str, Any]:
 
 def _rounds(s: Solution) -> str:
     rounds = f"{s.rounds} round{'s' * (s.rounds != 1)}"
-    return rounds if np.isnan(s.bound) else f"{rounds} (Fig. 1's bound: {s.bound:.3g})"
+    return rounds if np.isnan(s.bound) else f"{rounds} (Fig. 1 needs at most {s.bound:.3g})"
 
 
 def _level(q: float) -> str:

@@ -53,7 +53,8 @@ def test_guide_examples_run():
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
-    agreement, lower = result.stdout.splitlines()
+    agreement, lower, accuracy = result.stdout.splitlines()
+    assert float(accuracy) > 0.98
     assert "agree: 0.4333" in agreement
     assert float(lower) > 0.0
 
@@ -90,7 +91,7 @@ def test_the_demo_runs_and_draws(tmp_path):
         text=True,
         check=True,
     )
-    assert result.stdout.count("all 5 brackets overlap: True") == 2
+    assert result.stdout.count("all 6 brackets overlap: True") == 2
     assert "0.142938287812 <= rho <= 0.142938287813" in result.stdout
     assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
