@@ -126,6 +126,10 @@ class Solution:
             )
         ]
 
+    def __str__(self) -> str:
+        lower, upper = show_bracket(self.lower, self.upper)
+        return f"{self.status}: {lower} <= rho <= {upper}"
+
     def __repr__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
         return (

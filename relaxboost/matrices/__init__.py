@@ -1,6 +1,7 @@
 """Margin matrices: dense, sparse, all decision stumps (implicit), any weak learner (oracle)."""
 
-from relaxboost.matrices.base import Best, MarginMatrix, as_matrix
+from relaxboost.matrices.base import Best, MarginMatrix
+from relaxboost.matrices.convert import as_matrix
 from relaxboost.matrices.dense import DenseMatrix
 from relaxboost.matrices.oracle import OracleMatrix, oracle
 from relaxboost.matrices.sparse import SparseMatrix

@@ -185,23 +185,3 @@ def check_entry(value: float, row: int, column: int) -> None:
     else:
         rule = "is not a finite number; drop or impute that example"
     raise InputError(f"A[{row}, {column}] = {value:g} {rule}")
-
-
-def as_matrix(A: Any) -> MarginMatrix:
-    """Return `A` as a margin matrix: one already, an array, or a scipy.sparse matrix.
-
-    Raises
-    ------
-    InputError
-        If A is not a non-empty matrix of real numbers in [−1, 1].
-    """
-    if isinstance(A, MarginMatrix):
-        return A
-    # scipy.sparse is not imported to find out: an object of it has been made by it.
-    if any(base.__module__.startswith("scipy.sparse") for base in type(A).__mro__):
-        from relaxboost.matrices.sparse import SparseMatrix
-
-        return SparseMatrix(A)
-    from relaxboost.matrices.dense import DenseMatrix
-
-    return DenseMatrix(A)
