@@ -18,11 +18,11 @@ class ProgramError(Exception):
 
 
 class RestrictedMaster:
-    """min f(d) + v over the simplex, subject to <column, d> <= v for the columns added so far.
+    """min f(d) + v over the simplex, with 0 <= v and <column, d> <= v for the columns added so far.
 
-    This is Eq. 13 of SS09 for β -> 0: the multipliers of the rows are the weights w. A new column
-    is one new row, after which the old basis is dual feasible and a few dual simplex pivots
-    restore optimality.
+    This is Eq. 13 of SS09 for β -> 0: the multipliers of the rows are the weights w, which sum to
+    at most one because v is at least zero. A new column is one new row, after which the old
+    basis is dual feasible and a few dual simplex pivots restore optimality.
     """
 
     def __init__(self, form: LinearForm, m: int) -> None:
@@ -35,7 +35,7 @@ class RestrictedMaster:
         model = highspy.HighsLp()
         model.num_col_ = self._columns
         model.col_cost_ = np.append(form.cost, 1.0)
-        model.col_lower_ = np.append(form.lower, -infinity)
+        model.col_lower_ = np.append(form.lower, 0.0)  # v >= 0: the weights may sum to less than 1
         model.col_upper_ = np.append(form.upper, infinity)
         simplex_row = np.zeros((1, self._columns))
         simplex_row[0, :m] = 1.0
