@@ -70,7 +70,8 @@ class Solution:
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
     its own test). Proved for the steps "fig1" and "line-search" and for the smoothed totally
-    corrective update; a yardstick for the others. nan where beta was chosen by hand."""
+    corrective update; a yardstick for the others. nan where beta was chosen by hand or the weak
+    learner has slack."""
     message: str = ""
     """The status in a sentence."""
     history: tuple[Record, ...] = field(default=(), repr=False)

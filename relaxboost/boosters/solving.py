@@ -94,8 +94,8 @@ def solve(
     ------
     InputError
         Before any work, for an unknown method or option, an option that the method does not use,
-        tol <= 0, limits that are not positive, or a weak learner of unknown slack without
-        `max_rounds` or `time_limit`.
+        tol <= 0, limits that are not positive, or a weak learner whose slack is unknown or not
+        below `tol` without `max_rounds` or `time_limit`.
 
     References
     ----------
@@ -119,16 +119,17 @@ def solve(
         )
     run = _Run(game, tol, stopping, max_rounds, time_limit, callback)
     update = plan.make(run.deadline)
+    reason = ""
     with Trace.display(verbose, tol) as show:
         try:
             status = run.until_done(update, show)
         except KeyboardInterrupt:
             status = "interrupted"
         except ProgramError as error:
-            status = f"failed: {error}"
+            status, reason = "failed", str(error)
     proved = beta is None and game.matrix.slack == 0.0
     bound = _bound(game.m, tol, stopping) if proved else math.nan
-    return run.solution(update, plan.name, status, bound)
+    return run.solution(update, plan.name, status, reason, bound)
 
 
 @dataclass(frozen=True)
@@ -201,8 +202,7 @@ def _make(
         return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
     name = f"totally-corrective ({inner})"
     if inner == "lp":
-        start = TotallyCorrectiveLP(game)  # now, so that an f that is not polyhedral is refused
-        return _Plan(name, lambda _: start)
+        return _Plan(name, lambda _: TotallyCorrectiveLP(game))
     smoothing = beta or _default_beta(spread, tol)
     return _Plan(
         name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)
@@ -283,12 +283,13 @@ class _Run:
         d = game.repair_d(self._d)
         return w, lower, witness, d, bounds.evaluate_upper(game.matrix, game.relaxation, d)
 
-    def solution(self, update: Update, name: str, status: str, bound: float) -> Solution:
+    def solution(
+        self, update: Update, name: str, status: str, reason: str, bound: float
+    ) -> Solution:
         """Return the best points with their bracket, evaluated afresh."""
         (support, coefficients), lower, witness, d, upper = self._certify(update.active)
         certified = self._stopping == "certified"
         tol, gap = self._tol, upper - lower
-        status, _, reason = status.partition(": ")
         if status in ("optimal", "stalled") and certified:
             status = "optimal" if gap <= tol else "stalled"
         return Solution(

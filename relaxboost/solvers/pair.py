@@ -107,6 +107,7 @@ class _Search:
         self._columns = _first_columns(game)
         self._answers: dict[str, Answer] = {}
         self._usable = 0
+        self._priced = False
         matrix, relaxation = game.matrix, game.relaxation
         self.d = relaxation.center(game.m)
         self.upper = bounds.evaluate_upper(matrix, relaxation, self.d)
@@ -143,6 +144,7 @@ class _Search:
             prices = np.abs(matrix.edges(d))
             more = _violated(prices, self._columns)
             if self.gap <= self._tol or not more.size:
+                self._priced = True
                 # By complementary slackness the columns an optimal w uses have the largest edges.
                 inside = prices[self._columns]
                 self._columns = self._columns[inside >= 0.999 * inside.max() - 1e-7]
@@ -199,7 +201,8 @@ class _Search:
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
         claim = f"{self._solver} says {' and '.join(said)}"
         if self._columns.size < self.game.matrix.known:
-            claim += f" on {self._columns.size} of {self.game.n} columns, after pricing all"
+            claim += f" on {self._columns.size} of {self.game.n} columns"
+            claim += ", after pricing all" if self._priced else ""
         lower, upper = show_bracket(self.lower, self.upper)
         who = "its points" if self._usable else "it returned no usable point; w = 0 and the center"
         proof = f"{who} prove [{lower}, {upper}]"
