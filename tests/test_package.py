@@ -13,7 +13,7 @@ import relaxboost as rb
 
 ROOT = Path(rb.__file__).parent
 FLOORS = [
-    {"errors", "rounding", "parameters", "files", "compiled"},
+    {"errors", "rounding", "parameters", "files", "compiled", "intervals"},
     {"projections", "matrices"},
     {"relaxations"},
     {"bounds"},

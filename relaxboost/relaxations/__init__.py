@@ -1,7 +1,15 @@
 """Relaxations f of the weak-learning game, one file per family."""
 
-from relaxboost.relaxations.base import LinearForm, Relaxation, Witness
+from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.hard_margin import HardMargin
 
-__all__ = ["Capped", "HardMargin", "LinearForm", "Relaxation", "Witness"]
+__all__ = [
+    "Capped",
+    "DualWitness",
+    "HardMargin",
+    "LinearForm",
+    "Relaxation",
+    "Traits",
+    "Witness",
+]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
-from relaxboost.parameters import exact
+from relaxboost.parameters import exact, positive
+from relaxboost.relaxations import numerical
 from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
@@ -23,10 +24,36 @@ Level = Literal["exact", "enclosed", "numerical"]
 class Witness(NamedTuple):
     """What proves a lower bound on F(u): the threshold γ of SS09 Thm 7.
 
-    Families that need more (a dual vector x >= γ − u, multipliers, a splitting) subclass it.
+    Families that need more give a named tuple of their own, whose first field is `gamma`.
     """
 
     gamma: float
+
+
+class DualWitness(NamedTuple):
+    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u."""
+
+    gamma: float
+    x: Vector
+
+
+class Traits(NamedTuple):
+    """What is known of f on R^m. False means "not claimed", not "refuted"."""
+
+    polyhedral: bool = False
+    """f is a linear program; `linear_form` gives it."""
+    smooth: bool = False
+    """f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0, so that
+    F has a Lipschitz gradient."""
+    monotone: bool = False
+    """Shrinking coordinates never costs: f(Dd) <= f(d) for diagonal D with entries in [0, 1]. For
+    closed f this is condition (iii) of SS09 Thm 7, since conjugation preserves it."""
+    symmetric: bool = False
+    """f does not change when the examples are permuted."""
+    zero_minimum: bool = False
+    """min f = 0 over R^m, condition (i)."""
+    zero_in_core: bool = False
+    """0 lies in the core of dom f, condition (ii)."""
 
 
 @dataclass(frozen=True)
@@ -87,46 +114,69 @@ class Relaxation(ABC):
 
     The relaxed margin is F(u) = min over d in the simplex of <d, u> + f(d) = sup over γ and
     x >= γ − u of γ − f*(x) (with conditions (i)–(iii) of SS09 Thm 7: γ − f*([γ − u]_+)). A
-    subclass gives the abstract methods below and may override the defaults with closed forms. It
-    should be immutable and comparable; a frozen dataclass is.
+    subclass gives `cvxpy_penalty`; everything else follows from it through cvxpy, slowly and to
+    the accuracy of a solver, until it is overridden with closed forms. It should be immutable and
+    comparable; a frozen dataclass is.
     """
 
     level: ClassVar[Level] = "numerical"
     """The strongest proof its bounds allow: exact, enclosed or numerical."""
 
     @abstractmethod
-    def penalty(self, d: Vector) -> float:
-        """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings)."""
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f as a cvxpy expression of the variable `d`, and the constraints it needs."""
 
-    @abstractmethod
+    @property
+    def traits(self) -> Traits:
+        """What is known of f on R^m; by default nothing."""
+        return Traits()
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
+
+        `d` is any point of R^m, not only of the simplex.
+        """
+        return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ) = sup over d in R^m of <d, θ> − f(d), ``inf`` outside its domain."""
+        return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
+
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a d in the simplex that attains it."""
+        u = np.asarray(u, dtype=np.float64)
+        value, d, _, _ = numerical.programs(self, len(u)).margin(u)
+        return value, self.repair(d)
 
-    @abstractmethod
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
 
         This is d_t of SS09 Fig. 1; β > 0.
         """
+        u = np.asarray(u, dtype=np.float64)
+        return self.repair(numerical.programs(self, len(u)).distribution(u, positive("beta", beta)))
 
-    @abstractmethod
-    def witness(self, u: Vector) -> Witness:
+    def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
+        u = np.asarray(u, dtype=np.float64)
+        _, _, gamma, x = numerical.programs(self, len(u)).margin(u)
+        return DualWitness(gamma, x)
 
-    @abstractmethod
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
+    def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return a number not above F(u), for *every* witness; evaluates and never optimises.
 
-        Where `level` is not numerical, the result is rounded downwards.
+        Where `level` is not numerical, the result is rounded downwards. The default takes the
+        supremum in f* over 0 <= d <= 1 only, which is enough and always finite, through cvxpy.
         """
+        x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
+        if not (math.isfinite(witness.gamma) and np.isfinite(x).all()):
+            return -math.inf
+        boxed = numerical.programs(self, len(x)).conjugate(x, everywhere=False)
+        return float(witness.gamma) - boxed
 
-    @abstractmethod
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of the variable `d`, and the constraints it needs."""
-
-    @abstractmethod
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
+        return numerical.support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return F(u) as γ − f*(x) to be maximised over γ and x >= γ − u, and its constraints."""
@@ -146,8 +196,13 @@ class Relaxation(ABC):
         names = [f.name for f in fields(self)] if is_dataclass(self) else sorted(vars(self))
         package = kind.__module__.split(".")[0]
         home = "relaxboost" if package == "relaxboost" else kind.__module__
-        spelled = ", ".join(f"{name}={_spell(getattr(self, name), self)}" for name in names)
+        spelled = ", ".join(
+            f"{name}={_spell(getattr(self, name), self)}" for name in names if name != "_programs"
+        )
         return f"{home}.{kind.__qualname__}({spelled})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return f as a linear program, or None where f is not polyhedral."""
@@ -164,6 +219,14 @@ class Relaxation(ABC):
     def entropy_range(self, m: int) -> float:
         """Return a bound on max h − min h over dom f in the simplex, h the relative entropy."""
         return math.log(m)
+
+    def curvature(self, m: int) -> float:
+        """Return the modulus of strong convexity of f on the simplex in the l1 norm, 0 if none.
+
+        F is then 1/modulus-smooth in the sup-norm by itself, as β smooths what is not (SS09 Lemma
+        18).
+        """
+        return 0.0
 
     def repair(self, d: Vector) -> Vector:
         """Return a point of the simplex near `d` where f is finite.

@@ -14,7 +14,15 @@ from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 from relaxboost.parameters import exact, spell
 from relaxboost.projections import capped_distribution
-from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Vector, Witness, onto_simplex
+from relaxboost.relaxations.base import (
+    Level,
+    LinearForm,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    onto_simplex,
+)
 from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
 
 
@@ -138,6 +146,15 @@ class Capped(Relaxation):
     def penalty(self, d: Vector) -> float:
         """Return 0 if no entry exceeds 1/k in size by more than four roundings, else inf."""
         return 0.0 if np.max(np.abs(d)) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
+
+    @property
+    def traits(self) -> Traits:
+        """All but strong convexity."""
+        return Traits(True, False, True, True, True, True)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return ‖θ‖_1 / k."""
+        return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""

@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost.projections import capped_distribution
-from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Vector, Witness, onto_simplex
+from relaxboost.relaxations.base import (
+    Level,
+    LinearForm,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    onto_simplex,
+)
 
 
 @dataclass(frozen=True)
@@ -25,9 +33,18 @@ class HardMargin(Relaxation):
 
     level: ClassVar[Level] = "exact"
 
+    @property
+    def traits(self) -> Traits:
+        """All but strong convexity."""
+        return Traits(True, False, True, True, True, True)
+
     def penalty(self, d: Vector) -> float:
         """Return 0."""
         return 0.0
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return 0 at the origin, inf elsewhere."""
+        return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return min_i u_i and the unit vector at its first minimiser."""

@@ -1,0 +1,190 @@
+"""What cvxpy derives from f alone: the relaxed margin, distributions, the conjugate.
+
+These are the defaults of `Relaxation`. Each is a parametrised problem that is compiled once
+for each m and then only re-solved; they are slow, and good to the accuracy of the solver.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+
+if TYPE_CHECKING:
+    from relaxboost.relaxations.base import Relaxation
+
+Vector = NDArray[np.float64]
+
+_ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
+_SOLVED = ("optimal", "optimal_inaccurate")
+
+
+class _Program(NamedTuple):
+    problem: Any
+    d: Any
+    parameters: tuple[Any, ...]
+    simplex: Any
+    """The constraint Σd = 1, whose multiplier is γ; None where there is none."""
+
+
+class Programs:
+    """The compiled problems of one relaxation for one m; see `programs`."""
+
+    def __init__(self, relaxation: Relaxation, m: int) -> None:
+        self._relaxation, self._m = relaxation, m
+        self._compiled: dict[str, _Program] = {}
+
+    def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
+        """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
+        program = self._get("margin")
+        program.parameters[0].value = u
+        value = self._solve(program, "F(u)")
+        gamma = -float(program.simplex.dual_value)
+        # Stationarity: u + g = γ + s with g in the subdifferential of f and s >= 0 of d >= 0.
+        slack = np.maximum(np.asarray(program.problem.constraints[1].dual_value), 0.0)
+        return value, np.asarray(program.d.value), gamma, gamma - u + slack
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
+        program = self._get("distribution")
+        program.parameters[0].value, program.parameters[1].value = u, beta
+        self._solve(program, "the distribution")
+        return np.asarray(program.d.value)
+
+    def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
+        """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
+        program = self._get("conjugate" if everywhere else "boxed conjugate")
+        program.parameters[0].value = theta
+        _run(program.problem)
+        status = program.problem.status
+        if status in _SOLVED:
+            return float(program.problem.value)
+        if "unbounded" in status:
+            return math.inf
+        raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d), inf where a constraint is violated by more than 1e-9."""
+        program = self._get("penalty")
+        variable, goal = program.d, program.problem.objective.expr
+        if program.parameters:  # f has variables of its own, to be minimised over
+            program.parameters[0].value = d
+            _run(program.problem)
+            solved = program.problem.status in _SOLVED
+            return float(program.problem.value) if solved else math.inf
+        variable.value = d
+        if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
+            return math.inf
+        value = goal.value if hasattr(goal, "value") else goal
+        number = float(np.asarray(value).item())
+        return math.inf if math.isnan(number) else number
+
+    def _name(self) -> str:
+        return repr(self._relaxation)
+
+    def _get(self, kind: str) -> _Program:
+        if kind not in self._compiled:
+            self._compiled[kind] = getattr(self, "_make_" + kind.replace(" ", "_"))()
+        return self._compiled[kind]
+
+    def _parts(self) -> tuple[Any, Any, list[Any]]:
+        import cvxpy as cp
+
+        d = cp.Variable(self._m, name="d")
+        value, constraints = self._relaxation.cvxpy_penalty(d)
+        return d, value + 0.0 * cp.sum(d), list(constraints)
+
+    def _make_margin(self) -> _Program:
+        import cvxpy as cp
+
+        d, value, constraints = self._parts()
+        u, simplex = cp.Parameter(self._m), cp.sum(d) == 1
+        problem = cp.Problem(cp.Minimize(u @ d + value), [simplex, d >= 0, *constraints])
+        return _Program(problem, d, (u,), simplex)
+
+    def _make_distribution(self) -> _Program:
+        import cvxpy as cp
+
+        d, value, constraints = self._parts()
+        u, beta = cp.Parameter(self._m), cp.Parameter(nonneg=True)
+        goal = cp.Minimize(u @ d + value - beta * cp.sum(cp.entr(d)))
+        return _Program(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta), None)
+
+    def _make_conjugate(self) -> _Program:
+        import cvxpy as cp
+
+        d, value, constraints = self._parts()
+        theta = cp.Parameter(self._m)
+        return _Program(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,), None)
+
+    def _make_boxed_conjugate(self) -> _Program:
+        import cvxpy as cp
+
+        d, value, constraints = self._parts()
+        theta = cp.Parameter(self._m)
+        box = [d >= 0, d <= 1]
+        goal = cp.Maximize(theta @ d - value)
+        return _Program(cp.Problem(goal, [*box, *constraints]), d, (theta,), None)
+
+    def _make_penalty(self) -> _Program:
+        import cvxpy as cp
+
+        d, value, constraints = self._parts()
+        problem = cp.Problem(cp.Minimize(value), constraints)
+        if {v.id for v in problem.variables()} <= {d.id}:
+            return _Program(problem, d, (), None)
+        where = cp.Parameter(self._m)
+        problem = cp.Problem(cp.Minimize(value), [*constraints, d == where])
+        return _Program(problem, d, (where,), None)
+
+    def _solve(self, program: _Program, what: str) -> float:
+        _run(program.problem)
+        status = program.problem.status
+        if status in _SOLVED and program.d.value is not None:
+            return float(program.problem.value)
+        if "infeasible" in status:
+            raise InputError(
+                f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
+                "no distribution is left to play"
+            )
+        raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
+
+
+def _run(problem: Any) -> None:
+    """Solve with Clarabel, and with its default settings where the tight ones are out of reach."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
+        try:
+            problem.solve(solver="CLARABEL", **_ACCURATE)
+        except cp.SolverError:
+            problem.solve(solver="CLARABEL")
+
+
+def programs(relaxation: Relaxation, m: int) -> Programs:
+    """Return the compiled problems of `relaxation`, made at the first call for this m."""
+    cache = vars(relaxation).setdefault("_programs", {})
+    if m not in cache:
+        cache[m] = Programs(relaxation, m)
+    return cache[m]
+
+
+def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
+    """Return the conjugate of a function as a cvxpy expression of `x`.
+
+    `of` maps a variable of shape (m,) to (expression, constraints). The conjugate of f at x is
+    the support function of its epigraph {(d, t): f(d) <= t} at (x, −1).
+    """
+    import cvxpy as cp
+    from cvxpy.transforms.suppfunc import SuppFunc
+
+    point = cp.Variable(m + 1)
+    value, constraints = of(point[:m])
+    support = SuppFunc(point, [value <= point[m], *constraints])
+    return support(cp.hstack([x, -1.0])), []
