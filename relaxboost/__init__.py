@@ -33,16 +33,27 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
-    from relaxboost.relaxations import Capped, HardMargin, Relaxation, Witness
+    from relaxboost.relaxations import (
+        Capped,
+        Caps,
+        CVaR,
+        GroupCaps,
+        HardMargin,
+        Relaxation,
+        Witness,
+    )
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "CVaR": "relaxations",
     "Capped": "relaxations",
+    "Caps": "relaxations",
     "Comparison": "solution",
     "Game": "game",
+    "GroupCaps": "relaxations",
     "HardMargin": "relaxations",
     "InputError": "errors",
     "MissingDependencyError": "errors",
@@ -66,9 +77,12 @@ _MODULES = (
 )
 
 __all__ = [
+    "CVaR",
     "Capped",
+    "Caps",
     "Comparison",
     "Game",
+    "GroupCaps",
     "HardMargin",
     "InputError",
     "MissingDependencyError",

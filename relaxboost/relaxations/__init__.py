@@ -1,12 +1,17 @@
 """Relaxations f of the weak-learning game, one file per family."""
 
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
-from relaxboost.relaxations.capped import Capped
+from relaxboost.relaxations.capped import Capped, CVaR
+from relaxboost.relaxations.caps import Caps
+from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.hard_margin import HardMargin
 
 __all__ = [
+    "CVaR",
     "Capped",
+    "Caps",
     "DualWitness",
+    "GroupCaps",
     "HardMargin",
     "LinearForm",
     "Relaxation",

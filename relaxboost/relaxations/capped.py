@@ -58,6 +58,11 @@ class Capped(Relaxation):
     counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k. `Capped(1)` is the hard
     margin, `Capped(m)` leaves the uniform distribution only.
 
+    `CVaR` is another name of it: −F(u) is the conditional value at risk of the losses −u_i, each
+    of probability 1/m, at level α = 1 − k/m, that is the mean of the worst 1 − α of them. The
+    worst-case distribution is exact at ties too: where many margins equal the value at risk they
+    share what is left one after the other, and none exceeds the cap.
+
     Parameters
     ----------
     k : int, float or Fraction, optional
@@ -237,3 +242,7 @@ class Capped(Relaxation):
             return 0.0, 0.0
         mass = Fraction(up(sum_bounds(excess)[1] * (1.0 + 4.0 * UNIT)))
         return 0.0, float_up(2 * mass / Fraction(low))
+
+
+CVaR = Capped
+"""The relaxed margin of `Capped(k)` is minus the CVaR at level 1 − k/m of the losses −u."""
