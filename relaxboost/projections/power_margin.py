@@ -20,9 +20,7 @@ Vector = NDArray[np.float64]
 
 
 @njit()
-def _sums(
-    v: Vector, kappa: Vector, s: float, q: float, t: Vector
-) -> tuple[float, float, float]:
+def _sums(v: Vector, kappa: Vector, s: float, q: float, t: Vector) -> tuple[float, float, float]:
     """Fill `t` and return Σt, dΣt/ds and Σ t h = Σ κ t^{q+1}, with h = |g − u|, v = u − min u."""
     total, slope, energy = 0.0, 0.0, 0.0
     stride = 0 if kappa.shape[0] == 1 else 1

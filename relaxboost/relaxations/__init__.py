@@ -5,6 +5,7 @@ from relaxboost.relaxations.capped import Capped, CVaR
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.norms import NormBall, NormPenalty
 
 __all__ = [
     "CVaR",
@@ -14,6 +15,8 @@ __all__ = [
     "GroupCaps",
     "HardMargin",
     "LinearForm",
+    "NormBall",
+    "NormPenalty",
     "Relaxation",
     "Traits",
     "Witness",

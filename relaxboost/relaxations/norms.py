@@ -1,4 +1,5 @@
-"""Norm balls and norm penalties (Examples 1 and 2), for 1 < p < inf; the ends are in `norm_ends`.
+"""Norm balls and norm penalties (Examples 1 and 2), for 1 < p < inf; the ends are in `sum_norm` and
+`max_norm`.
 
 ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
 1/p + 1/p' = 1. It depends on |d_i| alone and grows with it, so that all of SS09 Thm 7 applies:
@@ -140,7 +141,7 @@ class NormBall(Ball):
     @property
     def bound(self) -> Fraction:
         """The radius."""
-        return self.radius  # type: ignore[no-any-return]
+        return self.radius
 
     def gauge(self, d: Interval) -> Interval:
         """Return ‖d‖."""
@@ -329,9 +330,7 @@ def _middle(x: Interval) -> float:
 
 def _traits(weights: Weights) -> Traits:
     symmetric = weights is None or len(set(weights)) == 1
-    return Traits(
-        monotone=True, symmetric=symmetric, zero_minimum=True, zero_in_core=True
-    )
+    return Traits(monotone=True, symmetric=symmetric, zero_minimum=True, zero_in_core=True)
 
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
@@ -364,7 +363,9 @@ def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 def _at_ends(cls: type, kind: type, p: Any, size: Any, weights: Any) -> Any:
     """Return a new `kind` for 1 < p < inf, else the class that p = 1 or p = inf asks for."""
     if cls is kind and (p == 1 or p == math.inf):
-        from relaxboost.relaxations import norm_ends
+        from relaxboost.relaxations import max_norm, sum_norm
 
-        return norm_ends.make(kind is NormBall, p == 1, size, weights)
+        if p == 1:
+            return (sum_norm.SumBall if kind is NormBall else sum_norm.SumPenalty)(size, weights)
+        return (max_norm.max_ball if kind is NormBall else max_norm.MaxPenalty)(size, weights)
     return object.__new__(cls)

@@ -1,4 +1,4 @@
-"""The ends p = 1 and p = inf of the norms: polyhedral, so linear programs and exact bounds."""
+"""The end p = 1 of the norms: a ball and a penalty that are linear in d on the simplex."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
 from relaxboost.projections.capped import capped_distribution
-from relaxboost.projections.plateau import plateau_distribution, plateau_margin
 from relaxboost.projections.roots import decreasing_root
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import (
@@ -26,8 +25,6 @@ from relaxboost.relaxations.base import (
     Witness,
     onto_simplex,
 )
-from relaxboost.relaxations.capped import Capped
-from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.vectors import (
     check_length,
     enclose_vector,
@@ -36,40 +33,19 @@ from relaxboost.relaxations.vectors import (
 )
 
 
-def make(ball: bool, first: bool, size: Any, weights: Any) -> Relaxation:
-    """Return the ball or the penalty for p = 1 (`first`) or p = inf."""
-    if first:
-        return SumBall(size, weights) if ball else SumPenalty(size, weights)
-    return _max_ball(size, weights) if ball else MaxPenalty(size, weights)
-
-
-def _max_ball(radius: Any, weights: Any) -> Relaxation:
-    """Return the caps d_i <= radius / a_i."""
-    r = exact("NormBall", "radius", radius)
-    if r <= 0:
-        raise InputError(f"NormBall needs radius > 0, got {radius!r}")
-    a = positive_vector("NormBall", "weights", weights)
-    if a is not None:
-        return Caps([r / each for each in a])
-    k = 1 / r
-    if isinstance(radius, float) and abs(k - round(k)) <= Fraction(1, 10**12) * k:
-        k = Fraction(round(k))  # 1/57 as a float means the cap of Capped(57)
-    return Capped(k=max(k, Fraction(1)))  # no entry exceeds 1: a larger radius changes nothing
-
-
-class _Weighted(Relaxation):
+class Weighted(Relaxation):
     """What the three have in common: a size, and weights a that may be absent."""
 
     level: ClassVar[Level] = "exact"
     weights: Any
 
     @cached_property
-    def _a(self) -> Interval:
+    def enclosed(self) -> Interval:
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @property
-    def _factors(self) -> Vector:
-        return 0.5 * (self._a.lower + self._a.upper)
+    def factors(self) -> Vector:
+        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
 
     @property
     def traits(self) -> Traits:
@@ -78,7 +54,7 @@ class _Weighted(Relaxation):
         return Traits(True, False, True, symmetric, True, True)
 
 
-def _prepare(owner: Any, kind: str, name: str) -> None:
+def prepare(owner: Any, kind: str, name: str) -> None:
     size = exact(kind, name, getattr(owner, name))
     if size <= 0:
         raise InputError(f"{kind} needs {name} > 0, got {getattr(owner, name)!r}")
@@ -86,17 +62,17 @@ def _prepare(owner: Any, kind: str, name: str) -> None:
     object.__setattr__(owner, "weights", positive_vector(kind, "weights", owner.weights))
 
 
-def _show(kind: str, p: str, size: Fraction, weights: Any) -> str:
+def show(kind: str, p: str, size: Fraction, weights: Any) -> str:
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({p}, {spell(size)}{tail})"
 
 
-def _hinge(gamma: float, u: Vector) -> Interval:
+def hinge(gamma: float, u: Vector) -> Interval:
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
 @dataclass(frozen=True, repr=False)
-class SumBall(_Weighted, Ball):
+class SumBall(Weighted, Ball):
     """The indicator of Σ a_i |d_i| <= radius, which is ``NormBall(1, radius, weights)``.
 
     F(u) = max over λ >= 0 of min_i (u_i + λ a_i) − λ r; f*(θ) = r max_i |θ_i| / a_i. Without
@@ -113,24 +89,24 @@ class SumBall(_Weighted, Ball):
     level: ClassVar[Level] = "exact"
 
     def __post_init__(self) -> None:
-        _prepare(self, "NormBall", "radius")
+        prepare(self, "NormBall", "radius")
 
     def __repr__(self) -> str:
-        return _show("NormBall", "1", self.radius, self.weights)
+        return show("NormBall", "1", self.radius, self.weights)
 
     @property
     def bound(self) -> Fraction:
         """The radius."""
-        return self.radius  # type: ignore[no-any-return]
+        return self.radius
 
     def gauge(self, d: Interval) -> Interval:
         """Return Σ a_i |d_i|."""
-        return (d.abs() * self._a).sum()
+        return (d.abs() * self.enclosed).sum()
 
     def resolve(self, m: int) -> SumBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         check_length("NormBall", "weights", self.weights, m)
-        least = float(self._factors.min())
+        least = float(self.factors.min())
         if self.weights is None and self.radius >= 1:
             return self
         radius = fit(self, self.radius, least)
@@ -138,13 +114,13 @@ class SumBall(_Weighted, Ball):
 
     def center(self, m: int) -> Vector:
         """Return the uniform distribution on the examples of least weight."""
-        a = self._factors * np.ones(m)
+        a = self.factors * np.ones(m)
         least = a == a.min()
         return least / np.count_nonzero(least)
 
     def conjugate(self, theta: Vector) -> float:
         """Return r max_i |θ_i| / a_i."""
-        return float(self.radius) * float(np.max(np.abs(theta) / self._factors))
+        return float(self.radius) * float(np.max(np.abs(theta) / self.factors))
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
         """Return (γ, λ, d): the maximum of a concave piecewise linear function of λ.
@@ -152,7 +128,7 @@ class SumBall(_Weighted, Ball):
         Two lines bound it from above, one rising and one falling; their crossing either is the
         maximum or shows a lower line there, which replaces one of the two.
         """
-        a = self._factors * np.ones(u.size)
+        a = self.factors * np.ones(u.size)
         r = float(self.radius)
         order = np.lexsort((a, u))
         i, j = int(order[0]), int(np.lexsort((u, a))[0])
@@ -183,7 +159,7 @@ class SumBall(_Weighted, Ball):
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + λ a)/β), λ >= 0 the root of Σ a_i d_i = r."""
         u = np.asarray(u, dtype=np.float64)
-        a, r = self._factors * np.ones(u.size), float(self.radius)
+        a, r = self.factors * np.ones(u.size), float(self.radius)
         d = capped_distribution(u, beta)
         if float(a @ d) <= r:
             return self.repair(d)
@@ -207,31 +183,31 @@ class SumBall(_Weighted, Ball):
         """Return γ − r max_i [γ − u_i]_+ / a_i, rounded downwards; valid for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
-        dual = (_hinge(witness.gamma, u) / self._a).max()
+        dual = (hinge(witness.gamma, u) / self.enclosed).max()
         return (Interval(witness.gamma) - Interval(self.radius) * dual).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to Σ a_i |d_i| <= r."""
         import cvxpy as cp
 
-        a = self._factors * np.ones(d.shape[0])
+        a = self.factors * np.ones(d.shape[0])
         return 0.0, [a @ (d if d.is_nonneg() else cp.abs(d)) <= float(self.radius)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return r max_i |x_i| / a_i."""
         import cvxpy as cp
 
-        a = self._factors * np.ones(x.shape[0])
+        a = self.factors * np.ones(x.shape[0])
         return float(self.radius) * cp.max(cp.multiply(1.0 / a, cp.abs(x))), []
 
     def linear_form(self, m: int) -> LinearForm:
         """Return d >= 0 and one row."""
-        free, row = np.full(m, np.inf), (self._factors * np.ones(m))[None, :]
+        free, row = np.full(m, np.inf), (self.factors * np.ones(m))[None, :]
         top = np.array([float(self.radius)])
         return LinearForm(np.zeros(m), np.zeros(m), free, row, np.array([-np.inf]), top)
 
 
-class _Penalty(_Weighted):
+class FinitePenalty(Weighted):
     """A penalty that is finite everywhere: any d of the simplex will do."""
 
     weight: Any
@@ -255,7 +231,7 @@ class _Penalty(_Weighted):
 
 
 @dataclass(frozen=True, repr=False)
-class SumPenalty(_Penalty):
+class SumPenalty(FinitePenalty):
     """f(d) = c Σ a_i |d_i|, which is ``NormPenalty(1, c, weights)``: margins count c a_i more.
 
     F(u) = min_i (u_i + c a_i); f* is the indicator of |θ_i| <= c a_i. Without weights f is the
@@ -270,10 +246,10 @@ class SumPenalty(_Penalty):
     weights: Any = None
 
     def __post_init__(self) -> None:
-        _prepare(self, "NormPenalty", "weight")
+        prepare(self, "NormPenalty", "weight")
 
     def __repr__(self) -> str:
-        return _show("NormPenalty", "1", self.weight, self.weights)
+        return show("NormPenalty", "1", self.weight, self.weights)
 
     def resolve(self, m: int) -> SumPenalty:
         """Return itself; raises InputError if the weights do not fit `m`."""
@@ -282,11 +258,11 @@ class SumPenalty(_Penalty):
 
     @property
     def _costs(self) -> Vector:
-        return float(self.weight) * self._factors
+        return float(self.weight) * self.factors
 
     def norm(self, d: Interval) -> Interval:
         """Return Σ a_i |d_i|."""
-        return (d.abs() * self._a).sum()
+        return (d.abs() * self.enclosed).sum()
 
     def conjugate(self, theta: Vector) -> float:
         """Return 0 where |θ_i| <= c a_i (1 + 1e-12) for all i, else inf."""
@@ -310,8 +286,8 @@ class SumPenalty(_Penalty):
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return min_i (u_i + c a_i), rounded downwards, whatever the witness."""
-        u = Interval(np.asarray(u, dtype=np.float64))
-        return (u + Interval(self.weight) * self._a).min().down
+        margins = Interval(np.asarray(u, dtype=np.float64))
+        return (margins + Interval(self.weight) * self.enclosed).min().down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return c Σ a_i |d_i|."""
@@ -328,98 +304,3 @@ class SumPenalty(_Penalty):
     def linear_form(self, m: int) -> LinearForm:
         """Return d >= 0 at costs c a_i."""
         return LinearForm(self._costs * np.ones(m), np.zeros(m), np.full(m, np.inf))
-
-
-@dataclass(frozen=True, repr=False)
-class MaxPenalty(_Penalty):
-    """f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
-
-    F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, water poured over the margins; f* is the indicator
-    of Σ |θ_i| / a_i <= c.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 2.
-    """
-
-    weight: Any
-    weights: Any = None
-
-    def __post_init__(self) -> None:
-        _prepare(self, "NormPenalty", "weight")
-
-    def __repr__(self) -> str:
-        return _show("NormPenalty", "math.inf", self.weight, self.weights)
-
-    def resolve(self, m: int) -> MaxPenalty:
-        """Return itself; raises InputError if the weights do not fit `m`."""
-        check_length("NormPenalty", "weights", self.weights, m)
-        return self
-
-    def norm(self, d: Interval) -> Interval:
-        """Return max_i a_i |d_i|."""
-        return (d.abs() * self._a).max()
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return 0 where Σ |θ_i| / a_i <= c (1 + 1e-12), else inf."""
-        size = float((np.abs(theta) / self._factors).sum())
-        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
-
-    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and the minimiser that weighs the examples under water like 1 / a_i."""
-        u = np.asarray(u, dtype=np.float64)
-        return plateau_margin(u, float(self.weight), self._factors * np.ones(u.size))
-
-    def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
-        u = np.asarray(u, dtype=np.float64)
-        return plateau_distribution(u, beta, float(self.weight), self._factors * np.ones(u.size))
-
-    def witness(self, u: Vector) -> Witness:
-        """Return γ = F(u)."""
-        return Witness(self.relaxed_margin(u)[0])
-
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return a bound valid for every γ, rounded downwards.
-
-        As for `NormPenalty`: γ + (c − Σ [γ − u_i]_+ / a_i) ‖d‖, at the worse extreme of the norm.
-        """
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        u = np.asarray(u, dtype=np.float64)
-        one = Interval(np.ones(u.size))
-        spare = Interval(self.weight) - (_hinge(witness.gamma, u) / self._a).sum()
-        least, largest = 1.0 / (one / self._a).sum(), (one * self._a).max()
-        worth = min((spare * least).down, (spare * largest).down)
-        return (Interval(witness.gamma) + worth).down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c max_i a_i |d_i|."""
-        import cvxpy as cp
-
-        a = self._factors * np.ones(d.shape[0])
-        size = d if d.is_nonneg() else cp.abs(d)
-        return float(self.weight) * cp.max(cp.multiply(a, size)), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to Σ |x_i| / a_i <= c."""
-        import cvxpy as cp
-
-        inverse = 1.0 / (self._factors * np.ones(x.shape[0]))
-        return 0.0, [inverse @ cp.abs(x) <= float(self.weight)]
-
-    def linear_form(self, m: int) -> LinearForm:
-        """Return the epigraph: cost c on a bound z of all a_i d_i."""
-        from scipy.sparse import csr_array, diags_array, hstack
-
-        a = self._factors * np.ones(m)
-        rows = hstack([diags_array(a), csr_array(np.full((m, 1), -1.0))], format="csr")
-        cost = np.append(np.zeros(m), float(self.weight))
-        return LinearForm(
-            cost,
-            np.zeros(m + 1),
-            np.full(m + 1, np.inf),
-            rows,
-            np.full(m, -np.inf),
-            np.zeros(m),
-        )
