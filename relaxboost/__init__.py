@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         relaxations,
         report,
         solvers,
+        testing,
     )
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
@@ -78,6 +79,7 @@ _MODULES = (
     "relaxations",
     "report",
     "solvers",
+    "testing",
 )
 
 __all__ = [
@@ -107,6 +109,7 @@ __all__ = [
     "report",
     "solve",
     "solvers",
+    "testing",
 ]
 
 

@@ -21,6 +21,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
@@ -163,7 +164,7 @@ class Capped(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, repr(self))
         return _worst_tail(u, float(self._resolved_k), self.witness(u).gamma)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
@@ -172,6 +173,7 @@ class Capped(Relaxation):
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""
+        u = as_margins(u, repr(self))
         rank = math.ceil(self._resolved_k) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 

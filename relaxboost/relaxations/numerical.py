@@ -60,8 +60,7 @@ class Programs:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         program = self._get("conjugate" if everywhere else "boxed conjugate")
         program.parameters[0].value = theta
-        _run(program.problem)
-        status = program.problem.status
+        status = solve_problem(program.problem)
         if status in _SOLVED:
             return float(program.problem.value)
         if "unbounded" in status:
@@ -74,8 +73,7 @@ class Programs:
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
             program.parameters[0].value = d
-            _run(program.problem)
-            solved = program.problem.status in _SOLVED
+            solved = solve_problem(program.problem) in _SOLVED
             return float(program.problem.value) if solved else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
@@ -143,8 +141,7 @@ class Programs:
         return _Program(problem, d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
-        _run(program.problem)
-        status = program.problem.status
+        status = solve_problem(program.problem)
         if status in _SOLVED and program.d.value is not None:
             return float(program.problem.value)
         if "infeasible" in status:
@@ -155,16 +152,22 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def _run(problem: Any) -> None:
-    """Solve with Clarabel, and with its default settings where the tight ones are out of reach."""
+def solve_problem(problem: Any) -> str:
+    """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
+
+    Returns the status in cvxpy's words, ``"solver_error"`` where both attempts fail.
+    """
     import cvxpy as cp
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        try:
-            problem.solve(solver="CLARABEL", **_ACCURATE)
-        except cp.SolverError:
-            problem.solve(solver="CLARABEL")
+        for options in (_ACCURATE, {}):
+            try:
+                problem.solve(solver="CLARABEL", **options)
+                return str(problem.status)
+            except cp.SolverError:
+                continue
+    return "solver_error"
 
 
 def programs(relaxation: Relaxation, m: int) -> Programs:
