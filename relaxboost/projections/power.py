@@ -4,8 +4,8 @@ All of them minimise over the simplex
 
     <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i,    φ'(t) = sign(q) t^q,  q > −1, q != 0,
 
-with κ > 0, for a multiplier μ >= 0 that is given, or such that the energy Σ κ_i φ(d_i) meets a bound
-(a ball), or such that μ is the slope of a root of the energy (a norm). The entries solve
+with κ > 0, for a multiplier μ >= 0 that is given, or such that the energy Σ κ_i φ(d_i) meets a
+bound (a ball), or such that μ is the slope of a root of the energy (a norm). The entries solve
 
     sign(q) μ κ_i t^q + β log t = g − u_i,
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.compiled import njit
+from relaxboost.parameters import positive
 from relaxboost.projections.roots import decreasing_root
 
 Vector = NDArray[np.float64]
@@ -92,10 +93,8 @@ def _pass(
         k = logk[stride * i] + shift
         x = q * z + k
         w = omega[i]
-        if warm and w > 1e-17:
-            w = _closer(w * (1.0 + change / (1.0 + w)), x)
-        else:
-            w = _omega(x)
+        close = warm and w > 1e-17
+        w = _closer(w * (1.0 + change / (1.0 + w)), x) if close else _omega(x)
         omega[i] = w
         if w <= 1.0:
             y = math.exp(z - w / q)
@@ -181,6 +180,7 @@ def _equations(
     u: Vector, kappa: Vector, q: float, beta: float, solve: Callable[[_Smoothed, float], float]
 ) -> Vector:
     """Solve for (g, μ), on a sample first where there are many entries; return t / Σt."""
+    beta = positive("beta", beta)
     stride = u.size // _SAMPLE
     log_mu, g = math.nan, math.nan
     if stride >= 8:
@@ -236,7 +236,7 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
         # A sample carries its share of the sum, at entries of the same size as in the whole.
         return sign * (value - bound - math.log(equations.mass)), sign * slope
 
-    free = _softmin(u, beta)
+    free = _softmin(u, positive("beta", beta))
     if _within(free, kappa, q, bound):
         return free
 

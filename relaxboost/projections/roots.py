@@ -16,7 +16,7 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return x with |h(x)| <= tolerance, or as near to the root as doubles allow, of a decreasing h.
+    """Return x with |h(x)| <= tolerance for a decreasing h, or as near to it as doubles allow.
 
     Newton's step is taken where it stays within what is known of the root; else the interval is
     halved or, while it is open, left in the direction of the root by `reach`, doubled each time.

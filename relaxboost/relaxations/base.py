@@ -89,7 +89,7 @@ def _spell(value: object, owner: object) -> str:
     )
 
 
-def as_margins(u: Any, owner: str) -> Vector:
+def as_margins(u: Any, owner: object) -> Vector:
     """Return `u` as a float64 vector.
 
     Raises
@@ -100,11 +100,11 @@ def as_margins(u: Any, owner: str) -> Vector:
     try:
         u = np.asarray(u, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{owner} needs margins u that are numbers: {error}") from None
+        raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
-        raise InputError(f"{owner} needs margins u in a non-empty vector, got shape {u.shape}")
+        raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
     if math.isnan(u.min()):  # minimum and nan: one pass for what isnan and any take two for
-        raise InputError(f"{owner} needs margins u without nan")
+        raise InputError(f"{owner!r} needs margins u without nan")
     return u
 
 
@@ -163,7 +163,7 @@ class Relaxation(ABC):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a d in the simplex that attains it."""
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         value, d, _, _ = numerical.programs(self, len(u)).margin(u)
         return value, self.repair(d)
 
@@ -172,12 +172,12 @@ class Relaxation(ABC):
 
         This is d_t of SS09 Fig. 1; β > 0.
         """
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         return self.repair(numerical.programs(self, len(u)).distribution(u, positive("beta", beta)))
 
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         _, _, gamma, x = numerical.programs(self, len(u)).margin(u)
         return DualWitness(gamma, x)
 

@@ -164,7 +164,7 @@ class Capped(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         return _worst_tail(u, float(self._resolved_k), self.witness(u).gamma)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
@@ -173,7 +173,7 @@ class Capped(Relaxation):
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         rank = math.ceil(self._resolved_k) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 

@@ -49,7 +49,7 @@ class HardMargin(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return min_i u_i and the unit vector at its first minimiser."""
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)
         d[i] = 1.0
@@ -61,7 +61,7 @@ class HardMargin(Relaxation):
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = min_i u_i."""
-        return Witness(float(as_margins(u, repr(self)).min()))
+        return Witness(float(as_margins(u, self).min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ if no margin is below it, else −inf."""

@@ -13,7 +13,7 @@ from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact
 from relaxboost.projections.plateau import plateau_distribution, plateau_margin
-from relaxboost.relaxations.base import LinearForm, Relaxation, Vector, Witness
+from relaxboost.relaxations.base import LinearForm, Relaxation, Vector, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.sum_norm import FinitePenalty, hinge, prepare, show
@@ -71,12 +71,12 @@ class MaxPenalty(FinitePenalty):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and the minimiser that weighs the examples under water like 1 / a_i."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         return plateau_margin(u, float(self.weight), self.factors * np.ones(u.size))
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         return plateau_distribution(u, beta, float(self.weight), self.factors * np.ones(u.size))
 
     def witness(self, u: Vector) -> Witness:
@@ -90,7 +90,7 @@ class MaxPenalty(FinitePenalty):
         """
         if not math.isfinite(witness.gamma):
             return -math.inf
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         one = Interval(np.ones(u.size))
         spare = Interval(self.weight) - (hinge(witness.gamma, u) / self.enclosed).sum()
         least, largest = 1.0 / (one / self.enclosed).sum(), (one * self.enclosed).max()

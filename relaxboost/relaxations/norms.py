@@ -23,7 +23,15 @@ from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
 from relaxboost.projections import power, power_margin
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Vector, Witness, onto_simplex
+from relaxboost.relaxations.base import (
+    Level,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    as_margins,
+    onto_simplex,
+)
 from relaxboost.relaxations.vectors import (
     check_length,
     enclose_vector,
@@ -78,8 +86,10 @@ class PNorm:
 def _root(size: Interval, p: Fraction) -> Interval:
     """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
     largest = float(size.upper.max())
-    if not 0.0 < largest < math.inf:
-        return Interval(0.0 if largest == 0.0 else -math.inf, largest)
+    if not largest < math.inf:
+        return Interval(0.0, math.inf)
+    if largest < 1e-290:  # no norm exceeds the sum
+        return Interval(0.0, size.sum().upper)
     scale = Interval(2.0 ** math.frexp(largest)[1]) if largest < 1e300 else Interval(largest)
     return (size / scale).power(p).sum().power(1 / p) * scale
 
@@ -172,7 +182,7 @@ class NormBall(Ball):
         return gamma - float(self.radius) * _middle(self.norm.dual_of(_hinge(gamma, u))), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         norm = self.norm
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
@@ -180,7 +190,7 @@ class NormBall(Ball):
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         norm = self.norm
         bound = float(self.p) * math.log(self.radius)
         return self.repair(power.power_ball(u, beta, norm.kappa, norm.q, bound))
@@ -279,13 +289,13 @@ class NormPenalty(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; γ is the root of a scalar equation."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         norm = self.norm
         return power_margin.norm_penalty_margin(u, norm.kappa, norm.q, float(self.weight))
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         norm = self.norm
         return power.norm_penalty(u, beta, norm.kappa, norm.q, float(self.weight))
 

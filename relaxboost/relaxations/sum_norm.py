@@ -23,6 +23,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 from relaxboost.relaxations.vectors import (
@@ -152,13 +153,13 @@ class SumBall(Weighted, Ball):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a minimiser with at most two positive entries."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         gamma, multiplier, d = self._multiplier(u)
         return gamma - multiplier * float(self.radius), self.repair(d)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + λ a)/β), λ >= 0 the root of Σ a_i d_i = r."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         a, r = self.factors * np.ones(u.size), float(self.radius)
         d = capped_distribution(u, beta)
         if float(a @ d) <= r:
@@ -177,7 +178,7 @@ class SumBall(Weighted, Ball):
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""
-        return Witness(self._multiplier(np.asarray(u, dtype=np.float64))[0])
+        return Witness(self._multiplier(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − r max_i [γ − u_i]_+ / a_i, rounded downwards; valid for every γ."""
@@ -270,7 +271,7 @@ class SumPenalty(FinitePenalty):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return min_i (u_i + c a_i) and the unit vector at its first minimiser."""
-        value = np.asarray(u, dtype=np.float64) + self._costs
+        value = as_margins(u, self) + self._costs
         i = int(np.argmin(value))
         d = np.zeros(value.size)
         d[i] = 1.0
@@ -278,7 +279,7 @@ class SumPenalty(FinitePenalty):
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + c a)/β)."""
-        return capped_distribution(np.asarray(u, dtype=np.float64) + self._costs, beta)
+        return capped_distribution(as_margins(u, self) + self._costs, beta)
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = F(u)."""
