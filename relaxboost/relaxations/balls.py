@@ -55,7 +55,10 @@ class Ball(Relaxation):
 
         G is convex, so the share (G − r) / (G − G(center)) of the way is enough.
         """
-        d = onto_simplex(d, repr(self))
+        return self.draw_in(onto_simplex(d, repr(self)))
+
+    def draw_in(self, d: Vector) -> Vector:
+        """Return the `d` of the simplex, moved towards the center if it is outside."""
         bound = float(self.bound)
         excess = self.size(d) - bound
         if excess <= 0.0:

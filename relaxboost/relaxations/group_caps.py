@@ -69,7 +69,8 @@ class GroupCaps(Relaxation):
     where an example in no group counts as a group of its own with cap 1, which changes nothing on
     the simplex: no weight exceeds 1 there. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, infinite where θ
     does not vanish on the free examples. By the chain rule of the entropy the distribution is
-    soft-max within a group, and between groups that of `Caps` at the margins −β log Σ_{i in g} exp(−u_i/β).
+    soft-max within a group, and between groups that of `Caps` at the margins
+    −β log Σ_{i in g} exp(−u_i/β).
 
     Parameters
     ----------

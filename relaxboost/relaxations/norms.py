@@ -57,6 +57,14 @@ class PNorm:
         size = d.abs() if self._a is None else d.abs() * self._a
         return _root(size, self.p)
 
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        largest = float(np.max(np.abs(d)))
+        if largest == 0.0:
+            return 0.0
+        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
+        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
+
     def dual_of(self, x: Interval) -> Interval:
         """Return ‖x‖_*."""
         size = x.abs() if self._a is None else x.abs() / self._a
@@ -157,6 +165,10 @@ class NormBall(Ball):
         """Return ‖d‖."""
         return self.norm.of(d)
 
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        return self.norm.size(d)
+
     @property
     def traits(self) -> Traits:
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
@@ -186,14 +198,14 @@ class NormBall(Ball):
         norm = self.norm
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
-        return gamma, self.repair(d)
+        return gamma, self.draw_in(d)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
         u = as_margins(u, self)
         norm = self.norm
         bound = float(self.p) * math.log(self.radius)
-        return self.repair(power.power_ball(u, beta, norm.kappa, norm.q, bound))
+        return self.draw_in(power.power_ball(u, beta, norm.kappa, norm.q, bound))
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""
@@ -280,7 +292,7 @@ class NormPenalty(Relaxation):
 
     def penalty(self, d: Vector) -> float:
         """Return c ‖d‖."""
-        return float(self.weight) * _middle(self.norm.of(Interval(d)))
+        return float(self.weight) * self.norm.size(d)
 
     def conjugate(self, theta: Vector) -> float:
         """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""

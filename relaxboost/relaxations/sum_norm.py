@@ -104,13 +104,15 @@ class SumBall(Weighted, Ball):
         """Return Σ a_i |d_i|."""
         return (d.abs() * self.enclosed).sum()
 
+    @property
+    def _flat(self) -> bool:
+        """Whether all weights are equal, so that the ball holds all of the simplex or nothing."""
+        return self.weights is None or len(set(self.weights)) == 1
+
     def resolve(self, m: int) -> SumBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         check_length("NormBall", "weights", self.weights, m)
-        least = float(self.factors.min())
-        if self.weights is None and self.radius >= 1:
-            return self
-        radius = fit(self, self.radius, least)
+        radius = fit(self, self.radius, float(self.factors.min()))
         return self if radius == self.radius else SumBall(radius, self.weights)
 
     def center(self, m: int) -> Vector:
@@ -134,7 +136,7 @@ class SumBall(Weighted, Ball):
         order = np.lexsort((a, u))
         i, j = int(order[0]), int(np.lexsort((u, a))[0])
         d = np.zeros(u.size)
-        if a[i] <= r:
+        if a[i] <= r or self._flat:
             d[i] = 1.0
             return float(u[i]), 0.0, d
         while True:
@@ -155,26 +157,42 @@ class SumBall(Weighted, Ball):
         """Return F(u) and a minimiser with at most two positive entries."""
         u = as_margins(u, self)
         gamma, multiplier, d = self._multiplier(u)
-        return gamma - multiplier * float(self.radius), self.repair(d)
+        return gamma - multiplier * float(self.radius), self.draw_in(d)
+
+    def draw_in(self, d: Vector) -> Vector:
+        """Return the `d` of the simplex, moved towards the center if it is outside."""
+        return d if self._flat else super().draw_in(d)
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, distance), as for every ball; equal weights leave all of the simplex."""
+        return (0.0, 0.0) if self._flat else super().penalty_bound(d, total)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + λ a)/β), λ >= 0 the root of Σ a_i d_i = r."""
         u = as_margins(u, self)
         a, r = self.factors * np.ones(u.size), float(self.radius)
         d = capped_distribution(u, beta)
-        if float(a @ d) <= r:
-            return self.repair(d)
+        if self._flat or float(a @ d) <= r:
+            return d
+        inside, outside = self.center(u.size), d
 
         def excess(x: float) -> tuple[float, float]:
-            nonlocal d
+            nonlocal inside, outside
             multiplier = math.exp(x)
             d = capped_distribution(u + multiplier * a, beta)
             mean = float(a @ d)
+            if mean <= r:
+                inside = d
+            else:
+                outside = d
             return mean / r - 1.0, -multiplier * float(d @ np.square(a - mean)) / beta / r
 
         start = math.log((beta + float(np.ptp(u))) / float(np.ptp(a)))
         decreasing_root(excess, start, 1.0, 1e-13)
-        return self.repair(d)
+        # For a small β the two differ although their multipliers are next to each other.
+        low, high = float(a @ inside), float(a @ outside)
+        share = min(1.0, max(0.0, (r - low) / (high - low)))
+        return self.draw_in(inside + share * (outside - inside))
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""
