@@ -3,6 +3,14 @@
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.capped import Capped, CVaR
 from relaxboost.relaxations.caps import Caps
+from relaxboost.relaxations.divergences import (
+    ChiSquareBall,
+    ChiSquarePenalty,
+    HellingerBall,
+    HellingerPenalty,
+    PowerBall,
+    PowerPenalty,
+)
 from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.norms import NormBall, NormPenalty
@@ -11,12 +19,18 @@ __all__ = [
     "CVaR",
     "Capped",
     "Caps",
+    "ChiSquareBall",
+    "ChiSquarePenalty",
     "DualWitness",
     "GroupCaps",
     "HardMargin",
+    "HellingerBall",
+    "HellingerPenalty",
     "LinearForm",
     "NormBall",
     "NormPenalty",
+    "PowerBall",
+    "PowerPenalty",
     "Relaxation",
     "Traits",
     "Witness",
