@@ -12,7 +12,9 @@ from relaxboost.relaxations.divergences import (
     PowerPenalty,
 )
 from relaxboost.relaxations.group_caps import GroupCaps
+from relaxboost.relaxations.group_norms import GroupNormBall, GroupNormPenalty
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.mahalanobis import MahalanobisBall, MahalanobisPenalty
 from relaxboost.relaxations.norms import NormBall, NormPenalty
 
 __all__ = [
@@ -23,10 +25,14 @@ __all__ = [
     "ChiSquarePenalty",
     "DualWitness",
     "GroupCaps",
+    "GroupNormBall",
+    "GroupNormPenalty",
     "HardMargin",
     "HellingerBall",
     "HellingerPenalty",
     "LinearForm",
+    "MahalanobisBall",
+    "MahalanobisPenalty",
     "NormBall",
     "NormPenalty",
     "PowerBall",
