@@ -48,8 +48,8 @@ class GroupNorm(Relaxation):
         count = int(max(labels)) + 1
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
-                f"{kind} needs groups to be one whole number for each example, from 0 to the number "
-                "of groups less one, none left out"
+                f"{kind} needs groups to be one whole number for each example, from 0 to the "
+                "number of groups less one, none left out"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
         size = exact(kind, name, getattr(self, name))

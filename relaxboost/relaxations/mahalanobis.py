@@ -196,7 +196,7 @@ class MahalanobisPenalty(Mahalanobis):
         return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) − [‖v‖ − weight]_+ max_i ‖Q e_i‖, rounded down; valid for every v."""
+        """Return min (u + Qᵀv) − [‖v‖ − c]_+ max_i ‖Q e_i‖, rounded down; valid for every v."""
         v = np.asarray(witness.v, dtype=np.float64)
         if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
             return -math.inf
