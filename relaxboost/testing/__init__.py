@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def check_relaxation(
     skip : iterable of str
         Names of checks to leave out. They are listed in the report.
     inadmissible : iterable of int
-        Those of `sizes` for which the relaxation must refuse to be resolved. No other may.
+        Numbers of examples for which the relaxation must refuse to be resolved. No other may.
 
     Returns
     -------
@@ -114,14 +115,19 @@ def check_relaxation(
     if isinstance(relaxation, type) or not (
         isinstance(relaxation, Relaxation) or callable(relaxation)
     ):
+        hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(
-            f"check_relaxation needs a Relaxation or a function from m to one, got {relaxation!r}"
+            "check_relaxation needs a Relaxation or a function from m to one, "
+            f"got {relaxation!r}{hint}"
         )
     chosen = _names("only", _CHECKS if only is None else [only] if isinstance(only, str) else only)
     left_out = _names("skip", [skip] if isinstance(skip, str) else skip)
+    sizes = [count("sizes", m) for m in sizes]
     refused = {count("inadmissible", m) for m in inadmissible}
+    if not sizes:
+        raise InputError("check_relaxation needs at least one m in sizes")
     report = Report("")
-    for m in [count("sizes", m) for m in sizes]:
+    for m in sizes:
         subject = _resolve(relaxation, m, seed, m in refused)
         if subject is None:
             report.rows += [Row(name, m, "inadmissible") for name in chosen]
@@ -144,15 +150,17 @@ def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
     """Return the relaxation at m, or None where it refuses as announced."""
-    given: Relaxation | None = None
+    given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)
-        resolved = given.resolve(m)
+        resolved = given.resolve(m) if isinstance(given, Relaxation) else None
     except InputError as error:
         if refuses:
             return None
         promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
-        raise ConformanceError("resolve", repr(given or relaxation), m, promise) from error
+        raise ConformanceError("resolve", repr(given), m, promise) from error
+    if resolved is None:
+        raise InputError(f"check_relaxation was given a function that returned {given!r} at m={m}")
     if refuses:
         promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
         raise ConformanceError("resolve", repr(given), m, promise)
