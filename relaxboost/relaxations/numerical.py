@@ -60,9 +60,9 @@ class Programs:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         program = self._get("conjugate" if everywhere else "boxed conjugate")
         program.parameters[0].value = theta
-        status = solve_problem(program.problem)
+        status, value = solve_problem(program.problem)
         if status in _SOLVED:
-            return float(program.problem.value)
+            return value
         if "unbounded" in status:
             return math.inf
         raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
@@ -73,8 +73,8 @@ class Programs:
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
             program.parameters[0].value = d
-            solved = solve_problem(program.problem) in _SOLVED
-            return float(program.problem.value) if solved else math.inf
+            status, value = solve_problem(program.problem)
+            return value if status in _SOLVED else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
@@ -141,9 +141,9 @@ class Programs:
         return _Program(problem, d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
-        status = solve_problem(program.problem)
+        status, value = solve_problem(program.problem)
         if status in _SOLVED and program.d.value is not None:
-            return float(program.problem.value)
+            return value
         if "infeasible" in status:
             raise InputError(
                 f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
@@ -152,10 +152,12 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def solve_problem(problem: Any) -> str:
+def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
 
-    Returns the status in cvxpy's words, ``"solver_error"`` where both attempts fail.
+    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where both
+    attempts fail. The optimum is the solver's own where its point is outside the domain of the
+    objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
     import cvxpy as cp
 
@@ -163,11 +165,15 @@ def solve_problem(problem: Any) -> str:
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}):
             try:
-                problem.solve(solver="CLARABEL", **options)
-                return str(problem.status)
+                # A warm start would let the answer depend on what was asked before.
+                problem.solve(solver="CLARABEL", warm_start=False, **options)
             except cp.SolverError:
                 continue
-    return "solver_error"
+            status, value = str(problem.status), float(problem.value)
+            if status in _SOLVED and not math.isfinite(value):
+                value = float(problem.solution.opt_val)
+            return status, value
+    return "solver_error", math.nan
 
 
 def programs(relaxation: Relaxation, m: int) -> Programs:
