@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
-    from relaxboost.relaxations import Capped, HardMargin, Relaxation, Witness
+    from relaxboost.relaxations import Capped, Custom, HardMargin, Relaxation, Witness
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
 
@@ -42,6 +42,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Capped": "relaxations",
     "Comparison": "solution",
+    "Custom": "relaxations",
     "Game": "game",
     "HardMargin": "relaxations",
     "InputError": "errors",
@@ -68,6 +69,7 @@ _MODULES = (
 __all__ = [
     "Capped",
     "Comparison",
+    "Custom",
     "Game",
     "HardMargin",
     "InputError",

@@ -2,10 +2,12 @@
 
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.capped import Capped
+from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.hard_margin import HardMargin
 
 __all__ = [
     "Capped",
+    "Custom",
     "DualWitness",
     "HardMargin",
     "LinearForm",

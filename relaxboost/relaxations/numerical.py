@@ -38,6 +38,7 @@ class Programs:
     def __init__(self, relaxation: Relaxation, m: int) -> None:
         self._relaxation, self._m = relaxation, m
         self._compiled: dict[str, _Program] = {}
+        self._interior: Vector | None = None
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
@@ -83,6 +84,28 @@ class Programs:
         value = goal.value if hasattr(goal, "value") else goal
         number = float(np.asarray(value).item())
         return math.inf if math.isnan(number) else number
+
+    def interior(self) -> Vector:
+        """Return the uniform distribution, or where f is infinite there a point inside dom f.
+
+        It is the mean of the minimisers of f + <., u> + h for some directions u, h the entropy.
+        """
+        if self._interior is None:
+            d = np.full(self._m, 1.0 / self._m)
+            if not math.isfinite(self._relaxation.penalty(d)):
+                directions = np.random.default_rng(0).normal(size=(4, self._m))
+                spread = [np.zeros(self._m), *directions, *-directions]
+                found = [np.maximum(self.distribution(u, 1.0), 0.0) for u in spread]
+                tries = [point / point.sum() for point in (np.mean(found, axis=0), *found)]
+                inside = [x for x in tries if math.isfinite(self._relaxation.penalty(x))]
+                if not inside:
+                    raise InputError(
+                        f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
+                        "within the accuracy of the solver; enlarge its domain"
+                    )
+                d = inside[0]
+            self._interior = d
+        return self._interior.copy()
 
     def _name(self) -> str:
         return repr(self._relaxation)
@@ -151,6 +174,10 @@ class Programs:
             raise InputError(
                 f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
                 "no distribution is left to play"
+            )
+        if "unbounded" in status:
+            raise InputError(
+                f"{self._name()} is not bounded below on the simplex for m = {self._m}"
             )
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
