@@ -202,6 +202,32 @@ def programs(relaxation: Relaxation, m: int) -> Programs:
     return cache[m]
 
 
+def split(total: Any, u: Vector) -> Vector:
+    """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
+
+    The sum is minimised with a copy of d for each term: the multipliers λ of d1 = d2 give
+    v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
+    the minimum of f2(d2) − <λ, d2> over all of R^m.
+    """
+    import cvxpy as cp
+
+    cache, m = vars(total).setdefault("_programs", {}), len(u)
+    if ("split", m) not in cache:
+        d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
+        first, some = total.first.cvxpy_penalty(d1)
+        second, more = total.second.cvxpy_penalty(d2)
+        equal = d1 == d2
+        goal = cp.Minimize(at @ d1 + first + second)
+        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *some, *more])
+        cache["split", m] = _Program(problem, d1, (at,), equal)
+    program = cache["split", m]
+    program.parameters[0].value = u
+    _run(program.problem)
+    if program.problem.status not in _SOLVED:
+        raise InputError(f"cvxpy ended with status {program.problem.status} on F(u) of {total!r}")
+    return u + np.asarray(program.simplex.dual_value)
+
+
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
     """Return the conjugate of a function as a cvxpy expression of `x`.
 
