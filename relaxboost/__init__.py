@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
-    from relaxboost.relaxations import Capped, Custom, HardMargin, Relaxation, Witness
+    from relaxboost.relaxations import (
+        Capped,
+        Custom,
+        HardMargin,
+        Relaxation,
+        Traits,
+        Witness,
+        check_conditions,
+    )
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
 
@@ -49,7 +57,9 @@ _HOME = {
     "MissingDependencyError": "errors",
     "Relaxation": "relaxations",
     "Solution": "solution",
+    "Traits": "relaxations",
     "Witness": "relaxations",
+    "check_conditions": "relaxations",
     "compare": "solution",
     "reference": "solvers",
     "solve": "boosters",
@@ -76,9 +86,11 @@ __all__ = [
     "MissingDependencyError",
     "Relaxation",
     "Solution",
+    "Traits",
     "Witness",
     "boosters",
     "bounds",
+    "check_conditions",
     "compare",
     "datasets",
     "matrices",

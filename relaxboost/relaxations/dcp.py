@@ -82,7 +82,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     for constraint in constraints:
         _check(constraint, owner)
     _check_leaves(value, constraints, owner)
-    return Parts(variable, value + 0.0 * cp.sum(variable), tuple(constraints))
+    return Parts(variable, value, tuple(constraints))
 
 
 def _kind(thing: Any) -> str:
@@ -166,6 +166,7 @@ def digest(given: Parts) -> str:
 
     d, height = cp.Variable(given.variable.size), cp.Variable()
     value, constraints = given.at(d)
+    value = value + 0.0 * cp.sum(d)  # so that d is there, even if f is a constant
     problem = cp.Problem(cp.Minimize(height), [value <= height, *constraints])
     data = problem.get_problem_data(solver="CLARABEL")[0]
     columns = data["param_prob"].var_id_to_col
