@@ -3,6 +3,14 @@
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.capped import Capped, CVaR
 from relaxboost.relaxations.caps import Caps
+from relaxboost.relaxations.conditions import (
+    Condition,
+    Conditions,
+    Violation,
+    check_conditions,
+    hinge_form,
+)
+from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.divergences import (
     ChiSquareBall,
     ChiSquarePenalty,
@@ -16,6 +24,7 @@ from relaxboost.relaxations.group_norms import GroupNormBall, GroupNormPenalty
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.mahalanobis import MahalanobisBall, MahalanobisPenalty
 from relaxboost.relaxations.norms import NormBall, NormPenalty
+from relaxboost.relaxations.pairs import appendix_b
 
 __all__ = [
     "CVaR",
@@ -23,6 +32,9 @@ __all__ = [
     "Caps",
     "ChiSquareBall",
     "ChiSquarePenalty",
+    "Condition",
+    "Conditions",
+    "Custom",
     "DualWitness",
     "GroupCaps",
     "GroupNormBall",
@@ -39,5 +51,9 @@ __all__ = [
     "PowerPenalty",
     "Relaxation",
     "Traits",
+    "Violation",
     "Witness",
+    "appendix_b",
+    "check_conditions",
+    "hinge_form",
 ]

@@ -141,6 +141,8 @@ class Relaxation(ABC):
     level: ClassVar[Level] = "numerical"
     """The strongest proof its bounds allow: exact, enclosed or numerical."""
 
+    __array_ufunc__ = None  # so that a NumPy number times f comes to __rmul__
+
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f as a cvxpy expression of the variable `d`, and the constraints it needs."""
@@ -227,7 +229,10 @@ class Relaxation(ABC):
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return f as a linear program, or None where f is not polyhedral."""
+        """Return f as a linear program, or None where f is not polyhedral.
+
+        It has to hold for every d >= 0, not only on the simplex.
+        """
         return None
 
     def resolve(self, m: int) -> Relaxation:
@@ -283,3 +288,46 @@ class Relaxation(ABC):
         repaired = self.repair(d)
         apart = math.fsum(np.abs(repaired - d / total[0]).tolist())
         return self.penalty(repaired), apart + 8.0 * UNIT
+
+    def lipschitz(self, m: int) -> float:
+        """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, inf if none is known."""
+        return math.inf
+
+    @property
+    def parts(self) -> tuple[Relaxation, ...]:
+        """The relaxations that this one is computed from, as c * f is from f; none by default."""
+        return ()
+
+    def plus(self, other: Relaxation) -> Relaxation | None:
+        """Return self + other in closed form, or None where no such rule is known."""
+        return None
+
+    def __add__(self, other: object) -> Relaxation:
+        from relaxboost.relaxations import calculus
+
+        return calculus.add(self, other) if isinstance(other, Relaxation) else NotImplemented
+
+    def __radd__(self, other: object) -> Relaxation:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([f, g])
+
+    def __mul__(self, c: object) -> Relaxation:
+        from relaxboost.relaxations import calculus
+
+        return calculus.times(self, c) if isinstance(c, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def shifted(self, d0: Any) -> Relaxation:
+        """Return d -> f(d + d0), whose conjugate is f*(θ) − <θ, d0> (SS09, Appendix B).
+
+        `d0` is a vector of shape (m,), or a number to be added to every entry.
+        """
+        from relaxboost.relaxations import affine
+
+        return affine.Shifted(self, d0)
+
+    def scaled(self, c: Any) -> Relaxation:
+        """Return d -> f(c d) for a number c != 0; its conjugate is f*(θ/c) (SS09, Appendix B)."""
+        from relaxboost.relaxations import affine
+
+        return affine.Dilated(self, c)

@@ -245,6 +245,12 @@ class Capped(Relaxation):
         mass = Fraction(up(sum_bounds(excess)[1] * (1.0 + 4.0 * UNIT)))
         return 0.0, float_up(2 * mass / Fraction(low))
 
+    def plus(self, other: Relaxation) -> Relaxation | None:
+        """Return the stricter of two caps."""
+        if isinstance(other, Capped) and self.k is not None and other.k is not None:
+            return self if self.k >= other.k else other
+        return None
+
 
 CVaR = Capped
 """The relaxed margin of `Capped(k)` is minus the CVaR at level 1 − k/m of the losses −u."""

@@ -90,3 +90,11 @@ class HardMargin(Relaxation):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (0, 0): d / Σd is feasible exactly."""
         return 0.0, 0.0
+
+    def lipschitz(self, m: int) -> float:
+        """Return 0."""
+        return 0.0
+
+    def plus(self, other: Relaxation) -> Relaxation:
+        """Return `other`: 0 + f = f."""
+        return other

@@ -38,6 +38,7 @@ class Programs:
     def __init__(self, relaxation: Relaxation, m: int) -> None:
         self._relaxation, self._m = relaxation, m
         self._compiled: dict[str, _Program] = {}
+        self._interior: Vector | None = None
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
@@ -81,6 +82,28 @@ class Programs:
         value = goal.value if hasattr(goal, "value") else goal
         number = float(np.asarray(value).item())
         return math.inf if math.isnan(number) else number
+
+    def interior(self) -> Vector:
+        """Return the uniform distribution, or where f is infinite there a point inside dom f.
+
+        It is the mean of the minimisers of f + <., u> + h for some directions u, h the entropy.
+        """
+        if self._interior is None:
+            d = np.full(self._m, 1.0 / self._m)
+            if not math.isfinite(self._relaxation.penalty(d)):
+                directions = np.random.default_rng(0).normal(size=(4, self._m))
+                spread = [np.zeros(self._m), *directions, *-directions]
+                found = [np.maximum(self.distribution(u, 1.0), 0.0) for u in spread]
+                tries = [point / point.sum() for point in (np.mean(found, axis=0), *found)]
+                inside = [x for x in tries if math.isfinite(self._relaxation.penalty(x))]
+                if not inside:
+                    raise InputError(
+                        f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
+                        "within the accuracy of the solver; enlarge its domain"
+                    )
+                d = inside[0]
+            self._interior = d
+        return self._interior.copy()
 
     def _name(self) -> str:
         return repr(self._relaxation)
@@ -149,6 +172,10 @@ class Programs:
                 f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
                 "no distribution is left to play"
             )
+        if "unbounded" in status:
+            raise InputError(
+                f"{self._name()} is not bounded below on the simplex for m = {self._m}"
+            )
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
@@ -182,6 +209,32 @@ def programs(relaxation: Relaxation, m: int) -> Programs:
     if m not in cache:
         cache[m] = Programs(relaxation, m)
     return cache[m]
+
+
+def split(total: Any, u: Vector) -> Vector:
+    """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
+
+    The sum is minimised with a copy of d for each term: the multipliers λ of d1 = d2 give
+    v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
+    the minimum of f2(d2) − <λ, d2> over all of R^m.
+    """
+    import cvxpy as cp
+
+    cache, m = vars(total).setdefault("_programs", {}), len(u)
+    if ("split", m) not in cache:
+        d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
+        first, some = total.first.cvxpy_penalty(d1)
+        second, more = total.second.cvxpy_penalty(d2)
+        equal = d1 == d2
+        goal = cp.Minimize(at @ d1 + first + second)
+        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *some, *more])
+        cache["split", m] = _Program(problem, d1, (at,), equal)
+    program = cache["split", m]
+    program.parameters[0].value = u
+    _run(program.problem)
+    if program.problem.status not in _SOLVED:
+        raise InputError(f"cvxpy ended with status {program.problem.status} on F(u) of {total!r}")
+    return u + np.asarray(program.simplex.dual_value)
 
 
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:

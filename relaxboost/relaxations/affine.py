@@ -1,0 +1,224 @@
+"""A relaxation after a change of its argument: f(d + d0) and f(c d)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import exact, spell
+from relaxboost.relaxations import numerical
+from relaxboost.relaxations.base import LinearForm, Relaxation, Traits, Vector, _spell
+
+
+class _Changed(Relaxation):
+    """What the two have in common: conjugates in closed form, the rest from cvxpy.
+
+    The simplex is moved against dom f, so that nothing that f knows of the simplex carries over.
+    """
+
+    f: Relaxation
+
+    @property
+    def parts(self) -> tuple[Relaxation, ...]:
+        """f."""
+        return (self.f,)
+
+    def lower_bound(self, u: Vector, witness: Any) -> float:
+        """Return γ − f*(x) for the conjugate of the whole, valid for every γ and x.
+
+        x is raised to γ − u first. Where f* is infinite there, f* is replaced by the supremum
+        over 0 <= d <= 1, which cvxpy evaluates.
+        """
+        x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
+        if math.isfinite(witness.gamma) and np.isfinite(x).all():
+            value = self.conjugate(x)
+            if math.isfinite(value):
+                return float(witness.gamma) - value
+        return super().lower_bound(u, witness)
+
+    def center(self, m: int) -> Vector:
+        """Return the uniform distribution, or where f is infinite there a point inside."""
+        return numerical.programs(self, m).interior()
+
+
+@dataclass(frozen=True, repr=False)
+class Shifted(_Changed):
+    """d -> f(d + d0), written ``f.shifted(d0)``; its conjugate is f*(θ) − <θ, d0>.
+
+    Parameters
+    ----------
+    f : Relaxation
+    d0 : array of shape (m,), or a number
+        Finite. A number stands for the vector with that entry everywhere.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Appendix B.
+    """
+
+    f: Relaxation
+    d0: Any
+
+    def __post_init__(self) -> None:
+        d0 = np.asarray(self.d0)
+        if d0.ndim > 1 or d0.dtype.kind not in "iuf" or not np.isfinite(d0).all() or not d0.size:
+            raise InputError(
+                f"f.shifted(d0) needs d0 to be a number or a vector of finite numbers, "
+                f"got {self.d0!r}"
+            )
+        d0 = d0.astype(np.float64)
+        object.__setattr__(self, "d0", tuple(d0.tolist()) if d0.ndim else float(d0))
+
+    def __repr__(self) -> str:
+        d0 = list(self.d0) if isinstance(self.d0, tuple) else self.d0
+        return f"{_operand(self.f)}.shifted({d0!r})"
+
+    def key(self) -> str:
+        """Return d0, exactly, and the key of f."""
+        return f"relaxboost.Shifted({self.f.key()}, {_spell(np.array(self.d0), self)})"
+
+    @property
+    def traits(self) -> Traits:
+        """The minimum over R^m stays; symmetry does for a constant d0, linear forms for d0 >= 0."""
+        traits, d0 = self.f.traits, np.array(self.d0)
+        return Traits(
+            polyhedral=traits.polyhedral and bool(d0.min() >= 0.0),
+            symmetric=traits.symmetric and bool(np.ptp(d0) == 0.0),
+            zero_minimum=traits.zero_minimum,
+        )
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return the shift of what f resolves to; raises InputError if d0 has another length."""
+        d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
+        if d0.size != m:
+            raise InputError(
+                f"f.shifted(d0) needs a d0 with one entry for each example, and it has {d0.size} "
+                f"for m = {m}"
+            )
+        bound = Shifted(self.f.resolve(m), d0)
+        bound.center(m)  # an error where nothing of the simplex is left
+        return bound
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d + d0)."""
+        return self.f.penalty(np.asarray(d) + np.array(self.d0))
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ) − <θ, d0>."""
+        theta = np.asarray(theta, dtype=np.float64)
+        return self.f.conjugate(theta) - math.fsum((theta * np.array(self.d0)).tolist())
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f(d + d0)."""
+        return self.f.cvxpy_penalty(d + np.array(self.d0))
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f*(x) − <x, d0>."""
+        value, constraints = self.f.cvxpy_conjugate(x)
+        return value - x @ np.broadcast_to(self.d0, (x.shape[0],)), constraints
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f with its bounds moved; the constant is the cost of a variable = 1."""
+        form = self.f.linear_form(m) if self.traits.polyhedral else None
+        if form is None:
+            return None
+        d0 = np.broadcast_to(self.d0, (m,))
+        lower, upper = form.lower.copy(), form.upper.copy()
+        lower[:m] -= d0
+        upper[:m] -= d0
+        cost = np.append(form.cost, form.cost[:m] @ d0)
+        lower, upper = np.append(lower, 1.0), np.append(upper, 1.0)
+        if form.rows is None:
+            return LinearForm(cost, lower, upper)
+        from scipy import sparse
+
+        rows = sparse.csr_array(form.rows)
+        moved = rows[:, :m] @ d0
+        wider = sparse.csr_array(sparse.hstack([rows, sparse.csr_array((rows.shape[0], 1))]))
+        return LinearForm(cost, lower, upper, wider, form.row_lower - moved, form.row_upper - moved)
+
+
+@dataclass(frozen=True, repr=False)
+class Dilated(_Changed):
+    """d -> f(c d), written ``f.scaled(c)``; its conjugate is f*(θ/c).
+
+    Parameters
+    ----------
+    f : Relaxation
+    c : int, float or Fraction
+        c != 0, kept exactly.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Appendix B.
+    """
+
+    f: Relaxation
+    c: Any
+
+    def __post_init__(self) -> None:
+        c = exact("f.scaled(c)", "c", self.c)
+        if c == 0:
+            raise InputError("f.scaled(c) needs c != 0: f(0 d) is a constant")
+        object.__setattr__(self, "c", c)
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.f)}.scaled({spell(self.c)})"
+
+    def key(self) -> str:
+        """Return c, exactly, and the key of f."""
+        return f"relaxboost.Dilated({self.f.key()}, {self.c})"
+
+    @property
+    def traits(self) -> Traits:
+        """All but strong convexity, which f claims on the simplex only; linear forms for c > 0."""
+        traits = self.f.traits
+        return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return the dilation of what f resolves to."""
+        bound = Dilated(self.f.resolve(m), self.c)
+        bound.center(m)  # an error where nothing of the simplex is left
+        return bound
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(c d)."""
+        return self.f.penalty(float(self.c) * np.asarray(d))
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ/c)."""
+        return self.f.conjugate(np.asarray(theta, dtype=np.float64) / float(self.c))
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f(c d)."""
+        return self.f.cvxpy_penalty(float(self.c) * d)
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f*(x/c)."""
+        return self.f.cvxpy_conjugate(x / float(self.c))
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f with the columns of d times c."""
+        form = self.f.linear_form(m) if self.traits.polyhedral else None
+        if form is None:
+            return None
+        c = np.ones(form.cost.size)
+        c[:m] = float(self.c)
+        rows = form.rows
+        if rows is not None:
+            from scipy import sparse
+
+            rows = sparse.csr_array(sparse.csr_array(rows) * c)
+        return LinearForm(
+            form.cost * c, form.lower / c, form.upper / c, rows, form.row_lower, form.row_upper
+        )
+
+
+def _operand(f: Relaxation) -> str:
+    """Return f as it is written before a dot."""
+    text = repr(f)
+    return f"({text})" if " * " in text and not text.startswith("(") else text

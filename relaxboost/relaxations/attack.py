@@ -1,0 +1,223 @@
+"""The search for a violation of condition (iii) of SS09 Thm 7, on f and on f*.
+
+What is found on one side is turned into a witness on the other and evaluated there again, so
+that neither an inaccurate solver nor a tolerance can pass for a counterexample. Write d' for d
+with d_i set to 0, θ' likewise. If f(d') > f(d), a subgradient θ of f at d' violates (iii):
+f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ). If f*(θ') > f*(θ), the same
+lines with the roles exchanged show f(d') > f(d) for the d that attains f*(θ').
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.relaxations.base import Relaxation, Vector
+from relaxboost.relaxations.numerical import _SOLVED, _run
+
+_CLEARLY = 1e-6
+"""Relative violation that counts: four orders of magnitude above the accuracy of the solvers."""
+_COORDINATES = 8
+"""How many coordinates of one point are set to zero in turn."""
+
+
+class Violation(NamedTuple):
+    """f*(θ − α θ_i e_i) > f*(θ); and on the other side f(d − d_i e_i) > f(d)."""
+
+    theta: Vector
+    i: int
+    alpha: float
+    at_theta: float
+    """f*(θ)"""
+    at_shrunk: float
+    """f*(θ − α θ_i e_i)"""
+    d: Vector
+    """A point with f(d − d_i e_i) > f(d)."""
+
+    def __str__(self) -> str:
+        return (
+            f"f*(θ − α θ_i e_i) = {self.at_shrunk:.6g} > f*(θ) = {self.at_theta:.6g} at the "
+            f"witness, i = {self.i}, α = {self.alpha:g}"
+        )
+
+
+def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
+    """Return a violation confirmed on both sides, or None, and the number of points tried."""
+    tried = 0
+    for function, confirm, size in (
+        (f.penalty, _from_point, max(12, min(40, 2000 // m))),
+        (f.conjugate, _from_theta, max(6, min(30, 600 // m))),
+    ):
+        best: tuple[float, Vector, int] | None = None
+        for direction in _directions(f, m, size, rng):
+            for point in _scales(function, direction):
+                value = function(point)
+                for i in _some(point, rng):
+                    tried += 1
+                    slope = _slope(function, point, value, i)
+                    if slope > _CLEARLY * (1.0 + abs(value)):
+                        found = confirm(f, point, i)
+                        if found is not None:
+                            return found, tried
+                    elif best is None or slope > best[0]:
+                        best = slope, point, i
+        if best is not None:
+            climbed, steps = _climb(function, best, rng)
+            tried += steps
+            found = None if climbed is None else confirm(f, *climbed)
+            if found is not None:
+                return found, tried
+    return None, tried
+
+
+def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
+    """Yield points to start from: the center, pairs of coordinates, sparse, signs, Gaussian."""
+    yield f.center(m)
+    for n in range(size):
+        v = rng.normal(size=m)
+        if n % 4 == 0 and m > 1:
+            pair = rng.choice(m, 2, replace=False)
+            v = np.zeros(m)
+            v[pair] = rng.choice([-1.0, 1.0], 2) * (1.0, rng.choice([0.1, 0.4, 1.0]))
+        elif n % 4 == 1:
+            v *= rng.random(m) < 0.5
+        elif n % 4 == 2:
+            v = np.sign(v) * rng.uniform(0.8, 1.0, m)
+        if v.any():
+            yield v / np.abs(v).max()
+
+
+def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
+    """Return multiples of `v` where the function is finite: just inside its domain, and smaller."""
+    if not math.isfinite(function(np.zeros(v.size))):
+        return [v] if math.isfinite(function(v)) else []
+    inside, outside = 0.0, 0.0
+    for exponent in range(-4, 5):
+        scale = 4.0**exponent
+        if not math.isfinite(function(scale * v)):
+            outside = scale
+            break
+        inside = scale
+    if inside == 0.0:
+        return []
+    for _ in range(10 if outside else 0):
+        middle = math.sqrt(inside * outside)
+        if math.isfinite(function(middle * v)):
+            inside = middle
+        else:
+            outside = middle
+    # Away from the boundary, where it is for the tolerances to say what is inside.
+    scales = (0.999 * inside, 0.5 * inside) if outside else (1.0, 0.1, 10.0)
+    return [scale * v for scale in scales]
+
+
+def _some(point: Vector, rng: np.random.Generator) -> Any:
+    used = np.flatnonzero(point)
+    return used if used.size <= _COORDINATES else rng.choice(used, _COORDINATES, replace=False)
+
+
+def _without(x: Vector, i: int) -> Vector:
+    x = x.copy()
+    x[i] = 0.0
+    return x
+
+
+def _slope(function: Callable[[Vector], float], x: Vector, value: float, i: int) -> float:
+    """Return how much the function gains for each unit that x_i loses; positive violates (iii)."""
+    return (function(_without(x, i)) - value) / abs(x[i])
+
+
+def _climb(
+    function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
+) -> tuple[tuple[Vector, int] | None, int]:
+    """Perturb the point that came closest; return the first that violates, and the steps taken."""
+    slope, point, i = best
+    radius = 0.5 * float(np.abs(point).max())
+    steps = 60
+    for step in range(steps):
+        near = point + radius * rng.normal(size=point.size)
+        value = function(near)
+        if near[i] == 0.0 or not math.isfinite(value):
+            continue
+        there = _slope(function, near, value, i)
+        if there > _CLEARLY * (1.0 + abs(value)):
+            return (near, i), step + 1
+        if there > slope:
+            slope, point = there, near
+        else:
+            radius *= 0.95
+    return None, steps
+
+
+def _clearly_above(high: float, low: float) -> bool:
+    return math.isfinite(low) and high > low + _CLEARLY * (1.0 + abs(low))
+
+
+def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
+    """Return the violation that a subgradient at d' gives, f(d') > f(d) being known."""
+    if not _clearly_above(f.penalty(_without(d, i)), f.penalty(d)):
+        return None
+    for bound in (10.0, 1e3):
+        theta = _subgradient(f, _without(d, i), bound)
+        if theta is None:
+            continue
+        # A subgradient may lie on the boundary of dom f*; then a little less than it will do.
+        for factor in (1.0, 1.0 - 1e-6, 1.0 - 1e-4, 0.99, 0.9):
+            found = _evaluate(f, factor * theta, i, d)
+            if found is not None:
+                return found
+    return None
+
+
+def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
+    """Return the violation at `theta` if the d that attains f*(θ') confirms it."""
+    for bound in (10.0, 1e3):
+        d = maximiser(f, _without(theta, i), bound)
+        if d is not None and _clearly_above(f.penalty(_without(d, i)), f.penalty(d)):
+            found = _evaluate(f, theta, i, d)
+            if found is not None:
+                return found
+    return None
+
+
+def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | None:
+    at_theta, at_shrunk = f.conjugate(theta), f.conjugate(_without(theta, i))
+    if not _clearly_above(at_shrunk, at_theta):
+        return None
+    return Violation(theta, i, 1.0, at_theta, at_shrunk, d)
+
+
+def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
+    """Return a d with |d_i| <= bound that attains sup <d, θ> − f(d) there, None if cvxpy fails.
+
+    It is drawn towards 0 by 1e-6, so that f is finite at it where f(0) is.
+    """
+    import cvxpy as cp
+
+    d = cp.Variable(theta.size)
+    value, constraints = f.cvxpy_penalty(d)
+    problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
+    _run(problem)
+    if problem.status not in _SOLVED:
+        return None
+    point = np.asarray(d.value)
+    return point if math.isfinite(f.penalty(point)) else (1.0 - 1e-6) * point
+
+
+def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
+    """Return θ, |θ_i| <= bound, that maximises <point, θ> − f*(θ): a subgradient of f there.
+
+    It is the multiplier of y + s = point in min f(y) + bound ‖s‖_1.
+    """
+    import cvxpy as cp
+
+    y, s = cp.Variable(point.size), cp.Variable(point.size)
+    value, constraints = f.cvxpy_penalty(y)
+    equal = y + s == point
+    goal = cp.Minimize(value + bound * cp.norm1(s))
+    problem = cp.Problem(goal, [equal, *constraints])
+    _run(problem)
+    return -np.asarray(equal.dual_value) if problem.status in _SOLVED else None

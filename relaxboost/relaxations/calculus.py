@@ -1,0 +1,391 @@
+"""Positive multiples and sums of relaxations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.relaxations import numerical
+from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Traits, Vector
+from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.rounding import float_down, float_up, sum_bounds, up
+
+_LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
+
+
+class ScaledWitness(NamedTuple):
+    """γ = c γ', and the witness, with threshold γ', of f at u/c."""
+
+    gamma: float
+    inner: Any
+
+
+class SumWitness(NamedTuple):
+    """A splitting u = v + (u − v), and a witness of each term at its part."""
+
+    gamma: float
+    v: Vector
+    first: Any
+    second: Any
+
+
+def times(f: Relaxation, c: object) -> Relaxation:
+    """Return c f for a number c > 0; multiples of multiples are one multiple."""
+    factor = exact("c * f", "c", c)
+    if factor <= 0:
+        raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
+    if isinstance(f, Scaled):
+        return times(f.f, factor * f.c)
+    return f if factor == 1 or isinstance(f, HardMargin) else Scaled(f, factor)
+
+
+def add(first: Relaxation, second: Relaxation) -> Relaxation:
+    """Return first + second, in closed form where one of the two knows it."""
+    folded = first.plus(second)
+    if folded is None:
+        folded = second.plus(first)
+    return Sum(first, second) if folded is None else folded
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Relaxation):
+    """c f for a relaxation f and a number c > 0, written ``c * f``.
+
+    (c f)*(θ) = c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
+    closed forms and the level of proof that f has.
+
+    Parameters
+    ----------
+    f : Relaxation
+    c : int, float or Fraction
+        c > 0, kept exactly.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Appendix B.
+    """
+
+    f: Relaxation
+    c: Any
+
+    def __repr__(self) -> str:
+        return f"{spell(self.c)} * {self.f!r}"
+
+    def key(self) -> str:
+        """Return c, exactly, and the key of f."""
+        return f"relaxboost.Scaled({self.c}, {self.f.key()})"
+
+    @property
+    def level(self) -> Level:  # type: ignore[override]
+        """That of f."""
+        return self.f.level
+
+    @property
+    def parts(self) -> tuple[Relaxation, ...]:
+        """f."""
+        return (self.f,)
+
+    @property
+    def traits(self) -> Traits:
+        """Those of f."""
+        return self.f.traits
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return c times what f resolves to."""
+        return times(self.f.resolve(m), self.c)
+
+    def _inner(self, u: Vector) -> Vector:
+        """Return u/c rounded down, which is safe below since F does not decrease."""
+        return (Interval(np.asarray(u, dtype=np.float64)) / Interval(self.c)).lower
+
+    def penalty(self, d: Vector) -> float:
+        """Return c f(d)."""
+        return float(self.c) * self.f.penalty(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return c f*(θ/c)."""
+        return float(self.c) * self.f.conjugate(np.asarray(theta) / float(self.c))
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return c F_f(u/c) and the minimiser, which is that of f at u/c."""
+        value, d = self.f.relaxed_margin(np.asarray(u) / float(self.c))
+        return float(self.c) * value, d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the distribution of f at u/c and β/c."""
+        return self.f.distribution(np.asarray(u) / float(self.c), beta / float(self.c))
+
+    def witness(self, u: Vector) -> ScaledWitness:
+        """Return the witness of f at u/c."""
+        inner = self.f.witness(self._inner(u))
+        return ScaledWitness(float(self.c) * inner.gamma, inner)
+
+    def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
+        """Return c L_f(u/c, witness), rounded downwards."""
+        below = self.f.lower_bound(self._inner(u), witness.inner)
+        return float_down(self.c * Fraction(below)) if math.isfinite(below) else -math.inf
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c f(d)."""
+        value, constraints = self.f.cvxpy_penalty(d)
+        return float(self.c) * value, constraints
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return c f*(x/c)."""
+        value, constraints = self.f.cvxpy_conjugate(x / float(self.c))
+        return float(self.c) * value, constraints
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return c F_f(u/c)."""
+        c = float(self.c)
+        value, constraints = self.f.cvxpy_relaxed_margin(u / c, gamma / c)
+        return c * value, constraints
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f with its cost times c."""
+        form = self.f.linear_form(m)
+        return None if form is None else replace(form, cost=float(self.c) * form.cost)
+
+    def center(self, m: int) -> Vector:
+        """Return that of f."""
+        return self.f.center(m)
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` as f repairs it; the domains are the same."""
+        return self.f.repair(d)
+
+    def entropy_range(self, m: int) -> float:
+        """Return that of f; the domains are the same."""
+        return self.f.entropy_range(m)
+
+    def curvature(self, m: int) -> float:
+        """Return c times that of f."""
+        return float(self.c) * self.f.curvature(m)
+
+    def lipschitz(self, m: int) -> float:
+        """Return c times that of f."""
+        return up(float_up(self.c) * self.f.lipschitz(m))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return c times the bound of f, rounded upwards, at the same distance."""
+        value, distance = self.f.penalty_bound(d, total)
+        return (float_up(self.c * Fraction(value)) if math.isfinite(value) else value), distance
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Relaxation):
+    """The sum of two relaxations, written ``f1 + f2``.
+
+    For every v, F(u) >= F1(v) + F2(u − v), with equality for the best v: that splitting is the
+    witness, and the sum is proved to the weaker of the levels of its terms. (f1 + f2)* is the
+    infimal convolution of f1* and f2*. F and the distributions come from cvxpy.
+
+    An upper bound needs a point where *both* terms are proved finite. It is found on the way from
+    d to `center(m)`; where the terms share no point with room around it (`Capped(m)` leaves one
+    distribution only) there is none, and the level is numerical.
+
+    Parameters
+    ----------
+    first, second : Relaxation
+    """
+
+    first: Relaxation
+    second: Relaxation
+    _proved: bool = field(default=True, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} + {self.second!r})"
+
+    def key(self) -> str:
+        """Return the keys of the terms."""
+        return f"relaxboost.Sum({self.first.key()}, {self.second.key()})"
+
+    @property
+    def level(self) -> Level:  # type: ignore[override]
+        """The weaker of the levels of the terms."""
+        weaker = min(_LEVELS.index(self.first.level), _LEVELS.index(self.second.level))
+        return _LEVELS[weaker] if self._proved else "numerical"
+
+    @property
+    def parts(self) -> tuple[Relaxation, ...]:
+        """The terms."""
+        return self.first, self.second
+
+    @property
+    def traits(self) -> Traits:
+        """What follows from the traits of the terms.
+
+        One strongly convex term is enough for the sum. Terms that both have minimum 0 have it at
+        a common point if both are monotone, f(0) <= f(d); otherwise nothing is claimed.
+        """
+        a, b = self.first.traits, self.second.traits
+        monotone = a.monotone and b.monotone
+        return Traits(
+            polyhedral=a.polyhedral and b.polyhedral,
+            smooth=a.smooth or b.smooth,
+            monotone=monotone,
+            symmetric=a.symmetric and b.symmetric,
+            zero_minimum=a.zero_minimum and b.zero_minimum and monotone,
+            zero_in_core=a.zero_in_core and b.zero_in_core,
+        )
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return the sum of what the terms resolve to; they must share a point of the simplex."""
+        both = add(self.first.resolve(m), self.second.resolve(m))
+        if not isinstance(both, Sum):
+            return both
+        center = both.center(m)
+        bound, _ = both.penalty_bound(center, sum_bounds(center))
+        return both if math.isfinite(bound) else replace(both, _proved=False)
+
+    def penalty(self, d: Vector) -> float:
+        """Return f1(d) + f2(d)."""
+        return self.first.penalty(d) + self.second.penalty(d)
+
+    def witness(self, u: Vector) -> SumWitness:
+        """Return the splitting that cvxpy finds, with a witness of each term at its part."""
+        u = np.asarray(u, dtype=np.float64)
+        v = numerical.split(self, u)
+        first = self.first.witness(v)
+        second = self.second.witness(self._rest(u, v))
+        return SumWitness(first.gamma + second.gamma, v, first, second)
+
+    @staticmethod
+    def _rest(u: Vector, v: Vector) -> Vector:
+        """Return u − v rounded down, which is safe below since F2 does not decrease."""
+        return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
+
+    def lower_bound(self, u: Vector, witness: SumWitness) -> float:
+        """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
+        if not np.isfinite(witness.v).all():
+            return -math.inf
+        first = self.first.lower_bound(witness.v, witness.first)
+        second = self.second.lower_bound(self._rest(u, witness.v), witness.second)
+        return (Interval(first) + second).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f1(d) + f2(d)."""
+        first, some = self.first.cvxpy_penalty(d)
+        second, more = self.second.cvxpy_penalty(d)
+        return first + second, [*some, *more]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f1*(y) + f2*(x − y), to be minimised over y."""
+        import cvxpy as cp
+
+        y = cp.Variable(x.shape[0])
+        first, some = self.first.cvxpy_conjugate(y)
+        second, more = self.second.cvxpy_conjugate(x - y)
+        return first + second, [*some, *more]
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return F1(v) + F2(u − v), to be maximised over v; γ is that of both together."""
+        import cvxpy as cp
+
+        v, part = cp.Variable(u.shape[0], name="v"), cp.Variable()
+        first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
+        second, more = self.second.cvxpy_relaxed_margin(u - v, part)
+        return first + second, [*some, *more]
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return the two linear programs on the same d, one above the other."""
+        first, second = self.first.linear_form(m), self.second.linear_form(m)
+        return None if first is None or second is None else _stacked(first, second, m)
+
+    def center(self, m: int) -> Vector:
+        """Return a center of a term that is inside the other's domain too, or what cvxpy finds."""
+        one, other = self.first.center(m), self.second.center(m)
+        tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
+        for bound in (self._common, lambda d, _: (self.penalty(d), 0.0)):
+            for d in tries:
+                value, distance = bound(d, sum_bounds(d))
+                if math.isfinite(value) and distance == 0.0:
+                    return d
+        return numerical.programs(self, m).interior()
+
+    def entropy_range(self, m: int) -> float:
+        """Return the smaller of those of the terms."""
+        return min(self.first.entropy_range(m), self.second.entropy_range(m))
+
+    def curvature(self, m: int) -> float:
+        """Return the sum of those of the terms."""
+        return self.first.curvature(m) + self.second.curvature(m)
+
+    def lipschitz(self, m: int) -> float:
+        """Return the sum of those of the terms."""
+        return up(self.first.lipschitz(m) + self.second.lipschitz(m))
+
+    def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (value, distance) for a point near d / Σd where both terms are bounded, or inf.
+
+        If f1 is at most a at a point at distance r, f2 at most b at distance s, and f2 has a
+        Lipschitz constant K, the sum is at most a + b + K(r + s) at the first of the points.
+        """
+        a, r = self.first.penalty_bound(d, total)
+        b, s = self.second.penalty_bound(d, total)
+        if r == 0.0 == s:
+            return up(a + b), 0.0
+        best = (math.inf, 0.0)
+        for constant, distance in (
+            (self.second.lipschitz(d.size), r),
+            (self.first.lipschitz(d.size), s),
+        ):
+            if constant < math.inf:
+                best = min(best, (up(up(a + b) + up(constant * up(r + s))), distance))
+        return best
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return the bound at the point nearest to d, towards the center, where both terms have
+        one; at level numerical the penalty as computed."""
+        if self.level == "numerical":
+            return self.penalty(d), 0.0
+        value, distance = self._common(d, total)
+        if math.isfinite(value):
+            return value, distance
+        center = self.center(d.size)
+        for exponent in range(-50, 1, 2):
+            point = np.maximum(d + 2.0**exponent * (center - d), 0.0)
+            around = sum_bounds(point)
+            value, distance = self._common(point, around)
+            if math.isfinite(value):
+                moved = Interval(d) / Interval(*total) - Interval(point) / Interval(*around)
+                return value, up(distance + moved.abs().sum().up)
+        return math.inf, 0.0
+
+
+def _stacked(first: LinearForm, second: LinearForm, m: int) -> LinearForm:
+    """Return the program over (d, z1, z2) that has the cost and the constraints of both."""
+    from scipy import sparse
+
+    extra = (first.cost.size - m, second.cost.size - m)
+    rows = []
+    if first.rows is not None:
+        given = sparse.csr_array(first.rows)
+        rows.append(sparse.hstack([given, sparse.csr_array((given.shape[0], extra[1]))]))
+    if second.rows is not None:
+        given = sparse.csr_array(second.rows)
+        gap = sparse.csr_array((given.shape[0], extra[0]))
+        rows.append(sparse.hstack([given[:, :m], gap, given[:, m:]]))
+    return LinearForm(
+        cost=np.concatenate([first.cost[:m] + second.cost[:m], first.cost[m:], second.cost[m:]]),
+        lower=np.concatenate(
+            [np.maximum(first.lower[:m], second.lower[:m]), first.lower[m:], second.lower[m:]]
+        ),
+        upper=np.concatenate(
+            [np.minimum(first.upper[:m], second.upper[:m]), first.upper[m:], second.upper[m:]]
+        ),
+        rows=sparse.csr_array(sparse.vstack(rows)) if rows else None,
+        row_lower=np.concatenate(
+            [f.row_lower for f in (first, second) if f.rows is not None] or [np.empty(0)]
+        ),
+        row_upper=np.concatenate(
+            [f.row_upper for f in (first, second) if f.rows is not None] or [np.empty(0)]
+        ),
+    )

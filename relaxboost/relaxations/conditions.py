@@ -1,0 +1,241 @@
+"""The three conditions of SS09 Thm 7, checked; and the hinge form that rests on them.
+
+For a closed convex f the theorem asks for
+
+(i)   min f = 0, which is f*(0) = 0 with the minimum attained;
+(ii)  0 in the core of dom f;
+(iii) f*(θ − α θ_i e_i) <= f*(θ) for every θ, i and α in [0, 1].
+
+Condition (iii) is one on f itself: it says f(Dd) <= f(d) for every diagonal D with entries in
+[0, 1]. If f has it, f*(Dθ) = sup <d, Dθ> − f(d) = sup <Dd, θ> − f(d) <= sup <Dd, θ> − f(Dd) <=
+f*(θ). If f* has it the same lines give it to f**, and f** = f since f is closed. Moreover α = 1
+is enough on both sides: α -> f*(θ − α θ_i e_i) is convex, so it stays below the larger of its
+values at 0 and 1. So the search tries to set single coordinates to zero.
+
+For an f that is *not* closed the theorem fails even with (i)–(iii): m = 2, f = 0 on ‖d‖_inf < 1/2
+and 1 at the corners, A = [[1], [1]]: the edge side is 2, the margin side 1. A `Relaxation` is
+closed by definition, and what cvxpy accepts is closed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import count
+from relaxboost.relaxations import attack
+from relaxboost.relaxations.attack import Violation
+from relaxboost.relaxations.base import Relaxation, Vector
+from relaxboost.relaxations.custom import Custom
+from relaxboost.relaxations.numerical import _SOLVED, _run
+
+Verdict = Literal["holds", "declared", "fails", "undecided"]
+
+_TOLERANCE = 1e-6
+"""How far from zero a minimum must be to count; solvers are asked for 1e-10."""
+
+
+class Condition(NamedTuple):
+    """One condition, whether it holds, and why."""
+
+    name: str
+    verdict: Verdict
+    reason: str
+    witness: Any = None
+    """Where it fails: (i) the minimum, or a d with f(d) < 0; (ii) a direction v with f(τv) = inf
+    for small τ > 0, or the zero vector if f(0) = inf; (iii) a `Violation`."""
+
+
+class Conditions(NamedTuple):
+    """The three conditions of SS09 Thm 7, for one relaxation and one m."""
+
+    minimum: Condition
+    core: Condition
+    monotone: Condition
+
+    @property
+    def ok(self) -> bool:
+        """Whether each condition holds or is declared, so that Thm 7 and Lemma 8 apply."""
+        return all(c.verdict in ("holds", "declared") for c in self)
+
+    def __str__(self) -> str:
+        width = max(len(c.name) for c in self)
+        return "\n".join(f"{c.name:<{width}}  {c.verdict:<9}  {c.reason}" for c in self)
+
+
+def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Conditions:
+    """Check conditions (i)–(iii) of SS09 Thm 7 for a relaxation on m examples.
+
+    Each verdict is one of
+
+    * ``holds``: a theorem about one of the package's own families (its `Traits`, and what they
+      imply for multiples, sums, shifts and dilations), or an argument from convexity and a few
+      evaluations, which the reason gives;
+    * ``fails``: with a witness, for (iii) one that violates the condition on f and on f* by far
+      more than the accuracy of the solvers;
+    * ``declared``: the user's own trait, attacked without success;
+    * ``undecided``: searched, neither proved nor refuted.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    m : int
+        The number of examples, >= 1.
+    seed : int
+        Of the search for violations.
+
+    Returns
+    -------
+    Conditions
+        Three `Condition(name, verdict, reason, witness)`; print it for a table.
+
+    Raises
+    ------
+    InputError
+        If `relaxation` is not a Relaxation or does not fit m.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Thm 7 and Lemma 8.
+    """
+    if not isinstance(relaxation, Relaxation):
+        raise InputError(f"check_conditions needs a Relaxation, got {relaxation!r}")
+    m = count("m", m)
+    f = relaxation.resolve(m)
+    proved = _is_ours(f)
+    return Conditions(
+        _minimum(f, m, proved), _core(f, m, proved), _monotone(f, m, proved, int(seed))
+    )
+
+
+def _is_ours(f: Relaxation) -> bool:
+    """Return whether the traits of `f` are theorems of the package, not claims of its user."""
+    ours = type(f).__module__.split(".")[0] == "relaxboost" and not isinstance(f, Custom)
+    return ours and all(_is_ours(part) for part in f.parts)
+
+
+def _by_family(f: Relaxation) -> str:
+    return "follows from its terms" if f.parts else f"known of {type(f).__name__} in closed form"
+
+
+def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
+    name = "(i)   min f = 0"
+    if proved and f.traits.zero_minimum:
+        return Condition(name, "holds", _by_family(f))
+    lowest = -f.conjugate(np.zeros(m)) + 0.0  # not -0
+    if lowest < -_TOLERANCE:
+        d = attack.maximiser(f, np.zeros(m), 1e3)
+        if d is not None and f.penalty(d) < -_TOLERANCE:
+            reason = f"f(d) = {f.penalty(d):.6g} at the witness d"
+            if lowest == -math.inf:
+                reason += ", and f is not bounded below"
+            return Condition(name, "fails", reason, d)
+    elif lowest > _TOLERANCE:
+        return Condition(name, "fails", f"min f = -f*(0) = {lowest:.6g}", lowest)
+    if _signed(f, m):
+        reason = "f >= 0 by the signs of its terms, and f(0) = 0"
+        return Condition(name, "holds", reason)
+    if f.traits.zero_minimum:
+        reason = f"declared by the user; -f*(0) = {lowest:.2g} is no evidence against it"
+        return Condition(name, "declared", reason)
+    return Condition(name, "undecided", f"-f*(0) = {lowest:.2g}, as computed by a solver")
+
+
+def _signed(f: Relaxation, m: int) -> bool:
+    """Return whether cvxpy's sign rules give f >= 0, and f(0) = 0 exactly: then min f = 0."""
+    import cvxpy as cp
+
+    value, _ = f.cvxpy_penalty(cp.Variable(m))
+    nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
+    return bool(nonnegative) and f.penalty(np.zeros(m)) == 0.0
+
+
+def _core(f: Relaxation, m: int, proved: bool) -> Condition:
+    """0 is inside the simplex with corners τ e_i and −τ 1; if f is finite there, so it is around 0.
+
+    The largest τ for each corner is searched down to 1e-6. Only τ >= 1e-3 counts in favour,
+    since a constraint violated by less than 1e-9 goes unnoticed.
+    """
+    name = "(ii)  0 in core(dom f)"
+    if proved and f.traits.zero_in_core:
+        return Condition(name, "holds", _by_family(f))
+    if not math.isfinite(f.penalty(np.zeros(m))):
+        return Condition(name, "fails", "f(0) = inf", np.zeros(m))
+    smallest = 1.0
+    for v in (*np.eye(m), -np.ones(m)):
+        steps = (10.0**-e for e in range(7))
+        tau = next((t for t in steps if math.isfinite(f.penalty(t * v))), None)
+        if tau is None:
+            reason = "f(τ v) = inf for the witness v and every τ = 1, 0.1, ..., 1e-6"
+            return Condition(name, "fails", reason, v)
+        smallest = min(smallest, tau)
+    if smallest >= 1e-3:
+        reason = f"dom f is convex and contains τ e_i for every i and −τ 1, τ = {smallest:g}"
+        return Condition(name, "holds", reason)
+    if f.traits.zero_in_core:
+        return Condition(name, "declared", "declared by the user, and not refuted")
+    return Condition(name, "undecided", f"f is finite around 0 only within {smallest:g}")
+
+
+def _monotone(f: Relaxation, m: int, proved: bool, seed: int) -> Condition:
+    name = "(iii) f*(θ − α θ_i e_i) <= f*(θ)"
+    if proved and f.traits.monotone:
+        return Condition(name, "holds", _by_family(f))
+    violation, tried = attack.search(f, m, np.random.default_rng(seed))
+    declared = "declared by the user" if f.traits.monotone else ""
+    if violation is not None:
+        reason = f"{violation}, though {declared}" if declared else str(violation)
+        return Condition(name, "fails", reason, violation)
+    none = f"{tried} points searched, no violation found"
+    if declared:
+        return Condition(name, "declared", f"{declared}; {none}")
+    return Condition(name, "undecided", none)
+
+
+def hinge_form(relaxation: Relaxation, u: Vector) -> float:
+    """Return the margin side of SS09 Thm 7 at given margins, max over γ of γ − f*([γ − u]_+).
+
+    By Lemma 8 this is F(u) under conditions (i)–(iii). It is never above F(u), and may be below
+    it where (iii) fails: there the right form is the supremum over x >= γ − u of γ − f*(x).
+    Between two neighbouring margins [γ − u]_+ is affine in γ, so that each piece is a concave
+    program; all are solved, through cvxpy and to its accuracy.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    u : array of shape (m,)
+        Margins.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Lemma 8.
+    """
+    import cvxpy as cp
+
+    u = np.asarray(u, dtype=np.float64)
+    m = u.size
+    f = relaxation.resolve(m)
+    kinks = np.unique(u)
+    best = float(kinks[0]) - f.conjugate(np.zeros(m))
+    gamma, x = cp.Variable(), cp.Variable(m)
+    active, offset, low, high = cp.Parameter(m), cp.Parameter(m), cp.Parameter(), cp.Parameter()
+    value, constraints = f.cvxpy_conjugate(x)
+    goal = cp.Maximize(gamma - value)
+    piece = [x == active * gamma - offset, gamma >= low, *constraints]
+    inner, last = cp.Problem(goal, [*piece, gamma <= high]), cp.Problem(goal, piece)
+    for k, kink in enumerate(kinks):
+        active.value = (u <= kink).astype(np.float64)
+        offset.value, low.value = active.value * u, kink
+        problem = last
+        if k + 1 < kinks.size:
+            high.value, problem = kinks[k + 1], inner
+        _run(problem)
+        if problem.status in _SOLVED:
+            best = max(best, float(problem.value))
+    return best
+
+
+__all__ = ["Condition", "Conditions", "Verdict", "Violation", "check_conditions", "hinge_form"]

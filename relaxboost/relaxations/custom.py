@@ -1,0 +1,195 @@
+"""A relaxation of the user's own, written as a cvxpy expression."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.relaxations import dcp, numerical
+from relaxboost.relaxations.base import Relaxation, Traits, Vector, onto_simplex
+
+
+class Custom(Relaxation):
+    """A closed convex f given by a function of a cvxpy variable, or by its conjugate.
+
+    ::
+
+        rb.Custom(f=lambda d: 0.5 * cp.sum_squares(d))
+        rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
+        rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
+
+    Everything else (F, the witnesses, the distributions of a booster, the other of f and f*) is
+    derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
+    m = 200, and its brackets are *numerical*: as good as the solver, and never called certified.
+    Write a subclass of `Relaxation` with closed forms where that is not enough.
+
+    Parameters
+    ----------
+    f : callable, optional
+        Takes a cvxpy variable d of shape (m,) and returns f(d) as a scalar expression, or a pair
+        (expression, list of constraints). It may use auxiliary variables, over which it is then
+        minimised. It is called once for each m, and must give f on all of R^m: the simplex is
+        the game's to add.
+    conjugate : callable, optional
+        In place of f: the same for f*.
+    traits : Traits, optional
+        What you know of f. It is believed, except by `check_conditions`, which attacks it.
+    name : str, optional
+        For messages and reports.
+
+    Raises
+    ------
+    InputError
+        If not exactly one of f and conjugate is given; and when a game is declared, if what it
+        returns is not convex by cvxpy's rules, is +inf on the whole simplex, or is not bounded
+        below there.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Definition 6.
+    """
+
+    def __init__(
+        self,
+        f: Callable[[Any], Any] | None = None,
+        *,
+        conjugate: Callable[[Any], Any] | None = None,
+        traits: Traits | None = None,
+        name: str | None = None,
+    ) -> None:
+        if (f is None) == (conjugate is None):
+            raise InputError("Custom needs either f or conjugate, and not both")
+        if not callable(f if conjugate is None else conjugate):
+            raise InputError(
+                "Custom needs a function of a cvxpy variable, such as lambda d: cp.norm2(d), "
+                f"got {f if conjugate is None else conjugate!r}"
+            )
+        if traits is not None and not isinstance(traits, Traits):
+            raise InputError(f"Custom needs traits to be relaxboost.relaxations.Traits(...), "
+                             f"got {traits!r}")  # fmt: skip
+        self._f = f
+        # f* is a closed convex function like any other, and f the conjugate of it.
+        self._mirror = None if conjugate is None else Custom(conjugate, name=name)
+        self._traits = Traits() if traits is None else traits
+        self._name = name
+        self._m: int | None = None
+        self._parts: dict[int, dcp.Parts] = {}
+
+    def __repr__(self) -> str:
+        if self._name is not None:
+            return f"Custom({self._name})"
+        given, function = ("f", self._f) if self._mirror is None else ("conjugate", self._mirror._f)
+        return f"Custom({given}={getattr(function, '__qualname__', function)})"
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self._f, self._mirror, self._traits, self._name, self._m
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Custom) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_parts": {}}
+
+    @property
+    def traits(self) -> Traits:
+        """What the user declared."""
+        return self._traits
+
+    def resolve(self, m: int) -> Custom:
+        """Return this relaxation bound to m, after checking that it fits.
+
+        The checks are those of the class, in its docstring.
+        """
+        if self._m == m:
+            return self
+        bound = copy.copy(self)
+        bound._parts, bound._m = self._parts, m
+        vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
+        bound._checked(m)
+        import cvxpy as cp
+
+        try:
+            numerical.programs(bound, m).margin(np.zeros(m))
+        except (ValueError, cp.SolverError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"cvxpy cannot minimise {self!r} over the simplex for m = {m}: {error}"
+            ) from error
+        return bound
+
+    def _checked(self, m: int) -> dcp.Parts:
+        """Return what the user's function gave for this m; called once for each m."""
+        if self._mirror is not None:
+            return self._mirror._checked(m)
+        if m not in self._parts:
+            self._parts[m] = dcp.parts(self._f, m, repr(self))
+        return self._parts[m]
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return what the user's function gave, with `d` in place of its variable."""
+        if self._mirror is not None:
+            return self._mirror.cvxpy_conjugate(d)
+        return self._checked(d.shape[0]).at(d)
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f* as given, or as the support function of the epigraph of f."""
+        if self._mirror is not None:
+            return self._mirror.cvxpy_penalty(x)
+        return super().cvxpy_conjugate(x)
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d), ``inf`` outside its domain (with a tolerance of 1e-9)."""
+        return super().penalty(d) if self._mirror is None else self._mirror.conjugate(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ), ``inf`` outside its domain."""
+        return super().conjugate(theta) if self._mirror is None else self._mirror.penalty(theta)
+
+    def center(self, m: int) -> Vector:
+        """Return the uniform distribution, or where f is infinite there a point inside."""
+        return numerical.programs(self, m).interior()
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped and normalised, moved towards the center as little as it takes.
+
+        What a solver leaves outside is tiny, so tiny steps are tried first.
+        """
+        d = onto_simplex(d, repr(self))
+        if math.isfinite(self.penalty(d)):
+            return d
+        towards, inside = self.center(d.size) - d, 1.0
+        for inside in 10.0 ** np.arange(-12.0, 1.0):
+            if math.isfinite(self.penalty(d + inside * towards)):
+                break
+        outside = 0.1 * inside
+        for _ in range(40 if inside > 1e-8 else 0):
+            middle = 0.5 * (inside + outside)
+            if math.isfinite(self.penalty(d + middle * towards)):
+                inside = middle
+            else:
+                outside = middle
+        return d + inside * towards
+
+    def key(self) -> str:
+        """Return a digest of the cone program that cvxpy makes of f, or of f*.
+
+        Equal mathematics gives equal keys, whatever the functions are called.
+
+        Raises
+        ------
+        InputError
+            Before `resolve` has given m.
+        """
+        if self._m is None:
+            raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")
+        given = "f" if self._mirror is None else "conjugate"
+        return f"relaxboost.Custom(m={self._m}, {given}={dcp.digest(self._checked(self._m))})"

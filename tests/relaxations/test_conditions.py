@@ -1,0 +1,225 @@
+"""SS09 Thm 7, Lemma 8, Cor. 5, Appendix B; and the counterexamples to its Examples 1 and 2."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.relaxations import Traits, appendix_b, check_conditions, hinge_form
+from tests.twins import average_of_smallest
+
+MONOTONE_FAMILIES = {
+    "hard margin": lambda rng, m: rb.HardMargin(),
+    "capped": lambda rng, m: rb.Capped(float(rng.uniform(1, m))),
+    "multiple": lambda rng, m: float(rng.uniform(0.1, 3)) * rb.Capped(float(rng.uniform(1, m))),
+    "dilation": lambda rng, m: rb.Capped(float(rng.uniform(1, m))).scaled(rng.uniform(0.1, 0.9)),
+}
+"""Makers of a random relaxation on m examples whose traits claim all three conditions."""
+
+
+def crooked(d):
+    """A norm that is not orthant-monotonic."""
+    return cp.maximum(2 * cp.abs(d[0] - d[1]), cp.abs(d[0] + d[1]) / 2)
+
+
+def elliptic(d):
+    root = np.linalg.cholesky(np.array([[1.0, -5 / 8], [-5 / 8, 1.0]])).T
+    return cp.norm2(root @ d)
+
+
+COUNTEREXAMPLES = {
+    "Example 1": (lambda d: (0.0, [crooked(d) <= 1]), 0.0, 1 / 4),
+    "Example 1, ellipsoid": (lambda d: (0.0, [elliptic(d) <= 5 / 8]), 0.19936, 1 / 4),
+    "Example 2": (crooked, 4 / 5, 7 / 8),
+}
+
+
+@pytest.mark.parametrize("name", MONOTONE_FAMILIES)
+def test_theorem_7_and_lemma_8_on_random_instances(name, rng):
+    """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d; 250 each."""
+    for _ in range(250):
+        m, n = (int(k) for k in rng.integers(2, 7, 2))
+        f = MONOTONE_FAMILIES[name](rng, m).resolve(m)
+        if name == "dilation":  # some leave nothing of the simplex
+            assert math.isfinite(f.penalty(np.full(m, 1 / m)))
+        A = rng.choice([-1.0, 1.0], (m, n)) if rng.random() < 0.5 else rng.uniform(-1, 1, (m, n))
+        w = rng.dirichlet(np.ones(n)) * rng.choice([-1, 1], n)
+        u = A @ w
+        value, d = f.relaxed_margin(u)
+        # Lemma 8 with the hinge at the γ of the kinks, where a piecewise linear f* has its best.
+        kinks = [g - f.conjugate(np.maximum(g - u, 0.0)) for g in u]
+        assert max(kinks) == pytest.approx(value, abs=1e-7)
+        for other in (d, np.full(m, 1 / m), f.repair(rng.dirichlet(np.ones(m)))):
+            assert value <= f.penalty(other) + np.abs(A.T @ other).max() + 1e-7
+
+
+@pytest.mark.parametrize("name", MONOTONE_FAMILIES)
+def test_theorem_7_at_the_optimum(name, rng):
+    for _ in range(3):
+        m = int(rng.integers(2, 6))
+        game = rb.Game(rng.uniform(-1, 1, (m, 4)), MONOTONE_FAMILIES[name](rng, m))
+        solution = rb.reference(game)
+        assert solution.gap <= 1e-6
+        assert hinge_form(game.relaxation, solution.margins) == pytest.approx(
+            solution.lower, abs=2e-6
+        )
+
+
+def test_corollary_5():
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        m = int(rng.integers(2, 6))
+        k = int(rng.integers(1, m + 1))
+        game = rb.Game(rng.uniform(-1, 1, (m, 3)), rb.Capped(k))
+        solution = rb.reference(game)
+        assert float(average_of_smallest(solution.margins, k)) == pytest.approx(
+            solution.upper, abs=1e-7
+        )
+        u = rng.uniform(-1, 1, m)
+        assert hinge_form(rb.Capped(k), u) == pytest.approx(float(average_of_smallest(u, k)))
+
+
+@pytest.mark.parametrize(("f", "margin", "edge"), COUNTEREXAMPLES.values(), ids=COUNTEREXAMPLES)
+def test_examples_1_and_2_fail_for_norms_that_are_not_orthant_monotonic(f, margin, edge):
+    """A = [[0], [1]]: the hinge form of the paper misses ρ; F(Aw) does not, without Thm 7."""
+    game = rb.Game(np.array([[0.0], [1.0]]), rb.Custom(f))
+    reference = rb.reference(game)
+    assert (reference.lower, reference.upper) == pytest.approx((edge, edge), abs=1e-6)
+    assert rb.compare(reference, rb.solve(game, tol=0.01))
+    hinge = [hinge_form(game.relaxation, np.array([0.0, w])) for w in np.linspace(-1, 1, 41)]
+    assert max(hinge) == pytest.approx(margin, abs=1e-5)
+    conditions = check_conditions(game.relaxation, 2)
+    assert [c.verdict for c in conditions] == ["holds", "holds", "fails"]
+    assert not conditions.ok
+    _confirm(game.relaxation, conditions.monotone.witness)
+
+
+def _confirm(f, violation):
+    """Evaluate a witness once more, on both sides."""
+    shrunk = violation.theta.copy()
+    shrunk[violation.i] *= 1.0 - violation.alpha
+    assert f.conjugate(violation.theta) < f.conjugate(shrunk) - 1e-7
+    d = violation.d.copy()
+    d[violation.i] = 0.0
+    assert f.penalty(violation.d) < f.penalty(d) - 1e-7
+
+
+HOLD = {
+    "square": lambda d: 0.5 * cp.sum_squares(d),
+    "ball": lambda d: (0.0, [cp.norm(d, 3) <= 0.9]),
+    "weighted cap": lambda d: (0.0, [cp.abs(d) <= np.linspace(0.3, 0.6, d.size)]),
+    "groups": lambda d: cp.norm2(d[:2]) + cp.norm_inf(d[1:]),
+    "orthant": lambda d: (cp.norm2(d), [d >= 0]),
+}
+
+
+@pytest.mark.parametrize("f", HOLD.values(), ids=HOLD)
+def test_nothing_is_found_where_there_is_nothing(f):
+    for seed in range(2):
+        assert check_conditions(rb.Custom(f), 4, seed).monotone.verdict == "undecided"
+
+
+@pytest.mark.parametrize("strength", [0.5, 0.05])
+def test_weak_couplings_between_two_of_many_are_found(strength):
+    """f = ½ d·M d has (iii) only for diagonal M."""
+    M = np.eye(8)
+    M[2, 5] = M[5, 2] = strength
+    f = rb.Custom(lambda d: 0.5 * cp.quad_form(d, M)).resolve(8)
+    found = check_conditions(f, 8).monotone
+    assert found.verdict == "fails"
+    _confirm(f, found.witness)
+
+
+def test_each_condition_fails_with_a_witness():
+    cases = {
+        "one too high": (lambda d: cp.norm2(d) + 1, "minimum"),
+        "below zero": (lambda d: cp.norm2(d - 1) - 3, "minimum"),
+        "no bound": (cp.sum, "minimum"),
+        "half space": (lambda d: (0.0, [d >= 0]), "core"),
+        "off the origin": (lambda d: (0.0, [cp.sum(d) >= 0.5]), "core"),
+        "slanted": (lambda d: (0.0, [d[0] + d[1] <= 0.5]), "monotone"),
+    }
+    for name, (function, condition) in cases.items():
+        f = rb.Custom(function).resolve(3)
+        conditions = check_conditions(f, 3)
+        failed = getattr(conditions, condition)
+        assert failed.verdict == "fails", name
+        if condition == "monotone":
+            _confirm(f, failed.witness)
+        elif condition == "core":
+            assert f.penalty(1e-5 * failed.witness) == math.inf
+        elif name == "one too high":
+            assert failed.witness == pytest.approx(1.0)
+        else:
+            assert f.penalty(failed.witness) < -0.1
+
+
+def test_declarations_are_attacked():
+    everything = Traits(monotone=True, zero_minimum=True, zero_in_core=True)
+    conditions = check_conditions(rb.Custom(crooked, traits=everything), 2)
+    assert conditions.monotone.verdict == "fails"
+    assert "though declared by the user" in conditions.monotone.reason
+    honest = check_conditions(rb.Custom(HOLD["square"], traits=everything), 3)
+    assert honest.monotone.verdict == "declared"
+    assert "points searched" in honest.monotone.reason
+    assert honest.ok
+
+    class Mine(rb.Capped):
+        """A user's subclass inherits claims, not theorems."""
+
+    assert check_conditions(Mine(2), 3).monotone.verdict == "declared"
+
+
+def test_calculus_keeps_what_it_may_and_refutes_the_rest():
+    held = check_conditions(0.5 * rb.Capped(2) + rb.Capped(3).scaled(-2), 4)
+    assert [c.verdict for c in held] == ["holds"] * 3
+    assert "follows from its terms" in str(held)
+    mixed = check_conditions(rb.Capped(2) + rb.Custom(HOLD["square"]), 4)
+    assert mixed.monotone.verdict == "undecided"
+    shifted = (rb.Capped(2) + rb.Capped(3).scaled(2)).shifted(-0.2).resolve(4)
+    found = check_conditions(shifted, 4)
+    assert found.core.verdict == "fails"  # |d − 0.2| <= 1/6 leaves out 0
+    assert found.monotone.verdict == "fails"
+    _confirm(shifted, found.monotone.witness)
+
+
+def test_it_is_deterministic_and_prints_a_table():
+    conditions = check_conditions(rb.Custom(crooked), 2, seed=3)
+    again = check_conditions(rb.Custom(crooked), 2, seed=3)
+    assert str(conditions) == str(again)
+    lines = str(conditions).split("\n")
+    assert [line.split()[0] for line in lines] == ["(i)", "(ii)", "(iii)"]
+    assert "fails" in lines[2]
+    with pytest.raises(rb.InputError, match="needs a Relaxation"):
+        check_conditions(rb.Capped, 3)
+    with pytest.raises(rb.InputError, match="m must be a whole number"):
+        check_conditions(rb.Capped(2), 0)
+
+
+@pytest.mark.parametrize("row", range(7))
+def test_appendix_b(row):
+    pair = appendix_b()[row]
+    assert pair.check(seed=row) <= 1e-6
+
+
+def test_a_wrong_row_would_be_noticed():
+    pair = appendix_b()[4]
+
+    def wrong(rng):
+        f, conjugate = pair.make(rng)
+        return f, lambda theta: 1.01 * conjugate(theta)
+
+    assert pair._replace(make=wrong).check() > 1e-3
+
+
+def test_the_dilation_of_a_cap_is_a_cap(rng):
+    """|c d_i| <= 1/k is |d_i| <= 1/(c k), so that closed forms check the numerical ones."""
+    f, twin = rb.Capped(2).scaled(Fraction(1, 2)).resolve(4), rb.Capped(1)
+    u = rng.uniform(-1, 1, 4)
+    assert f.relaxed_margin(u)[0] == pytest.approx(twin.relaxed_margin(u)[0], abs=1e-8)
+    assert f.conjugate(u) == pytest.approx(twin.conjugate(u))

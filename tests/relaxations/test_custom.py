@@ -1,0 +1,212 @@
+"""Relaxations written in cvxpy: against closed forms, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.relaxations import DualWitness, Traits
+
+
+def capped_at_half(d):
+    return 0.0, [cp.abs(d) <= 0.5]
+
+
+def half_square(d):
+    return 0.5 * cp.sum_squares(d)
+
+
+def group_spread(d):
+    """Auxiliary variables: the l1 distance to the nearest multiple of the all-ones vector."""
+    z = cp.Variable()
+    return cp.norm1(d - z)
+
+
+CAPPED = {
+    "f": lambda: rb.Custom(f=capped_at_half),
+    "conjugate": lambda: rb.Custom(conjugate=lambda x: cp.norm1(x) / 2),
+}
+
+
+@pytest.mark.parametrize("make", CAPPED.values(), ids=CAPPED)
+def test_it_agrees_with_the_closed_forms(make, rng):
+    f, twin = make().resolve(5), rb.Capped(2)
+    for scale in (1.0, 0.1):
+        u = scale * rng.uniform(-1, 1, 5)
+        value, d = f.relaxed_margin(u)
+        assert value == pytest.approx(twin.relaxed_margin(u)[0], abs=1e-7)
+        assert math.isfinite(f.penalty(d))
+        assert d.sum() == pytest.approx(1.0, abs=1e-12)
+        assert f.lower_bound(u, f.witness(u)) == pytest.approx(value, abs=1e-7)
+        # Every witness is a lower bound.
+        poor = DualWitness(float(rng.normal()), rng.normal(size=5))
+        assert f.lower_bound(u, poor) <= value + 1e-8
+        found = f.distribution(u, 0.05)
+        assert found == pytest.approx(twin.distribution(u, 0.05), abs=1e-5)
+        assert f.conjugate(u) == pytest.approx(twin.conjugate(u), abs=1e-8)
+    assert f.penalty(np.full(5, -0.5)) == pytest.approx(0.0, abs=1e-8)
+    assert f.penalty(np.full(5, 0.6)) == math.inf
+    assert f.repair(np.eye(5)[1]).max() == pytest.approx(0.5, abs=1e-6)
+
+
+def test_auxiliary_variables_are_minimised_over(rng):
+    f = rb.Custom(group_spread).resolve(5)
+    d = rng.uniform(0, 1, 5)
+    assert f.penalty(d) == pytest.approx(np.abs(d - np.median(d)).sum(), abs=1e-8)
+    u = rng.uniform(-1, 1, 5)
+    value, d = f.relaxed_margin(u)
+    assert d @ u + f.penalty(d) == pytest.approx(value, abs=1e-7)
+    assert f.lower_bound(u, f.witness(u)) == pytest.approx(value, abs=1e-7)
+
+
+def test_games_are_solved_and_bracketed(rng):
+    A = np.clip(rng.uniform(-1, 1, (6, 8)) + 0.2, -1, 1)
+    game = rb.Game(A, rb.Custom(half_square, name="half square"))
+    reference = rb.reference(game)
+    assert reference.gap <= 1e-6
+    solution = rb.solve(game, tol=0.02)
+    assert solution.status == "optimal"
+    assert rb.compare(reference, solution)
+    assert "half square" in repr(game)
+
+
+def test_the_function_is_called_once_for_each_m(rng):
+    calls = []
+
+    def f(d):
+        calls.append(d.shape)
+        return cp.norm2(d)
+
+    first = rb.Custom(f)
+    bound = first.resolve(4)
+    for g in (bound, first.resolve(4), first.resolve(3)):
+        g.distribution(rng.uniform(-1, 1, g._m), 0.1)
+        g.witness(np.zeros(g._m))
+        g.conjugate(np.zeros(g._m))
+        g.key()
+    assert calls == [(4,), (3,)]
+
+
+def test_the_second_distribution_is_much_faster_than_the_first():
+    code = """
+import time, numpy as np, relaxboost as rb
+def f(d):
+    import cvxpy as cp
+    return 0.5 * cp.sum_squares(d)
+f, seconds = rb.Custom(f), []
+for seed in range(4):
+    u = np.random.default_rng(seed).uniform(-1, 1, 200)
+    start = time.perf_counter()
+    f.distribution(u, 0.05)
+    seconds.append(time.perf_counter() - start)
+assert 5 * min(seconds[1:]) <= seconds[0], seconds
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_center_is_inside_where_the_uniform_distribution_is_not():
+    f = rb.Custom(lambda d: (0.0, [d[0] >= 0.5, d[1] <= 0.1])).resolve(3)
+    d = f.center(3)
+    assert f.penalty(d) == 0.0
+    assert d.min() > 0.01
+    assert d[0] > 0.51
+    assert np.array_equal(rb.Custom(half_square).resolve(3).center(3), np.full(3, 1 / 3))
+
+
+def test_repair_stops_at_the_boundary_and_forgives_what_a_solver_leaves():
+    f = rb.Custom(lambda d: (0.0, [cp.norm2(d) <= 0.75])).resolve(4)
+    d = f.repair(np.eye(4)[2])
+    assert np.linalg.norm(d) == pytest.approx(0.75, abs=1e-8)
+    near = d + 3e-9 * (np.eye(4)[2] - 0.25)
+    assert np.abs(f.repair(near) - near).max() <= 2e-8
+
+
+def test_equal_mathematics_has_equal_keys_in_every_process():
+    key = rb.Custom(lambda x: (cp.norm(x, 2), [x <= 0.5])).resolve(4).key()
+    assert rb.Custom(lambda q: (cp.norm2(q), [q <= 0.5])).resolve(4).key() == key
+    others = [
+        rb.Custom(lambda q: (cp.norm2(q) + 1, [q <= 0.5])).resolve(4),
+        rb.Custom(lambda q: (cp.norm2(q), [q <= 0.25])).resolve(4),
+        rb.Custom(lambda q: (cp.norm2(q), [q <= 0.5])).resolve(5),
+        rb.Custom(conjugate=lambda q: (cp.norm2(q), [q <= 0.5])).resolve(4),
+    ]
+    assert len({key, *(f.key() for f in others)}) == 5
+    code = (
+        "import cvxpy as cp, relaxboost as rb; cp.Variable(9)\n"
+        "print(rb.Custom(lambda x: (cp.norm(x, 2), [x <= 0.5])).resolve(4).key())"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == key
+    with pytest.raises(rb.InputError, match="has no key before a game gives m"):
+        rb.Custom(half_square).key()
+
+
+def test_pickle_and_comparison():
+    f = rb.Custom(half_square, traits=Traits(symmetric=True), name="mine").resolve(3)
+    f.penalty(np.zeros(3))
+    again = pickle.loads(pickle.dumps(f))
+    assert again == f
+    assert hash(again) == hash(f)
+    assert again.key() == f.key()
+    assert again.traits.symmetric
+    assert f != rb.Custom(half_square)
+    assert repr(f) == "Custom(mine)"
+    assert repr(rb.Custom(half_square)) == "Custom(f=half_square)"
+
+
+WRONG = {
+    "concave": (lambda d: cp.norm(d, 0.5), r"not convex.*\(d, 1/2\) is concave.* must be convex"),
+    "vector": (cp.sqrt, r"shape \(5,\), and f\(d\) is one number"),
+    "difference": (
+        lambda d: cp.sum_squares(d) - cp.norm(d),
+        r"the term Pnorm\w*\(d, 2\) is convex, and where it stands it must be concave",
+    ),
+    "product": (lambda d: d[0] * d[1], "neither convex nor concave"),
+    "nothing": (lambda d: None, "returned None"),
+    "two numbers": (lambda d: d[:2], r"shape \(2,\)"),
+    "three things": (lambda d: (1, 2, 3), "returned a tuple"),
+    "no list": (lambda d: (cp.norm(d), d <= 1), "put them in a list"),
+    "no constraint": (lambda d: (cp.norm(d), [True]), "each must be a cvxpy constraint"),
+    "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* shape \(5,\).* m = 5 entries"),
+    "NumPy function": (np.exp, "NumPy function on a CVXPY expression"),
+    "outside of a ball": (lambda d: (0, [cp.norm(d) >= 1]), "which is not convex.* be concave"),
+    "sphere": (lambda d: (0, [cp.norm(d) == 1]), "which is not convex.* must be affine"),
+    "no simplex": (lambda d: (0.0, [cp.sum(d) <= 0.5]), r"\+inf on the whole simplex"),
+    "unbounded": (lambda d: cp.Variable(), "not bounded below on the simplex"),
+    "integer": (lambda d: cp.norm(d - cp.Variable(integer=True)), "integer variables"),
+    "parameter": (lambda d: cp.Parameter(nonneg=True) * cp.norm(d), "contains the cvxpy parameter"),
+}
+
+
+@pytest.mark.parametrize(("f", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_functions_are_refused_with_the_reason(f, message):
+    with pytest.raises(rb.InputError, match=message) as caught:
+        rb.Game(np.eye(5), rb.Custom(f))
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_arguments():
+    for arguments in ({}, {"f": half_square, "conjugate": half_square}):
+        with pytest.raises(rb.InputError, match="either f or conjugate"):
+            rb.Custom(**arguments)
+    with pytest.raises(rb.InputError, match="a function of a cvxpy variable"):
+        rb.Custom(3)
+    with pytest.raises(rb.InputError, match="Traits"):
+        rb.Custom(half_square, traits={"monotone": True})
+    with pytest.raises(rb.InputError, match=r"\+inf on the whole simplex"):
+        rb.Custom(conjugate=cp.sum).resolve(3)
+
+
+@pytest.mark.parametrize("f", [cp.sum, lambda d: 3, lambda d: d[0] - 2 * d[1]])
+def test_affine_functions_are_fine(f):
+    g = rb.Custom(f).resolve(3)
+    assert g.lower_bound(np.zeros(3), g.witness(np.zeros(3))) == pytest.approx(
+        g.relaxed_margin(np.zeros(3))[0], abs=1e-8
+    )
