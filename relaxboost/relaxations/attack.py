@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost.relaxations.base import Relaxation, Vector
-from relaxboost.relaxations.numerical import _SOLVED, _run
+from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
 """Relative violation that counts: four orders of magnitude above the accuracy of the solvers."""
@@ -200,8 +200,8 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
-    _run(problem)
-    if problem.status not in _SOLVED:
+    solve_problem(problem)
+    if problem.status not in SOLVED:
         return None
     point = np.asarray(d.value)
     return point if math.isfinite(f.penalty(point)) else (1.0 - 1e-6) * point
@@ -219,5 +219,5 @@ def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
     equal = y + s == point
     goal = cp.Minimize(value + bound * cp.norm1(s))
     problem = cp.Problem(goal, [equal, *constraints])
-    _run(problem)
-    return -np.asarray(equal.dual_value) if problem.status in _SOLVED else None
+    solve_problem(problem)
+    return -np.asarray(equal.dual_value) if problem.status in SOLVED else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
-_SOLVED = ("optimal", "optimal_inaccurate")
+SOLVED = ("optimal", "optimal_inaccurate")
 
 
 class _Program(NamedTuple):
@@ -62,7 +62,7 @@ class Programs:
         program = self._get("conjugate" if everywhere else "boxed conjugate")
         program.parameters[0].value = theta
         status, value = solve_problem(program.problem)
-        if status in _SOLVED:
+        if status in SOLVED:
             return value
         if "unbounded" in status:
             return math.inf
@@ -75,7 +75,7 @@ class Programs:
         if program.parameters:  # f has variables of its own, to be minimised over
             program.parameters[0].value = d
             status, value = solve_problem(program.problem)
-            return value if status in _SOLVED else math.inf
+            return value if status in SOLVED else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
@@ -165,7 +165,7 @@ class Programs:
 
     def _solve(self, program: _Program, what: str) -> float:
         status, value = solve_problem(program.problem)
-        if status in _SOLVED and program.d.value is not None:
+        if status in SOLVED and program.d.value is not None:
             return value
         if "infeasible" in status:
             raise InputError(
@@ -197,7 +197,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
             except cp.SolverError:
                 continue
             status, value = str(problem.status), float(problem.value)
-            if status in _SOLVED and not math.isfinite(value):
+            if status in SOLVED and not math.isfinite(value):
                 value = float(problem.solution.opt_val)
             return status, value
     return "solver_error", math.nan
@@ -231,9 +231,9 @@ def split(total: Any, u: Vector) -> Vector:
         cache["split", m] = _Program(problem, d1, (at,), equal)
     program = cache["split", m]
     program.parameters[0].value = u
-    _run(program.problem)
-    if program.problem.status not in _SOLVED:
-        raise InputError(f"cvxpy ended with status {program.problem.status} on F(u) of {total!r}")
+    status, _ = solve_problem(program.problem)
+    if status not in SOLVED:
+        raise InputError(f"cvxpy ended with status {status} on F(u) of {total!r}")
     return u + np.asarray(program.simplex.dual_value)
 
 
