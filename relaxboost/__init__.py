@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         bounds,
         datasets,
         matrices,
+        outer,
         plots,
         projections,
         relaxations,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
+    from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
     from relaxboost.relaxations import Capped, HardMargin, Relaxation, Witness
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
@@ -45,9 +47,15 @@ _HOME = {
     "Game": "game",
     "HardMargin": "relaxations",
     "InputError": "errors",
+    "L1Ball": "outer",
+    "L1Penalty": "outer",
+    "L2Ball": "outer",
     "MissingDependencyError": "errors",
+    "OuterSet": "outer",
     "Relaxation": "relaxations",
+    "Simplex": "outer",
     "Solution": "solution",
+    "SquaredNorm": "outer",
     "Witness": "relaxations",
     "compare": "solution",
     "reference": "solvers",
@@ -58,6 +66,7 @@ _MODULES = (
     "bounds",
     "datasets",
     "matrices",
+    "outer",
     "plots",
     "projections",
     "relaxations",
@@ -71,15 +80,22 @@ __all__ = [
     "Game",
     "HardMargin",
     "InputError",
+    "L1Ball",
+    "L1Penalty",
+    "L2Ball",
     "MissingDependencyError",
+    "OuterSet",
     "Relaxation",
+    "Simplex",
     "Solution",
+    "SquaredNorm",
     "Witness",
     "boosters",
     "bounds",
     "compare",
     "datasets",
     "matrices",
+    "outer",
     "plots",
     "projections",
     "reference",
