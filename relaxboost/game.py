@@ -187,8 +187,9 @@ class Game:
             raise InputError(f"support names columns outside 0..{known - 1}")
         columns, where = np.unique(support, return_inverse=True)
         if columns.size < support.size:  # a column named twice has the sum of its weights
-            with np.errstate(over="ignore"):
-                return columns, np.bincount(where, coefficients)
+            total = np.zeros(columns.size)
+            np.add.at(total, where, coefficients)
+            return columns, total
         return support, coefficients
 
 

@@ -62,6 +62,7 @@ def data(solution: Solution) -> dict[str, Any]:
         "examples": s.game.m,
         "hypotheses": s.game.n,
         "relaxation": repr(s.game.relaxation),
+        "over": repr(s.game.over),
         "strongest_level": s.game.relaxation.level,
         "game_digest": s.game.digest,
         "gamma": _number(s.gamma),

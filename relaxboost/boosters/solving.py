@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost import bounds
+from relaxboost.boosters.active import Combination
 from relaxboost.boosters.combined import Combined
-from relaxboost.boosters.corrective import STEPS, Corrective
+from relaxboost.boosters.corrective import EXCHANGING, STEPS, Corrective
 from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
 from relaxboost.boosters.trace import Trace
 from relaxboost.errors import InputError
 from relaxboost.game import Game
+from relaxboost.outer import AtomicSet
 from relaxboost.parameters import count, positive
 from relaxboost.relaxations import Witness
 from relaxboost.solution import Solution
@@ -29,7 +31,8 @@ Vector = NDArray[np.float64]
 METHODS = ("auto", "combined", "corrective", "totally-corrective")
 
 _POINTLESS_SMOOTHING = 0.02
-"""Below this gap the linear program takes over from smoothing; see `benchmarks/inner.py`."""
+"""Below this gap, for atoms of size 1, the linear program takes over from smoothing; see
+`benchmarks/inner.py`."""
 
 
 def solve(
@@ -58,7 +61,8 @@ def solve(
         all weights of the columns seen so far are optimised each round. ``"combined"`` takes
         corrective pairwise steps to a gap of 0.02 and then the second with the linear program
         over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
-        ``"corrective"`` with pairwise steps.
+        ``"corrective"`` with pairwise steps. Over Euclidean sets (`L2Ball`, `SquaredNorm`), where
+        every best w is dense, there is ``"corrective"`` only, by default with a line search.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
         Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
         the fastest.
@@ -75,7 +79,7 @@ def solve(
         then returned; it does not bound the error by tol (errors up to 3/2 tol occur).
     max_rounds, time_limit : int, float (seconds), optional
         Further limits. Without them a run ends at `tol` only; Fig. 1 gets there within
-        64 log(m) / tol² rounds.
+        `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
         Called with the `State` of each round, whose arrays are not to be written to; the run ends
         when it returns True.
@@ -93,14 +97,16 @@ def solve(
     Raises
     ------
     InputError
-        Before any work, for an unknown method or option, an option that the method does not use,
+        Before any work, for an unknown method or option, an option that the method does not use
+        or the outer set does not allow,
         tol <= 0, limits that are not positive, or a weak learner whose slack is unknown or not
         below `tol` without `max_rounds` or `time_limit`.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. The theorem's 32 log(m) / ε² belongs
-    to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one.
+    to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one, times the
+    square of the radius of other balls (`OuterSet.rounds_bound`).
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
@@ -111,9 +117,10 @@ def solve(
     plan = _plan(game, tol, method, step, inner, beta, stopping)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the state, got {callback!r}")
-    if game.matrix.slack >= tol and max_rounds is None and time_limit is None:
+    slack = game.over.value(game.matrix.slack)
+    if slack >= tol and max_rounds is None and time_limit is None:
         raise InputError(
-            f"the slack of this weak learner, {game.matrix.slack:g}, is part of every upper bound, "
+            f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
             f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
             "or declare a smaller slack"
         )
@@ -128,7 +135,9 @@ def solve(
         except ProgramError as error:
             status, reason = "failed", str(error)
     proved = beta is None and game.matrix.slack == 0.0
-    bound = _bound(game.m, tol, stopping) if proved else math.nan
+    bound = math.nan
+    if proved:
+        bound = game.over.rounds_bound(game.m, game.n, tol, stopping == "certified")
     return run.solution(update, plan.name, status, reason, bound)
 
 
@@ -143,10 +152,6 @@ class _Plan:
 def _default_beta(spread: float, tol: float) -> float:
     # One distribution only (m = 1, or k = m): there is nothing to smooth.
     return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1.0
-
-
-def _bound(m: int, tol: float, stopping: str) -> float:
-    return max(1.0, (64.0 if stopping == "certified" else 32.0) * math.log(m) / tol / tol)
 
 
 def _plan(
@@ -174,11 +179,12 @@ def _plan(
         raise InputError(
             f'inner={inner!r} needs method="totally-corrective", and this is {method!r}'
         )
-    linear = game.relaxation.linear_form(game.m) is not None
+    _check_atoms(game, method, step)
+    linear = game.relaxation.linear_form(game.m) is not None and game.over.linear
     if method == "auto":
-        method, step = ("combined", None) if linear else ("corrective", "pairwise")
+        method, step = ("combined", None) if linear else ("corrective", _fastest_step(game))
     if method == "totally-corrective" and inner in (None, "auto"):
-        inner = "smoothed" if tol >= _POINTLESS_SMOOTHING or not linear else "lp"
+        inner = "smoothed" if tol >= _loose(game) or not linear else "lp"
     if stopping == "smoothed" and (method == "combined" or inner == "lp"):
         raise InputError(
             'stopping="smoothed" is the test of a smoothed problem; '
@@ -189,6 +195,31 @@ def _plan(
     return _make(game, tol, method, step or "fig1", inner, beta)
 
 
+def _check_atoms(game: Game, method: str, step: str | None) -> None:
+    """Raise for what moves weight between single columns, where every best w is dense."""
+    if isinstance(game.over, AtomicSet):
+        return
+    if method in ("combined", "totally-corrective"):
+        raise InputError(
+            f"method={method!r} optimises the weights of the columns found so far, and over "
+            f'{game.over!r} every column has weight from the start; use method="corrective", or '
+            "reference(game)"
+        )
+    if step in EXCHANGING:
+        raise InputError(
+            f"step={step!r} takes weight from the worst of finitely many atoms, and {game.over!r} "
+            'has none; use step="line-search"'
+        )
+
+
+def _fastest_step(game: Game) -> str:
+    return "pairwise" if isinstance(game.over, AtomicSet) else "line-search"
+
+
+def _loose(game: Game) -> float:
+    return _POINTLESS_SMOOTHING * game.over.reach(game.n)
+
+
 def _make(
     game: Game, tol: float, method: str, step: str, inner: str | None, beta: float | None
 ) -> _Plan:
@@ -197,7 +228,7 @@ def _make(
         smoothing = beta or _default_beta(math.log(game.m) if step == "fig1" else spread, tol)
         return _Plan(f"corrective ({step})", lambda _: Corrective(game, smoothing, step))
     if method == "combined":
-        loose = max(tol, _POINTLESS_SMOOTHING)
+        loose = max(tol, _loose(game))
         smoothing = beta or _default_beta(spread, loose)
         return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
     name = f"totally-corrective ({inner})"
@@ -228,7 +259,7 @@ class _Run:
         self._trace = Trace()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
-        self._w: tuple[int, Vector] = (0, np.empty(0))
+        self._w: Any = None
         self._d = game.relaxation.center(game.m)
         self._retry = 1.0
 
@@ -275,13 +306,15 @@ class _Run:
         return ""
 
     def _certify(
-        self, active: Any
+        self, active: Combination
     ) -> tuple[tuple[NDArray[np.int64], Vector], float, Witness, Vector, float]:
         game = self._game
-        w = game.repair_w(active.coefficients(self._w))
-        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w)
+        snapshot = active.snapshot() if self._w is None else self._w
+        w = game.repair_w(active.coefficients(snapshot))
+        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
         d = game.repair_d(self._d)
-        return w, lower, witness, d, bounds.evaluate_upper(game.matrix, game.relaxation, d)
+        upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+        return w, lower, witness, d, upper
 
     def solution(
         self, update: Update, name: str, status: str, reason: str, bound: float
