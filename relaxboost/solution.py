@@ -38,7 +38,7 @@ class Record(NamedTuple):
     step: float
     """Step taken to reach this round (nan for a totally corrective one)."""
     inner: str
-    """How d_t was made: "smoothed" or "lp"."""
+    """How d_t was made: "smoothed", "lp" or "hull"."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ class State:
     step: float
     """The step that led to w_t."""
     inner: str
-    """How d_t was made: "smoothed" or "lp"."""
+    """How d_t was made: "smoothed", "lp" or "hull"."""
 
 
 class Update(Protocol):
@@ -62,7 +62,7 @@ class Update(Protocol):
 
     @property
     def inner(self) -> str:
-        """How d_t is made: "smoothed" or "lp"."""
+        """How d_t is made: "smoothed", "lp" or "hull"."""
         ...
 
     def advance(self, best: Any) -> bool:

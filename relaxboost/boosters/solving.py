@@ -15,6 +15,7 @@ from relaxboost import bounds
 from relaxboost.boosters.active import Combination
 from relaxboost.boosters.combined import Combined
 from relaxboost.boosters.corrective import EXCHANGING, STEPS, Corrective
+from relaxboost.boosters.hull import HullCorrective
 from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
@@ -62,14 +63,16 @@ def solve(
         corrective pairwise steps to a gap of 0.02 and then the second with the linear program
         over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
         ``"corrective"`` with pairwise steps. Over Euclidean sets (`L2Ball`, `SquaredNorm`), where
-        every best w is dense, there is ``"corrective"`` only, by default with a line search.
+        every best w is dense, ``"totally-corrective"`` optimises d over the hull of the worst
+        distributions seen, and is ``"auto"``; there is no ``"combined"``.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
         Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
         the fastest.
-    inner : {"auto", "smoothed", "lp"}, optional
+    inner : {"auto", "smoothed", "lp", "hull"}, optional
         How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
         restricted linear program it becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and
-        where f is not polyhedral. The history says which was used.
+        where f is not polyhedral. Euclidean sets have ``"hull"`` only. The history says which was
+        used.
     beta : float, optional
         Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
         and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
@@ -150,8 +153,8 @@ class _Plan:
 
 
 def _default_beta(spread: float, tol: float) -> float:
-    # One distribution only (m = 1, or k = m): there is nothing to smooth.
-    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1.0
+    # One distribution only (m = 1, or k = m): nothing is smoothed, and steps may be whole.
+    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1e100
 
 
 def _plan(
@@ -167,7 +170,7 @@ def _plan(
     for name, value, known in (
         ("method", method, METHODS),
         ("step", step, (None, *STEPS)),
-        ("inner", inner, (None, "auto", "smoothed", "lp")),
+        ("inner", inner, (None, "auto", "smoothed", "lp", "hull")),
         ("stopping", stopping, ("certified", "smoothed")),
     ):
         if value not in known:
@@ -179,41 +182,52 @@ def _plan(
         raise InputError(
             f'inner={inner!r} needs method="totally-corrective", and this is {method!r}'
         )
-    _check_atoms(game, method, step)
-    linear = game.relaxation.linear_form(game.m) is not None and game.over.linear
-    if method == "auto":
-        method, step = ("combined", None) if linear else ("corrective", _fastest_step(game))
-    if method == "totally-corrective" and inner in (None, "auto"):
-        inner = "smoothed" if tol >= _loose(game) or not linear else "lp"
-    if stopping == "smoothed" and (method == "combined" or inner == "lp"):
+    if isinstance(game.over, AtomicSet):
+        method, step, inner = _with_atoms(game, tol, method, step, inner)
+    else:
+        method, step, inner = _without_atoms(game, method, step, inner)
+    if stopping == "smoothed" and (method == "combined" or inner in ("lp", "hull")):
         raise InputError(
             'stopping="smoothed" is the test of a smoothed problem; '
             'use method="corrective", or inner="smoothed"'
         )
-    if beta is not None and inner == "lp":
-        raise InputError('beta smooths, and inner="lp" does not; leave one of them out')
+    if beta is not None and inner in ("lp", "hull"):
+        raise InputError(f"beta smooths, and inner={inner!r} does not; leave one of them out")
     return _make(game, tol, method, step or "fig1", inner, beta)
 
 
-def _check_atoms(game: Game, method: str, step: str | None) -> None:
-    """Raise for what moves weight between single columns, where every best w is dense."""
-    if isinstance(game.over, AtomicSet):
-        return
-    if method in ("combined", "totally-corrective"):
+def _with_atoms(
+    game: Game, tol: float, method: str, step: str | None, inner: str | None
+) -> tuple[str, str | None, str | None]:
+    """Fill in what was left open, over a set with atoms."""
+    linear = game.relaxation.linear_form(game.m) is not None
+    if inner == "hull":
+        raise InputError(f'inner="hull" is for Euclidean sets, and this game is over {game.over!r}')
+    if method == "auto":
+        method, step = ("combined", None) if linear else ("corrective", "pairwise")
+    if method == "totally-corrective" and inner in (None, "auto"):
+        inner = "smoothed" if tol >= _loose(game) or not linear else "lp"
+    return method, step, inner
+
+
+def _without_atoms(
+    game: Game, method: str, step: str | None, inner: str | None
+) -> tuple[str, str | None, str | None]:
+    """Fill in what was left open, over a Euclidean set; raise for what re-weighs columns."""
+    if method == "combined" or inner in ("smoothed", "lp"):
+        what = f"method={method!r}" if method == "combined" else f"inner={inner!r}"
         raise InputError(
-            f"method={method!r} optimises the weights of the columns found so far, and over "
-            f'{game.over!r} every column has weight from the start; use method="corrective", or '
-            "reference(game)"
+            f"{what} re-weighs the columns found so far, and over {game.over!r} every column has "
+            'weight from the start; use method="totally-corrective", inner="hull"'
         )
     if step in EXCHANGING:
         raise InputError(
             f"step={step!r} takes weight from the worst of finitely many atoms, and {game.over!r} "
             'has none; use step="line-search"'
         )
-
-
-def _fastest_step(game: Game) -> str:
-    return "pairwise" if isinstance(game.over, AtomicSet) else "line-search"
+    if method == "auto":
+        method = "totally-corrective"
+    return method, step, "hull" if method == "totally-corrective" else None
 
 
 def _loose(game: Game) -> float:
@@ -234,6 +248,8 @@ def _make(
     name = f"totally-corrective ({inner})"
     if inner == "lp":
         return _Plan(name, lambda _: TotallyCorrectiveLP(game))
+    if inner == "hull":
+        return _Plan(name, lambda _: HullCorrective(game, tol))
     smoothing = beta or _default_beta(spread, tol)
     return _Plan(
         name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)

@@ -128,7 +128,8 @@ class OuterSet(ABC):
         for ‖A(v − w)‖_inf <= 2; here that is 2·`reach`, and the square of it enters.
         """
         ratio = self.reach(n) / tol
-        return max(1.0, (64.0 if certified else 32.0) * math.log(m) * ratio * ratio)
+        # The test comes before the step, so that even a game for one step (m = 1) takes two rounds.
+        return max(2.0, (64.0 if certified else 32.0) * math.log(m) * ratio * ratio)
 
 
 def size_parameter(owner: str, name: str, value: object) -> Fraction:

@@ -31,6 +31,13 @@ class EuclideanSet(OuterSet):
     def answer(self, edges: Vector, size: float) -> Vector:
         """Return the maximiser of <v, w> − g*(w) for v = `edges` of Euclidean norm `size`."""
 
+    @abstractmethod
+    def pull(self, tol: float) -> tuple[float, float, float]:
+        """Return (a, b, c) with the best w at v near v · a / sqrt(b ‖v‖_2² + c), and c > 0.
+
+        This is the gradient of a smooth function at least g and at most g + tol/2.
+        """
+
     def cost(self, w: Vector) -> float:
         """Return g*(w) as computed, for a w at which it is finite; by default 0."""
         return 0.0
@@ -84,6 +91,11 @@ class L2Ball(EuclideanSet):
     def answer(self, edges: Vector, size: float) -> Vector:
         """Return radius · v / ‖v‖_2, or 0 for v = 0."""
         return edges / size * float(self.radius) if size > 0.0 else np.zeros_like(edges)
+
+    def pull(self, tol: float) -> tuple[float, float, float]:
+        """Return the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2."""
+        radius = float(self.radius)
+        return radius, 1.0, (0.5 * tol / radius) ** 2
 
     def value(self, size: float) -> float:
         """Return radius · size."""
@@ -168,6 +180,10 @@ class SquaredNorm(EuclideanSet):
         """Return v / (2 weight)."""
         return edges / (2.0 * float(self.weight))
 
+    def pull(self, tol: float) -> tuple[float, float, float]:
+        """Return the gradient of g, v / (2 weight)."""
+        return 0.5 / float(self.weight), 0.0, 1.0
+
     def cost(self, w: Vector) -> float:
         """Return weight · ‖w‖_2²."""
         return float(self.weight) * float(w @ w)
@@ -211,7 +227,7 @@ class SquaredNorm(EuclideanSet):
         q = 1.0 / (1.0 + n * log / (tol * weight))  # β = tol / (2 log m)
         tested = tol / 2.0 if certified else tol
         halt = math.log(n / (4.0 * weight)) - math.log(q) - math.log(tested)
-        return 1.0 + math.ceil(max(0.0, halt) / q)
+        return 1.0 + math.ceil(max(1.0, halt / q))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return ‖v‖_2² / (4 weight) with v = Aᵀd."""
