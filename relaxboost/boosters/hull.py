@@ -62,7 +62,8 @@ class HullCorrective:
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
         best = Dense(w, best.edge)
         active.move(best, 1.0, active.direction(best))
-        self._include(self._relaxation.relaxed_margin(active.u)[1])
+        worst = self._relaxation.relaxed_margin(active.u)[1]
+        self._include(self._relaxation.repair(worst))
         used = self._used
         before = self._weights[:used].copy()
         reweigh(self._gram, self._costs, self._weights, used, top, curve, base, 0.02 * self._tol)
@@ -75,13 +76,16 @@ class HullCorrective:
         return True
 
     def _include(self, d: Vector) -> None:
+        cost = self._relaxation.penalty(d)
+        if not math.isfinite(cost):
+            return  # an f of one's own that does not accept what it repaired
         if self._used == self._weights.size:
             self._make_room()
         slot = self._used
         edges = self._matrix.edges(d)
         self._points[:, slot] = d
         self._edges[:, slot] = edges
-        self._costs[slot] = self._relaxation.penalty(d)
+        self._costs[slot] = cost
         self._weights[slot] = 0.0
         self._used = slot + 1
         products = edges @ self._edges[:, : slot + 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class AtomicSet(OuterSet):
     optimal, so columns can be priced.
     """
 
+    level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
     holds_zero: ClassVar[bool]

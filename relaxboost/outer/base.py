@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from relaxboost.parameters import exact, spell
 
 Vector = NDArray[np.float64]
 
-LARGEST = 1e100
-"""Radii and weights lie in [1/LARGEST, LARGEST]: squares of what lies beyond leave the doubles."""
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Radii and weights lie between these: squares of what lies beyond leave the doubles."""
 
 
 class Dense(NamedTuple):
@@ -48,6 +48,9 @@ class OuterSet(ABC):
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 3 (Definition 6) and the last sentence of Sec. 6.
     """
+
+    level: ClassVar[Literal["exact", "enclosed"]]
+    """The strongest proof its values allow: rational, or with square roots."""
 
     linear: ClassVar[bool]
     """Whether g is polyhedral, so that a linear program can state it."""
@@ -143,7 +146,7 @@ def size_parameter(owner: str, name: str, value: object) -> Fraction:
     q = exact(owner, name, value)
     if q <= 0:
         raise InputError(f"{owner}({name}={spell(q)}) needs {name} > 0")
-    if not Fraction(1, 10**100) <= q <= 10**100:
+    if not Fraction(SMALLEST) <= q <= Fraction(LARGEST):
         raise InputError(
             f"{owner}({name}={spell(q)}) needs {name} between 1e-100 and 1e100: beyond, doubles "
             "run out; rescale f and the game"

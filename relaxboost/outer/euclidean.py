@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class L2Ball(EuclideanSet):
 
     radius: Any = 1
 
+    level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", size_parameter("L2Ball", "radius", self.radius))
 
@@ -95,7 +97,8 @@ class L2Ball(EuclideanSet):
     def pull(self, tol: float) -> tuple[float, float, float]:
         """Return the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2."""
         radius = float(self.radius)
-        return radius, 1.0, (0.5 * tol / radius) ** 2
+        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
+        return radius, 1.0, delta * delta
 
     def value(self, size: float) -> float:
         """Return radius · size."""
@@ -170,6 +173,8 @@ class SquaredNorm(EuclideanSet):
 
     weight: Any
 
+    level: ClassVar[Literal["exact", "enclosed"]] = "exact"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", size_parameter("SquaredNorm", "weight", self.weight))
 
@@ -224,10 +229,12 @@ class SquaredNorm(EuclideanSet):
         """
         assert n is not None
         weight, log = float(self.weight), math.log(m)
-        q = 1.0 / (1.0 + n * log / (tol * weight))  # β = tol / (2 log m)
+        inverse = 1.0 + n * log / tol / weight  # 1/q at β = tol / (2 log m)
+        if not math.isfinite(inverse):
+            return math.inf
         tested = tol / 2.0 if certified else tol
-        halt = math.log(n / (4.0 * weight)) - math.log(q) - math.log(tested)
-        return 1.0 + math.ceil(max(1.0, halt / q))
+        halt = math.log(n / (4.0 * weight)) + math.log(inverse) - math.log(tested)
+        return 1.0 + max(1.0, math.ceil(halt * inverse))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return ‖v‖_2² / (4 weight) with v = Aᵀd."""

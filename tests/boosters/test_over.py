@@ -142,6 +142,29 @@ def test_weights_in_the_hull_are_the_minimum(rng):
         assert weights @ slopes - slopes.min() <= 1e-9
 
 
+@pytest.mark.parametrize("over", EUCLIDEAN, ids=repr)
+def test_a_gap_below_rounding_ends_as_stalled(over, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (30, 10)) + 0.3, -1, 1), over=over)
+    solution = rb.solve(game, 1e-18, max_rounds=300)
+    assert solution.status in ("stalled", "optimal", "max_rounds")
+    assert solution.gap <= 1e-12
+    assert rb.compare(solution, rb.reference(game))
+
+
+@pytest.mark.parametrize("make", [rb.L1Ball, rb.L2Ball, rb.SquaredNorm])
+@pytest.mark.parametrize("value", [1e-100, 1e-9, 1e9, 1e100])
+def test_extreme_sizes_end_somehow_with_a_true_bracket(make, value, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 4)) + 0.5, -1, 1), over=make(value))
+    sizes = {rb.L1Ball: 1.0, rb.L2Ball: 1.0, rb.SquaredNorm: 0.25}
+    unit = rb.reference(rb.Game(game.matrix, over=make(sizes[make])))
+    for tol in (1e-300, 1e-3, 1e300):
+        for options in ({}, {"method": "corrective"}):
+            run = rb.solve(game, tol, max_rounds=30, **options)
+            factor = value if make is not rb.SquaredNorm else sizes[make] / value
+            assert run.lower <= unit.upper * factor * (1 + 1e-12)
+            assert run.upper >= unit.lower * factor * (1 - 1e-12)
+
+
 def test_the_hull_drops_points_without_weight(rng):
     A = np.clip(rng.uniform(-1, 1, (300, 40)) + 0.1, -1, 1)
     game = rb.Game(A, rb.Capped(30), over=rb.L2Ball())
