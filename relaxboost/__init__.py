@@ -29,14 +29,27 @@ if TYPE_CHECKING:
         relaxations,
         report,
         solvers,
+        testing,
     )
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
     from relaxboost.relaxations import (
         Capped,
+        Caps,
+        ChiSquareBall,
+        ChiSquarePenalty,
         Custom,
+        CVaR,
+        DualWitness,
+        GroupCaps,
         HardMargin,
+        HellingerBall,
+        HellingerPenalty,
+        NormBall,
+        NormPenalty,
+        PowerBall,
+        PowerPenalty,
         Relaxation,
         Traits,
         Witness,
@@ -48,13 +61,25 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "CVaR": "relaxations",
     "Capped": "relaxations",
+    "Caps": "relaxations",
+    "ChiSquareBall": "relaxations",
+    "ChiSquarePenalty": "relaxations",
     "Comparison": "solution",
     "Custom": "relaxations",
+    "DualWitness": "relaxations",
     "Game": "game",
+    "GroupCaps": "relaxations",
     "HardMargin": "relaxations",
+    "HellingerBall": "relaxations",
+    "HellingerPenalty": "relaxations",
     "InputError": "errors",
     "MissingDependencyError": "errors",
+    "NormBall": "relaxations",
+    "NormPenalty": "relaxations",
+    "PowerBall": "relaxations",
+    "PowerPenalty": "relaxations",
     "Relaxation": "relaxations",
     "Solution": "solution",
     "Traits": "relaxations",
@@ -74,16 +99,29 @@ _MODULES = (
     "relaxations",
     "report",
     "solvers",
+    "testing",
 )
 
 __all__ = [
+    "CVaR",
     "Capped",
+    "Caps",
+    "ChiSquareBall",
+    "ChiSquarePenalty",
     "Comparison",
     "Custom",
+    "DualWitness",
     "Game",
+    "GroupCaps",
     "HardMargin",
+    "HellingerBall",
+    "HellingerPenalty",
     "InputError",
     "MissingDependencyError",
+    "NormBall",
+    "NormPenalty",
+    "PowerBall",
+    "PowerPenalty",
     "Relaxation",
     "Solution",
     "Traits",
@@ -101,6 +139,7 @@ __all__ = [
     "report",
     "solve",
     "solvers",
+    "testing",
 ]
 
 

@@ -23,6 +23,7 @@ FLOORS = [
     {"solvers", "boosters"},
     {"datasets"},
     {"report", "plots"},
+    {"testing"},
     {"cli"},
     {"__main__", "__init__"},
 ]

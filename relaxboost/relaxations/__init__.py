@@ -1,7 +1,8 @@
 """Relaxations f of the weak-learning game, one file per family."""
 
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
-from relaxboost.relaxations.capped import Capped
+from relaxboost.relaxations.capped import Capped, CVaR
+from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.conditions import (
     Condition,
     Conditions,
@@ -10,17 +11,38 @@ from relaxboost.relaxations.conditions import (
     hinge_form,
 )
 from relaxboost.relaxations.custom import Custom
+from relaxboost.relaxations.divergences import (
+    ChiSquareBall,
+    ChiSquarePenalty,
+    HellingerBall,
+    HellingerPenalty,
+    PowerBall,
+    PowerPenalty,
+)
+from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.norms import NormBall, NormPenalty
 from relaxboost.relaxations.pairs import appendix_b
 
 __all__ = [
+    "CVaR",
     "Capped",
+    "Caps",
+    "ChiSquareBall",
+    "ChiSquarePenalty",
     "Condition",
     "Conditions",
     "Custom",
     "DualWitness",
+    "GroupCaps",
     "HardMargin",
+    "HellingerBall",
+    "HellingerPenalty",
     "LinearForm",
+    "NormBall",
+    "NormPenalty",
+    "PowerBall",
+    "PowerPenalty",
     "Relaxation",
     "Traits",
     "Violation",

@@ -89,6 +89,25 @@ def _spell(value: object, owner: object) -> str:
     )
 
 
+def as_margins(u: Any, owner: object) -> Vector:
+    """Return `u` as a float64 vector.
+
+    Raises
+    ------
+    InputError
+        If `u` is not a non-empty vector of numbers, or has a nan.
+    """
+    try:
+        u = np.asarray(u, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
+    if u.ndim != 1 or u.size == 0:
+        raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
+    if math.isnan(u.min()):  # minimum and nan: one pass for what isnan and any take two for
+        raise InputError(f"{owner!r} needs margins u without nan")
+    return u
+
+
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """Return the non-negative part of `d`, scaled to sum to one; what sums to one already stays.
 
@@ -146,7 +165,7 @@ class Relaxation(ABC):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a d in the simplex that attains it."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         value, d, _, _ = numerical.programs(self, len(u)).margin(u)
         return value, self.repair(d)
 
@@ -155,12 +174,12 @@ class Relaxation(ABC):
 
         This is d_t of SS09 Fig. 1; β > 0.
         """
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         return self.repair(numerical.programs(self, len(u)).distribution(u, positive("beta", beta)))
 
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         _, _, gamma, x = numerical.programs(self, len(u)).margin(u)
         return DualWitness(gamma, x)
 
@@ -173,7 +192,10 @@ class Relaxation(ABC):
         x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
         if not (math.isfinite(witness.gamma) and np.isfinite(x).all()):
             return -math.inf
-        boxed = numerical.programs(self, len(x)).conjugate(x, everywhere=False)
+        try:
+            boxed = numerical.programs(self, len(x)).conjugate(x, everywhere=False)
+        except InputError:  # a witness too far off for the solver proves nothing
+            return -math.inf
         return float(witness.gamma) - boxed
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
@@ -217,6 +239,13 @@ class Relaxation(ABC):
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits."""
         return self
 
+    def _bind(self, m: int) -> Relaxation:
+        """Return what `resolve` does, without asking that f be finite somewhere on the simplex.
+
+        A term of a shift needs to be finite elsewhere.
+        """
+        return self.resolve(m)
+
     def center(self, m: int) -> Vector:
         """Return a point of the simplex where f is finite; by default the uniform distribution."""
         return np.full(m, 1.0 / m)
@@ -257,9 +286,15 @@ class Relaxation(ABC):
 
         `d` is non-negative, `total` encloses its exact sum, and d' is at most `distance` from
         d / Σd in the l1 norm. It absorbs the roundings that keep a floating-point d from being
-        exactly feasible. By default the penalty as computed, and no distance.
+        exactly feasible. By default the penalty as computed, and no distance; where that is
+        infinite, the penalty at `repair(d)` and the distance to it.
         """
-        return self.penalty(d), 0.0
+        value = self.penalty(d)
+        if math.isfinite(value):
+            return value, 0.0
+        repaired = self.repair(d)
+        apart = math.fsum(np.abs(repaired - d / total[0]).tolist())
+        return self.penalty(repaired), apart + 8.0 * UNIT
 
     def lipschitz(self, m: int) -> float:
         """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, inf if none is known."""

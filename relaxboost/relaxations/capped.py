@@ -21,6 +21,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
@@ -57,6 +58,11 @@ class Capped(Relaxation):
     the mean of the k smallest margins; for a k that is not an integer the ceil(k)-th smallest
     counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k. `Capped(1)` is the hard
     margin, `Capped(m)` leaves the uniform distribution only.
+
+    `CVaR` is another name of it: −F(u) is the conditional value at risk of the losses −u_i, each
+    of probability 1/m, at level α = 1 − k/m, that is the mean of the worst 1 − α of them. The
+    worst-case distribution is exact at ties too: where many margins equal the value at risk they
+    share what is left one after the other, and none exceeds the cap.
 
     Parameters
     ----------
@@ -158,7 +164,7 @@ class Capped(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         return _worst_tail(u, float(self._resolved_k), self.witness(u).gamma)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
@@ -167,6 +173,7 @@ class Capped(Relaxation):
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""
+        u = as_margins(u, self)
         rank = math.ceil(self._resolved_k) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 
@@ -243,3 +250,7 @@ class Capped(Relaxation):
         if isinstance(other, Capped) and self.k is not None and other.k is not None:
             return self if self.k >= other.k else other
         return None
+
+
+CVaR = Capped
+"""The relaxed margin of `Capped(k)` is minus the CVaR at level 1 − k/m of the losses −u."""

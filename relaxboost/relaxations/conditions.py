@@ -30,7 +30,7 @@ from relaxboost.relaxations import attack
 from relaxboost.relaxations.attack import Violation
 from relaxboost.relaxations.base import Relaxation, Vector
 from relaxboost.relaxations.custom import Custom
-from relaxboost.relaxations.numerical import _SOLVED, _run
+from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
@@ -232,8 +232,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
         problem = last
         if k + 1 < kinks.size:
             high.value, problem = kinks[k + 1], inner
-        _run(problem)
-        if problem.status in _SOLVED:
+        if solve_problem(problem) in SOLVED:
             best = max(best, float(problem.value))
     return best
 

@@ -15,6 +15,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 
@@ -48,8 +49,9 @@ class HardMargin(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return min_i u_i and the unit vector at its first minimiser."""
+        u = as_margins(u, self)
         i = int(np.argmin(u))
-        d = np.zeros(len(u))
+        d = np.zeros(u.size)
         d[i] = 1.0
         return float(u[i]), d
 
@@ -59,7 +61,7 @@ class HardMargin(Relaxation):
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = min_i u_i."""
-        return Witness(float(np.min(u)))
+        return Witness(float(as_margins(u, self).min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ if no margin is below it, else −inf."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
-_SOLVED = ("optimal", "optimal_inaccurate")
+SOLVED = ("optimal", "optimal_inaccurate")
 
 
 class _Program(NamedTuple):
@@ -61,9 +61,8 @@ class Programs:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         program = self._get("conjugate" if everywhere else "boxed conjugate")
         program.parameters[0].value = theta
-        _run(program.problem)
-        status = program.problem.status
-        if status in _SOLVED:
+        status = solve_problem(program.problem)
+        if status in SOLVED:
             return float(program.problem.value)
         if "unbounded" in status:
             return math.inf
@@ -75,8 +74,7 @@ class Programs:
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
             program.parameters[0].value = d
-            _run(program.problem)
-            solved = program.problem.status in _SOLVED
+            solved = solve_problem(program.problem) in SOLVED
             return float(program.problem.value) if solved else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
@@ -166,9 +164,8 @@ class Programs:
         return _Program(problem, d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
-        _run(program.problem)
-        status = program.problem.status
-        if status in _SOLVED and program.d.value is not None:
+        status = solve_problem(program.problem)
+        if status in SOLVED and program.d.value is not None:
             return float(program.problem.value)
         if "infeasible" in status:
             raise InputError(
@@ -182,16 +179,23 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def _run(problem: Any) -> None:
-    """Solve with Clarabel, and with its default settings where the tight ones are out of reach."""
+def solve_problem(problem: Any) -> str:
+    """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
+
+    Returns the status in cvxpy's words, ``"solver_error"`` where both attempts fail.
+    """
     import cvxpy as cp
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        try:
-            problem.solve(solver="CLARABEL", **_ACCURATE)
-        except cp.SolverError:
-            problem.solve(solver="CLARABEL")
+        for options in (_ACCURATE, {}):
+            try:
+                # A warm start is not faster, and its answer depends on what was solved before.
+                problem.solve(solver="CLARABEL", warm_start=False, **options)
+                return str(problem.status)
+            except cp.SolverError:
+                continue
+    return "solver_error"
 
 
 def programs(relaxation: Relaxation, m: int) -> Programs:
@@ -222,9 +226,9 @@ def split(total: Any, u: Vector) -> Vector:
         cache["split", m] = _Program(problem, d1, (at,), equal)
     program = cache["split", m]
     program.parameters[0].value = u
-    _run(program.problem)
-    if program.problem.status not in _SOLVED:
-        raise InputError(f"cvxpy ended with status {program.problem.status} on F(u) of {total!r}")
+    status = solve_problem(program.problem)
+    if status not in SOLVED:
+        raise InputError(f"cvxpy ended with status {status} on F(u) of {total!r}")
     return u + np.asarray(program.simplex.dual_value)
 
 

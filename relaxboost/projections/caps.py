@@ -1,0 +1,155 @@
+"""The entropic projection onto the simplex with a cap for each example, in the log domain.
+
+The minimiser of <d, u> + β Σ d_i log(d_i / a_i) with d <= c is d_i = min(c_i, x e_i), where
+e_i = a_i exp(−(u_i − γ)/β) for any reference γ and x solves Σ min(c_i, x e_i) = 1. With
+b_i = c_i / e_i in increasing order the first r entries are at their caps for the first r with
+
+    R_r = 1 − Σ_{i <= r} c_i <= b_{r+1} Σ_{i > r} e_i,
+
+which is Fig. 2 of Shalev-Shwartz & Singer (2009) with ν replaced by c_i; then
+x = R_r / Σ_{i > r} e_i. As reference serves the γ at which the caps are filled at β = 0,
+Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. It makes x <= 1 and x >= R / Σ_{u_i >= γ} e_i (a = 1),
+where R is what the caps below γ leave, so that an entry whose e_i overflows is at its cap and one
+whose e_i underflows has no weight.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.compiled import njit
+from relaxboost.errors import InputError
+from relaxboost.projections.selection import compensated_sum, first_reaching
+
+Vector = NDArray[np.float64]
+
+_SURELY_CAPPED = 1e-100
+
+
+def caps_threshold(u: Vector, caps: Vector) -> float:
+    """Return the smallest γ among the u_i with Σ_{u_i <= γ} c_i >= 1.
+
+    It maximises γ − Σ c_i [γ − u_i]_+. Where the caps reach one only up to rounding it is the
+    largest margin with a cap above zero. `u` and `caps` have shape (m,), caps >= 0.
+    """
+    used = caps > 0.0
+    used &= u < math.inf
+    if used.all():
+        key, weights = u.copy(), caps.copy()
+    else:
+        key, weights = u[used], caps[used]
+    largest = key.max()
+    gamma = first_reaching(key, weights, np.zeros(key.size), 1.0, False, 0.0)
+    return min(float(gamma), float(largest))
+
+
+@njit(error_model="numpy")
+def _cut(e: Vector, c: Vector) -> Vector:
+    """Return min{c, x e}, the x at which it sums to one."""
+    m = e.shape[0]
+    key, const, slope = np.empty(m), np.empty(m), np.empty(m)
+    n, surely = 0, 0.0
+    for i in range(m):
+        b = c[i] / e[i]
+        if b < _SURELY_CAPPED or e[i] == math.inf:
+            surely += c[i]
+        elif b < math.inf:
+            key[n], const[n], slope[n] = b, c[i], e[i]
+            n += 1
+    best = first_reaching(key[:n], const[:n], slope[:n], 1.0 - surely, False, 0.0)
+    capped, free = np.empty(m), np.empty(m)
+    for i in range(m):
+        at_cap = e[i] == math.inf or c[i] / e[i] < best or c[i] == 0.0
+        capped[i] = c[i] if at_cap else 0.0
+        free[i] = 0.0 if at_cap else e[i]
+    rest, total = max(0.0, 1.0 - compensated_sum(capped)), compensated_sum(free)
+    x = rest / total if total > 0.0 else 0.0
+    for i in range(m):
+        capped[i] += min(c[i], x * free[i])
+    return capped
+
+
+def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = None) -> Vector:
+    """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
+
+    Parameters
+    ----------
+    u : array of shape (m,)
+        Margins; ``+inf`` is allowed and gets weight 0.
+    beta : float
+        Entropic smoothing, > 0; any size relative to the spread of `u` is fine.
+    caps : array of shape (m,)
+        The caps c_i >= 0, with a sum of at least one up to rounding; 1 and more is no cap.
+    prior : array of shape (m,), optional
+        The a_i > 0, by default 1, none of them far beyond 1e±50. A whole number stands for as
+        many examples of one margin under one cap.
+
+    Returns
+    -------
+    array of shape (m,)
+        The distribution; it sums to one up to rounding.
+
+    Raises
+    ------
+    InputError
+        If the vectors do not match, hold nan or numbers out of range, or the caps (of the entries
+        with a finite margin) sum to less than one.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, where all caps are equal.
+    """
+    u, c, prior = check_vectors(u, beta, "caps", caps, "prior", prior)
+    if not (c.min() >= 0.0 and c.max() < math.inf):
+        raise InputError("caps must be numbers >= 0; 1 stands for no cap")
+    c = np.minimum(c, 1.0)  # so that their sum cannot overflow
+    room = float(c.sum() if u.max() < math.inf else c[u < math.inf].sum())
+    if room < 1.0 - 1e-15 * (c.size + 8):
+        raise InputError(
+            f"the caps of the entries with finite margins sum to {room:.17g}, and no distribution "
+            "obeys caps whose sum is below 1; raise some"
+        )
+    gamma = caps_threshold(u, c)
+    with np.errstate(over="ignore", under="ignore"):
+        e = np.exp((gamma - u) / beta)
+        if prior is not None:
+            e *= prior
+    return _cut(e, c)
+
+
+def check_vectors(
+    u: ArrayLike, beta: float, name: str, values: Any, other: str, optional: Any
+) -> tuple[Vector, Vector, Any]:
+    """Return margins and two vectors that go with them as float64; `optional` > 0 may be None.
+
+    Raises
+    ------
+    InputError
+        For margins that are nan or −inf, β <= 0, shapes that differ, nan.
+    """
+    try:
+        u = np.ascontiguousarray(u, dtype=np.float64)
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        optional = None if optional is None else np.ascontiguousarray(optional, dtype=np.float64)
+        beta = float(beta)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"margins u, beta, {name} and {other} must be numbers: {error}") from None
+    if u.ndim != 1 or u.size == 0:
+        raise InputError(f"margins u must be a non-empty vector, got shape {u.shape}")
+    if not (beta > 0.0 and math.isfinite(beta)):
+        raise InputError(f"beta must be a positive number, got {beta}")
+    if not u.min() > -math.inf or math.isnan(u.max()):
+        raise InputError("margins u must not contain nan or -inf")
+    for label, vector in ((name, values), (other, optional)):
+        if vector is not None and vector.shape != u.shape:
+            raise InputError(
+                f"{label} has shape {vector.shape}, and there are {u.size} margins; "
+                "give one number for each"
+            )
+    if optional is not None and not (optional.min() > 0.0 and optional.max() < math.inf):
+        raise InputError(f"{other} must be positive numbers")
+    return u, values, optional

@@ -1,0 +1,127 @@
+"""The entropic projection for a penalty on the largest weight, c max_i a_i d_i.
+
+Stationarity of <d, u> + c max a_i d_i + β Σ d_i log d_i on the simplex reads, with multipliers
+μ_i >= 0 of a_i d_i <= M, Σ μ_i = c, μ_i = 0 where a_i d_i < M,
+
+    u_i + β (log d_i + 1) + a_i μ_i = λ.
+
+Put s_i = u_i − β log a_i and d_i = K (1/a_i) exp(−max(s_i, η)/β): below the plateau (s_i > η) the
+left side is constant, and on it a_i μ_i = η − s_i satisfies the same equation. So η solves
+Σ [η − s_i]_+ / a_i = c, whatever K, and K normalises. As β -> 0 this is the γ of the relaxed
+margin, Σ [γ − u_i]_+ / a_i = c.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.projections.capped import capped_distribution
+from relaxboost.projections.caps import check_vectors
+from relaxboost.projections.selection import first_reaching
+
+Vector = NDArray[np.float64]
+
+
+def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, NDArray[np.bool_]]:
+    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and which v_i lie below it; v >= 0 or near."""
+    finite = v < math.inf
+    key, slope = (v.copy(), inverse.copy()) if finite.all() else (v[finite], inverse[finite])
+    below = v < first_reaching(key, -key * slope, slope, c, True, 0.0)
+    below &= finite
+    weights = inverse[below]
+    return float((c + (v[below] * weights).sum()) / weights.sum()), below
+
+
+def _checked(u: ArrayLike, beta: float, c: float, a: Any) -> tuple[Vector, Vector, float]:
+    """Return u, 1/a and c; `a` is None for ones."""
+    u, _, a = check_vectors(u, beta, "u", u, "a", a)
+    if not (isinstance(c, Real) and 0.0 <= float(c) < math.inf):
+        raise InputError(f"the weight c of the largest entry must be a number >= 0, got {c!r}")
+    if u.min() == math.inf:
+        raise InputError("margins u must not all be infinite")
+    return u, np.ones(u.size) if a is None else 1.0 / a, float(c)
+
+
+def plateau_margin(u: ArrayLike, c: float, a: Any = None) -> tuple[float, Vector]:
+    """Return min over the simplex of <d, u> + c max_i a_i d_i and a d that attains it.
+
+    Parameters
+    ----------
+    u : array of shape (m,)
+        Margins; ``+inf`` is allowed and gets weight 0.
+    c : float
+        Weight of the largest entry, >= 0.
+    a : array of shape (m,), optional
+        Factors a_i > 0, by default 1.
+
+    Returns
+    -------
+    float
+        The γ with Σ [γ − u_i]_+ / a_i = c, or min u if c = 0.
+    array of shape (m,)
+        d_i proportional to 1/a_i where u_i < γ (for c = 0 the first minimiser of u alone).
+
+    Raises
+    ------
+    InputError
+        For shapes that differ, numbers out of range, nan.
+    """
+    u, inverse, c = _checked(u, 1.0, c, a)
+    low = float(u.min())
+    gamma, below = _level(u - low, inverse, c) if c > 0.0 else (0.0, np.zeros(u.size, np.bool_))
+    if not below.any():  # c = 0, or too small to lift γ above min u in double precision
+        d = np.zeros(u.size)
+        d[np.argmin(u)] = 1.0
+        return low, d
+    d = np.where(below, inverse, 0.0)
+    return low + gamma, d / d.sum()
+
+
+def plateau_distribution(u: ArrayLike, beta: float, c: float, a: Any = None) -> Vector:
+    """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
+
+    The largest a_i d_i are cut to a plateau: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β),
+    s_i = u_i − β log a_i, where Σ [η − s_i]_+ / a_i = c.
+
+    Parameters
+    ----------
+    u : array of shape (m,)
+        Margins; ``+inf`` is allowed and gets weight 0.
+    beta : float
+        Entropic smoothing, > 0; any size relative to the spread of `u` is fine.
+    c : float
+        Weight of the largest entry, >= 0; c = 0 is soft-max.
+    a : array of shape (m,), optional
+        Factors a_i > 0, by default 1.
+
+    Returns
+    -------
+    array of shape (m,)
+        The distribution; it sums to one up to rounding.
+
+    Raises
+    ------
+    InputError
+        For shapes that differ, numbers out of range, nan.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 5, whose Fig. 2 is the case of a hard cap.
+    """
+    u, inverse, c = _checked(u, beta, c, a)
+    # In units of β, so that log a_i is not lost beside the margins; the limit where c/β overflows.
+    unit = max(float(beta), c * 1e-300)
+    with np.errstate(over="ignore", under="ignore"):
+        v = (u - u.min()) / unit
+        if c / unit == 0.0:
+            return capped_distribution(u, beta)
+        v += np.log(inverse)
+        level, _ = _level(v, inverse, c / unit)
+        d = inverse * np.exp(np.minimum(level - v, 0.0))
+    return d / d.sum()

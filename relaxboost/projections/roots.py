@@ -1,0 +1,59 @@
+"""A safeguarded Newton iteration for the scalar equations that normalise a distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+Function = Callable[[float], tuple[float, float]]
+
+
+def decreasing_root(
+    function: Function,
+    start: float,
+    reach: float,
+    tolerance: float = 1e-14,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> float:
+    """Return x with |h(x)| <= tolerance for a decreasing h, or as near to it as doubles allow.
+
+    Newton's step is taken where it stays within what is known of the root; else the interval is
+    halved or, while it is open, left in the direction of the root by `reach`, doubled each time.
+
+    Parameters
+    ----------
+    function : callable
+        Maps x to (h(x), h'(x)); h decreases, h' may be zero or not finite where it is not known.
+    start, reach : float
+        Where to begin, and the first length of a step into the open.
+    tolerance : float
+        The |h| at which to stop, >= 0.
+    lower, upper : float
+        What is known of the root: h(lower) >= 0 >= h(upper).
+    """
+    x = min(max(start, lower), upper)
+    last, slow = math.inf, 0
+    for _ in range(200):
+        value, slope = function(x)
+        if abs(value) <= tolerance or math.isnan(value):
+            return x
+        if value > 0.0:
+            lower = x
+        else:
+            upper = x
+        slow = slow + 1 if abs(value) > 0.5 * last else 0
+        last = abs(value)
+        newton = x - value / slope if slope < 0.0 else math.nan
+        bounded = upper - lower < math.inf
+        if lower < newton < upper and slow < 3 and (bounded or abs(newton - x) <= 8.0 * reach):
+            following = newton
+        elif bounded:
+            following, slow = 0.5 * (lower + upper), 0
+        else:
+            following = x + reach if value > 0.0 else x - reach
+            reach *= 2.0
+        if following == x or not lower <= following <= upper:
+            return x
+        x = following
+    return x

@@ -1,0 +1,72 @@
+"""Where a sum of hinges or of capped ramps reaches a target: a selection, without sorting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import njit
+
+Vector = NDArray[np.float64]
+
+
+@njit()
+def compensated_sum(x: Vector) -> float:
+    """Return Σ x with an error of two roundings of the result (Neumaier's summation), x >= 0."""
+    total, lost = 0.0, 0.0
+    for i in range(x.shape[0]):
+        new = total + x[i]
+        lost += (total - new) + x[i] if total >= x[i] else (x[i] - new) + total
+        total = new
+    return total + lost
+
+
+@njit()
+def _pivot(key: Vector, n: int, state: int) -> float:
+    """Return the median of three keys at pseudo-random places."""
+    a = key[state % n]
+    b = key[(state * 31 + 7) % n]
+    c = key[(state * 17 + 3) % n]
+    return max(min(a, b), min(max(a, b), c))
+
+
+@njit()
+def first_reaching(
+    key: Vector, const: Vector, slope: Vector, target: float, rising: bool, slope_beyond: float
+) -> float:
+    """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
+
+    S(p) = Σ_{key <= p} const + p (slope_beyond + Σ slope), non-decreasing in p. The second sum is
+    over key <= p if `rising` (hinges) and over key > p if not (ramps that end at their key). The
+    keys are finite; the three vectors are used up. Linear time on average, and deterministic.
+    """
+    n, state, best = key.shape[0], 12345, math.inf
+    left, ramp = 0.0, slope_beyond  # what the keys no longer considered contribute
+    while n > 0:
+        state = (state * 1103515245 + 12345) % 2147483648
+        p = _pivot(key, n, state)
+        upto, slope_upto, above, slope_above = 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            inside = key[i] <= p
+            upto += const[i] if inside else 0.0
+            slope_upto += slope[i] if inside else 0.0
+            slope_above += 0.0 if inside else slope[i]
+            above += 0.0 if key[i] < p else slope[i]  # equal keys go with those above
+        reached = left + upto + p * (ramp + (slope_upto if rising else slope_above)) >= target
+        if reached:
+            best = p
+            if not rising:
+                ramp += above
+        else:
+            left += upto
+            if rising:
+                ramp += slope_upto
+        kept = 0
+        for i in range(n):  # in place: what is kept never overtakes what is read
+            k = key[i]
+            key[kept], const[kept], slope[kept] = k, const[i], slope[i]
+            kept += (k < p) if reached else (k > p)
+        n = kept
+    return best

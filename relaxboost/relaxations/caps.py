@@ -1,0 +1,311 @@
+"""A cap for each example: the weighted soft margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from relaxboost.compiled import njit
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.projections import caps_distribution, caps_threshold
+from relaxboost.relaxations.base import (
+    Level,
+    LinearForm,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    onto_simplex,
+)
+from relaxboost.rounding import UNIT, float_up, sum_bounds
+
+_SHOWN = 8
+"""How many caps a repr spells out."""
+_NO_CAP = Fraction(10**300)
+"""Beyond the doubles there is no cap to speak of."""
+
+
+class Doubles(NamedTuple):
+    """Caps as doubles: rounded to nearest, enclosed, and whether they sum to one exactly."""
+
+    near: Vector
+    enclosure: Interval
+    single: bool
+
+
+def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
+    """Return `caps` as doubles; a double is enclosed by itself, another number by neighbours."""
+    near = np.array([float(min(q, _NO_CAP)) for q in caps])
+    is_double = np.fromiter(
+        (
+            x.as_integer_ratio() == (q.numerator, q.denominator)
+            for x, q in zip(near.tolist(), caps, strict=True)
+        ),
+        dtype=bool,
+        count=near.size,
+    )
+    below = np.where(is_double, near, np.maximum(np.nextafter(near, -np.inf), 0.0))
+    above = np.where(is_double, near, np.nextafter(near, np.inf))
+    single = not _surely_above_one(below) and sum(caps) == 1
+    return Doubles(near, Interval(below, above), single)
+
+
+def _surely_above_one(below: Vector) -> bool:
+    return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
+
+
+def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
+    """Raise an InputError if `caps` and `free` weights without a cap cannot sum to one."""
+    if free or any(q >= 1 for q in caps):
+        return
+    if len(caps) > 1000 and _surely_above_one(np.nextafter([float(q) for q in caps], 0.0)):
+        return  # a long exact sum is slow
+    total = sum(caps, Fraction(0))
+    if total < 1:
+        short = f"{float(total):g}" if 1 - total > 1e-6 else f"1 - {float(1 - total):.3g}"
+        raise InputError(
+            f"{owner} needs caps that sum to at least 1, since weights that obey them sum to 1; "
+            f"these {len(caps)} sum to {short}: raise some, or give a Fraction, such as "
+            "Fraction(1, 3), where a float is rounded down"
+        )
+
+
+def cap(owner: str, name: str, value: object) -> Fraction:
+    """Return a cap as the rational it is; raises InputError unless it is finite and >= 0."""
+    q = exact(owner, f"{name} (1 or more is no cap)", value)
+    if q < 0:
+        raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 forces a weight to 0")
+    return q
+
+
+@njit()
+def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
+    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps from the smallest margin."""
+    d = np.zeros(u.shape[0])
+    filled, shortfall = 0.0, 0.0
+    lost, missed = 0.0, 0.0  # the low-order parts (Kahan): the rest must not suffer from m
+    for i in range(u.shape[0]):
+        if u[i] < gamma:
+            d[i] = caps[i]
+            y = caps[i] - lost
+            new = filled + y
+            lost, filled = (new - filled) - y, new
+            y = caps[i] * (gamma - u[i]) - missed
+            new = shortfall + y
+            missed, shortfall = (new - shortfall) - y, new
+    rest = (1.0 - filled) + lost
+    for i in range(u.shape[0]):
+        if rest <= 0.0:
+            break
+        if u[i] == gamma:  # ties share it, the lowest index first
+            d[i] = min(caps[i], rest)
+            rest -= d[i]
+    return gamma - shortfall, d
+
+
+@dataclass(frozen=True)
+class Caps(Relaxation):
+    """The indicator of |d_i| <= c_i: example i may weigh at most c_i.
+
+    Its relaxed margin is
+
+        F(u) = max over γ of γ − Σ c_i [γ − u_i]_+,
+
+    attained where the caps, filled from the smallest margin upwards, reach a total of one; among
+    equal margins the lowest index is filled first. f*(θ) = Σ c_i |θ_i|. With all caps 1/k it is
+    `Capped(k)`, with all caps at least 1 the hard margin on the simplex.
+
+    Parameters
+    ----------
+    caps : sequence of shape (m,), or one number for all
+        The caps c_i >= 0, int, float or Fraction, kept exactly, with Σ c_i >= 1. A cap of 0 forces
+        a weight to 0, one of 1 or more leaves it free.
+
+    Raises
+    ------
+    InputError
+        If a cap is not a finite number >= 0, they sum to less than 1, or (when the game is
+        declared) there is not one for each example.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Fig. 2 with the cap ν replaced by c_i.
+    """
+
+    caps: Any
+
+    level: ClassVar[Level] = "exact"
+
+    def __post_init__(self) -> None:
+        given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps
+        if not isinstance(given, list | tuple):
+            object.__setattr__(self, "caps", cap("Caps", "caps", given))
+            return
+        if not given:
+            raise InputError("Caps needs one cap for each example, and got none")
+        caps = tuple(cap("Caps", f"caps[{i}]", value) for i, value in enumerate(given))
+        check_room("Caps", caps)
+        object.__setattr__(self, "caps", caps)
+
+    def __repr__(self) -> str:
+        if isinstance(self.caps, Fraction):
+            return f"Caps({spell(self.caps)})"
+        if len(self.caps) <= _SHOWN:
+            return f"Caps([{', '.join(map(spell, self.caps))}])"
+        low, high = float(min(self.caps)), float(max(self.caps))
+        return f"Caps(<{len(self.caps)} caps from {low:g} to {high:g}>)"
+
+    def key(self) -> str:
+        """Return the class and the caps, exactly."""
+        each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
+        text = ", ".join(map(str, each))
+        return f"relaxboost.Caps({text if each is not self.caps else f'[{text}]'})"
+
+    def resolve(self, m: int) -> Caps:
+        """Return `Caps` with m caps."""
+        if isinstance(self.caps, Fraction):
+            check_room(f"{self!r} on a game with m = {m} examples", (self.caps,) * m)
+            return Caps((self.caps,) * m)
+        if len(self.caps) != m:
+            raise InputError(
+                f"{self!r} has {len(self.caps)} caps, and this game has m = {m} "
+                f"example{'s' * (m > 1)}; give one cap for each, or one number for all"
+            )
+        return self
+
+    @cached_property
+    def _doubles(self) -> Doubles:
+        return caps_as_doubles(self.caps)
+
+    def _of(self, m: int) -> Doubles:
+        """Return the caps of m examples as doubles."""
+        return self.resolve(m)._doubles
+
+    @property
+    def traits(self) -> Traits:
+        """Polyhedral, monotone; symmetric if the caps are equal, (ii) if none is zero."""
+        each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
+        return Traits(True, False, True, all(q == each[0] for q in each), True, min(each) > 0)
+
+    def penalty(self, d: Vector) -> float:
+        """Return 0 if no |d_i| exceeds c_i by more than four roundings, else inf."""
+        inside = np.abs(d) <= self._of(len(d)).near * (1.0 + 8.0 * UNIT)
+        return 0.0 if inside.all() else math.inf
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return Σ c_i |θ_i|."""
+        return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
+        u = np.asarray(u, dtype=np.float64)
+        value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
+        return float(value), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the entropic projection: min{c_i, x exp(−u_i/β)} with the x that normalises."""
+        caps = self._of(len(u))
+        return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
+
+    def witness(self, u: Vector) -> Witness:
+        """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""
+        u = np.asarray(u, dtype=np.float64)
+        return Witness(caps_threshold(u, self._of(u.size).near))
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards; valid for every γ."""
+        u, gamma = np.asarray(u, dtype=np.float64), float(witness.gamma)
+        if not math.isfinite(gamma):
+            return -math.inf
+        below = u < gamma
+        if not below.any():
+            return gamma
+        with np.errstate(over="ignore", invalid="ignore"):
+            hinge = Interval(gamma) - u[below]
+            return (gamma - (hinge * self._of(u.size).enclosure[below]).sum()).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to |d| <= c."""
+        import cvxpy as cp
+
+        return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self._of(d.shape[0]).near]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return Σ c_i |x_i|."""
+        import cvxpy as cp
+
+        return self._of(x.shape[0]).near @ cp.abs(x), []
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return γ − Σ c_i x_i subject to x >= γ − u, x >= 0."""
+        import cvxpy as cp
+
+        x = cp.Variable(u.shape[0], name="x", nonneg=True)
+        return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
+
+    def linear_form(self, m: int) -> LinearForm:
+        """Return 0 <= d <= c and no cost."""
+        return LinearForm(np.zeros(m), np.zeros(m), self._of(m).near)
+
+    def center(self, m: int) -> Vector:
+        """Return the feasible d of largest entropy, min{c_i, x}."""
+        return self.distribution(np.zeros(m), 1.0)
+
+    def largest_negentropy(self, m: int) -> float:
+        """Return max Σ d log d: that of the d that fills the largest caps first.
+
+        No feasible d has larger partial sums of its sorted entries, and Σ d log d is Schur-convex.
+        """
+        caps = np.sort(np.minimum(self._of(m).near, 1.0))[::-1]
+        before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
+        return negentropy(np.minimum(caps, 1.0 - before))
+
+    def entropy_range(self, m: int) -> float:
+        """Return max h − min h over the feasible d, both of which are known."""
+        if self._of(m).single:
+            return 0.0
+        spread = self.largest_negentropy(m) - negentropy(self.center(m))
+        return min(max(spread, 0.0), math.log(m))
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped, normalised and cut at the caps, the cut mass spread over the
+        headroom that the other entries leave, in proportion to it."""
+        d = onto_simplex(d, repr(self))
+        caps = self._of(d.size).near
+        if (d <= caps).all():
+            return d
+        np.minimum(d, caps, out=d)
+        headroom = np.minimum(caps, 1.0) - d
+        room = math.fsum(headroom.tolist())
+        if room > 0.0:
+            missing = max(0.0, 1.0 - math.fsum(d.tolist()))
+            np.minimum(d + min(1.0, missing / room) * headroom, caps, out=d)
+        return d
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, distance): moving the mass above the caps into the headroom makes d feasible.
+
+        The mass e above the caps of d / Σd fits below them since Σ c_i >= 1, and moving it changes
+        the point by 2e in the l1 norm.
+        """
+        low, enclosure = total[0], self._of(len(d)).enclosure
+        # What this leaves out is below its cap even after the roundings of the product.
+        close = (d > 0.0) & (d >= low * enclosure.lower * (1.0 - 8.0 * UNIT))
+        if not close.any():
+            return 0.0, 0.0
+        mass = (d[close] - low * enclosure[close]).positive().sum().up
+        return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
+
+
+def negentropy(d: Vector) -> float:
+    """Return Σ d log d, with 0 log 0 = 0."""
+    d = d[d > 0.0]
+    return math.fsum((d * np.log(d)).tolist())

@@ -1,0 +1,179 @@
+"""The divergences by name; `power_divergences` has what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import exact, spell
+from relaxboost.relaxations.power_divergences import DivergenceBall, DivergencePenalty
+
+
+class _ChiSquare:
+    """χ²(d, π) = Σ (d − π)² / π, on all of R^m."""
+
+    alpha = Fraction(2)
+    scale = Fraction(2)
+
+
+class _Hellinger:
+    """The squared Hellinger distance Σ (√d − √π)²."""
+
+    alpha = Fraction(1, 2)
+    scale = Fraction(1, 2)
+
+
+@dataclass(frozen=True, repr=False)
+class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
+    """f(d) = weight · Σ (d − π)² / π on R^m.
+
+    f*(θ) = Σ π θ (1 + θ / (4c)). Meets conditions (i) and (ii) of SS09 Thm 7 and breaks (iii):
+    its hinge form is wrong, the package's ρ is right.
+
+    Parameters
+    ----------
+    weight : int, float or Fraction
+        c, in [1e-100, 1e100].
+    prior : vector of m numbers > 0, optional
+        They sum to one within 1e-9; by default uniform.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 6 (l2 constraints on the distribution).
+    """
+
+    weight: Any
+    prior: Any = None
+
+    def __repr__(self) -> str:
+        return f"ChiSquarePenalty(weight={spell(self.weight)}{self._spelled_prior})"
+
+
+@dataclass(frozen=True, repr=False)
+class ChiSquareBall(_ChiSquare, DivergenceBall):
+    """The indicator of Σ (d − π)² / π <= radius.
+
+    About the uniform prior it plays the same game as ``NormBall(2, sqrt((1 + r) / m))``, since
+    Σ (d − 1/m)² m = m ‖d‖² − 1 on the simplex; but off it the two differ, and of the two only
+    the norm ball meets condition (iii) of SS09 Thm 7.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        r, in [1e-9, 1e100].
+    prior : vector of m numbers > 0, optional
+        They sum to one within 1e-9; by default uniform.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 6 (l2 constraints on the distribution).
+    """
+
+    radius: Any
+    prior: Any = None
+
+    def __repr__(self) -> str:
+        return f"ChiSquareBall(radius={spell(self.radius)}{self._spelled_prior})"
+
+
+@dataclass(frozen=True, repr=False)
+class HellingerPenalty(_Hellinger, DivergencePenalty):
+    """f(d) = weight · Σ (√d − √π)² on R^m_+; every weight stays positive.
+
+    f*(θ) = Σ π θ / (1 − θ/c), infinite where a θ reaches c. Parameters as for `ChiSquarePenalty`.
+    """
+
+    weight: Any
+    prior: Any = None
+
+    def __repr__(self) -> str:
+        return f"HellingerPenalty(weight={spell(self.weight)}{self._spelled_prior})"
+
+
+@dataclass(frozen=True, repr=False)
+class HellingerBall(_Hellinger, DivergenceBall):
+    """The indicator of Σ (√d − √π)² <= radius; it binds for radius < 2 − 2 √(min π) at most.
+
+    Parameters as for `ChiSquareBall`.
+    """
+
+    radius: Any
+    prior: Any = None
+
+    def __repr__(self) -> str:
+        return f"HellingerBall(radius={spell(self.radius)}{self._spelled_prior})"
+
+
+def _order(owner: Any) -> None:
+    kind = type(owner).__name__
+    order = exact(kind, "order", owner.order)
+    if order <= 0 or order == 1 or not Fraction(1, 20) <= order <= 20:
+        raise InputError(
+            f"{kind} needs an order in [0.05, 20] other than 1, got {spell(order)}; "
+            "order 1 is KLPenalty or KLBall"
+        )
+    object.__setattr__(owner, "order", order)
+
+
+@dataclass(frozen=True, repr=False)
+class PowerPenalty(DivergencePenalty):
+    """f(d) = weight · Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
+
+    α = 2 is half of χ², α = 1/2 twice the squared Hellinger distance.
+
+    Parameters
+    ----------
+    order : int, float or Fraction
+        α in [0.05, 20], not 1 (which is `KLPenalty`).
+    weight, prior
+        As for `ChiSquarePenalty`.
+
+    References
+    ----------
+    Cressie & Read (1984) for the family.
+    """
+
+    order: Any
+    weight: Any
+    prior: Any = None
+
+    def __post_init__(self) -> None:
+        _order(self)
+        super().__post_init__()
+
+    @property
+    def alpha(self) -> Fraction:
+        """The order."""
+        return self.order
+
+    def __repr__(self) -> str:
+        return (
+            f"PowerPenalty(order={spell(self.order)}, weight={spell(self.weight)}"
+            f"{self._spelled_prior})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PowerBall(DivergenceBall):
+    """The indicator of Σ π φ(d/π) <= radius; φ and the parameters are those of `PowerPenalty`."""
+
+    order: Any
+    radius: Any
+    prior: Any = None
+
+    def __post_init__(self) -> None:
+        _order(self)
+        super().__post_init__()
+
+    @property
+    def alpha(self) -> Fraction:
+        """The order."""
+        return self.order
+
+    def __repr__(self) -> str:
+        return (
+            f"PowerBall(order={spell(self.order)}, radius={spell(self.radius)}"
+            f"{self._spelled_prior})"
+        )

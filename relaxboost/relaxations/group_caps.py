@@ -1,0 +1,325 @@
+"""A cap for each group of examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import njit
+from relaxboost.errors import InputError
+from relaxboost.parameters import spell
+from relaxboost.projections import caps_distribution
+from relaxboost.relaxations.base import (
+    Level,
+    LinearForm,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    onto_simplex,
+)
+from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
+from relaxboost.rounding import UNIT, sum_bounds
+
+Index = NDArray[np.int64]
+
+
+class _Units(NamedTuple):
+    """The groups, and each free example as a group of its own with cap 1."""
+
+    of: Index
+    """The unit of each example; units are numbered by their first example."""
+    first: Index
+    """The first example of each unit."""
+    sizes: Index
+    caps: Caps
+    """What is left of the game between units."""
+    capped: Index
+    """The units that are groups."""
+    order: Index
+    """The examples, those of one unit together."""
+
+
+@njit()
+def _smallest(u: Vector, unit: Index, first: Index) -> Index:
+    """Return for each unit the first example with its smallest margin."""
+    best = first.copy()
+    for i in range(u.shape[0]):
+        if u[i] < u[best[unit[i]]]:
+            best[unit[i]] = i
+    return best
+
+
+@dataclass(frozen=True)
+class GroupCaps(Relaxation):
+    """The indicator of Σ_{i in g} |d_i| <= c_g for disjoint groups g of examples.
+
+    Its relaxed margin is
+
+        F(u) = max over γ of γ − Σ_g c_g [γ − min_{i in g} u_i]_+
+
+    where an example in no group counts as a group of its own with cap 1, which changes nothing on
+    the simplex: no weight exceeds 1 there. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, infinite where θ
+    does not vanish on the free examples. By the chain rule of the entropy the distribution is
+    soft-max within a group, and between groups that of `Caps` at the margins
+    −β log Σ_{i in g} exp(−u_i/β).
+
+    Parameters
+    ----------
+    groups : sequence of int, shape (m,)
+        The group of each example, >= 0, or −1 for a free example.
+    caps : dict, sequence, or one number for all
+        The caps c_g >= 0, int, float or Fraction, kept exactly: by label, in a sequence that the
+        labels index, or the same for all groups. With no free example Σ c_g >= 1. The caps of
+        labels that no example bears are dropped.
+
+    Raises
+    ------
+    InputError
+        If a label is not an integer >= −1 or has no cap, a cap is not a finite number >= 0, they
+        leave no distribution, or (when the game is declared) there is not one label for each
+        example.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 4.1, where every example is a group.
+    """
+
+    groups: Any
+    caps: Any
+
+    level: ClassVar[Level] = "exact"
+
+    def __post_init__(self) -> None:
+        labels = _labels(self.groups)
+        used = sorted(set(labels) - {-1})
+        given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps
+        if isinstance(given, tuple) and given and isinstance(given[0], tuple):
+            given = dict(given)  # how it is kept
+        if not isinstance(given, Mapping):
+            each = given if isinstance(given, list | tuple) else None
+            given = dict(enumerate(each)) if each is not None else dict.fromkeys(used, given)
+        if -1 in given:
+            raise InputError("GroupCaps has no cap for −1, the label of examples in no group")
+        missing = next((label for label in used if label not in given), None)
+        if missing is not None:
+            raise InputError(
+                f"GroupCaps has no cap for group {missing}; give caps for the groups "
+                f"{_some(used)}, one number for all, or label the examples −1 to leave them free"
+            )
+        caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
+        check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))
+        object.__setattr__(self, "groups", labels)
+        object.__setattr__(self, "caps", caps)
+
+    def __repr__(self) -> str:
+        if max(len(self.groups), len(self.caps)) <= _SHOWN:
+            caps = ", ".join(f"{g}: {spell(q)}" for g, q in self.caps)
+            return f"GroupCaps({list(self.groups)}, {{{caps}}})"
+        free = self.groups.count(-1)
+        return f"GroupCaps(<{len(self.groups)} examples, {len(self.caps)} groups, {free} free>)"
+
+    def key(self) -> str:
+        """Return the class, the labels and the caps, exactly."""
+        caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
+        return f"relaxboost.GroupCaps({list(self.groups)}, {{{caps}}})"
+
+    def resolve(self, m: int) -> GroupCaps:
+        """Return it, if there is a label for each of m examples."""
+        if len(self.groups) != m:
+            raise InputError(
+                f"{self!r} labels {len(self.groups)} examples, and this game has m = {m}; give one "
+                "label for each, −1 for those in no group"
+            )
+        return self
+
+    @cached_property
+    def _units(self) -> _Units:
+        labels = np.array(self.groups)
+        alone = np.where(labels < 0, -1 - np.arange(labels.size), labels)
+        names, first, of, sizes = np.unique(
+            alone, return_index=True, return_inverse=True, return_counts=True
+        )
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        known = dict(self.caps)
+        caps = Caps(tuple(known.get(g, Fraction(1)) for g in names[order].tolist()))
+        capped = np.flatnonzero(names[order] >= 0)
+        together = np.argsort(rank[of], kind="stable")
+        return _Units(rank[of], first[order], sizes[order], caps, capped, together)
+
+    def _for(self, m: int) -> _Units:
+        return self.resolve(m)._units
+
+    @property
+    def traits(self) -> Traits:
+        """Polyhedral, monotone; symmetric if nothing tells examples apart, (ii) if no cap is 0."""
+        units = self._units
+        alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
+        symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
+        return Traits(True, False, True, symmetric, True, units.caps.traits.zero_in_core)
+
+    def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
+        """Return the 0/1 matrix groups × examples and the caps of its rows."""
+        from scipy import sparse
+
+        units = self._for(m)
+        row = np.full(units.sizes.size, -1)
+        row[units.capped] = np.arange(units.capped.size)
+        inside = np.flatnonzero(row[units.of] >= 0)
+        shape = (units.capped.size, m)
+        matrix = sparse.csr_array((np.ones(inside.size), (row[units.of[inside]], inside)), shape)
+        return matrix, units.caps._doubles.near[units.capped]
+
+    def penalty(self, d: Vector) -> float:
+        """Return 0 if no group exceeds its cap by more than the roundings of its sum, else inf."""
+        units = self._for(len(d))
+        sums = _sums(units.of, np.abs(d))
+        caps = units.caps._doubles.near * (1.0 + (8.0 + units.sizes) * UNIT)
+        return 0.0 if (sums <= caps)[units.capped].all() else math.inf
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return Σ_g c_g max_{i in g} |θ_i|, inf unless θ vanishes on the free examples."""
+        units, theta = self._for(len(theta)), np.abs(theta)
+        largest = theta[_smallest(-theta, units.of, units.first)]
+        if np.delete(largest, units.capped).any():
+            return math.inf
+        return units.caps.conjugate(np.asarray(largest))
+
+    def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
+        u = np.asarray(u, dtype=np.float64)
+        units = self._for(u.size)
+        best = _smallest(u, units.of, units.first)
+        return units, u[best], best
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
+        units, least, best = self._least(u)
+        value, weights = units.caps.relaxed_margin(least)
+        d = np.zeros(len(u))
+        d[best] = weights
+        return value, d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the entropic projection: soft-max within groups, that of `Caps` between them."""
+        units, least, _ = self._least(u)
+        with np.errstate(over="ignore", under="ignore"):
+            d = np.exp((least[units.of] - u) / beta)
+        sums = _sums(units.of, d)
+        doubles = units.caps._doubles
+        # The group's margin is `least` − β log `sums`; told apart, neither is lost in the other.
+        between = doubles.near if doubles.single else None
+        if between is None:
+            between = caps_distribution(least, beta, doubles.near, sums)
+        return np.minimum(d * (between / sums)[units.of], 1.0)
+
+    def witness(self, u: Vector) -> Witness:
+        """Return the smallest γ at which the caps of the groups with min u <= γ reach one."""
+        units, least, _ = self._least(u)
+        return units.caps.witness(least)
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards; valid for every γ."""
+        units, least, _ = self._least(u)
+        return units.caps.lower_bound(least, witness)
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to the sums of |d| over groups being at most the caps."""
+        import cvxpy as cp
+
+        matrix, caps = self._groups_matrix(d.shape[0])
+        return 0.0, [matrix @ (d if d.is_nonneg() else cp.abs(d)) <= caps] if caps.size else []
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return Σ c_g t_g subject to |x_i| <= t_g in group g and x = 0 on the free examples."""
+        import cvxpy as cp
+
+        matrix, caps = self._groups_matrix(x.shape[0])
+        if not caps.size:
+            return 0.0, [x == 0]
+        t = cp.Variable(caps.size, name="t", nonneg=True)
+        return caps @ t, [cp.abs(x) <= matrix.T @ t]
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return γ − Σ c_g t_g subject to t_g >= γ − u_i in group g, t >= 0, u_i >= γ if free."""
+        import cvxpy as cp
+
+        matrix, caps = self._groups_matrix(u.shape[0])
+        if not caps.size:
+            return gamma, [u >= gamma]
+        t = cp.Variable(caps.size, name="t", nonneg=True)
+        return gamma - caps @ t, [matrix.T @ t >= gamma - u]
+
+    def linear_form(self, m: int) -> LinearForm:
+        """Return d >= 0, the sums over groups at most the caps, and no cost."""
+        matrix, caps = self._groups_matrix(m)
+        box = (np.zeros(m), np.zeros(m), np.full(m, np.inf))
+        return (
+            LinearForm(*box, matrix, np.zeros(caps.size), caps) if caps.size else LinearForm(*box)
+        )
+
+    def center(self, m: int) -> Vector:
+        """Return the feasible d of largest entropy."""
+        return self.distribution(np.zeros(m), 1.0)
+
+    def entropy_range(self, m: int) -> float:
+        """Return max h − min h over the feasible d; h is largest with one example of each group."""
+        units = self._for(m)
+        spread = units.caps.largest_negentropy(units.sizes.size) - negentropy(self.center(m))
+        return min(max(spread, 0.0), math.log(m))
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped, normalised and its groups scaled to sums as `Caps` repairs them.
+
+        A group without weight gets its share of the cut mass uniformly.
+        """
+        d = onto_simplex(d, repr(self))
+        units = self._for(d.size)
+        sums = _sums(units.of, d)
+        if (sums <= units.caps._doubles.near).all():
+            return d
+        empty = sums == 0.0
+        d = np.where(empty[units.of], 1.0, d)
+        return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, distance): as for `Caps`, with the exact sums over groups rounded upwards."""
+        units = self._for(len(d))
+        parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
+        sums = np.zeros(len(parts))
+        for g in units.capped.tolist():  # free examples have cap 1, which d / Σd obeys
+            sums[g] = sum_bounds(parts[g])[1]
+        return units.caps.penalty_bound(sums, total)
+
+
+def _sums(unit: Index, x: Vector) -> Vector:
+    return np.asarray(np.bincount(unit, x), dtype=np.float64)
+
+
+def _labels(groups: Any) -> tuple[int, ...]:
+    """Return the labels of a vector of groups; raises InputError."""
+    given = groups.tolist() if hasattr(groups, "tolist") else groups
+    if not isinstance(given, list | tuple) or not given:
+        raise InputError(
+            f"GroupCaps needs groups to be a vector of labels, one for each example, got {given!r}"
+        )
+    for i, label in enumerate(given):
+        if not isinstance(label, Integral) or isinstance(label, bool) or label < -1:
+            raise InputError(
+                f"GroupCaps needs groups[{i}] to be an integer >= 0, or −1 for an example in no "
+                f"group, got {label!r}"
+            )
+    return tuple(map(int, given))
+
+
+def _some(labels: list[int]) -> str:
+    return ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")

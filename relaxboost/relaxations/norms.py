@@ -1,0 +1,393 @@
+"""Norm balls and norm penalties (Examples 1 and 2), for 1 < p < inf; the ends are in `sum_norm` and
+`max_norm`.
+
+‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
+1/p + 1/p' = 1. It depends on |d_i| alone and grows with it, so that all of SS09 Thm 7 applies:
+
+    ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]_+‖_*,
+    penalty of weight c: F(u) = max γ subject to ‖[γ − u]_+‖_* <= c.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.projections import power, power_margin
+from relaxboost.relaxations.balls import Ball, fit
+from relaxboost.relaxations.base import (
+    Level,
+    Relaxation,
+    Traits,
+    Vector,
+    Witness,
+    as_margins,
+    onto_simplex,
+)
+from relaxboost.relaxations.vectors import (
+    check_length,
+    enclose_vector,
+    positive_vector,
+    spell_vector,
+)
+
+Weights = tuple[Fraction, ...] | None
+
+
+class PNorm:
+    """A weighted p-norm, 1 < p < inf, and its dual, in intervals."""
+
+    def __init__(self, p: Fraction, weights: Weights) -> None:
+        self.p, self.dual = p, p / (p - 1)
+        self._a = None if weights is None else enclose_vector(weights)
+        kappa = np.ones(1) if self._a is None else self._a.lower ** float(p)
+        self.kappa = np.ascontiguousarray(kappa)
+        self.q = float(p - 1)
+
+    def of(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        size = d.abs() if self._a is None else d.abs() * self._a
+        return _root(size, self.p)
+
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        largest = float(np.max(np.abs(d)))
+        if largest == 0.0:
+            return 0.0
+        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
+        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return ‖x‖_*."""
+        size = x.abs() if self._a is None else x.abs() / self._a
+        return _root(size, self.dual)
+
+    def flattest(self, m: int) -> Vector:
+        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
+        d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
+        return d / math.fsum(d.tolist())
+
+    def extremes(self, m: int) -> tuple[float, float]:
+        """Return the least and the largest norm on the simplex, rounded outwards."""
+        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
+        steepest = 1.0 if self._a is None else float(self._a.upper.max())
+        return 1.0 / float(least.upper) * (1.0 - 1e-15), steepest
+
+    def cvxpy(self, x: Any, dual: bool = False) -> Any:
+        """Return ‖x‖ or ‖x‖_* as a cvxpy expression."""
+        import cvxpy as cp
+
+        if self._a is not None:
+            a = self._a.lower
+            x = cp.multiply(1.0 / a if dual else a, x)
+        return cp.norm(x, float(self.dual if dual else self.p))
+
+
+def _root(size: Interval, p: Fraction) -> Interval:
+    """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
+    largest = float(size.upper.max())
+    if not largest < math.inf:
+        return Interval(0.0, math.inf)
+    if largest < 1e-290:  # no norm exceeds the sum
+        return Interval(0.0, size.sum().upper)
+    scale = Interval(2.0 ** math.frexp(largest)[1]) if largest < 1e300 else Interval(largest)
+    return (size / scale).power(p).sum().power(1 / p) * scale
+
+
+def _hinge(gamma: float, u: Vector) -> Interval:
+    """Return [γ − u]_+."""
+    return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
+
+
+@dataclass(frozen=True, repr=False)
+class NormBall(Ball):
+    """The indicator of ‖d‖ <= radius for a p-norm, 1 <= p <= inf, weighted or not.
+
+    F(u) = max over γ of γ − r ‖[γ − u]_+‖_* with the dual norm; f*(θ) = r ‖θ‖_*. p = 2 is the l2
+    constraint of SS09 Sec. 6. On the simplex p = 1 without weights never binds, and p = inf is
+    the cap: ``NormBall(inf, Fraction(1, k))`` returns ``Capped(k)`` (``Caps`` with weights).
+
+    Parameters
+    ----------
+    p : int, float or Fraction
+        1 <= p <= ``math.inf``.
+    radius : int, float or Fraction
+        > 0, and large enough for the ball to meet the simplex: at least m^{1/p − 1} without
+        weights.
+    weights : sequence of m numbers > 0, optional
+        ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, or max a_i |d_i|.
+
+    Raises
+    ------
+    InputError
+        For p < 1, radius <= 0, weights <= 0, or (when the game is declared) a ball that misses the
+        simplex, with the smallest radius that meets it, or weights of another length than m.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Example 1 (which holds for these norms, not for an arbitrary
+    one; see `check_conditions`), Sec. 6, Appendix B row 1.
+    """
+
+    p: Any
+    radius: Any
+    weights: Any = None
+
+    def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
+        """Return the relaxation for this p."""
+        return _at_ends(cls, NormBall, p, radius, weights)
+
+    def __post_init__(self) -> None:
+        _check(self, "radius", self.p, self.radius, self.weights)
+
+    def __repr__(self) -> str:
+        return _show("NormBall", self.p, self.radius, self.weights)
+
+    @cached_property
+    def norm(self) -> PNorm:
+        """The norm."""
+        return PNorm(self.p, self.weights)
+
+    @property
+    def bound(self) -> Fraction:
+        """The radius."""
+        return self.radius
+
+    def gauge(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        return self.norm.of(d)
+
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        return self.norm.size(d)
+
+    @property
+    def traits(self) -> Traits:
+        """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
+        return _traits(self.weights)
+
+    def resolve(self, m: int) -> NormBall:
+        """Return the ball for `m` examples; raises InputError if it misses the simplex."""
+        check_length("NormBall", "weights", self.weights, m)
+        radius = fit(self, self.radius, self.norm.extremes(m)[0])
+        return self if radius == self.radius else NormBall(self.p, radius, self.weights)
+
+    def center(self, m: int) -> Vector:
+        """Return the d in the simplex of least norm."""
+        return self.norm.flattest(m)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return r ‖θ‖_*."""
+        return float(self.radius) * _middle(self.norm.dual_of(Interval(theta)))
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        gamma, d = self._minimise(u)
+        return gamma - float(self.radius) * _middle(self.norm.dual_of(_hinge(gamma, u))), d
+
+    def _minimise(self, u: Vector) -> tuple[float, Vector]:
+        u = as_margins(u, self)
+        norm = self.norm
+        bound = float(self.p) * math.log(self.radius)
+        gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
+        return gamma, self.draw_in(d)
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
+        u = as_margins(u, self)
+        norm = self.norm
+        bound = float(self.p) * math.log(self.radius)
+        return self.draw_in(power.power_ball(u, beta, norm.kappa, norm.q, bound))
+
+    def witness(self, u: Vector) -> Witness:
+        """Return the γ that attains F(u)."""
+        return Witness(self._minimise(u)[0])
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − r ‖[γ − u]_+‖_*, rounded downwards; valid for every γ."""
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        dual = self.norm.dual_of(_hinge(witness.gamma, u))
+        return (Interval(witness.gamma) - Interval(self.radius) * dual).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to ‖d‖ <= r."""
+        return 0.0, [self.norm.cvxpy(d) <= float(self.radius)]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return r ‖x‖_*."""
+        return float(self.radius) * self.norm.cvxpy(x, dual=True), []
+
+    def entropy_range(self, m: int) -> float:
+        """Return log m + p' log(r / min a): the Rényi entropy of order p bounds Shannon's."""
+        least = 1.0 if self.weights is None else float(min(self.weights))
+        share = float(self.norm.dual) * math.log(float(self.radius) / least)
+        return math.log(m) + min(0.0, max(share, -math.log(m)))
+
+
+@dataclass(frozen=True, repr=False)
+class NormPenalty(Relaxation):
+    """f(d) = weight · ‖d‖ for a p-norm, 1 <= p <= inf, weighted or not.
+
+    F(u) is the largest γ with ‖[γ − u]_+‖_* <= weight; f* is the indicator of ‖θ‖_* <= weight.
+
+    Parameters
+    ----------
+    p : int, float or Fraction
+        1 <= p <= ``math.inf``.
+    weight : int, float or Fraction
+        > 0.
+    weights : sequence of m numbers > 0, optional
+        Those of the norm, as in `NormBall`.
+
+    Raises
+    ------
+    InputError
+        For p < 1, weight <= 0, weights <= 0, or weights of another length than m.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Example 2 (with w in the l1 ball of R^n, and for these norms,
+    not for an arbitrary one).
+    """
+
+    p: Any
+    weight: Any
+    weights: Any = None
+
+    level: ClassVar[Level] = "enclosed"
+
+    def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
+        """Return the relaxation for this p."""
+        return _at_ends(cls, NormPenalty, p, weight, weights)
+
+    def __post_init__(self) -> None:
+        _check(self, "weight", self.p, self.weight, self.weights)
+
+    def __repr__(self) -> str:
+        return _show("NormPenalty", self.p, self.weight, self.weights)
+
+    @cached_property
+    def norm(self) -> PNorm:
+        """The norm."""
+        return PNorm(self.p, self.weights)
+
+    @property
+    def traits(self) -> Traits:
+        """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
+        return _traits(self.weights)
+
+    def resolve(self, m: int) -> NormPenalty:
+        """Return itself; raises InputError if the weights do not fit `m`."""
+        check_length("NormPenalty", "weights", self.weights, m)
+        return self
+
+    def penalty(self, d: Vector) -> float:
+        """Return c ‖d‖."""
+        return float(self.weight) * self.norm.size(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""
+        size = self.norm.dual_of(Interval(theta)).down
+        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        u = as_margins(u, self)
+        norm = self.norm
+        return power_margin.norm_penalty_margin(u, norm.kappa, norm.q, float(self.weight))
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
+        u = as_margins(u, self)
+        norm = self.norm
+        return power.norm_penalty(u, beta, norm.kappa, norm.q, float(self.weight))
+
+    def witness(self, u: Vector) -> Witness:
+        """Return γ = F(u)."""
+        return Witness(self.relaxed_margin(u)[0])
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return a bound valid for every γ, rounded downwards.
+
+        With x = [γ − u]_+: F(u) >= γ + min over d of c ‖d‖ − <d, x> >= γ + (c − ‖x‖_*) ‖d‖, and
+        ‖d‖ lies between its extremes on the simplex.
+        """
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        spare = Interval(self.weight) - self.norm.dual_of(_hinge(witness.gamma, u))
+        least, largest = self.norm.extremes(len(u))
+        worth = min((spare * least).down, (spare * largest).down)
+        return (Interval(witness.gamma) + worth).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c ‖d‖."""
+        return float(self.weight) * self.norm.cvxpy(d), []
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to ‖x‖_* <= c."""
+        return 0.0, [self.norm.cvxpy(x, dual=True) <= float(self.weight)]
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped at zero and normalised."""
+        return onto_simplex(d, repr(self))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (c ‖d / Σd‖, 0), rounded upwards."""
+        size = self.norm.of(Interval(d) / Interval(*total))
+        return (Interval(self.weight) * size).up, 0.0
+
+
+def _middle(x: Interval) -> float:
+    return 0.5 * (float(x.lower) + float(x.upper))
+
+
+def _traits(weights: Weights) -> Traits:
+    symmetric = weights is None or len(set(weights)) == 1
+    return Traits(monotone=True, symmetric=symmetric, zero_minimum=True, zero_in_core=True)
+
+
+def _exponent(owner: str, p: Any) -> Fraction | float:
+    if p == math.inf:
+        return math.inf
+    exponent = exact(owner, "p", p)
+    if exponent < 1:
+        raise InputError(f"{owner} needs 1 <= p <= inf, got p = {p!r}: below 1 it is not a norm")
+    return exponent
+
+
+def _check(owner: Any, name: str, p: Any, size: Any, weights: Any) -> None:
+    """Check the parameters of `owner` and replace them by what they are exactly."""
+    kind = type(owner).__name__
+    exponent = _exponent(kind, p)
+    number = exact(kind, name, size)
+    if number <= 0:
+        raise InputError(f"{kind} needs {name} > 0, got {size!r}")
+    object.__setattr__(owner, "p", exponent)
+    object.__setattr__(owner, name, number)
+    object.__setattr__(owner, "weights", positive_vector(kind, "weights", weights))
+
+
+def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
+    exponent = "math.inf" if p == math.inf else spell(p)
+    tail = "" if weights is None else f", weights={spell_vector(weights)}"
+    return f"{kind}({exponent}, {spell(size)}{tail})"
+
+
+def _at_ends(cls: type, kind: type, p: Any, size: Any, weights: Any) -> Any:
+    """Return a new `kind` for 1 < p < inf, else the class that p = 1 or p = inf asks for."""
+    if cls is kind and (p == 1 or p == math.inf):
+        from relaxboost.relaxations import max_norm, sum_norm
+
+        if p == 1:
+            return (sum_norm.SumBall if kind is NormBall else sum_norm.SumPenalty)(size, weights)
+        return (max_norm.max_ball if kind is NormBall else max_norm.MaxPenalty)(size, weights)
+    return object.__new__(cls)

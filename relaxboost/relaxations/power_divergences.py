@@ -1,0 +1,347 @@
+"""Power divergences from a prior: χ², Hellinger and their kin, as penalties and as balls.
+
+D(d) = s Σ π_i φ(d_i / π_i) with the generator φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α
+and a scale s (Cressie & Read 1984). φ >= 0 vanishes at t = 1, so that min D = 0 at d = π and
+condition (i) of SS09 Thm 7 holds; (iii) fails, since shrinking d = π costs. On the simplex
+D = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), which is a power of the entries: `projections.power`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, positive, spell
+from relaxboost.projections import power, power_margin
+from relaxboost.relaxations.balls import Ball
+from relaxboost.relaxations.base import Traits, Vector, Witness, as_margins
+from relaxboost.relaxations.priors import OverPrior, check_prior
+
+
+class BallWitness(NamedTuple):
+    """A threshold γ and the multiplier λ >= 0 of the constraint D(d) <= r."""
+
+    gamma: float
+    multiplier: float
+
+
+class PowerDivergence(OverPrior):
+    """What the penalty and the ball of one order share."""
+
+    @property
+    @abstractmethod
+    def alpha(self) -> Fraction:
+        """The order α > 0, not 1."""
+
+    @property
+    def scale(self) -> Fraction:
+        """The factor s."""
+        return Fraction(1)
+
+    def resolve(self, m: int) -> Any:
+        """Return itself if the prior has m entries, all positive."""
+        if self.prior is not None and min(self.prior) == 0:
+            i = self.prior.index(0)
+            raise InputError(
+                f"{type(self).__name__} needs prior > 0, and prior[{i}] is 0; "
+                "leave that example out, or use KLPenalty or KLBall"
+            )
+        return super().resolve(m)
+
+    @cached_property
+    def _q(self) -> float:
+        return float(self.alpha - 1)
+
+    @property
+    def _curve(self) -> Fraction:
+        """α (α − 1) / s."""
+        return self.alpha * (self.alpha - 1) / self.scale
+
+    def _kappa(self, m: int) -> Vector:
+        """Return π^{1−α}, one number if it is the same for all."""
+        pi = np.full(1, 1.0 / m) if self.prior is None else self._prior
+        return np.power(pi, -self._q)
+
+    def divergence(self, d: Vector) -> float:
+        """Return D(d) in doubles, inf outside its domain."""
+        d = np.asarray(d, dtype=np.float64)
+        pi = self.center(d.size)
+        if self.alpha == 2:
+            return 0.5 * float(self.scale) * float((np.square(d - pi) / pi).sum())
+        if not (d >= 0.0).all():
+            return math.inf
+        a = float(self.alpha)
+        terms = np.power(d / pi, a) - a * (d / pi) + (a - 1.0)
+        return max(0.0, float((pi * terms).sum()) / float(self._curve))
+
+    def enclosed_divergence(self, d: Interval) -> Interval:
+        """Enclose D(d) for d in the simplex."""
+        pi = self._pi(d.lower.size)
+        if self.alpha == 2:
+            return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
+        powers = (pi * (d / pi).power(self.alpha)).sum()
+        return ((powers - 1.0) / Interval(self._curve)).positive()
+
+    def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
+        """Enclose Σ π c φ*(x / c) with c > 0 and the supremum in φ* over t >= 0 only."""
+        s = x / c
+        base = s * Interval(self.alpha - 1) + 1.0
+        exponent = self.alpha / (self.alpha - 1)
+        if self.alpha > 1:
+            value = base.positive().power(exponent)
+        else:
+            if not (base.lower > 0.0).all():
+                return Interval(-math.inf, math.inf)
+            value = 1.0 / base.power(-exponent)
+        total = (self._pi(s.lower.size) * (value - 1.0)).sum() if s.lower.ndim else value - 1.0
+        return c * total / Interval(self.alpha)
+
+    def _conjugate(self, theta: Vector, c: float) -> float:
+        """Return Σ π c φ*(θ / c), for α = 2 over all of R^m."""
+        theta = np.asarray(theta, dtype=np.float64)
+        a = float(self.alpha)
+        base = 1.0 + (a - 1.0) * theta / c
+        if self.alpha == 2:
+            powers = np.square(base)
+        elif a > 1.0:
+            powers = np.power(np.maximum(base, 0.0), a / (a - 1.0))
+        elif (base <= 0.0).any():
+            return math.inf
+        else:
+            powers = np.power(base, a / (a - 1.0))
+        return c * float(self.center(theta.size) @ (powers - 1.0)) / a
+
+    def _cvxpy_domain(self, d: Any) -> list[Any]:
+        return [] if self.alpha == 2 else [d >= 0.0]
+
+    def _cvxpy_divergence(self, d: Any) -> Any:
+        import cvxpy as cp
+
+        pi, a = self.center(d.shape[0]), float(self.alpha)
+        if self.alpha == 2:
+            return float(self.scale) / 2 * cp.sum(cp.multiply(1.0 / pi, cp.square(d - pi)))
+        powers = cp.sum(cp.multiply(np.power(pi, 1.0 - a), cp.power(d, a)))
+        return (powers - a * cp.sum(d) + (a - 1.0)) / float(self._curve)
+
+
+def _parameter(owner: str, name: str, value: Any, least: Fraction) -> Fraction:
+    q = exact(owner, name, value)
+    if not least <= q <= 1 / Fraction(1, 10**100):
+        raise InputError(f"{owner}({name}={spell(q)}) needs {float(least):g} <= {name} <= 1e100")
+    return q
+
+
+class DivergencePenalty(PowerDivergence):
+    """f = c D on its domain; F(u) = max over γ of γ − c s Σ π φ*((γ − u)/(c s))."""
+
+    weight: Any
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        weight = _parameter(kind, "weight", self.weight, Fraction(1, 10**100))
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "prior", check_prior(kind, self.prior))
+
+    @property
+    def _strength(self) -> float:
+        """The factor c s."""
+        return float(self.weight * self.scale)
+
+    @property
+    def traits(self) -> Traits:
+        """min f = 0; strongly convex for α <= 2; 0 is in the core of dom f for χ² only."""
+        return Traits(
+            smooth=self.alpha <= 2,
+            symmetric=self.prior is None,
+            zero_minimum=True,
+            zero_in_core=self.alpha == 2,
+        )
+
+    def curvature(self, m: int) -> float:
+        """Return c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, else 0.
+
+        The Hessian is c s diag(π^{1−α} d^{α−2}), so that the modulus is c s over the largest
+        Σ π^{α−1} d^{2−α}, which is at most 1 by Hölder's inequality, or attained at a vertex.
+        """
+        if self.alpha > 2:
+            return 0.0
+        least = 1.0 / m if self.prior is None else float(self._prior.min())
+        return self._strength * least ** max(0.0, 1.0 - float(self.alpha))
+
+    def penalty(self, d: Vector) -> float:
+        """Return c D(d), inf outside its domain."""
+        return float(self.weight) * self.divergence(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return c s Σ π φ*(θ / (c s))."""
+        return self._conjugate(theta, self._strength)
+
+    def _minimise(self, u: Vector) -> tuple[float, Vector]:
+        kappa, q = self._kappa(u.size), self._q
+        mu = self._strength / abs(q)
+        g, _, d = power_margin.power_penalty_margin(u, kappa, q, mu)
+        return g - self._strength / q, d
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        u = as_margins(u, self)
+        _, d = self._minimise(u)
+        return float(d @ u) + self.penalty(d), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + c D(d) + β Σ d log d, by one scalar root."""
+        u = as_margins(u, self)
+        mu = self._strength / abs(self._q)
+        return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
+
+    def witness(self, u: Vector) -> Witness:
+        """Return the γ that attains F(u)."""
+        return Witness(self._minimise(as_margins(u, self))[0])
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards; valid for every γ."""
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        gamma = Interval(witness.gamma)
+        with np.errstate(all="ignore"):
+            x = gamma - Interval(np.asarray(u, dtype=np.float64))
+            return (gamma - self.enclosed_conjugate(x, Interval(self.weight * self.scale))).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c D(d)."""
+        return float(self.weight) * self._cvxpy_divergence(d), self._cvxpy_domain(d)
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return c s Σ π φ*(x / (c s))."""
+        import cvxpy as cp
+
+        a, c = float(self.alpha), self._strength
+        base = 1.0 + (a - 1.0) / c * x
+        if self.alpha == 2:
+            powers = cp.square(base)
+        elif a > 1.0:
+            powers = cp.power(cp.pos(base), a / (a - 1.0))
+        else:
+            powers = cp.power(base, a / (a - 1.0))
+        return c / a * (self.center(x.shape[0]) @ powers - 1.0), []
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (c D(d / Σd), 0), rounded upwards."""
+        point = Interval(d) / Interval(*total)
+        return (Interval(self.weight) * self.enclosed_divergence(point)).up, 0.0
+
+
+class DivergenceBall(Ball, PowerDivergence):
+    """The indicator of D(d) <= r.
+
+    F(u) = max over γ and λ >= 0 of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)).
+    """
+
+    radius: Any
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        # Below, the ball is its center to within the roundings of D.
+        object.__setattr__(
+            self, "radius", _parameter(kind, "radius", self.radius, Fraction(1, 10**9))
+        )
+        object.__setattr__(self, "prior", check_prior(kind, self.prior))
+
+    @property
+    def bound(self) -> Fraction:
+        """The radius."""
+        return self.radius
+
+    def gauge(self, d: Interval) -> Interval:
+        """Return D(d), for d in the simplex."""
+        return self.enclosed_divergence(d)
+
+    def size(self, d: Vector) -> float:
+        """Return D(d) in doubles."""
+        return self.divergence(d)
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped, normalised and moved towards π until it is in the ball."""
+        return Ball.repair(self, d)
+
+    @property
+    def traits(self) -> Traits:
+        """min f = 0; 0 is in the core of dom f for a χ² ball of radius above one."""
+        core = self.alpha == 2 and 2 * self.radius > self.scale
+        return Traits(symmetric=self.prior is None, zero_minimum=True, zero_in_core=core)
+
+    @property
+    def _bound(self) -> float:
+        """The logarithm of what Σ π^{1−α} d^α may be; −inf where D <= r always."""
+        share = self.radius * self._curve
+        return math.log1p(float(share)) if share > -1 else -math.inf
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ); <θ, π> + sqrt(2 r Σ π θ² / s) for χ²."""
+        if self.alpha != 2:
+            return super().conjugate(theta)
+        theta = np.asarray(theta, dtype=np.float64)
+        pi = self.center(theta.size)
+        size = 2.0 * float(self.radius / self.scale) * float(pi @ np.square(theta))
+        return float(pi @ theta) + math.sqrt(size)
+
+    def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
+        kappa, q = self._kappa(u.size), self._q
+        g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
+        strength = mu * abs(q)  # λ s
+        multiplier = strength / float(self.scale)
+        return BallWitness(g - strength / q, multiplier), self.draw_in(d)
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser, by one scalar root."""
+        u = as_margins(u, self)
+        _, d = self._minimise(u)
+        return float(d @ u), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
+        u = as_margins(u, self)
+        beta = positive("beta", beta)
+        return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
+
+    def witness(self, u: Vector) -> BallWitness:
+        """Return the (γ, λ) that attains F(u)."""
+        return self._minimise(as_margins(u, self))[0]
+
+    def lower_bound(self, u: Vector, witness: BallWitness) -> float:
+        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards; valid for γ, λ >= 0.
+
+        For λ = 0 it is γ where no margin is below it.
+        """
+        gamma, multiplier = witness
+        if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
+            return -math.inf
+        u = np.asarray(u, dtype=np.float64)
+        if multiplier == 0.0:
+            return gamma if u.min() >= gamma else -math.inf
+        c = Interval(multiplier) * Interval(self.scale)
+        with np.errstate(all="ignore"):
+            conjugate = self.enclosed_conjugate(Interval(gamma) - Interval(u), c)
+            return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to D(d) <= r."""
+        inside = self._cvxpy_divergence(d) <= float(self.radius)
+        return 0.0, [inside, *self._cvxpy_domain(d)]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f*, for χ² as <x, π> plus a multiple of the l2 norm of sqrt(π) x."""
+        import cvxpy as cp
+
+        if self.alpha != 2:
+            return super().cvxpy_conjugate(x)
+        pi = self.center(x.shape[0])
+        factor = math.sqrt(2.0 * float(self.radius / self.scale))
+        return pi @ x + factor * cp.norm2(cp.multiply(np.sqrt(pi), x)), []

@@ -1,0 +1,59 @@
+"""Vector-valued parameters: exact, hashable, and shown briefly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.rounding import float_down, float_up
+
+
+def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
+    """Return `values` as a tuple of exact numbers, at least one."""
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise InputError(f"{owner} needs {name} to be a vector of numbers, got {values!r}")
+    numbers = tuple(exact(owner, f"every entry of {name}", value) for value in values)
+    if not numbers:
+        raise InputError(f"{owner} needs {name} to have an entry")
+    return numbers
+
+
+def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] | None:
+    """Return `values` as a tuple of exact positive numbers; None stays None."""
+    if values is None:
+        return None
+    numbers = exact_vector(owner, name, values)
+    if min(numbers) <= 0:
+        i = next(i for i, number in enumerate(numbers) if number <= 0)
+        raise InputError(f"{owner} needs {name} > 0, and entry {i} is {spell(numbers[i])}")
+    return numbers
+
+
+def check_length(owner: str, name: str, values: tuple[Any, ...] | None, m: int) -> None:
+    """Raise an InputError unless `values` is None or has one entry for each of the m examples."""
+    if values is not None and len(values) != m:
+        raise InputError(
+            f"{owner} has {len(values)} {name}, and this game has m = {m} examples; "
+            "give one for each"
+        )
+
+
+def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
+    """Return the doubles next to `values` on either side; those that are doubles stay."""
+    low = np.array([float_down(value) for value in values])
+    return Interval(low, np.array([float_up(value) for value in values]))
+
+
+def spell_vector(values: tuple[Fraction, ...]) -> str:
+    """Return an expression for `values`, exact where it is short."""
+    if len(values) <= 8:
+        return f"[{', '.join(spell(value) for value in values)}]"
+    return f"<{len(values)} numbers>"

@@ -1,0 +1,144 @@
+"""The checks that every relaxation of the package passes, for relaxations of your own.
+
+::
+
+    from relaxboost.testing import check_relaxation
+
+    print(check_relaxation(MyRelaxation(0.5)))
+
+or, with one test per check::
+
+    @pytest.mark.parametrize("check", relaxboost.testing.checks())
+    def test_conformance(check):
+        relaxboost.testing.check_relaxation(MyRelaxation(0.5), only=check)
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import count
+from relaxboost.relaxations import Relaxation
+from relaxboost.testing import distributions, domain, duality, habits, margins, traits
+from relaxboost.testing.core import Case, ConformanceError, Report, Row, Subject
+
+# Broad to special: what fails first is nearest to the cause.
+_CHECKS: dict[str, Callable[[Case], None]] = {
+    check.__name__: check
+    for room in (habits, domain, duality, margins, traits, distributions)
+    for check in room.CHECKS
+}
+
+__all__ = ["ConformanceError", "Report", "Row", "check_relaxation", "checks"]
+
+
+def checks() -> dict[str, str]:
+    """Return the names of the checks, in the order in which they run, and what each holds f to."""
+    return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
+
+
+def check_relaxation(
+    relaxation: Relaxation | Callable[[int], Relaxation],
+    sizes: Iterable[int] = (1, 2, 3, 17, 200),
+    seed: int = 0,
+    *,
+    only: str | Iterable[str] | None = None,
+    skip: Iterable[str] = (),
+    inadmissible: Iterable[int] = (),
+) -> Report:
+    """Hold a relaxation to every promise of the interface.
+
+    What it says is compared with what a cone solver makes of its `cvxpy_penalty`, and its
+    methods with each other, at random and at special points. Levels decide the tolerances:
+    1e-9 of the numbers' size for exact and enclosed ones, 1e-5 for numerical ones; lower bounds of
+    the former get none but the rounding of the comparison itself.
+
+    Parameters
+    ----------
+    relaxation : Relaxation, or a function from m to one
+    sizes : iterable of int
+        Numbers of examples m to check it at.
+    seed : int
+        Of the random instances; a check tries the same ones whichever others run.
+    only : str or iterable of str, optional
+        Names of the checks to run; by default all of `checks()`.
+    skip : iterable of str
+        Names of checks to leave out. They are listed in the report.
+    inadmissible : iterable of int
+        Those of `sizes` for which the relaxation must refuse to be resolved. No other may.
+
+    Returns
+    -------
+    Report
+        Every check at every size with its worst figure; print it.
+
+    Raises
+    ------
+    ConformanceError
+        At the first promise that is broken; it says which, where, and by how much.
+    InputError
+        For what is no relaxation and for names that no check has.
+    """
+    if isinstance(relaxation, type) or not (
+        isinstance(relaxation, Relaxation) or callable(relaxation)
+    ):
+        raise InputError(
+            f"check_relaxation needs a Relaxation or a function from m to one, got {relaxation!r}"
+        )
+    chosen = _names("only", _CHECKS if only is None else [only] if isinstance(only, str) else only)
+    left_out = _names("skip", [skip] if isinstance(skip, str) else skip)
+    refused = {count("inadmissible", m) for m in inadmissible}
+    report = Report("")
+    for m in [count("sizes", m) for m in sizes]:
+        subject = _resolve(relaxation, m, seed, m in refused)
+        if subject is None:
+            report.rows += [Row(name, m, "inadmissible") for name in chosen]
+            continue
+        report.relaxation = report.relaxation or type(subject.given).__name__
+        for name in chosen:
+            report.rows.append(Row(name, m, "skipped") if name in left_out else _run(subject, name))
+    return report
+
+
+def _names(argument: str, given: Iterable[str]) -> list[str]:
+    names = list(given)
+    for name in names:
+        if name not in _CHECKS:
+            raise InputError(f"{argument}: no check is called {name!r}; see testing.checks()")
+    return names
+
+
+def _resolve(
+    relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
+) -> Subject | None:
+    """Return the relaxation at m, or None where it refuses as announced."""
+    given: Relaxation | None = None
+    try:
+        given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)
+        resolved = given.resolve(m)
+    except InputError as error:
+        if refuses:
+            return None
+        promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
+        raise ConformanceError("resolve", repr(given or relaxation), m, promise) from error
+    if refuses:
+        promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
+        raise ConformanceError("resolve", repr(given), m, promise)
+    return Subject(given, resolved, m, seed)
+
+
+def _run(subject: Subject, name: str) -> Row:
+    case = Case(subject, name)
+    try:
+        _CHECKS[name](case)
+    except ConformanceError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        promise = f"{checks()[name]} What happened instead is an exception, {said}"
+        raise case.error(promise, math.nan) from error
+    _, figure, tolerance = case.worst
+    return Row(name, subject.m, "passed", figure, tolerance, case.comparisons)

@@ -1,0 +1,252 @@
+"""What a check works with: the relaxation at one size, instances to try, figures to judge."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.numerical import Programs
+from relaxboost.rounding import UNIT
+
+Vector = NDArray[np.float64]
+
+_BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
+_SOLVER = 1e-6
+"""What is asked of two answers one of which comes from a cone solver."""
+_SHOWN = 20
+"""Length up to which a message spells a vector."""
+
+
+class ConformanceError(AssertionError):
+    """A relaxation does not keep a promise of the interface.
+
+    Attributes
+    ----------
+    check : str
+        The name of the check, to be given to ``only=``.
+    m : int
+        The number of examples.
+    figure, tolerance : float
+        By how much the promise is broken, and what would have been let pass.
+    promise : str
+        What was promised.
+    instance : dict
+        The vectors and numbers it was broken at.
+    """
+
+    def __init__(
+        self,
+        check: str,
+        relaxation: str,
+        m: int,
+        promise: str,
+        figure: float = 1.0,
+        tolerance: float = 0.0,
+        instance: dict[str, Any] | None = None,
+    ) -> None:
+        self.check, self.m, self.promise = check, m, promise
+        self.figure, self.tolerance, self.instance = figure, tolerance, dict(instance or {})
+        lines = [
+            f"{relaxation} with m = {m} fails the check {check!r}",
+            f"promised: {promise}",
+            f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
+            *(f"{name} = {_spell(value)}" for name, value in self.instance.items()),
+            f"again:    check_relaxation(..., sizes=({m},), only={check!r}) with the same seed",
+        ]
+        super().__init__("\n  ".join(lines))
+
+
+def _spell(value: Any) -> str:
+    """Return what can be pasted; of what is long only how much there is of it."""
+    if isinstance(value, np.ndarray):
+        long = value.size > _SHOWN
+        return f"<{value.shape}, see .instance>" if long else f"np.array({value.tolist()!r})"
+    if isinstance(value, tuple):
+        inner = ", ".join(map(_spell, value))
+        return f"{type(value).__name__ if hasattr(value, '_fields') else ''}({inner})"
+    return repr(value)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check at one size: its worst figure and the tolerance that figure was held to.
+
+    A figure is how far a promise is from being kept; a negative one is slack. `status` is
+    ``"passed"``, ``"skipped"`` or ``"inadmissible"``, the latter two only at the caller's word.
+    """
+
+    check: str
+    m: int
+    status: str
+    figure: float = math.nan
+    tolerance: float = math.nan
+    comparisons: int = 0
+
+
+@dataclass
+class Report:
+    """Every check at every size, in the order in which they ran."""
+
+    relaxation: str
+    rows: list[Row] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.relaxation}: {'check':<28} {'m':>5} {'worst':>10} {'allowed':>9} tried"]
+        for r in self.rows:
+            said = f"{r.figure:10.2g} {r.tolerance:9.1g} {r.comparisons:5}"
+            lines.append(f"  {r.check:<28} {r.m:>5} {said if r.status == 'passed' else r.status}")
+        return "\n".join(lines)
+
+
+class Subject:
+    """A relaxation resolved for one m, and what the checks share about it."""
+
+    def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
+        self.given, self.f, self.m, self.seed = given, relaxation, m, seed
+        self.large = m > 50
+        """Where cone programs are slow, fewer of them are tried."""
+
+    @cached_property
+    def programs(self) -> Programs:
+        """The cvxpy problems of f, compiled apart from those the relaxation keeps."""
+        return Programs(self.f, self.m)
+
+    @cached_property
+    def feasible(self) -> list[Vector]:
+        """Points of the simplex where f is finite: the center, random ones, extreme ones."""
+        rng = np.random.default_rng([self.seed, self.m])
+        m = self.m
+        rough = [rng.dirichlet(np.full(m, a)) for a in (0.05, 0.5, 1.0, 10.0)]
+        rough += [np.eye(m)[i] for i in {0, m - 1, m // 2}]
+        points = [self.f.center(m).copy(), *(self.f.repair(d.copy()) for d in rough)]
+        points += [self.f.relaxed_margin(rng.uniform(-1, 1, m))[1].copy() for _ in range(3)]
+        weights = rng.dirichlet(np.ones(len(points)), 3)
+        return [*points, *(self.f.repair(w @ np.array(points)) for w in weights)]
+
+
+class Case:
+    """One check at one size: instances to try and the judge of figures."""
+
+    def __init__(self, subject: Subject, check: str) -> None:
+        self.subject, self.f, self.m, self.check = subject, subject.f, subject.m, check
+        self.rng = np.random.default_rng([subject.seed, subject.m, zlib.crc32(check.encode())])
+        self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
+        self.comparisons = 0
+
+    # Judging ------------------------------------------------------------------------------
+
+    def tol(self, scale: float = 1.0) -> float:
+        """Return what the level of the relaxation allows on numbers of this scale."""
+        return _BASE[self.f.level] * max(1.0, scale)
+
+    def solver_tol(self, scale: float = 1.0) -> float:
+        """Return what is allowed where one side comes from a cone solver."""
+        return max(_SOLVER * max(1.0, scale), self.tol(scale))
+
+    def rounding(self, scale: float = 1.0) -> float:
+        """Return what evaluating the check itself may lose; the level's where it is numerical."""
+        if self.f.level == "numerical":
+            return self.tol(scale)
+        return 8.0 * (self.m + 8) * UNIT * max(1.0, scale)
+
+    def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
+        """Record a figure and raise if it is above the tolerance or nan."""
+        figure, self.comparisons = float(figure), self.comparisons + 1
+        if not figure <= tolerance:
+            raise self.error(promise, figure, tolerance, **instance)
+        share = figure / tolerance if tolerance > 0.0 else figure
+        if not self.worst[0] >= share:
+            self.worst = (share, figure, tolerance)
+
+    def equal(
+        self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
+    ) -> None:
+        """Hold two numbers, which may both be infinite, to be equal."""
+        difference = 0.0 if got == expected else abs(float(got) - float(expected))
+        self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
+
+    def demand(self, kept: bool, promise: str, **instance: Any) -> None:
+        """Record a promise that is kept or not."""
+        self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
+
+    def error(
+        self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
+    ) -> ConformanceError:
+        """Return the error that names this check, size and instance."""
+        return ConformanceError(
+            self.check, repr(self.f), self.m, promise, figure, tolerance, instance
+        )
+
+    # Instances ----------------------------------------------------------------------------
+
+    def margins(self, count: int = 4) -> list[Vector]:
+        """Return margins to try: random, with ties, beyond [−1, 1], and all equal."""
+        m, rng = self.m, self.rng
+        kinds: list[Callable[[], Vector]] = [
+            lambda: rng.uniform(-1.0, 1.0, m),
+            lambda: np.round(rng.uniform(-1.0, 1.0, m) * 4.0) / 4.0,
+            lambda: 3.0 * rng.normal(size=m),
+            lambda: np.full(m, rng.uniform(-1.0, 1.0)),
+        ]
+        return [kinds[i % 4]() for i in range(count)]
+
+    def thetas(self, count: int = 8) -> list[Vector]:
+        """Return arguments of the conjugate to try: 0, and random ones of several sizes."""
+        m, rng = self.m, self.rng
+        tried = [np.zeros(m)]
+        for i in range(count - 1):
+            theta = rng.normal(size=m) * 10.0 ** rng.uniform(-2.0, 0.5)
+            theta = np.abs(theta) if i % 3 == 0 else theta
+            tried.append(theta / m if i % 2 else theta)  # l1 and sup norms of every size
+        return tried
+
+    def points(self, count: int = 12) -> list[Vector]:
+        """Return points of R^m to try: feasible, shrunk, stretched, with signs, anywhere."""
+        m, rng = self.m, self.rng
+        feasible = self.subject.feasible
+        tried = [np.zeros(m), np.ones(m)]
+        for i in range(count):
+            d = feasible[int(rng.integers(len(feasible)))]
+            tried.append(
+                [
+                    d.copy(),
+                    d * rng.uniform(0.0, 1.0),
+                    d * np.where(rng.random(m) < 0.5, -1.0, 1.0) * rng.uniform(0.0, 1.0),
+                    d * rng.uniform(1.0, 4.0),
+                    d + 0.3 * rng.normal(size=m) / m,
+                    rng.normal(size=m),
+                ][i % 6]
+            )
+        return tried
+
+    # Quantities ---------------------------------------------------------------------------
+
+    def objective(self, d: Vector, u: Vector, beta: float = 0.0) -> float:
+        """Return <d, u> + f(d) + β Σ d log d."""
+        smoothing = beta * (entropy(d) - math.log(self.m)) if beta else 0.0
+        return math.fsum((d * u).tolist()) + self.f.penalty(d) + smoothing
+
+    def best(self, u: Vector) -> float:
+        """Return the least <d, u> + f(d) over all feasible d at hand; F(u) is not above it."""
+        tried = [*self.subject.feasible, self.f.relaxed_margin(u)[1]]
+        return min(self.objective(d, u) for d in tried)
+
+
+def entropy(d: Vector) -> float:
+    """Return h(d) = Σ d log d + log m, with 0 log 0 = 0."""
+    inside = d[d > 0.0]
+    return math.fsum((inside * np.log(inside)).tolist()) + math.log(d.size)
+
+
+def size(*values: Any) -> float:
+    """Return the largest absolute value that is finite among numbers and vectors."""
+    flat = np.concatenate([np.abs(np.ravel(np.asarray(v, dtype=np.float64))) for v in values])
+    return float(flat[np.isfinite(flat)].max(initial=0.0))

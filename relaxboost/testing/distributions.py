@@ -1,0 +1,117 @@
+"""Checks of the smoothed minimiser d(u, β), and of whole games."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost.testing.core import Case, entropy, size
+
+_BETAS = (1e-3, 0.1, 1.0, 10.0)
+
+
+def distribution(case: Case) -> None:
+    """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d; cvxpy finds no better d."""
+    betas = _BETAS[1:2] if case.subject.large else _BETAS
+    for u, beta in zip(case.margins(len(betas)), betas, strict=True):
+        d = case.f.distribution(u.copy(), beta)
+        case.at_most(-d.min(), 0.0, "the distribution is non-negative", u=u, beta=beta, d=d)
+        off = abs(math.fsum(d.tolist()) - 1.0)
+        case.at_most(off, 1e-9, "the distribution sums to one", u=u, beta=beta, d=d)
+        value = case.objective(d, u, beta)
+        rival = case.f.repair(case.subject.programs.distribution(u, beta))
+        tolerance = case.solver_tol(size(u, value))
+        promise = "no feasible d has a lower <d, u> + f(d) + β Σ d log d than distribution(u, β)"
+        rivals = [rival, *(d + t * (rival - d) for t in (0.1, 0.5))]
+        for other in rivals:
+            excess = value - case.objective(other, u, beta)
+            case.at_most(excess, tolerance, promise, u=u, beta=beta, d=d, better=other)
+
+
+def first_order(case: Case) -> None:
+    """d = distribution(u, β) is optimal along the segment to every feasible point."""
+    promise = "<d' − d, u + β log d> + f(d') − f(d) >= 0 at every feasible d'"
+    for u, beta in zip(case.margins(4), _BETAS, strict=True):
+        d = case.f.distribution(u.copy(), beta)
+        at = case.f.penalty(d)
+        rivals = [*case.subject.feasible, case.f.relaxed_margin(u.copy())[1]]
+        # A lost digit of a tiny d_i costs more than its share; it is taken as larger, not smaller.
+        slope = u + beta * np.log(np.maximum(d, 1e-290))
+        for other in rivals:
+            tolerance = case.tol(size(u, at, beta))
+            if case.f.level == "numerical":  # a solver's d is not good enough to take logarithms of
+                segment = [d + t * (other - d) for t in (1e-2, 0.1, 0.5, 1.0)]
+                least = min(case.objective(p, u, beta) for p in segment)
+                figure = case.objective(d, u, beta) - least
+            else:
+                figure = at - case.f.penalty(other) - math.fsum(((other - d) * slope).tolist())
+            case.at_most(figure, tolerance, promise, u=u, beta=beta, d=d, towards=other)
+
+
+def small_beta(case: Case) -> None:
+    """<d, u> + f(d) at d = distribution(u, β) exceeds F(u) by at most β entropy_range(m)."""
+    spread = case.f.entropy_range(case.m)
+    betas = (1e-9, 1e-6, 1e-2) if case.f.level != "numerical" else (1e-6, 1e-2)
+    for u in case.margins(2 if case.subject.large else 4):
+        value = case.f.relaxed_margin(u.copy())[0]
+        for beta in betas:
+            d = case.f.distribution(u.copy(), beta)
+            figure = case.objective(d, u) - value - beta * spread
+            promise = "<d, u> + f(d) <= F(u) + β entropy_range(m) at d = distribution(u, β)"
+            case.at_most(figure, case.tol(size(u, value)), promise, u=u, beta=beta, d=d)
+
+
+def large_beta(case: Case) -> None:
+    """As β grows the distribution tends to the feasible point of largest entropy."""
+    beta = 1e4
+    for u in case.margins(2):
+        d = case.f.distribution(u.copy(), beta)
+        for other in case.subject.feasible:
+            figure = entropy(d) - entropy(other)
+            allowed = (case.objective(other, u) - case.objective(d, u)) / beta
+            promise = "Σ d log d is least at distribution(u, β) for large β, up to 1/β"
+            case.at_most(figure - allowed, case.tol(), promise, u=u, beta=beta, d=d, other=other)
+
+
+def stability(case: Case) -> None:
+    """‖d(u, β) − d(v, β)‖_1 <= ‖u − v‖_inf / (β + curvature(m))."""
+    modulus = case.f.curvature(case.m)
+    for u, beta in zip(case.margins(4), (0.1, 0.1, 1.0, 0.1), strict=True):
+        signs = case.rng.choice([-1.0, 1.0], case.m)
+        for v in (u + 0.01 * signs, u + case.rng.normal(size=case.m)):
+            d, e = case.f.distribution(u.copy(), beta), case.f.distribution(v.copy(), beta)
+            bound = float(np.abs(u - v).max()) / (beta + modulus)
+            # Two points that are optimal within the tolerance are this far from the optima.
+            tolerance = 2.0 * math.sqrt(2.0 * case.tol(size(u, v)) / (beta + modulus))
+            promise = "‖d(u, β) − d(v, β)‖_1 <= ‖u − v‖_inf / (β + curvature(m))"
+            figure = float(np.abs(d - e).sum()) - bound
+            case.at_most(figure, tolerance, promise, u=u, v=v, beta=beta)
+
+
+def game(case: Case) -> None:
+    """On a random game the reference's bracket is narrow, and the booster's overlaps it."""
+    from relaxboost.boosters import solve
+    from relaxboost.game import Game
+    from relaxboost.solvers import reference
+
+    A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
+    declared = Game(A, case.subject.given)
+    best = reference(declared, tol=1e-5)
+    promise = "reference(Game(A, f)) is narrow"
+    case.at_most(best.gap, case.solver_tol() + 1e-5, promise, A=A, message=best.message)
+    boosted = solve(declared, tol=0.05, max_rounds=60)
+    rough = declared.bracket(case.rng.random(case.m), case.rng.normal(size=6))
+    for name, (lower, upper) in (
+        ("solve(game)", (boosted.lower, boosted.upper)),
+        ("game.bracket(d, w)", rough),
+    ):
+        apart = max(lower - best.upper, best.lower - upper)
+        tolerance = case.tol() if case.f.level == "numerical" else 0.0
+        promise = f"the brackets of reference(game) and {name} overlap"
+        case.at_most(
+            apart, tolerance, promise, A=A, got=(lower, upper), reference=(best.lower, best.upper)
+        )
+
+
+CHECKS = (distribution, first_order, small_beta, large_beta, stability, game)

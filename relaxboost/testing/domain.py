@@ -1,0 +1,86 @@
+"""Checks of the domain: feasible points, repair, the range of the entropy, penalty bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost.rounding import sum_bounds
+from relaxboost.testing.core import Case, Vector, entropy, size
+
+
+def _in_simplex(case: Case, d: Vector, what: str) -> None:
+    case.at_most(-d.min(initial=0.0), 0.0, f"{what} is non-negative", d=d)
+    off = abs(math.fsum(d.tolist()) - 1.0)
+    case.at_most(off, 1e-12, f"{what} sums to one", d=d)
+    finite = math.isfinite(case.f.penalty(d))
+    case.demand(finite, f"f is finite at {what}", d=d, f=case.f.penalty(d))
+
+
+def center(case: Case) -> None:
+    """center(m) lies in the simplex and f is finite there."""
+    _in_simplex(case, case.f.center(case.m), "center(m)")
+
+
+def repair(case: Case) -> None:
+    """repair gives a point of the simplex where f is finite and leaves such a point alone."""
+    m, rng = case.m, case.rng
+    rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
+    rough += [np.eye(m)[rng.integers(m)], rng.normal(size=m), 1e3 * rng.random(m)]
+    rough += [1e-300 * (1.0 + rng.random(m)), case.f.center(m) * (1.0 + 1e-12 * rng.normal(size=m))]
+    for d in rough:
+        if not np.any(d > 0.0):
+            d[0] = 1.0
+        repaired = case.f.repair(d.copy())
+        _in_simplex(case, repaired, "repair(d)")
+        again = case.f.repair(repaired.copy())
+        moved = float(np.abs(again - repaired).sum())
+        case.at_most(moved, case.tol(), "repair(repair(d)) = repair(d)", d=d)
+    for d in case.subject.feasible:
+        _in_simplex(case, d, "a repaired or minimising d")
+        moved = float(np.abs(case.f.repair(d.copy()) - d).sum())
+        case.at_most(moved, case.tol(), "repair leaves a feasible d alone", d=d)
+
+
+def entropy_range(case: Case) -> None:
+    """entropy_range(m) is not below the range of the entropy over the feasible points met."""
+    claimed = case.f.entropy_range(case.m)
+    case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
+    points = list(case.subject.feasible)
+    points += [case.f.relaxed_margin(u)[1] for u in case.margins(4 if case.subject.large else 12)]
+    heights = [entropy(d) for d in points]
+    low, high = int(np.argmin(heights)), int(np.argmax(heights))
+    case.at_most(
+        heights[high] - heights[low] - claimed,
+        case.tol(),
+        "max h − min h over the domain in the simplex is at most entropy_range(m)",
+        claimed=claimed,
+        d_high=points[high],
+        d_low=points[low],
+    )
+
+
+def penalty_bound(case: Case) -> None:
+    """penalty_bound(d, Σd) bounds f at a feasible point within the distance it states."""
+    f, rng = case.f, case.rng
+    jitter = 1.0 + 4e-16 * rng.integers(-1, 2, case.m)
+    for number, point in enumerate(case.subject.feasible):
+        for d in (point, point * jitter):
+            value, distance = f.penalty_bound(d, sum_bounds(d))
+            promise = "d is feasible up to rounding, so that the bound is finite and near f(d)"
+            at = f.penalty(point)
+            case.at_most(distance, 1e-6, promise, d=d, value=value)
+            case.at_most(at - value, case.rounding(abs(at)) + distance, promise, d=d, f=at)
+            case.at_most(value - at, case.solver_tol(abs(at)), promise, d=d, f=at)
+        # For a feasible d' within the distance with f(d') <= value every F(u) is bounded.
+        rough = rng.dirichlet(np.full(case.m, 0.3))
+        value, distance = f.penalty_bound(rough, sum_bounds(rough))
+        for u in case.margins(1 if number else 4):
+            lower = f.lower_bound(u, f.witness(u))
+            above = math.fsum((rough * u).tolist()) + value + distance * size(u)
+            promise = "F(u) <= <d, u> + value + distance ‖u‖_inf"
+            case.at_most(lower - above, case.tol(size(u)), promise, d=rough, u=u, value=value)
+
+
+CHECKS = (center, repair, entropy_range, penalty_bound)

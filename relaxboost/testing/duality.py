@@ -1,0 +1,106 @@
+"""Checks of f against f*, and of both against what cvxpy makes of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.relaxations.numerical import solve_problem
+from relaxboost.testing.core import Case, Vector, size
+
+
+def _optimum(problem: Any, parameter: Any, at: Vector) -> float:
+    """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
+    parameter.value = at
+    solved = solve_problem(problem) in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
+    return float(problem.value) if solved else math.nan
+
+
+def penalty(case: Case) -> None:
+    """penalty(d) is what cvxpy_penalty says at d, inside the domain, outside, and below zero."""
+    for d in case.points(12 if case.subject.large else 24):
+        value = case.f.penalty(d.copy())
+        expected = case.subject.programs.penalty(d)
+        promise = "penalty(d) equals cvxpy_penalty at d, inf where its constraints fail"
+        case.equal(value, expected, case.solver_tol(size(expected)), promise, d=d)
+
+
+def conjugate(case: Case) -> None:
+    """conjugate(θ) is the supremum of <d, θ> − f(d) that a cone solver finds."""
+    compared = 0
+    for theta in case.thetas(4 if case.subject.large else 8):
+        try:
+            expected = case.subject.programs.conjugate(theta)
+        except InputError:  # the solver gave up
+            continue
+        compared += 1
+        value = case.f.conjugate(theta.copy())
+        promise = "conjugate(θ) is the supremum over R^m of <d, θ> − f(d)"
+        case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
+    case.demand(compared >= 2, "a cone solver finds the supremum at two θ at least")
+
+
+def cvxpy_conjugate(case: Case) -> None:
+    """conjugate(θ) is what cvxpy_conjugate says at θ."""
+    import cvxpy as cp
+
+    x, at = cp.Variable(case.m), cp.Parameter(case.m)
+    value, constraints = case.f.cvxpy_conjugate(x)
+    problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(x)), [x == at, *constraints])
+    case.demand(problem.is_dcp(), "cvxpy_conjugate is convex by the rules of cvxpy")
+    compared = 0
+    for theta in case.thetas(3 if case.subject.large else 6):
+        expected = _optimum(problem, at, theta)
+        if math.isnan(expected):
+            continue
+        compared += 1
+        value = case.f.conjugate(theta.copy())
+        promise = "conjugate(θ) equals cvxpy_conjugate at θ, inf where its constraints fail"
+        case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
+    case.demand(compared >= 2, "a cone solver evaluates cvxpy_conjugate at two θ at least")
+
+
+def fenchel_young(case: Case) -> None:
+    """<d, θ> <= f(d) + f*(θ) at all d and θ."""
+    thetas = [(t, case.f.conjugate(t.copy())) for t in case.thetas(4 if case.subject.large else 8)]
+    for d in case.points():
+        value = case.f.penalty(d.copy())
+        for theta, above in thetas:
+            inner = math.fsum((d * theta).tolist())
+            slack = value + above - inner
+            scale = size(inner, value, above)
+            case.at_most(
+                -slack, case.tol(scale), "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value
+            )
+
+
+def cvxpy_relaxed_margin(case: Case) -> None:
+    """The maximum of cvxpy_relaxed_margin over γ, and of γ − f*(x) over x >= γ − u, is F(u)."""
+    import cvxpy as cp
+
+    m = case.m
+    u, at, gamma, x = cp.Variable(m), cp.Parameter(m), cp.Variable(), cp.Variable(m)
+    goal, constraints = case.f.cvxpy_relaxed_margin(u, gamma)
+    declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
+    case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
+    value, constraints = case.f.cvxpy_conjugate(x)
+    longhand = cp.Problem(cp.Maximize(gamma - value), [x >= gamma - at, *constraints])
+    problems = [("cvxpy_relaxed_margin", declared), ("γ − cvxpy_conjugate(x)", longhand)]
+    margins = case.margins(1 if case.subject.large else 3)
+    for name, problem in problems:
+        compared = 0
+        for margin in margins:
+            best = _optimum(problem, at, margin)
+            if math.isnan(best):
+                continue
+            compared += 1
+            expected = case.f.relaxed_margin(margin.copy())[0]
+            tolerance = case.solver_tol(size(margin, expected))
+            case.equal(best, expected, tolerance, f"the maximum of {name} is F(u)", u=margin)
+        case.demand(compared > 0, f"a cone solver maximises {name}", u=np.asarray(margins[0]))
+
+
+CHECKS = (penalty, conjugate, cvxpy_conjugate, fenchel_young, cvxpy_relaxed_margin)

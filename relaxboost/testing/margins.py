@@ -1,0 +1,115 @@
+"""Checks of the relaxed margin F and of the witnesses that prove lower bounds on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relaxboost.testing.core import Case, Vector, size
+
+
+def relaxed_margin(case: Case) -> None:
+    """relaxed_margin(u) returns F(u), as a cone solver finds it, and a d that attains it."""
+    for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
+        value, d = case.f.relaxed_margin(u.copy())
+        attained, scale = case.objective(d, u), size(u, value)
+        promise = "relaxed_margin(u) returns (<d, u> + f(d), d)"
+        case.equal(value, attained, case.tol(scale), promise, u=u, d=d)
+        promise = "F(u) is not above <d, u> + f(d) at any feasible d"
+        case.at_most(attained - case.best(u), case.tol(scale), promise, u=u, d=d)
+        if number < (1 if case.subject.large else 4):
+            expected = case.subject.programs.margin(u)[0]
+            promise = "relaxed_margin(u) is the minimum of <d, u> + f(d) over the simplex"
+            case.equal(value, expected, case.solver_tol(scale), promise, u=u)
+
+
+def shape_of_margin(case: Case) -> None:
+    """F is concave, non-decreasing, 1-Lipschitz, F(u + a) = F(u) + a, and d its supergradient."""
+
+    def F(u: Vector) -> tuple[float, Vector]:
+        return case.f.relaxed_margin(u.copy())
+
+    tried = case.margins(3 if case.subject.large else 6)
+    for u, v in zip(tried, [*tried[1:], case.rng.uniform(-1.0, 1.0, case.m)], strict=True):
+        (at_u, d), (at_v, _) = F(u), F(v)
+        both: dict[str, Any] = {"u": u, "v": v}
+        tol = case.tol(size(u, v, at_u, at_v))
+        middle, upper = F(0.5 * (u + v))[0], F(np.maximum(u, v))[0]
+        case.at_most(0.5 * (at_u + at_v) - middle, tol, "F is concave", **both)
+        case.at_most(max(at_u, at_v) - upper, tol, "F is non-decreasing", **both)
+        a = float(case.rng.uniform(-1.0, 1.0))
+        case.equal(F(u + a)[0], at_u + a, tol, "F(u + a) = F(u) + a", u=u, a=a)
+        apart = float(np.abs(u - v).max())
+        case.at_most(abs(at_u - at_v) - apart, tol, "|F(u) − F(v)| <= ‖u − v‖_inf", **both)
+        above = at_u + math.fsum((d * (v - u)).tolist())
+        case.at_most(at_v - above, tol, "F(v) <= F(u) + <d, v − u>", **both)
+
+
+def own_witness(case: Case) -> None:
+    """lower_bound(u, witness(u)) is F(u) up to rounding, and never above it."""
+    for u in case.margins(4 if case.subject.large else 8):
+        value, best = case.f.relaxed_margin(u.copy())[0], case.best(u)
+        lower = float(case.f.lower_bound(u.copy(), case.f.witness(u.copy())))
+        scale = size(u, value)
+        promise = "lower_bound is not above <d, u> + f(d) at any feasible d"
+        case.at_most(lower - best, case.rounding(scale), promise, u=u, lower=lower, value=best)
+        promise = "lower_bound(u, witness(u)) reaches F(u)"
+        case.at_most(value - lower, case.tol(scale), promise, u=u, lower=lower, F=value)
+
+
+def every_witness(case: Case) -> None:
+    """lower_bound(u, w) is not above F(u) for any w: those of other margins, mangled ones, nan."""
+    first, *others = case.margins(3)
+    for u in (first, others[0]):
+        best = case.best(u)
+        witnesses = [case.f.witness(v.copy()) for v in others]
+        for witness in [*witnesses, *_mangled(case.f.witness(u.copy()), case.rng)]:
+            lower = case.f.lower_bound(u.copy(), witness)
+            scale = size(u, best)
+            if case.f.level == "numerical":  # a solver's error grows with the witness
+                scale = max(scale, min(1e6, size(*_numbers(witness))))
+            promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
+            tolerance = case.rounding(scale)
+            case.at_most(
+                float(lower) - best, tolerance, promise, u=u, witness=witness, lower=lower, F=best
+            )
+            case.demand(not math.isnan(lower), promise, u=u, witness=witness, lower=lower)
+
+
+def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield copies of a witness with each of its numbers and arrays changed in many ways."""
+    if isinstance(witness, float | int) and not isinstance(witness, bool):
+        w = float(witness)
+        yield from (0.0, -w, 0.5 * w, 2.0 * w, w + 1e-9, w - 1e-3, w + 1e-3, w + 1.0, w - 1.0)
+        yield from (w + 50.0, math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)
+    elif isinstance(witness, np.ndarray) and witness.dtype.kind == "f" and witness.size:
+        x = witness
+        yield from (0.0 * x, -x, 0.5 * x, 2.0 * x, x + 1e-9, x - 1e-3, x + 1.0, x - 1.0, 50.0 * x)
+        yield from (x + s * rng.normal(size=x.shape) for s in (1e-6, 1e-2, 1.0))
+        for junk in (math.nan, math.inf, -math.inf, 1.7e308):
+            spoilt = x.copy()
+            spoilt.flat[int(rng.integers(x.size))] = junk
+            yield spoilt
+    elif isinstance(witness, tuple):
+        for i, part in enumerate(witness):
+            for changed in _mangled(part, rng):
+                parts = (*witness[:i], changed, *witness[i + 1 :])
+                yield witness._make(parts) if hasattr(witness, "_make") else parts
+    elif is_dataclass(witness) and not isinstance(witness, type):
+        for part in fields(witness):
+            for changed in _mangled(getattr(witness, part.name), rng):
+                yield replace(witness, **{part.name: changed})
+
+
+def _numbers(witness: Any) -> list[Any]:
+    if is_dataclass(witness) and not isinstance(witness, type):
+        witness = tuple(getattr(witness, part.name) for part in fields(witness))
+    parts = witness if isinstance(witness, tuple) else (witness,)
+    return [p for p in parts if isinstance(p, float | int | np.ndarray)] or [0.0]
+
+
+CHECKS = (relaxed_margin, shape_of_margin, own_witness, every_witness)
