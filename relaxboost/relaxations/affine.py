@@ -47,7 +47,10 @@ class _Changed(Relaxation):
         """
         x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
         if math.isfinite(witness.gamma) and np.isfinite(x).all():
-            value = self.conjugate(x)
+            try:
+                value = self.conjugate(x)
+            except InputError:  # too far off for the solver
+                return -math.inf
             if math.isfinite(value):
                 return float(witness.gamma) - value
         return super().lower_bound(u, witness)

@@ -114,7 +114,8 @@ class Scaled(Relaxation):
 
     def _inner(self, u: Vector) -> Vector:
         """Return u/c rounded down, which is safe below since F does not decrease."""
-        return (Interval(as_margins(u, self)) / Interval(self.c)).lower
+        with np.errstate(over="ignore"):
+            return (Interval(as_margins(u, self)) / Interval(self.c)).lower
 
     def penalty(self, d: Vector) -> float:
         """Return c f(d)."""
@@ -277,7 +278,8 @@ class Sum(Relaxation):
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
         """Return u − v rounded down, which is safe below since F2 does not decrease."""
-        return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
+        with np.errstate(over="ignore"):
+            return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
     def lower_bound(self, u: Vector, witness: SumWitness) -> float:
         """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
