@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
-    from relaxboost.relaxations import Capped, HardMargin, Relaxation, Witness
+    from relaxboost.relaxations import Capped, HardMargin, KLBall, KLPenalty, Relaxation, Witness
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
 
@@ -45,6 +45,8 @@ _HOME = {
     "Game": "game",
     "HardMargin": "relaxations",
     "InputError": "errors",
+    "KLBall": "relaxations",
+    "KLPenalty": "relaxations",
     "MissingDependencyError": "errors",
     "Relaxation": "relaxations",
     "Solution": "solution",
@@ -71,6 +73,8 @@ __all__ = [
     "Game",
     "HardMargin",
     "InputError",
+    "KLBall",
+    "KLPenalty",
     "MissingDependencyError",
     "Relaxation",
     "Solution",

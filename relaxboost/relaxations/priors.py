@@ -1,0 +1,181 @@
+"""What relaxations relative to a prior distribution π share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.relaxations.base import Level, Relaxation, Vector, onto_simplex
+from relaxboost.rounding import float_down, float_up, sum_bounds
+
+_TOLERANCE = 1e-9
+
+
+def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
+    """Return `prior` as a tuple of floats and Fractions, kept exactly; None stays None.
+
+    Raises
+    ------
+    InputError
+        If it is not a vector of finite numbers >= 0, or does not sum to one within 1e-9.
+    """
+    if prior is None:
+        return None
+    if isinstance(prior, np.ndarray):
+        prior = prior.tolist()
+    if isinstance(prior, str) or not isinstance(prior, Iterable):
+        raise InputError(f"{owner} needs prior to be a vector of numbers, got {prior!r}")
+    kept = tuple(
+        float(p)
+        if isinstance(p, float) and math.isfinite(p)
+        else exact(owner, "every entry of prior", p)
+        for p in prior
+    )
+    negative = next((i for i, p in enumerate(kept) if p < 0), None)
+    if negative is not None:
+        raise InputError(f"{owner} needs prior[{negative}] >= 0, got {float(kept[negative])}")
+    total = math.fsum(map(float, kept))
+    if not abs(total - 1.0) <= _TOLERANCE:
+        raise InputError(
+            f"{owner}: priors must sum to one within {_TOLERANCE:g}, and these sum to {total:.12g}"
+        )
+    return kept
+
+
+class OverPrior(Relaxation):
+    """A relaxation of the simplex relative to π; subclasses have a field `prior`.
+
+    π is the prior divided by its exact sum, and uniform where `prior` is None. d_i = 0 wherever
+    π_i = 0.
+    """
+
+    level: ClassVar[Level] = "enclosed"
+
+    prior: Any
+
+    def resolve(self, m: int) -> OverPrior:
+        """Return itself if the prior has m entries."""
+        if self.prior is not None and len(self.prior) != m:
+            raise InputError(
+                f"{type(self).__name__} has a prior of {len(self.prior)} entries, and this game "
+                f"has m = {m} examples; give one entry for each"
+            )
+        return self
+
+    def center(self, m: int) -> Vector:
+        """Return π."""
+        return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped, zero where π is, normalised, and moved to π as far as f asks."""
+        d = np.array(d, dtype=np.float64)
+        if self._zeros is not None and np.isfinite(d).all():
+            d[self._zeros] = 0.0
+            if d.max() <= 0.0:
+                return self.center(d.size)
+        d = onto_simplex(d, type(self).__name__)
+        return d if math.isfinite(self.penalty(d)) else super().repair(d)
+
+    @property
+    def _spelled_prior(self) -> str:
+        if self.prior is None:
+            return ""
+        entries = [repr(p) if isinstance(p, float) else spell(p) for p in self.prior]
+        return f", prior=({', '.join(entries)}{',' * (len(entries) == 1)})"
+
+    @cached_property
+    def _prior(self) -> Vector:
+        """π rounded to nearest, up to its sum."""
+        prior = np.array([float(p) for p in self.prior])
+        return prior / math.fsum(prior.tolist())
+
+    @cached_property
+    def _zeros(self) -> NDArray[np.bool_] | None:
+        """Where π is zero; None if nowhere."""
+        if self.prior is None:
+            return None
+        zeros = np.array([p == 0 for p in self.prior])
+        return zeros if zeros.any() else None
+
+    @cached_property
+    def _log_prior(self) -> Vector | None:
+        """Log π where it is positive; None for the uniform π."""
+        if self.prior is None:
+            return None
+        # Entry by entry for Fractions that are too small for a double.
+        logs = [
+            math.log(p) if isinstance(p, float) else math.log(p.numerator) - math.log(p.denominator)
+            for p in self.prior
+            if p > 0
+        ]
+        return np.array(logs) - math.log(math.fsum(map(float, self.prior)))
+
+    @cached_property
+    def _enclosed_prior(self) -> Interval:
+        """π where it is positive, rigorously."""
+        positive = [p for p in self.prior if p > 0]
+        if all(isinstance(p, float) for p in positive):
+            values = np.array(positive)
+            return Interval(values) / Interval(*sum_bounds(values))
+        total = sum(map(Fraction, positive), Fraction(0))
+        quotients = [Fraction(p) / total for p in positive]
+        return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
+
+    def _pi(self, m: int) -> Interval:
+        return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
+
+    def _positive(self, m: int) -> int:
+        return m if self._zeros is None else m - int(self._zeros.sum())
+
+    def _inside(self, u: Any) -> Vector:
+        """Return the entries of `u` where π is positive."""
+        u = np.asarray(u, dtype=np.float64)
+        return u if self._zeros is None else u[~self._zeros]
+
+    def _outside_is_zero(self, d: Vector) -> bool:
+        return self._zeros is None or not np.any(d[self._zeros])
+
+    def _spread_out(self, inside: Vector) -> Vector:
+        """Undo `_inside`, with zeros elsewhere."""
+        if self._zeros is None:
+            return inside
+        d = np.zeros(self._zeros.size)
+        d[~self._zeros] = inside
+        return d
+
+    def _divergence(self, d: Vector) -> float:
+        """Return Σ d log(d/π) − d + π, inf outside its domain, accurate also where it is tiny."""
+        d = np.asarray(d, dtype=np.float64)
+        if not (d >= 0.0).all() or not self._outside_is_zero(d):
+            return math.inf
+        pi = 1.0 / d.size if self.prior is None else self._inside(self._prior)
+        with np.errstate(over="ignore"):
+            t = (self._inside(d) - pi) / pi
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = (1.0 + t) * np.log1p(t) - t
+        terms[t == -1.0] = 1.0
+        return float(np.sum(pi * terms))
+
+    def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
+        """Enclose KL(d/Σd ‖ π), for d that is zero where π is."""
+        x, pi = self._inside(d), self._pi(d.size)
+        used = x > 0.0
+        pi = pi if pi.lower.ndim == 0 else pi[used]
+        y = Interval(x[used]) / Interval(*total)
+        divergence = (y * (y / pi).log()).sum()
+        return Interval(max(divergence.down, 0.0), max(divergence.up, 0.0))
+
+    def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
+        """Enclose log Σ π exp((γ − u)/T)."""
+        u = self._inside(u)
+        weighed = self._pi(u.size) * ((Interval(gamma) - u) / temperature).exp()
+        return weighed.sum().log()
