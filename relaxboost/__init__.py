@@ -33,13 +33,22 @@ if TYPE_CHECKING:
     from relaxboost.boosters import solve
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
-    from relaxboost.relaxations import Capped, HardMargin, KLBall, KLPenalty, Relaxation, Witness
+    from relaxboost.relaxations import (
+        BinaryEntropy,
+        Capped,
+        HardMargin,
+        KLBall,
+        KLPenalty,
+        Relaxation,
+        Witness,
+    )
     from relaxboost.solution import Comparison, Solution, compare
     from relaxboost.solvers import reference
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinaryEntropy": "relaxations",
     "Capped": "relaxations",
     "Comparison": "solution",
     "Game": "game",
@@ -68,6 +77,7 @@ _MODULES = (
 )
 
 __all__ = [
+    "BinaryEntropy",
     "Capped",
     "Comparison",
     "Game",

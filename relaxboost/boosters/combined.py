@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.boosters.active import ActiveSet
-from relaxboost.boosters.corrective import Corrective
+from relaxboost.boosters.corrective import Corrective, Smoother
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP
 from relaxboost.game import Game
 from relaxboost.matrices import Best
@@ -22,11 +22,15 @@ class Combined:
     as there are columns in use have brought no new one.
     """
 
-    def __init__(self, game: Game, beta: float, target: float) -> None:
+    def __init__(
+        self, game: Game, beta: float, target: float, smoother: Smoother | None = None
+    ) -> None:
         self._game = game
         self._target = target
         self._columns = self._idle = 0
-        self._now: Corrective | TotallyCorrectiveLP = Corrective(game, beta, "pairwise")
+        self._now: Corrective | TotallyCorrectiveLP = Corrective(
+            game, beta, "pairwise", smoother=smoother
+        )
 
     @property
     def active(self) -> ActiveSet:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost import relaxations
 from relaxboost.boosters.active import ActiveSet
 from relaxboost.boosters.steps import line_search, quadratic_step
+from relaxboost.errors import InputError
 from relaxboost.game import Game
 from relaxboost.matrices import Best
+from relaxboost.relaxations import Relaxation
 
 Vector = NDArray[np.float64]
 
@@ -18,6 +22,42 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """Step rules: Fig. 1's own; 2/(t + 2); exact; exact with away steps; exact and pairwise."""
 
 _EXCHANGING = ("away", "pairwise")
+_BINARY = "binary_distribution"
+
+
+class Smoother(Protocol):
+    """Whatever makes d_t of the margins and β: a relaxation, or one with another smoothing."""
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the d of least <d, u> + f(d) + β times a function of modulus >= 1 in l1."""
+        ...
+
+
+class BinaryEntropySmoother:
+    """Smooths by β Σ d log d + (1 − d) log(1 − d) in place of β Σ d log d.
+
+    Its Hessian is diagonal with 1/d_i + 1/(1 − d_i) >= 1/d_i, so that it is at least as strongly
+    convex as the relative entropy: all that SS09 proves of Fig. 1 holds for it.
+    """
+
+    def __init__(self, relaxation: Relaxation) -> None:
+        own = getattr(relaxation, "binary_distribution", None)
+        if own is None:
+            able = [n for n in relaxations.__all__ if hasattr(vars(relaxations)[n], _BINARY)]
+            raise InputError(
+                f'smoothing="binary-entropy" needs a relaxation with a method {_BINARY}, and '
+                f"{relaxation!r} has none; these have: {', '.join(able)}"
+            )
+        self.distribution = own
+
+    @staticmethod
+    def added_range(m: int) -> float:
+        """Return the range of Σ (1 − d) log(1 − d) over the simplex, (m − 1) log(m/(m − 1)).
+
+        It is 0 at the vertices and least at the uniform d, where Σ d log d is least too; so with
+        the range of that, log m, it gives the range of the sum.
+        """
+        return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0
 
 
 class _Worst(NamedTuple):
@@ -41,8 +81,15 @@ class Corrective:
 
     inner = "smoothed"
 
-    def __init__(self, game: Game, beta: float, rule: str, active: ActiveSet | None = None) -> None:
-        self._relaxation = game.relaxation
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        rule: str,
+        active: ActiveSet | None = None,
+        smoother: Smoother | None = None,
+    ) -> None:
+        self._relaxation = game.relaxation if smoother is None else smoother
         self._beta = beta
         self._rule = rule
         self._round = 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relaxboost import bounds
 from relaxboost.boosters.combined import Combined
-from relaxboost.boosters.corrective import STEPS, Corrective
+from relaxboost.boosters.corrective import STEPS, BinaryEntropySmoother, Corrective, Smoother
 from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
@@ -40,6 +40,7 @@ def solve(
     step: str | None = None,
     inner: str | None = None,
     beta: float | None = None,
+    smoothing: str = "entropy",
     stopping: str = "certified",
     max_rounds: int | None = None,
     time_limit: float | None = None,
@@ -67,9 +68,15 @@ def solve(
         restricted linear program it becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and
         where f is not polyhedral. The history says which was used.
     beta : float, optional
-        Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
-        and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
+        Weight of the smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated
+        there, and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
         (`Relaxation.entropy_range`), which is as safe and smooths more.
+    smoothing : {"entropy", "binary-entropy"}
+        What is added to f, times β: Σ d log d as in Fig. 1, or Σ d log d + (1 − d) log(1 − d),
+        which Sec. 6 suggests: the log-loss in place of soft-max. Its range over the simplex is
+        log m + (m − 1) log(m/(m − 1)), which takes the place of log m above (and
+        (m − 1) log(m/(m − 1)) < 1 is added to R). It needs a relaxation with a method
+        ``binary_distribution``: `HardMargin`, `Capped`, `KLPenalty`.
     stopping : {"certified", "smoothed"}
         ``"smoothed"`` is Fig. 1's own test, on the gap of the smoothed problem at w_t, which is
         then returned; it does not bound the error by tol (errors up to 3/2 tol occur).
@@ -108,7 +115,7 @@ def solve(
     beta = None if beta is None else positive("beta", beta)
     max_rounds = None if max_rounds is None else count("max_rounds", max_rounds)
     time_limit = None if time_limit is None else positive("time_limit", time_limit)
-    plan = _plan(game, tol, method, step, inner, beta, stopping)
+    plan = _plan(game, tol, method, step, inner, beta, smoothing, stopping)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the state, got {callback!r}")
     if game.matrix.slack >= tol and max_rounds is None and time_limit is None:
@@ -128,7 +135,7 @@ def solve(
         except ProgramError as error:
             status, reason = "failed", str(error)
     proved = beta is None and game.matrix.slack == 0.0
-    bound = _bound(game.m, tol, stopping) if proved else math.nan
+    bound = _bound(_simplex_range(game.m, smoothing), tol, stopping) if proved else math.nan
     return run.solution(update, plan.name, status, reason, bound)
 
 
@@ -145,8 +152,14 @@ def _default_beta(spread: float, tol: float) -> float:
     return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1.0
 
 
-def _bound(m: int, tol: float, stopping: str) -> float:
-    return max(1.0, (64.0 if stopping == "certified" else 32.0) * math.log(m) / tol / tol)
+def _simplex_range(m: int, smoothing: str) -> float:
+    """Return the range over the simplex of what β multiplies."""
+    added = BinaryEntropySmoother.added_range(m) if smoothing == "binary-entropy" else 0.0
+    return math.log(m) + added
+
+
+def _bound(spread: float, tol: float, stopping: str) -> float:
+    return max(1.0, (64.0 if stopping == "certified" else 32.0) * spread / tol / tol)
 
 
 def _plan(
@@ -156,6 +169,7 @@ def _plan(
     step: str | None,
     inner: str | None,
     beta: float | None,
+    smoothing: str,
     stopping: str,
 ) -> _Plan:
     """Choose the booster; raise for unknown options and for those that would do nothing."""
@@ -163,6 +177,7 @@ def _plan(
         ("method", method, METHODS),
         ("step", step, (None, *STEPS)),
         ("inner", inner, (None, "auto", "smoothed", "lp")),
+        ("smoothing", smoothing, ("entropy", "binary-entropy")),
         ("stopping", stopping, ("certified", "smoothed")),
     ):
         if value not in known:
@@ -186,26 +201,46 @@ def _plan(
         )
     if beta is not None and inner == "lp":
         raise InputError('beta smooths, and inner="lp" does not; leave one of them out')
-    return _make(game, tol, method, step or "fig1", inner, beta)
+    if smoothing != "entropy" and inner == "lp":
+        raise InputError(f'inner="lp" does not smooth; leave out smoothing={smoothing!r}')
+    return _make(game, tol, method, step or "fig1", inner, beta, smoothing)
 
 
 def _make(
-    game: Game, tol: float, method: str, step: str, inner: str | None, beta: float | None
+    game: Game,
+    tol: float,
+    method: str,
+    step: str,
+    inner: str | None,
+    beta: float | None,
+    smoothing: str,
 ) -> _Plan:
-    spread = game.relaxation.entropy_range(game.m)
+    smoother: Smoother | None = None
+    simplex = _simplex_range(game.m, smoothing)
+    spread = game.relaxation.entropy_range(game.m) + simplex - math.log(game.m)
+    suffix = ""
+    if smoothing == "binary-entropy":
+        smoother, suffix = BinaryEntropySmoother(game.relaxation), ", binary entropy"
     if method == "corrective":
-        smoothing = beta or _default_beta(math.log(game.m) if step == "fig1" else spread, tol)
-        return _Plan(f"corrective ({step})", lambda _: Corrective(game, smoothing, step))
+        weight = beta or _default_beta(simplex if step == "fig1" else spread, tol)
+        return _Plan(
+            f"corrective ({step}{suffix})",
+            lambda _: Corrective(game, weight, step, smoother=smoother),
+        )
     if method == "combined":
         loose = max(tol, _POINTLESS_SMOOTHING)
-        smoothing = beta or _default_beta(spread, loose)
-        return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
-    name = f"totally-corrective ({inner})"
+        weight = beta or _default_beta(spread, loose)
+        return _Plan(
+            f"combined (pairwise, lp{suffix})",
+            lambda _: Combined(game, weight, loose / 2.0, smoother),
+        )
+    name = f"totally-corrective ({inner}{suffix})"
     if inner == "lp":
         return _Plan(name, lambda _: TotallyCorrectiveLP(game))
-    smoothing = beta or _default_beta(spread, tol)
+    weight = beta or _default_beta(spread, tol)
     return _Plan(
-        name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)
+        name,
+        lambda deadline: TotallyCorrectiveSmoothed(game, weight, tol / 2.0, deadline, smoother),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-
-from relaxboost.relaxations import Relaxation
 
 Vector = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def quadratic_step(slope: float, v: Vector, beta: float, longest: float = 1.0) -
 
 
 def line_search(
-    relaxation: Relaxation,
+    relaxation: Any,
     u: Vector,
     v: Vector,
     beta: float,
@@ -37,7 +37,7 @@ def line_search(
     from there the bracket is widened fourfold at a time and then closed by the Illinois variant
     of regula falsi, until the derivative lies between 0 and `accuracy` times `slope`, its value
     at 0. The result is never shorter than Fig. 1's step nor beyond the maximiser, so the gain is
-    at least Fig. 1's.
+    at least Fig. 1's. `relaxation` gives ``distribution(u, beta)``.
     """
     if slope <= 0.0:
         return 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.boosters.active import ActiveSet
-from relaxboost.boosters.corrective import Corrective
+from relaxboost.boosters.corrective import Corrective, Smoother
 from relaxboost.boosters.master import RestrictedMaster
 from relaxboost.errors import InputError
 from relaxboost.game import Game
@@ -30,10 +30,17 @@ class TotallyCorrectiveSmoothed:
     inner = "smoothed"
     step = float("nan")
 
-    def __init__(self, game: Game, beta: float, target: float, deadline: float = np.inf) -> None:
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        target: float,
+        deadline: float = np.inf,
+        smoother: Smoother | None = None,
+    ) -> None:
         self.active = ActiveSet(game.matrix, store=True)
         self._deadline = deadline  # on time.perf_counter(); then a round ends where it stands
-        self._pairwise = Corrective(game, beta, "pairwise", self.active)
+        self._pairwise = Corrective(game, beta, "pairwise", self.active, smoother)
         self._target = target
         self.d = self._pairwise.d
 

@@ -17,7 +17,7 @@ import numpy as np
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, positive, spell
-from relaxboost.projections import finite_margins, kl_ball_distribution, tilt
+from relaxboost.projections import finite_margins, kl_ball_distribution, logistic_distribution, tilt
 from relaxboost.relaxations.base import Traits, Vector, Witness
 from relaxboost.relaxations.priors import OverPrior, check_prior
 from relaxboost.rounding import UNIT
@@ -107,6 +107,17 @@ class KLPenalty(OverPrior):
         if self._log_prior is not None:
             g = g + beta * (self._log_prior - self._log_prior.max())
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d + (1 − d) log(1 − d).
+
+        It has (c + β) log d − β log(1 − d) = γ − u + c log π.
+        """
+        g, temperature = self._inside(finite_margins(u)), self._c + positive("beta", beta)
+        if self._log_prior is not None:
+            g = g - self._c * (self._log_prior - self._log_prior.max())
+        share = max(beta / temperature, 1e-300)
+        return self._spread_out(logistic_distribution(g, temperature, share=share)[0])
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = F(u), at which f*(γ − u) = 0."""
