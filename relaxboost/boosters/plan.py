@@ -73,16 +73,16 @@ def make_plan(game: Game, options: Options) -> Plan:
         )
     chosen = _with_atoms if isinstance(game.over, AtomicSet) else _without_atoms
     method, step, inner = chosen(game, o)
-    exact = inner in ("lp", "conic", "hull")
+    exact = method == "totally-corrective" and inner in ("lp", "conic", "hull")
     if o.stopping == "smoothed" and (method == "combined" or exact):
         raise InputError(
             'stopping="smoothed" is the test of a smoothed problem; '
             'use method="corrective", or inner="smoothed"'
         )
     if o.beta is not None and exact:
-        raise InputError(f"beta smooths, and inner={inner!r} does not; leave one of them out")
+        raise InputError(f'beta smooths, and inner="{inner}" does not; leave one of them out')
     if o.smoothing != "entropy" and exact:
-        raise InputError(f"inner={inner!r} does not smooth; leave out smoothing={o.smoothing!r}")
+        raise InputError(f'inner="{inner}" does not smooth; leave out smoothing={o.smoothing!r}')
     return _make(game, o, method, step or "fig1", inner)
 
 

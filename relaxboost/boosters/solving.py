@@ -54,17 +54,17 @@ def solve(
         corrective pairwise steps to a gap of 0.02 and then the second with an exact program over
         what they found. ``"auto"`` is ``"combined"``; where the distribution itself comes from a
         cone solver it is the exact program from the start, and ``"corrective"`` with pairwise
-        steps where f is not polyhedral and m above 3000. Over Euclidean sets (`L2Ball`, `SquaredNorm`), where
-        every best w is dense, ``"totally-corrective"`` optimises d over the hull of the worst
-        distributions seen, and is ``"auto"``; there is no ``"combined"``.
+        steps where f is not polyhedral and m above 3000. Over Euclidean sets (`L2Ball`,
+        `SquaredNorm`), where every best w is dense, ``"totally-corrective"`` optimises d over the
+        hull of the worst distributions seen, and is ``"auto"``; there is no ``"combined"``.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
         Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
         the fastest.
     inner : {"auto", "smoothed", "lp", "conic", "hull"}, optional
         How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
         restricted program it becomes for β -> 0, a linear one for polyhedral f and else a conic one
-        through cvxpy. ``"auto"`` smooths at tol >= 0.02. Euclidean sets have ``"hull"`` only. The history says which was
-        used.
+        through cvxpy. ``"auto"`` smooths at tol >= 0.02. Euclidean sets have ``"hull"`` only. The
+        history says which was used.
     beta : float, optional
         Weight of the smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated
         there, and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f

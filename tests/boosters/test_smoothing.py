@@ -10,7 +10,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import BinaryEntropy, Capped, HardMargin, InputError, KLBall, KLPenalty
-from relaxboost.boosters.corrective import BinaryEntropySmoother
+from relaxboost.boosters.smoothing import BinaryEntropySmoother
 
 RELAXATIONS = [HardMargin(), Capped(1), Capped(2.5), Capped(4), KLPenalty(0.2)]
 
