@@ -80,9 +80,9 @@ def make_plan(game: Game, options: Options) -> Plan:
             'use method="corrective", or inner="smoothed"'
         )
     if o.beta is not None and exact:
-        raise InputError(f'beta smooths, and inner="{inner}" does not; leave one of them out')
+        raise InputError(f"beta smooths, and inner={inner!r} does not; leave one of them out")
     if o.smoothing != "entropy" and exact:
-        raise InputError(f'inner="{inner}" does not smooth; leave out smoothing={o.smoothing!r}')
+        raise InputError(f"inner={inner!r} does not smooth; leave out smoothing={o.smoothing!r}")
     return _make(game, o, method, step or "fig1", inner)
 
 

@@ -35,7 +35,8 @@ class BinaryEntropySmoother:
     def __init__(self, relaxation: Relaxation) -> None:
         own = getattr(relaxation, "binary_distribution", None)
         if own is None:
-            able = [n for n in relaxations.__all__ if hasattr(vars(relaxations)[n], _BINARY)]
+            known = {vars(relaxations)[name] for name in relaxations.__all__}
+            able = sorted(kind.__name__ for kind in known if hasattr(kind, _BINARY))
             raise InputError(
                 f'smoothing="binary-entropy" needs a relaxation with a method {_BINARY}, and '
                 f"{relaxation!r} has none; these have: {', '.join(able)}"

@@ -42,10 +42,12 @@ class Weighted(Relaxation):
 
     @cached_property
     def enclosed(self) -> Interval:
+        """The weights, a vector of length m or 1."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @property
     def factors(self) -> Vector:
+        """The weights in doubles, a vector of length m or 1."""
         return 0.5 * (self.enclosed.lower + self.enclosed.upper)
 
     @property
@@ -56,7 +58,7 @@ class Weighted(Relaxation):
 
 
 def prepare(owner: Any, kind: str, name: str) -> None:
-    """Check the size `name` and the weights of `owner`, and replace them by what they are exactly."""
+    """Check the size `name` and the weights of `owner`, and keep them exactly."""
     size = exact(kind, name, getattr(owner, name))
     if size <= 0:
         raise InputError(f"{kind} needs {name} > 0, got {getattr(owner, name)!r}")

@@ -125,7 +125,7 @@ def test_smoothed_stopping_is_that_of_fig1(rng):
         (
             HardMargin(),
             {"smoothing": "binary-entropy", "method": "totally-corrective", "inner": "lp"},
-            'inner="lp" does not smooth',
+            "inner='lp' does not smooth",
         ),
     ],
 )
