@@ -1,4 +1,4 @@
-"""The entropic projection: selection against sorting, and both against scipy's softmax.
+"""The entropic projections: selection against sorting, and all against scipy's softmax.
 
 Run: python benchmarks/projection.py
 """
@@ -9,7 +9,7 @@ import numpy as np
 from common import best_time, machine, table
 from scipy.special import softmax
 
-from relaxboost.projections import capped_distribution
+from relaxboost.projections import capped_distribution, caps_distribution, plateau_distribution
 
 
 def main() -> None:
@@ -42,6 +42,23 @@ def main() -> None:
     table(
         "capped_distribution(u, β, k), µs (multiple of softmax)",
         ("m", "k", "softmax", "sort", "select", "sort / select"),
+        rows,
+    )
+    rows = []
+    for m in (1_000, 100_000, 1_000_000):
+        u, caps, a = rng.normal(size=m) * 0.1, rng.uniform(0, 20 / m, m), rng.uniform(0.5, 2, m)
+        for beta in (1e-6, 0.01, 1.0):
+            plain = best_time(lambda u=u, beta=beta: softmax(u / beta))
+            calls = (
+                lambda u=u, beta=beta, caps=caps: caps_distribution(u, beta, caps),
+                lambda u=u, beta=beta, a=a, m=m: plateau_distribution(u, beta, 0.1 * m, a),
+            )
+            times = [best_time(call) for call in calls]
+            shown = (f"{t * 1e6:.0f} ({t / plain:.1f}x)" for t in times)
+            rows.append((m, beta, f"{plain * 1e6:.0f}", *shown))
+    table(
+        "a cap for each example, and a weighted plateau, µs (multiple of softmax)",
+        ("m", "β", "softmax", "caps_distribution", "plateau_distribution"),
         rows,
     )
 

@@ -63,6 +63,14 @@ Examples:
 )
 @click.option("--k", type=_Number(), help="capped: no example weighs more than 1/k.")
 @click.option("--fraction", type=_Number(), help="capped: k as a fraction of the examples.")
+@click.option(
+    "--over",
+    type=click.Choice(["l1", "simplex", "l2"]),
+    default="l1",
+    show_default=True,
+    help="The weights: in an l1 ball, non-negative with sum 1, or in an l2 ball.",
+)
+@click.option("--radius", type=_Number(), help="l1, l2: the radius of the ball. [default: 1]")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
 @click.option(
     "--method",
@@ -85,6 +93,8 @@ def solve(
     relaxation: str | None,
     k: float | Fraction | None,
     fraction: float | Fraction | None,
+    over: str,
+    radius: float | Fraction | None,
     tol: float,
     method: str,
     step: str | None,
@@ -103,10 +113,11 @@ def solve(
     from relaxboost.matrices import stumps
 
     chosen = _relaxation(relaxation, k, fraction)
+    weights = _over(over, radius)
     if plot is not None:
         plots.check_plot(plot)
     data = _data(csv, label, dataset)
-    game = Game(stumps(data.X, data.y, data.feature_names), chosen)
+    game = Game(stumps(data.X, data.y, data.feature_names), chosen, over=weights)
     solution = boosters.solve(
         game,
         tol,
@@ -130,7 +141,8 @@ def solve(
             f"+1 is {data.classes[1]!r} ({positive}), "
             f"-1 is {data.classes[0]!r} ({game.m - positive})"
         )
-        click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}")
+        where = "" if over == "l1" and radius is None else f", over {game.over}"
+        click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}{where}")
         click.echo(report.text(solution))
     if plot is not None:
         plots.save(plots.overview(solution, title=f"{data.name}: all {game.n} stumps"), plot)
@@ -155,6 +167,16 @@ def _relaxation(
         both = ", not both" if k is not None else ""
         raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
     return Capped(k=k) if k is not None else Capped(fraction=fraction)
+
+
+def _over(name: str, radius: float | Fraction | None) -> Any:
+    from relaxboost.outer import L1Ball, L2Ball, Simplex
+
+    if name == "simplex":
+        if radius is not None:
+            raise InputError("--radius belongs to --over l1 or l2")
+        return Simplex()
+    return {"l1": L1Ball, "l2": L2Ball}[name](1 if radius is None else radius)
 
 
 def _data(csv: Path | None, label: str | None, dataset: str | None) -> Any:

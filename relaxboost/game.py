@@ -1,4 +1,4 @@
-"""The game (A, f): validation, digest, the cvxpy pair, and the bracket."""
+"""The game (A, f) over a set of weights: validation, digest, the cvxpy pair, and the bracket."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost import bounds, models
 from relaxboost.errors import InputError
 from relaxboost.matrices import MarginMatrix, as_matrix
+from relaxboost.outer import L1Ball, OuterSet
 from relaxboost.relaxations import HardMargin, Relaxation
-from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
 
@@ -22,7 +22,8 @@ class Game:
     """The relaxed weak-learning game of a margin matrix A and a relaxation f.
 
     Its value is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over ‖w‖_1 <= 1 of
-    F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d).
+    F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d). Over another set or
+    penalty, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w).
 
     Parameters
     ----------
@@ -30,18 +31,25 @@ class Game:
         Shape (m, n): m examples, n hypotheses, A[i, j] = y_i h_j(x_i) in [−1, 1].
     relaxation : Relaxation
         By default the hard margin, f = 0.
+    over : OuterSet
+        What w is chosen from: `L1Ball(radius)`, `Simplex()`, `L2Ball(radius)`, or a penalty in
+        place of a set, `SquaredNorm(weight)`. By default the unit l1 ball.
 
     Raises
     ------
     InputError
-        If A is not a non-empty matrix of numbers in [−1, 1], or the relaxation does not fit m.
+        If A is not a non-empty matrix of numbers in [−1, 1], the relaxation does not fit m, or
+        `over` is not an outer set or needs edges that A does not enumerate.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality.
+    Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality; Sec. 6 for other
+    outer sets.
     """
 
-    def __init__(self, A: Any, relaxation: Relaxation | None = None) -> None:
+    def __init__(
+        self, A: Any, relaxation: Relaxation | None = None, over: OuterSet | None = None
+    ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not isinstance(relaxation, Relaxation):
             hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
@@ -49,8 +57,18 @@ class Game:
                 f"relaxation must be one of relaxboost's or a subclass of Relaxation, "
                 f"got {relaxation!r}{hint}"
             )
+        over = L1Ball() if over is None else over
+        if not isinstance(over, OuterSet):
+            hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
+            raise InputError(
+                "over must be L1Ball(radius), Simplex(), L2Ball(radius), SquaredNorm(weight) or "
+                "another OuterSet, a compact set or a penalty that grows faster than the margins, "
+                f"so that every d gives a finite upper bound; got {over!r}{hint}"
+            )
         self._matrix = as_matrix(A)
         self._relaxation = relaxation.resolve(self._matrix.m)
+        over.check(self._matrix)
+        self._over = over
 
     @property
     def matrix(self) -> MarginMatrix:
@@ -61,6 +79,11 @@ class Game:
     def relaxation(self) -> Relaxation:
         """The relaxation, with every parameter resolved for this m."""
         return self._relaxation
+
+    @property
+    def over(self) -> OuterSet:
+        """What w is chosen from."""
+        return self._over
 
     @property
     def m(self) -> int:
@@ -74,33 +97,37 @@ class Game:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the canonical content: matrix and relaxation with exact parameters."""
-        text = f"relaxboost game v1 {self._matrix.digest()} {self._relaxation.key()} l1-ball 1"
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of the canonical content: matrix, relaxation and outer set, exactly."""
+        key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
+        return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
     def __repr__(self) -> str:
-        return f"Game({self._matrix!r}, {self._relaxation!r})"
+        over = "" if self._over == L1Ball() else f", over={self._over!r}"
+        return f"Game({self._matrix!r}, {self._relaxation!r}{over})"
 
     def primal(self) -> Any:
-        """Return min f(d) + v subject to |Aᵀd| <= v as an unsolved cvxpy problem.
+        """Return min f(d) + g(Aᵀd) over the simplex as an unsolved cvxpy problem.
 
-        Its variables are named ``d`` and ``v``; find them with ``problem.var_dict``.
+        For the unit l1 ball that is min f(d) + v subject to |Aᵀd| <= v. Its variables are named
+        ``d`` and ``v`` (the bound on the edges; over Euclidean sets the edges themselves); find
+        them with ``problem.var_dict``.
         """
-        return models.primal(self._matrix, self._relaxation).problem
+        return models.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
-        """Return max γ − f*(x) subject to x >= γ − u, u <= A w, ‖w‖_1 <= 1, unsolved.
+        """Return max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w, unsolved.
 
-        Its variables are named ``w``, ``u`` and ``gamma`` (and ``x`` where f needs it). The
-        multipliers of ``u <= A @ w``, its first constraint, are a d >= 0 of the primal.
+        w is in the outer set. The variables are named ``w``, ``u`` and ``gamma`` (and ``x`` where
+        f needs it). The multipliers of ``u <= A @ w``, its first constraint, are a d >= 0 of
+        the primal.
         """
-        return models.dual(self._matrix, self._relaxation).problem
+        return models.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
         """Return (lower, upper) with lower <= ρ <= upper from any nearly feasible pair.
 
         Both points are repaired first: `d` is clipped and moved into the simplex and the domain
-        of f, `w` is scaled into the l1 ball. The bounds are evaluated at what results and
+        of f, `w` is scaled into the outer set. The bounds are evaluated at what results and
         rounded outwards. They are as wide as the pair is bad, and never wrong.
 
         Parameters
@@ -116,8 +143,11 @@ class Game:
             For wrong shapes or values that cannot be repaired.
         """
         support, coefficients = self.repair_w(w)
-        lower, _ = bounds.evaluate_lower(self._matrix, self._relaxation, support, coefficients)
-        return lower, bounds.evaluate_upper(self._matrix, self._relaxation, self.repair_d(d))
+        lower, _ = bounds.evaluate_lower(
+            self._matrix, self._relaxation, support, coefficients, self._over
+        )
+        d = self.repair_d(d)
+        return lower, bounds.evaluate_upper(self._matrix, self._relaxation, d, self._over)
 
     def repair_d(self, d: ArrayLike) -> Vector:
         """Return a d of the simplex near `d` at which f is finite."""
@@ -127,7 +157,7 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of `w` scaled into the unit l1 ball."""
+        """Return (support, coefficients) of a w of the outer set near `w`, each column once."""
         if isinstance(w, tuple):
             support, coefficients = self._sparse_w(w)
         else:
@@ -138,13 +168,9 @@ class Game:
             coefficients = dense[support]
         if not np.isfinite(coefficients).all():
             raise InputError("w has nan or infinite entries")
-        largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > 1.0:  # so that the norm cannot overflow
-            coefficients = coefficients / largest
-        norm = float(np.abs(coefficients).sum())
-        if norm > 1.0 + 8.0 * UNIT:  # the bound accounts for what rounding leaves above 1
-            coefficients = coefficients / norm
-        return support, coefficients
+        coefficients = self._over.repair(coefficients)
+        used = coefficients != 0.0
+        return support[used], coefficients[used]
 
     def _sparse_w(self, w: tuple[Any, ...]) -> tuple[NDArray[np.int64], Vector]:
         if len(w) != 2:
@@ -159,6 +185,11 @@ class Game:
         known = self._matrix.known
         if support.size and not 0 <= support.min() <= support.max() < known:
             raise InputError(f"support names columns outside 0..{known - 1}")
+        columns, where = np.unique(support, return_inverse=True)
+        if columns.size < support.size:  # a column named twice has the sum of its weights
+            total = np.zeros(columns.size)
+            np.add.at(total, where, coefficients)
+            return columns, total
         return support, coefficients
 
 

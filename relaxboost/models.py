@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from relaxboost.matrices import MarginMatrix
+from relaxboost.outer import OuterSet
 from relaxboost.relaxations import Relaxation
 
 
@@ -13,45 +13,43 @@ from relaxboost.relaxations import Relaxation
 class Model:
     """A cvxpy problem, its variable, and the constraints whose multipliers are the other player.
 
-    For the primal the multipliers of the two constraints are the positive and the negative part
-    of w; for the dual those of the one constraint are d.
+    The other player is the sum of sign times multiplier over `coupling`, pairs of a constraint
+    and its sign: w for the primal, d for the dual.
     """
 
     side: str
     problem: Any
     variable: Any
-    coupling: tuple[Any, ...]
+    coupling: tuple[tuple[Any, float], ...]
 
 
-def primal(matrix: MarginMatrix, relaxation: Relaxation) -> Model:
-    """Return min f(d) + v over the simplex, subject to −v <= Aᵀd <= v.
+def primal(A: Any, relaxation: Relaxation, over: OuterSet) -> Model:
+    """Return min f(d) + g(Aᵀd) over the simplex, for an array or sparse A of shape (m, n).
 
-    The sup-norm is written in epigraph form, which every solver takes without complaint.
+    g is written in epigraph form or on a copy v of the edges, so that the multipliers are w.
     """
     import cvxpy as cp
 
-    A = matrix.tocvxpy()
-    d = cp.Variable(matrix.m, name="d", nonneg=True)
-    v = cp.Variable(name="v")
+    d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
-    edges = A.T @ d
-    coupling = (edges <= v, -edges <= v)
-    problem = cp.Problem(cp.Minimize(penalty + v), [*coupling, cp.sum(d) == 1, *constraints])
-    return Model("primal", problem, d, coupling)
+    support, coupling = over.cvxpy_support(A, d)
+    coupled = [constraint for constraint, _ in coupling]
+    problem = cp.Problem(cp.Minimize(penalty + support), [*coupled, cp.sum(d) == 1, *constraints])
+    return Model("primal", problem, d, tuple(coupling))
 
 
-def dual(matrix: MarginMatrix, relaxation: Relaxation) -> Model:
-    """Return max F(u) subject to u <= A w and ‖w‖_1 <= 1.
+def dual(A: Any, relaxation: Relaxation, over: OuterSet) -> Model:
+    """Return max F(u) − g*(w) subject to u <= A w, for an array or sparse A of shape (m, n).
 
     F is non-decreasing, so the inequality costs nothing and its multipliers come out as d >= 0.
     """
     import cvxpy as cp
 
-    A = matrix.tocvxpy()
-    w = cp.Variable(matrix.n, name="w")
-    u = cp.Variable(matrix.m, name="u")
+    w = cp.Variable(A.shape[1], name="w")
+    u = cp.Variable(A.shape[0], name="u")
     gamma = cp.Variable(name="gamma")
     value, constraints = relaxation.cvxpy_relaxed_margin(u, gamma)
-    coupling = (u <= A @ w,)
-    problem = cp.Problem(cp.Maximize(value), [*coupling, cp.norm1(w) <= 1, *constraints])
-    return Model("dual", problem, w, coupling)
+    cost, domain = over.cvxpy_cost(w)
+    coupling = u <= A @ w
+    problem = cp.Problem(cp.Maximize(value - cost), [coupling, *domain, *constraints])
+    return Model("dual", problem, w, ((coupling, 1.0),))

@@ -11,6 +11,9 @@ from relaxboost.solution import Solution
 
 QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
+LEVELS = ("numerical", "enclosed", "exact")
+"""Levels of proof, the weakest first."""
+
 
 def margin_quantiles(solution: Solution) -> dict[float, float]:
     """Return quantiles of the margins A w, by level."""
@@ -62,7 +65,8 @@ def data(solution: Solution) -> dict[str, Any]:
         "examples": s.game.m,
         "hypotheses": s.game.n,
         "relaxation": repr(s.game.relaxation),
-        "strongest_level": s.game.relaxation.level,
+        "over": repr(s.game.over),
+        "strongest_level": min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index),
         "game_digest": s.game.digest,
         "gamma": _number(s.gamma),
         "weights": [

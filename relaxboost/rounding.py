@@ -63,6 +63,22 @@ def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
     return down(s), up(s)
 
 
+def norm_above(x: NDArray[np.float64]) -> float:
+    """Return a double not below the Euclidean norm of `x`, a few units in the last place above.
+
+    The entries are scaled by a power of two, which is exact, so that no square overflows and
+    what underflows is below 2^-1072 of the largest; the factor covers that and the rounding of
+    the squares.
+    """
+    largest = float(np.abs(x).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    exponent = math.frexp(largest)[1]
+    scaled = np.ldexp(x, -exponent)
+    squared = sum_bounds(scaled * scaled)[1] * (1.0 + 8.0 * UNIT)
+    return up(math.ldexp(up(math.sqrt(squared)), exponent))
+
+
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
     """Return decimals for a bracket, the lower rounded down and the upper up, so that they hold.
 

@@ -31,28 +31,30 @@ class Record(NamedTuple):
     upper: float
     """Best upper bound so far."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the test of SS09 Fig. 1 (nan where nothing is smoothed)."""
+    """<d_t, A(e_j − w_t)>, the test of SS09 Fig. 1, in general g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>
+    (nan where nothing is smoothed)."""
     columns: int
     """Columns with non-zero weight."""
     step: float
     """Step taken to reach this round (nan for a totally corrective one)."""
     inner: str
-    """How d_t was made: "smoothed" or "lp"."""
+    """How d_t was made: "smoothed", "lp" or "hull"."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A feasible d and w of a game and the bracket they prove; made by solve and reference.
 
-    `lower` is F(Aw) and `upper` is f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards,
-    so that lower <= ρ <= upper; `gap` is the accuracy. d and w may stem from different rounds.
+    `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd), over the unit l1 ball F(Aw) and
+    f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards, so that lower <= ρ <= upper;
+    `gap` is the accuracy. d and w may stem from different rounds.
     """
 
     game: Game
     support: NDArray[np.int64]
     """Columns with non-zero weight, increasing."""
     coefficients: Vector
-    """Their signed weights; ‖w‖_1 <= 1."""
+    """Their signed weights; w is in the game's outer set, by default ‖w‖_1 <= 1."""
     d: Vector
     """Distribution over the examples, shape (m,)."""
     witness: Witness
@@ -69,9 +71,9 @@ class Solution:
     seconds: float
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
-    its own test). Proved for the steps "fig1" and "line-search" and for the smoothed totally
-    corrective update; a yardstick for the others. nan where beta was chosen by hand or the weak
-    learner has slack."""
+    its own test) over the unit l1 ball; `OuterSet.rounds_bound` for others. Proved for the steps
+    "fig1" and "line-search" and for the smoothed totally corrective update; a yardstick for the
+    rest. nan where beta was chosen by hand or the weak learner has slack."""
     message: str = ""
     """The status in a sentence."""
     history: tuple[Record, ...] = field(default=(), repr=False)

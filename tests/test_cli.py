@@ -53,6 +53,17 @@ def test_solve_prints_bracket_names_and_margins(csv):
     assert "median" in result.stdout
 
 
+def test_other_sets_of_weights(csv, capsys):
+    arguments = ["solve", str(csv), "--label", "quality", "--over", "l2", "--radius", "1/2"]
+    main(arguments)
+    assert "HardMargin(), over L2Ball(radius=0.5)" in capsys.readouterr().out
+    main([*arguments[:4], "--over", "simplex", "--json"])
+    assert json.loads(capsys.readouterr().out)["over"] == "Simplex()"
+    with pytest.raises(SystemExit):
+        main([*arguments[:4], "--over", "simplex", "--radius", "2"])
+    assert "--radius belongs to --over l1 or l2" in capsys.readouterr().err
+
+
 def test_json_is_the_library(csv):
     result = run("solve", csv, "--label", "quality", "--k", "7/2", "--tol", "1e-6", "--json")
     content = json.loads(result.stdout)

@@ -15,7 +15,7 @@ ROOT = Path(rb.__file__).parent
 FLOORS = [
     {"errors", "rounding", "parameters", "files", "compiled", "intervals"},
     {"projections", "matrices"},
-    {"relaxations"},
+    {"relaxations", "outer"},
     {"bounds"},
     {"models"},
     {"game"},

@@ -1,36 +1,89 @@
-"""The signed columns in use, their weights, and the cached margins."""
+"""The combined hypothesis w with its cached margins: as atoms in use, or as a dense vector."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.matrices import Best, MarginMatrix, kernels
+from relaxboost.outer import AtomicSet, Dense, OuterSet
 
 Vector = NDArray[np.float64]
 
 
-class ActiveSet:
-    """The combined hypothesis w = Σ weight · sign · e_id, with its margins u = A w.
+class Combination(ABC):
+    """The combined hypothesis w of a run, what it costs, and its margins u = A w."""
 
-    Weights are non-negative and sum to at most one; what is missing to one lies on w = 0, the
-    point every run starts from. With `store` the signed columns are kept side by side, for the
-    updates that price or re-weigh them.
+    over: OuterSet
+    u: Vector
+    cost: float = 0.0
+    """g*(w): zero on sets, positive for penalties."""
+
+    @property
+    @abstractmethod
+    def used(self) -> int:
+        """Number of columns with weight."""
+
+    @abstractmethod
+    def direction(self, best: Any) -> Vector:
+        """Return the margins of the answer `best` less those of w."""
+
+    @abstractmethod
+    def bend(self, best: Any) -> tuple[float, float]:
+        """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
+
+    @abstractmethod
+    def move(self, best: Any, eta: float, v: Vector) -> None:
+        """Go η of the way to `best`; `v` is the direction of the margins."""
+
+    @abstractmethod
+    def snapshot(self) -> Any:
+        """Return what `coefficients` needs to rebuild the present w later."""
+
+    @abstractmethod
+    def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, signed coefficients) of a snapshot, by increasing column."""
+
+    def gap(self, d: Vector, best: Best | Dense) -> float:
+        """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
+        return self.over.value(best.edge) + self.cost - float(d @ self.u)
+
+
+class ActiveSet(Combination):
+    """The combined hypothesis w = Σ weight · sign · e_id.
+
+    Weights are non-negative and sum to at most the size of the atoms; where w = 0 is in the
+    outer set, what is missing to it lies there. A run starts from w = 0, else from the atom that
+    is best at the center. With `store` the signed columns are kept side by side, for the updates
+    that price or re-weigh them.
     """
 
-    def __init__(self, matrix: MarginMatrix, store: bool) -> None:
+    over: AtomicSet
+
+    def __init__(self, matrix: MarginMatrix, over: AtomicSet, center: Vector, store: bool) -> None:
         self.matrix = matrix
+        self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
         self.weights = np.zeros(16)
         self._slots: dict[tuple[int, int], int] = {}
         self._store = store
         self._H: NDArray[Any] | None = None
+        support, coefficients = over.start(matrix, center)
+        for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
+            self.weights[self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))] = abs(c)
+            kernels.add_scaled(self.u, matrix.column(j), c)
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def used(self) -> int:
+        """Number of atoms with weight."""
+        return int(np.count_nonzero(self.weights[: len(self)]))
 
     @property
     def columns(self) -> NDArray[Any]:
@@ -59,21 +112,42 @@ class ActiveSet:
             np.multiply(column, best.sign, out=self._H[:, slot], casting="same_kind")
         return slot
 
-    def signed_column(self, best: Best) -> NDArray[Any]:
-        """Return sign · column of `best`, in the storage type or as float64."""
+    def direction(self, best: Best) -> Vector:
+        """Return the margins of the atom less those of w."""
         if self._store:
             slot = self.slot(best)  # first: it may move the columns
-            return self.columns[:, slot]
-        column = self.matrix.column(best.id)
-        return column if best.sign > 0 else np.negative(column)
+            column = self.columns[:, slot]
+        else:
+            column = self.matrix.column(best.id)
+            column = column if best.sign > 0 else np.negative(column)
+        scale = self.over.scale
+        return (column if scale == 1.0 else scale * column) - self.u
+
+    def bend(self, best: Best) -> tuple[float, float]:
+        """Return zeros: g* is zero on the set."""
+        return 0.0, 0.0
+
+    def move(self, best: Best, eta: float, v: Vector) -> None:
+        """Shrink all weights by 1 − η, and give the atom what that frees."""
+        slot = self.slot(best)
+        self.weights[: len(self)] *= 1.0 - eta
+        self.weights[slot] += eta * self.over.scale
+        self.u = self.u + eta * v
 
     def edges(self, d: Vector) -> Vector:
         """Return the edges of the signed columns in use."""
         return kernels.dots(self.columns, len(self), d)
 
+    def best(self, d: Vector) -> Best:
+        """Return the best atom over the columns in use."""
+        edges = self.edges(d)
+        slot, turn = self.over.pick(edges)
+        j, sign = self.keys[slot]
+        return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
+
     def set_weights(self, weights: Vector) -> None:
-        """Replace all weights and recompute the margins."""
-        self.weights[: len(self)] = weights
+        """Replace all weights by the nearest the outer set allows, and recompute the margins."""
+        self.weights[: len(self)] = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:

@@ -31,7 +31,9 @@ class Combined:
     @property
     def active(self) -> ActiveSet:
         """The combined hypothesis; both phases share it."""
-        return self._now.active
+        active = self._now.active
+        assert isinstance(active, ActiveSet)
+        return active
 
     @property
     def d(self) -> NDArray[np.float64]:
@@ -52,9 +54,9 @@ class Combined:
         """Update the present phase, and go over to the second once the first has done its part."""
         now = self._now
         if isinstance(now, Corrective):
-            if best.edge - float(now.d @ now.active.u) > self._target and not self._saturated():
+            if self.active.gap(now.d, best) > self._target and not self._saturated():
                 return now.advance(best)
-            self._now = TotallyCorrectiveLP(self._game, now.active)
+            self._now = TotallyCorrectiveLP(self._game, self.active)
             self._now.advance(best)
             return True  # the program has a d of its own, whether or not it knew the column
         return now.advance(best)

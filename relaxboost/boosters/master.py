@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.outer import AtomicSet
 from relaxboost.relaxations import LinearForm
 
 Vector = NDArray[np.float64]
@@ -18,14 +19,15 @@ class ProgramError(Exception):
 
 
 class RestrictedMaster:
-    """min f(d) + v over the simplex, with 0 <= v and <column, d> <= v for the columns added so far.
+    """min f(d) + r v over the simplex, with <column, d> <= v for the columns added so far.
 
     This is Eq. 13 of SS09 for β -> 0: the multipliers of the rows are the weights w, which sum to
-    at most one because v is at least zero. A new column is one new row, after which the old
+    r, the size of the atoms of the outer set; where w = 0 is in it, v is at least zero, and they
+    sum to at most r. A new column is one new row, after which the old
     basis is dual feasible and a few dual simplex pivots restore optimality.
     """
 
-    def __init__(self, form: LinearForm, m: int) -> None:
+    def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
         import highspy
 
         self._m = m
@@ -34,8 +36,9 @@ class RestrictedMaster:
         infinity = highspy.kHighsInf
         model = highspy.HighsLp()
         model.num_col_ = self._columns
-        model.col_cost_ = np.append(form.cost, 1.0)
-        model.col_lower_ = np.append(form.lower, 0.0)  # v >= 0: the weights may sum to less than 1
+        model.col_cost_ = np.append(form.cost, over.scale)
+        least = 0.0 if over.holds_zero else -infinity
+        model.col_lower_ = np.append(form.lower, least)
         model.col_upper_ = np.append(form.upper, infinity)
         simplex_row = np.zeros((1, self._columns))
         simplex_row[0, :m] = 1.0
@@ -105,5 +108,4 @@ class RestrictedMaster:
         solution = self._highs.getSolution()
         d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)
         weights = np.maximum(-np.array(solution.row_dual)[self._fixed :], 0.0)
-        total = weights.sum()
-        return d / d.sum(), weights / total if total > 1.0 else weights
+        return d / d.sum(), weights

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.boosters.active import ActiveSet
+from relaxboost.boosters.active import Combination
 from relaxboost.game import Game
 from relaxboost.matrices import Best
+from relaxboost.outer import Dense
 
 Vector = NDArray[np.float64]
 
@@ -24,27 +25,28 @@ class State:
     round: int
     d: Vector
     """The distribution d_t shown to the weak learner."""
-    best: Best
-    """Its answer."""
-    active: ActiveSet
+    best: Best | Dense
+    """Its answer: an atom, or a dense w over a Euclidean set."""
+    active: Combination
     """The combined hypothesis w_t, with its margins."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests; nan where d_t is not smoothed."""
+    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
+    g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
     lower: float
-    """F(A w_t) from the cached margins."""
+    """F(A w_t) − g*(w_t) from the cached margins."""
     upper: float
-    """f(d_t) + edge + slack, as computed."""
+    """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
     step: float
     """The step that led to w_t."""
     inner: str
-    """How d_t was made: "smoothed" or "lp"."""
+    """How d_t was made: "smoothed", "lp" or "hull"."""
 
 
 class Update(Protocol):
     """One booster: holds d_t and w_t, and moves to the next pair when told the best column."""
 
     @property
-    def active(self) -> ActiveSet:
+    def active(self) -> Combination:
         """The combined hypothesis w_t."""
         ...
 
@@ -60,11 +62,11 @@ class Update(Protocol):
 
     @property
     def inner(self) -> str:
-        """How d_t is made: "smoothed" or "lp"."""
+        """How d_t is made: "smoothed", "lp" or "hull"."""
         ...
 
-    def advance(self, best: Best) -> bool:
-        """Take the column `best` into account; False if nothing can change any more."""
+    def advance(self, best: Any) -> bool:
+        """Take the answer `best` into account; False if nothing can change any more."""
         ...
 
 
@@ -73,19 +75,19 @@ def rounds(game: Game, update: Update) -> Iterator[State]:
 
     The state's arrays belong to the round: d is never written to again, the active set lives on.
     """
-    relaxation = game.relaxation
+    relaxation, over = game.relaxation, game.over
     for t in count(1):
         d, active = update.d, update.active
-        best = game.matrix.best(d)
+        best = over.best(game.matrix, d)
         smoothed = update.inner == "smoothed"
         yield State(
             round=t,
             d=d,
             best=best,
             active=active,
-            smoothed_gap=best.edge - float(d @ active.u) if smoothed else float("nan"),
-            lower=relaxation.relaxed_margin(active.u)[0],
-            upper=relaxation.penalty(d) + best.edge + best.slack,
+            smoothed_gap=active.gap(d, best) if smoothed else float("nan"),
+            lower=relaxation.relaxed_margin(active.u)[0] - active.cost,
+            upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
             step=update.step,
             inner=update.inner,
         )

@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost import bounds
+from relaxboost.boosters.active import Combination
 from relaxboost.boosters.combined import Combined
-from relaxboost.boosters.corrective import STEPS, Corrective
+from relaxboost.boosters.corrective import EXCHANGING, STEPS, Corrective
+from relaxboost.boosters.hull import HullCorrective
 from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
 from relaxboost.boosters.trace import Trace
 from relaxboost.errors import InputError
 from relaxboost.game import Game
+from relaxboost.outer import AtomicSet
 from relaxboost.parameters import count, positive
 from relaxboost.relaxations import Witness
 from relaxboost.solution import Solution
@@ -29,7 +32,8 @@ Vector = NDArray[np.float64]
 METHODS = ("auto", "combined", "corrective", "totally-corrective")
 
 _POINTLESS_SMOOTHING = 0.02
-"""Below this gap the linear program takes over from smoothing; see `benchmarks/inner.py`."""
+"""Below this gap, for atoms of size 1, the linear program takes over from smoothing; see
+`benchmarks/inner.py`."""
 
 
 def solve(
@@ -58,14 +62,17 @@ def solve(
         all weights of the columns seen so far are optimised each round. ``"combined"`` takes
         corrective pairwise steps to a gap of 0.02 and then the second with the linear program
         over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
-        ``"corrective"`` with pairwise steps.
+        ``"corrective"`` with pairwise steps. Over Euclidean sets (`L2Ball`, `SquaredNorm`), where
+        every best w is dense, ``"totally-corrective"`` optimises d over the hull of the worst
+        distributions seen, and is ``"auto"``; there is no ``"combined"``.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
         Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
         the fastest.
-    inner : {"auto", "smoothed", "lp"}, optional
+    inner : {"auto", "smoothed", "lp", "hull"}, optional
         How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
         restricted linear program it becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and
-        where f is not polyhedral. The history says which was used.
+        where f is not polyhedral. Euclidean sets have ``"hull"`` only. The history says which was
+        used.
     beta : float, optional
         Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
         and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
@@ -75,7 +82,7 @@ def solve(
         then returned; it does not bound the error by tol (errors up to 3/2 tol occur).
     max_rounds, time_limit : int, float (seconds), optional
         Further limits. Without them a run ends at `tol` only; Fig. 1 gets there within
-        64 log(m) / tol² rounds.
+        `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
         Called with the `State` of each round, whose arrays are not to be written to; the run ends
         when it returns True.
@@ -93,14 +100,16 @@ def solve(
     Raises
     ------
     InputError
-        Before any work, for an unknown method or option, an option that the method does not use,
+        Before any work, for an unknown method or option, an option that the method does not use
+        or the outer set does not allow,
         tol <= 0, limits that are not positive, or a weak learner whose slack is unknown or not
         below `tol` without `max_rounds` or `time_limit`.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. The theorem's 32 log(m) / ε² belongs
-    to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one.
+    to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one, times the
+    square of the radius of other balls (`OuterSet.rounds_bound`).
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
@@ -111,9 +120,10 @@ def solve(
     plan = _plan(game, tol, method, step, inner, beta, stopping)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the state, got {callback!r}")
-    if game.matrix.slack >= tol and max_rounds is None and time_limit is None:
+    slack = game.over.value(game.matrix.slack)
+    if slack >= tol and max_rounds is None and time_limit is None:
         raise InputError(
-            f"the slack of this weak learner, {game.matrix.slack:g}, is part of every upper bound, "
+            f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
             f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
             "or declare a smaller slack"
         )
@@ -128,7 +138,9 @@ def solve(
         except ProgramError as error:
             status, reason = "failed", str(error)
     proved = beta is None and game.matrix.slack == 0.0
-    bound = _bound(game.m, tol, stopping) if proved else math.nan
+    bound = math.nan
+    if proved:
+        bound = game.over.rounds_bound(game.m, game.n, tol, stopping == "certified")
     return run.solution(update, plan.name, status, reason, bound)
 
 
@@ -141,12 +153,8 @@ class _Plan:
 
 
 def _default_beta(spread: float, tol: float) -> float:
-    # One distribution only (m = 1, or k = m): there is nothing to smooth.
-    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1.0
-
-
-def _bound(m: int, tol: float, stopping: str) -> float:
-    return max(1.0, (64.0 if stopping == "certified" else 32.0) * math.log(m) / tol / tol)
+    # One distribution only (m = 1, or k = m): nothing is smoothed, and steps may be whole.
+    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1e100
 
 
 def _plan(
@@ -162,7 +170,7 @@ def _plan(
     for name, value, known in (
         ("method", method, METHODS),
         ("step", step, (None, *STEPS)),
-        ("inner", inner, (None, "auto", "smoothed", "lp")),
+        ("inner", inner, (None, "auto", "smoothed", "lp", "hull")),
         ("stopping", stopping, ("certified", "smoothed")),
     ):
         if value not in known:
@@ -174,19 +182,56 @@ def _plan(
         raise InputError(
             f'inner={inner!r} needs method="totally-corrective", and this is {method!r}'
         )
-    linear = game.relaxation.linear_form(game.m) is not None
-    if method == "auto":
-        method, step = ("combined", None) if linear else ("corrective", "pairwise")
-    if method == "totally-corrective" and inner in (None, "auto"):
-        inner = "smoothed" if tol >= _POINTLESS_SMOOTHING or not linear else "lp"
-    if stopping == "smoothed" and (method == "combined" or inner == "lp"):
+    if isinstance(game.over, AtomicSet):
+        method, step, inner = _with_atoms(game, tol, method, step, inner)
+    else:
+        method, step, inner = _without_atoms(game, method, step, inner)
+    if stopping == "smoothed" and (method == "combined" or inner in ("lp", "hull")):
         raise InputError(
             'stopping="smoothed" is the test of a smoothed problem; '
             'use method="corrective", or inner="smoothed"'
         )
-    if beta is not None and inner == "lp":
-        raise InputError('beta smooths, and inner="lp" does not; leave one of them out')
+    if beta is not None and inner in ("lp", "hull"):
+        raise InputError(f"beta smooths, and inner={inner!r} does not; leave one of them out")
     return _make(game, tol, method, step or "fig1", inner, beta)
+
+
+def _with_atoms(
+    game: Game, tol: float, method: str, step: str | None, inner: str | None
+) -> tuple[str, str | None, str | None]:
+    """Fill in what was left open, over a set with atoms."""
+    linear = game.relaxation.linear_form(game.m) is not None
+    if inner == "hull":
+        raise InputError(f'inner="hull" is for Euclidean sets, and this game is over {game.over!r}')
+    if method == "auto":
+        method, step = ("combined", None) if linear else ("corrective", "pairwise")
+    if method == "totally-corrective" and inner in (None, "auto"):
+        inner = "smoothed" if tol >= _loose(game) or not linear else "lp"
+    return method, step, inner
+
+
+def _without_atoms(
+    game: Game, method: str, step: str | None, inner: str | None
+) -> tuple[str, str | None, str | None]:
+    """Fill in what was left open, over a Euclidean set; raise for what re-weighs columns."""
+    if method == "combined" or inner in ("smoothed", "lp"):
+        what = f"method={method!r}" if method == "combined" else f"inner={inner!r}"
+        raise InputError(
+            f"{what} re-weighs the columns found so far, and over {game.over!r} every column has "
+            'weight from the start; use method="totally-corrective", inner="hull"'
+        )
+    if step in EXCHANGING:
+        raise InputError(
+            f"step={step!r} takes weight from the worst of finitely many atoms, and {game.over!r} "
+            'has none; use step="line-search"'
+        )
+    if method == "auto":
+        method = "totally-corrective"
+    return method, step, "hull" if method == "totally-corrective" else None
+
+
+def _loose(game: Game) -> float:
+    return _POINTLESS_SMOOTHING * game.over.reach(game.n)
 
 
 def _make(
@@ -197,12 +242,14 @@ def _make(
         smoothing = beta or _default_beta(math.log(game.m) if step == "fig1" else spread, tol)
         return _Plan(f"corrective ({step})", lambda _: Corrective(game, smoothing, step))
     if method == "combined":
-        loose = max(tol, _POINTLESS_SMOOTHING)
+        loose = max(tol, _loose(game))
         smoothing = beta or _default_beta(spread, loose)
         return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
     name = f"totally-corrective ({inner})"
     if inner == "lp":
         return _Plan(name, lambda _: TotallyCorrectiveLP(game))
+    if inner == "hull":
+        return _Plan(name, lambda _: HullCorrective(game, tol))
     smoothing = beta or _default_beta(spread, tol)
     return _Plan(
         name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)
@@ -228,7 +275,7 @@ class _Run:
         self._trace = Trace()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
-        self._w: tuple[int, Vector] = (0, np.empty(0))
+        self._w: Any = None
         self._d = game.relaxation.center(game.m)
         self._retry = 1.0
 
@@ -275,13 +322,15 @@ class _Run:
         return ""
 
     def _certify(
-        self, active: Any
+        self, active: Combination
     ) -> tuple[tuple[NDArray[np.int64], Vector], float, Witness, Vector, float]:
         game = self._game
-        w = game.repair_w(active.coefficients(self._w))
-        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w)
+        snapshot = active.snapshot() if self._w is None else self._w
+        w = game.repair_w(active.coefficients(snapshot))
+        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
         d = game.repair_d(self._d)
-        return w, lower, witness, d, bounds.evaluate_upper(game.matrix, game.relaxation, d)
+        upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+        return w, lower, witness, d, upper
 
     def solution(
         self, update: Update, name: str, status: str, reason: str, bound: float

@@ -10,16 +10,21 @@ from relaxboost.relaxations import Relaxation
 Vector = NDArray[np.float64]
 
 
-def quadratic_step(slope: float, v: Vector, beta: float, longest: float = 1.0) -> float:
+def quadratic_step(
+    slope: float, v: Vector, beta: float, longest: float = 1.0, curvature: float = 0.0
+) -> float:
     """Return the step of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf² cut to [0, longest].
 
     `slope` is <d, v> for the direction v of the margins. η maximises the minorant of Eq. 10, the
-    smoothed relaxed margin being 1/β-smooth in the sup-norm.
+    smoothed relaxed margin being 1/β-smooth in the sup-norm. A penalty on w whose slope along the
+    segment is part of `slope`, and whose second derivative is `curvature`, adds to the bend:
+    η = β slope / (‖v‖_inf² + β curvature).
     """
     size = float(np.max(np.abs(v)))
-    if size == 0.0 or slope <= 0.0:
+    bend = size * size + beta * curvature
+    if bend == 0.0 or slope <= 0.0:
         return 0.0 if slope <= 0.0 else longest
-    return min(longest, beta * slope / (size * size))
+    return min(longest, beta * slope / bend)
 
 
 def line_search(
@@ -30,23 +35,27 @@ def line_search(
     slope: float,
     longest: float = 1.0,
     accuracy: float = 0.05,
+    bend: tuple[float, float] = (0.0, 0.0),
 ) -> float:
     """Return the η in [0, longest] that maximises the smoothed relaxed margin at u + ηv.
 
-    The derivative <d(u + ηv), v> decreases in η. It is still non-negative at the step of Fig. 1;
-    from there the bracket is widened fourfold at a time and then closed by the Illinois variant
-    of regula falsi, until the derivative lies between 0 and `accuracy` times `slope`, its value
-    at 0. The result is never shorter than Fig. 1's step nor beyond the maximiser, so the gain is
-    at least Fig. 1's.
+    Less a penalty a η + b η²/2 on w, where `bend` = (a, b); `slope` is the derivative at 0.
+
+    The derivative <d(u + ηv), v> − a − b η decreases in η. It is still non-negative at the step of
+    Fig. 1; from there the bracket is widened fourfold at a time and then closed by the Illinois
+    variant of regula falsi, until the derivative lies between 0 and `accuracy` times `slope`,
+    its value at 0. The result is never shorter than Fig. 1's step nor beyond the maximiser, so the
+    gain is at least Fig. 1's.
     """
     if slope <= 0.0:
         return 0.0
 
     def derivative(eta: float) -> float:
-        return float(relaxation.distribution(u + eta * v, beta) @ v)
+        gain = float(relaxation.distribution(u + eta * v, beta) @ v)
+        return gain - bend[0] - bend[1] * eta
 
     left, at_left = 0.0, slope
-    right = min(longest, max(quadratic_step(slope, v, beta, longest), 1e-300))
+    right = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1]), 1e-300))
     while True:
         at_right = derivative(right)
         if at_right <= 0.0 or right >= longest:

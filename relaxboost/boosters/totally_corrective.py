@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.boosters.active import ActiveSet
-from relaxboost.boosters.corrective import Corrective
+from relaxboost.boosters.corrective import Corrective, active_set
 from relaxboost.boosters.master import RestrictedMaster
 from relaxboost.errors import InputError
 from relaxboost.game import Game
-from relaxboost.matrices import Best, kernels
+from relaxboost.matrices import Best
 
 Vector = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class TotallyCorrectiveSmoothed:
     step = float("nan")
 
     def __init__(self, game: Game, beta: float, target: float, deadline: float = np.inf) -> None:
-        self.active = ActiveSet(game.matrix, store=True)
+        self.active = active_set(game, store=True)
         self._deadline = deadline  # on time.perf_counter(); then a round ends where it stands
         self._pairwise = Corrective(game, beta, "pairwise", self.active)
         self._target = target
@@ -40,15 +40,13 @@ class TotallyCorrectiveSmoothed:
     def advance(self, best: Best) -> bool:
         """Add the column `best` and re-weigh all of them."""
         active, inner = self.active, self._pairwise
-        goal = 0.5 * max(best.edge - float(inner.d @ active.u), self._target)
+        goal = 0.5 * max(active.gap(inner.d, best), self._target)
         inner.towards(best)
         while time.perf_counter() < self._deadline:
-            edges = active.edges(inner.d)
-            slot, edge = kernels.first_largest(edges)
-            if abs(edge) - float(inner.d @ active.u) <= goal:
+            best = active.best(inner.d)
+            if active.gap(inner.d, best) <= goal:
                 break
-            j, sign = active.keys[slot]
-            inner.advance(Best(j, sign if edge > 0 else -sign, abs(edge), 0.0))
+            inner.advance(best)
             if inner.step == 0.0:
                 break
         self.d = inner.d
@@ -66,16 +64,16 @@ class TotallyCorrectiveLP:
     step = float("nan")
 
     def __init__(self, game: Game, active: ActiveSet | None = None) -> None:
-        """Start from w = 0, or from the columns with weight in `active`."""
+        """Start where runs start, or from the columns with weight in `active`."""
         form = game.relaxation.linear_form(game.m)
         if form is None:
             raise InputError(
                 f"{game.relaxation!r} is not polyhedral, so Eq. 13 has no linear program; "
                 'use inner="smoothed"'
             )
-        self.active = ActiveSet(game.matrix, store=True) if active is None else active
+        self.active = active_set(game, store=True) if active is None else active
         self._relaxation = game.relaxation
-        self._master = RestrictedMaster(form, game.m)
+        self._master = RestrictedMaster(form, game.m, self.active.over)
         self._slots: list[int] = []  # of the rows of the program, in their order
         self.d = game.relaxation.center(game.m)
         for slot in np.flatnonzero(self.active.weights[: len(self.active)]).tolist():

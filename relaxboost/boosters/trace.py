@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from relaxboost.boosters.rounds import State
 from relaxboost.solution import Record
 
@@ -39,7 +37,7 @@ class Trace:
             lower,
             upper,
             state.smoothed_gap,
-            int(np.count_nonzero(active.weights[: len(active)])),
+            active.used,
             state.step,
             state.inner,
         )

@@ -1,13 +1,21 @@
 """Outward-rounded bounds: lower <= ρ <= upper holds for the numbers as they are stored.
 
-Both bounds survive a d or w that is feasible only up to rounding. With F the relaxed margin,
-F is 1-Lipschitz in the sup-norm (its supergradients are distributions) and so is d -> ‖Aᵀd‖_inf
-in the l1 norm (entries of A are at most 1 in absolute value):
+Both bounds survive a d or w that is feasible only up to rounding. Entries of A are at most 1 in
+absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. With F the relaxed margin,
+1-Lipschitz in the sup-norm (its supergradients are distributions):
 
-* w with ‖w‖_1 <= σ, σ >= 1: ρ >= F(Aw/σ) >= F(Aw) − (σ − 1);
-* margins computed with an error of at most e: F(u) >= F(ũ) − e, and F(ũ) >= L(ũ, witness);
-* d >= 0 with exact sum s and a feasible d' at l1 distance δ from d/s with f(d') <= p:
-  ρ <= p + ‖Aᵀd‖_inf / s + δ.
+* for a stored w and a w' at which g* is finite, ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 −
+  g*(w'); the outer set bounds the last two (`OuterSet.cost_above`): for the l1 ball
+  w' = w · radius / ‖w‖_1 and ‖w − w'‖_1 = ‖w‖_1 − radius if that is positive; for the simplex
+  w' = w / Σw and ‖w − w'‖_1 = |Σw − 1|; for the l2 ball w' = w · radius / ‖w‖_2 and
+  ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1; for a penalty w' = w and only g*(w) remains;
+* s columns added give margins wrong by at most e = γ_{s+1} ‖w‖_1: F(u) >= F(ũ) − e, and
+  F(ũ) >= L(ũ, witness);
+* let d >= 0 have the exact sum s, and let d' be feasible, at l1 distance δ from d/s, with
+  f(d') <= p. The edges ṽ of d are computed with an error of at most e each, so those of d'
+  differ from ṽ/s by at most e/s + δ each. As g = φ(N) with N positively homogeneous and moving by
+  at most `spread` times that, ρ <= p + φ((N(ṽ) + spread · e)/s + spread · δ). The spread is 1 for a
+  largest edge and √n for the Euclidean norm.
 """
 
 from __future__ import annotations
@@ -18,10 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.matrices import MarginMatrix
+from relaxboost.outer import L1Ball, OuterSet
 from relaxboost.relaxations import Relaxation, Witness
 from relaxboost.rounding import down, roundoff, sum_bounds, up
 
 Vector = NDArray[np.float64]
+
+_UNIT_BALL = L1Ball()
 
 
 def evaluate_lower(
@@ -29,34 +40,45 @@ def evaluate_lower(
     relaxation: Relaxation,
     support: NDArray[np.int64],
     coefficients: Vector,
+    over: OuterSet = _UNIT_BALL,
 ) -> tuple[float, Witness]:
-    """Return a number not above F(A w), hence not above ρ, and the witness that proves it.
+    """Return a number not above F(A w') − g*(w'), hence not above ρ, and the witness for F.
 
-    `coefficients` are those of the columns in `support`; their l1 norm is at most 1 up to rounding.
+    `coefficients` are those of the columns in `support`, each named once; they are a w' of the
+    outer set up to rounding.
     """
     u = matrix.margins(support, coefficients)
     witness = relaxation.witness(u)
     bound = relaxation.lower_bound(u, witness)
-    if not np.any(coefficients):
-        return bound, witness
-    norm = sum_bounds(np.abs(coefficients))[1]
-    # Relative roundings, and for each term what it may lose by underflow.
-    error = up(up(roundoff(len(coefficients) + 1) * norm) + len(coefficients) * 2.0**-1074)
-    beyond = max(0.0, up(norm - 1.0))
-    return down(down(bound - error) - beyond), witness
+    if np.any(coefficients):
+        norm = sum_bounds(np.abs(coefficients))[1]
+        # Relative roundings, and for each term what it may lose by underflow.
+        error = up(up(roundoff(len(coefficients) + 1) * norm) + len(coefficients) * 2.0**-1074)
+        bound = down(bound - error)
+    cost = over.cost_above(coefficients)
+    return (down(bound - cost) if cost > 0.0 else bound), witness
 
 
-def evaluate_upper(matrix: MarginMatrix, relaxation: Relaxation, d: Vector) -> float:
-    """Return a number not below f(d') + ‖Aᵀd'‖_inf for a feasible d' near `d`, so not below ρ.
+def evaluate_upper(
+    matrix: MarginMatrix,
+    relaxation: Relaxation,
+    d: Vector,
+    over: OuterSet = _UNIT_BALL,
+) -> float:
+    """Return a number not below f(d') + g(Aᵀd') for a feasible d' near `d`, so not below ρ.
 
     `d` is non-negative and sums to 1 up to rounding. The slack of an approximate weak learner
     is added; where it is unknown the bound is inf.
     """
     total = sum_bounds(d)
     value, distance = relaxation.penalty_bound(d, total)
-    best = matrix.best(d)
-    error = up(roundoff(matrix.edge_roundings * matrix.m + 8) * total[1])
+    best = over.best(matrix, d)
     if not math.isfinite(best.slack):
         return math.inf
-    edge = up(up(up(best.edge + error) + best.slack) / total[0])
-    return up(up(value + edge) + distance)
+    error = up(roundoff(matrix.edge_roundings * matrix.m + 8) * total[1])
+    spread = over.spread(matrix.n)
+    size = up(up(best.edge + up(spread * error)) + best.slack)
+    size = up(size / (total[0] if size >= 0.0 else total[1]))  # the size of the edges of d/s
+    if distance > 0.0:
+        size = up(size + up(spread * distance))
+    return up(value + over.value_above(size))

@@ -43,7 +43,7 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
     else:
         key, weights = u[used], caps[used]
     largest = key.max()
-    gamma = first_reaching(key, weights, np.zeros(key.size), 1.0, False, 0.0)
+    gamma = first_reaching(key, weights, np.zeros(key.size), 1.0, False)
     return min(float(gamma), float(largest))
 
 
@@ -60,7 +60,7 @@ def _cut(e: Vector, c: Vector) -> Vector:
         elif b < math.inf:
             key[n], const[n], slope[n] = b, c[i], e[i]
             n += 1
-    best = first_reaching(key[:n], const[:n], slope[:n], 1.0 - surely, False, 0.0)
+    best = first_reaching(key[:n], const[:n], slope[:n], 1.0 - surely, False)
     capped, free = np.empty(m), np.empty(m)
     for i in range(m):
         at_cap = e[i] == math.inf or c[i] / e[i] < best or c[i] == 0.0

@@ -32,7 +32,7 @@ def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, NDArray[np.bool
     """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and which v_i lie below it; v >= 0 or near."""
     finite = v < math.inf
     key, slope = (v.copy(), inverse.copy()) if finite.all() else (v[finite], inverse[finite])
-    below = v < first_reaching(key, -key * slope, slope, c, True, 0.0)
+    below = v < first_reaching(key, -key * slope, slope, c, True)
     below &= finite
     weights = inverse[below]
     return float((c + (v[below] * weights).sum()) / weights.sum()), below

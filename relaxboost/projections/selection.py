@@ -33,20 +33,19 @@ def _pivot(key: Vector, n: int, state: int) -> float:
 
 
 @njit()
-def first_reaching(
-    key: Vector, const: Vector, slope: Vector, target: float, rising: bool, slope_beyond: float
-) -> float:
+def first_reaching(key: Vector, const: Vector, slope: Vector, target: float, rising: bool) -> float:
     """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
 
-    S(p) = Σ_{key <= p} const + p (slope_beyond + Σ slope), non-decreasing in p. The second sum is
-    over key <= p if `rising` (hinges) and over key > p if not (ramps that end at their key). The
-    keys are finite; the three vectors are used up. Linear time on average, and deterministic.
+    S(p) = Σ_{key <= p} const + p Σ slope, non-decreasing in p. The second sum is over key <= p if
+    `rising` (hinges, const = −key·slope) and over key > p if not (ramps that end at their key,
+    key·slope <= const). The keys are finite; the vectors are used up. Linear time on average, and
+    deterministic.
     """
     n, state, best = key.shape[0], 12345, math.inf
-    left, ramp = 0.0, slope_beyond  # what the keys no longer considered contribute
+    left, ramp = 0.0, 0.0  # what the keys no longer considered contribute
     while n > 0:
         state = (state * 1103515245 + 12345) % 2147483648
-        p = _pivot(key, n, state)
+        p = _pivot(key, n, state >> 8)  # the low bits are not random enough
         upto, slope_upto, above, slope_above = 0.0, 0.0, 0.0, 0.0
         for i in range(n):
             inside = key[i] <= p

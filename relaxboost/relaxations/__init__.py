@@ -20,7 +20,9 @@ from relaxboost.relaxations.divergences import (
     PowerPenalty,
 )
 from relaxboost.relaxations.group_caps import GroupCaps
+from relaxboost.relaxations.group_norms import GroupNormBall, GroupNormPenalty
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.mahalanobis import MahalanobisBall, MahalanobisPenalty
 from relaxboost.relaxations.norms import NormBall, NormPenalty
 from relaxboost.relaxations.pairs import appendix_b
 
@@ -35,10 +37,14 @@ __all__ = [
     "Custom",
     "DualWitness",
     "GroupCaps",
+    "GroupNormBall",
+    "GroupNormPenalty",
     "HardMargin",
     "HellingerBall",
     "HellingerPenalty",
     "LinearForm",
+    "MahalanobisBall",
+    "MahalanobisPenalty",
     "NormBall",
     "NormPenalty",
     "PowerBall",

@@ -227,7 +227,7 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
-    if solve_problem(problem) not in SOLVED:
+    if solve_problem(problem)[0] not in SOLVED:
         return None
     point = np.asarray(d.value)
     return point if math.isfinite(f.penalty(point)) else (1.0 - 1e-6) * point
@@ -245,4 +245,4 @@ def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
     equal = y + s == point
     goal = cp.Minimize(value + bound * cp.norm1(s))
     problem = cp.Problem(goal, [equal, *constraints])
-    return -np.asarray(equal.dual_value) if solve_problem(problem) in SOLVED else None
+    return -np.asarray(equal.dual_value) if solve_problem(problem)[0] in SOLVED else None

@@ -166,8 +166,8 @@ class Relaxation(ABC):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a d in the simplex that attains it."""
         u = as_margins(u, self)
-        value, d, _, _ = numerical.programs(self, len(u)).margin(u)
-        return value, self.repair(d)
+        d = self.repair(numerical.programs(self, len(u)).margin(u)[1])
+        return math.fsum((d * u).tolist()) + self.penalty(d), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.

@@ -160,8 +160,8 @@ class Caps(Relaxation):
             return f"Caps({spell(self.caps)})"
         if len(self.caps) <= _SHOWN:
             return f"Caps([{', '.join(map(spell, self.caps))}])"
-        low, high = float(min(self.caps)), float(max(self.caps))
-        return f"Caps(<{len(self.caps)} caps from {low:g} to {high:g}>)"
+        near = self._doubles.near
+        return f"Caps(<{near.size} caps from {near.min():g} to {near.max():g}>)"
 
     def key(self) -> str:
         """Return the class and the caps, exactly."""

@@ -108,12 +108,12 @@ class GroupCaps(Relaxation):
             each = given if isinstance(given, list | tuple) else None
             given = dict(enumerate(each)) if each is not None else dict.fromkeys(used, given)
         if -1 in given:
-            raise InputError("GroupCaps has no cap for −1, the label of examples in no group")
+            raise InputError("GroupCaps has no cap for -1, the label of examples in no group")
         missing = next((label for label in used if label not in given), None)
         if missing is not None:
             raise InputError(
                 f"GroupCaps has no cap for group {missing}; give caps for the groups "
-                f"{_some(used)}, one number for all, or label the examples −1 to leave them free"
+                f"{_some(used)}, one number for all, or label the examples -1 to leave them free"
             )
         caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
         check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))
@@ -137,7 +137,7 @@ class GroupCaps(Relaxation):
         if len(self.groups) != m:
             raise InputError(
                 f"{self!r} labels {len(self.groups)} examples, and this game has m = {m}; give one "
-                "label for each, −1 for those in no group"
+                "label for each, -1 for those in no group"
             )
         return self
 
@@ -287,7 +287,7 @@ class GroupCaps(Relaxation):
         sums = _sums(units.of, d)
         if (sums <= units.caps._doubles.near).all():
             return d
-        empty = sums == 0.0
+        empty = sums < 1e-200  # no weight to speak of, by which one cannot divide
         d = np.where(empty[units.of], 1.0, d)
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
 
@@ -315,7 +315,7 @@ def _labels(groups: Any) -> tuple[int, ...]:
     for i, label in enumerate(given):
         if not isinstance(label, Integral) or isinstance(label, bool) or label < -1:
             raise InputError(
-                f"GroupCaps needs groups[{i}] to be an integer >= 0, or −1 for an example in no "
+                f"GroupCaps needs groups[{i}] to be an integer >= 0, or -1 for an example in no "
                 f"group, got {label!r}"
             )
     return tuple(map(int, given))

@@ -52,6 +52,8 @@ class Programs:
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
+        if self._m == 1:
+            return np.ones(1)  # for any β, also those that no solver can scale
         program = self._get("distribution")
         program.parameters[0].value, program.parameters[1].value = u, beta
         self._solve(program, "the distribution")
@@ -61,9 +63,9 @@ class Programs:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         program = self._get("conjugate" if everywhere else "boxed conjugate")
         program.parameters[0].value = theta
-        status = solve_problem(program.problem)
+        status, value = solve_problem(program.problem)
         if status in SOLVED:
-            return float(program.problem.value)
+            return value
         if "unbounded" in status:
             return math.inf
         raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
@@ -74,8 +76,8 @@ class Programs:
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
             program.parameters[0].value = d
-            solved = solve_problem(program.problem) in SOLVED
-            return float(program.problem.value) if solved else math.inf
+            status, value = solve_problem(program.problem)
+            return value if status in SOLVED else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
@@ -164,9 +166,9 @@ class Programs:
         return _Program(problem, d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
-        status = solve_problem(program.problem)
+        status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
-            return float(program.problem.value)
+            return value
         if "infeasible" in status:
             raise InputError(
                 f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
@@ -179,10 +181,12 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def solve_problem(problem: Any) -> str:
+def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
 
-    Returns the status in cvxpy's words, ``"solver_error"`` where both attempts fail.
+    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where both
+    attempts fail. The optimum is the solver's own where its point is outside the domain of the
+    objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
     import cvxpy as cp
 
@@ -190,12 +194,15 @@ def solve_problem(problem: Any) -> str:
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}):
             try:
-                # A warm start is not faster, and its answer depends on what was solved before.
+                # A warm start would let the answer depend on what was asked before.
                 problem.solve(solver="CLARABEL", warm_start=False, **options)
-                return str(problem.status)
             except cp.SolverError:
                 continue
-    return "solver_error"
+            status, value = str(problem.status), float(problem.value)
+            if status in SOLVED and not math.isfinite(value):
+                value = float(problem.solution.opt_val)
+            return status, value
+    return "solver_error", math.nan
 
 
 def programs(relaxation: Relaxation, m: int) -> Programs:
@@ -226,7 +233,7 @@ def split(total: Any, u: Vector) -> Vector:
         cache["split", m] = _Program(problem, d1, (at,), equal)
     program = cache["split", m]
     program.parameters[0].value = u
-    status = solve_problem(program.problem)
+    status, _ = solve_problem(program.problem)
     if status not in SOLVED:
         raise InputError(f"cvxpy ended with status {status} on F(u) of {total!r}")
     return u + np.asarray(program.simplex.dual_value)

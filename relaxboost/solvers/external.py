@@ -30,17 +30,22 @@ _PIP = {"ECOS": "relaxboost[ecos]", "CLARABEL": "clarabel", "SCS": "scs", "HIGHS
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver says about one problem; nothing in it is trusted."""
+    """What a solver says about one problem; nothing in it is trusted.
+
+    `point` is the player whose problem it is, `other` the one that the multipliers make.
+    """
 
     side: str
     status: str
     value: float
     point: NDArray[np.float64] | None
-    multipliers: tuple[NDArray[np.float64] | None, ...]
+    other: NDArray[np.float64] | None
 
 
-def check_solver(name: str | None, linear: bool) -> str:
+def check_solver(name: str | None, curved: str | None) -> str:
     """Return the name cvxpy knows the solver by; HIGHS by default for linear games, else CLARABEL.
+
+    `curved` names what is not polyhedral in the game, None if all of it is.
 
     Raises
     ------
@@ -51,7 +56,7 @@ def check_solver(name: str | None, linear: bool) -> str:
 
     installed = cp.installed_solvers()
     if name is None:
-        return "HIGHS" if linear else "CLARABEL"
+        return "HIGHS" if curved is None else "CLARABEL"
     solver = str(name).upper()
     if solver not in installed:
         missing = [s for s in SOLVERS if s not in installed]
@@ -60,9 +65,9 @@ def check_solver(name: str | None, linear: bool) -> str:
             f"solver {name!r} is not available; installed are {', '.join(installed)}"
             + (f"; to get others: {more}" if more else "")
         )
-    if solver == "HIGHS" and not linear:
+    if solver == "HIGHS" and curved is not None:
         raise InputError(
-            "HIGHS solves linear games only, and this f is not polyhedral; use CLARABEL"
+            f"HIGHS solves linear games only, and {curved} is not polyhedral; use CLARABEL"
         )
     return solver
 
@@ -83,13 +88,15 @@ def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
             # An option the solver does not know.
             raise InputError(f"{solver} cannot be run so: {_first_line(error)}") from error
         except (cp.SolverError, ValueError, ArithmeticError) as error:
-            nothing = (None,) * len(model.coupling)
             status = f"failed ({_first_line(error)})"
-            return Answer(model.side, status, float("nan"), None, nothing)
+            return Answer(model.side, status, float("nan"), None, None)
     point = model.variable.value
-    multipliers = tuple(constraint.dual_value for constraint in model.coupling)
+    parts = [(constraint.dual_value, sign) for constraint, sign in model.coupling]
+    other = None
+    if all(part is not None for part, _ in parts):
+        other = np.sum([sign * np.atleast_1d(part) for part, sign in parts], axis=0)
     value = float("nan") if problem.value is None else float(problem.value)
-    return Answer(model.side, str(problem.status), value, point, multipliers)
+    return Answer(model.side, str(problem.status), value, point, other)
 
 
 def _first_line(error: Exception) -> str:

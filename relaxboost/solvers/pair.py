@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from relaxboost import bounds, models
 from relaxboost.errors import InputError
 from relaxboost.game import Game
-from relaxboost.matrices import DenseMatrix, MarginMatrix, SparseMatrix
+from relaxboost.matrices import DenseMatrix, SparseMatrix
+from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.outer import AtomicSet
 from relaxboost.parameters import positive
 from relaxboost.relaxations import Witness
 from relaxboost.rounding import show_bracket
@@ -23,6 +25,8 @@ Vector = NDArray[np.float64]
 _ALL_COLUMNS = 600_000
 """Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
 _FIRST, _MORE = 300, 150
+_TURNED = 4_000_000
+"""Entries up to which the solver gets a game over a Euclidean set, where every column counts."""
 _FASTER = {"HIGHS": models.primal}
 """The problem of the pair that is faster on some hundred columns; for others it is the dual."""
 
@@ -38,12 +42,15 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     with the largest edges, the others are priced with its d over *all* columns, and those that
     violate it are added until the bracket, which is one of the whole game, is narrow enough or
     no column is left to add. The pair is then solved on the columns that an optimal w can use.
+    Over a Euclidean set every column counts; where there are more of them than examples, the
+    solver gets A in an orthonormal basis of the row space, m x m, which is the same game.
 
     Parameters
     ----------
     game : Game
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
-        Any solver that cvxpy has installed. Default: HIGHS for polyhedral f, else CLARABEL.
+        Any solver that cvxpy has installed. Default: HIGHS for linear games (polyhedral f and
+        outer set), else CLARABEL.
     tol : float
         The gap above which the result is reported as inaccurate, > 0.
     **options
@@ -59,18 +66,26 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Raises
     ------
     InputError
-        For an unknown solver, tol <= 0, or a matrix whose columns are not enumerated.
+        For an unknown solver, tol <= 0, a matrix whose columns are not enumerated, or a game over
+        a Euclidean set that is too large to hand over.
     """
     if not isinstance(game, Game):
         raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
     tol = positive("tol", tol)
-    matrix, relaxation = game.matrix, game.relaxation
+    matrix = game.matrix
     if matrix.n is None:
         raise InputError(
             f"reference(game) needs every column, and {matrix!r} does not enumerate them; "
             "use solve(game)"
         )
-    solver = check_solver(solver, relaxation.linear_form(game.m) is not None)
+    solver = check_solver(solver, _curved(game))
+    if not isinstance(game.over, AtomicSet) and (
+        game.m * min(game.m, matrix.n) > _TURNED or game.m * matrix.n > WRITE_DOWN_LIMIT
+    ):
+        raise InputError(
+            f"reference(game) over {game.over!r} needs every column, and {game.m} x {matrix.n} is "
+            "more than a general solver holds; use solve(game)"
+        )
     start = time.perf_counter()
     search = _Search(game, solver, tol, options)
     try:
@@ -104,19 +119,26 @@ class _Search:
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game, self._solver, self._tol, self._options = game, solver, tol, options
         self.rounds = 0
+        self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
+        self._basis: Vector | None = None  # of the w that the solver sees, if they are turned
         self._answers: dict[str, Answer] = {}
         self._usable = 0
         self._priced = False
-        matrix, relaxation = game.matrix, game.relaxation
-        self.d = relaxation.center(game.m)
-        self.upper = bounds.evaluate_upper(matrix, relaxation, self.d)
-        self.support = np.empty(0, dtype=np.int64)
-        self.coefficients = np.empty(0)
+        self.d = game.relaxation.center(game.m)
+        self.upper = self._upper(self.d)
+        self.support, self.coefficients = game.over.start(game.matrix, self.d)
+        self._first = "one column" if self.support.size else "w = 0"
         self.witness: Witness
-        self.lower, self.witness = bounds.evaluate_lower(
-            matrix, relaxation, self.support, self.coefficients
-        )
+        self.lower, self.witness = self._lower(self.support, self.coefficients)
+
+    def _upper(self, d: Vector) -> float:
+        game = self.game
+        return bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+
+    def _lower(self, support: NDArray[np.int64], coefficients: Vector) -> tuple[float, Witness]:
+        game = self.game
+        return bounds.evaluate_lower(game.matrix, game.relaxation, support, coefficients, game.over)
 
     @property
     def gap(self) -> float:
@@ -125,49 +147,57 @@ class _Search:
 
     def run(self) -> None:
         """Price columns in until the bracket is narrow or none is missing; then solve the pair."""
-        matrix = self.game.matrix
-        if self._columns.size < matrix.known:
+        if self._columns.size < self.game.matrix.known:
             self._price_in()
-        part = matrix
+        A = self._handed_over()
+        self._ask(models.primal, A)
+        self._ask(models.dual, A)
+
+    def _handed_over(self) -> Any:
+        """Return the columns in use, for the solver; turned if that makes fewer of them."""
+        matrix = self.game.matrix
         if self._columns.size < matrix.known or not isinstance(matrix, DenseMatrix | SparseMatrix):
-            part = DenseMatrix(matrix.columns(self._columns))
-        self._ask(models.primal, part)
-        self._ask(models.dual, part)
+            A = matrix.columns(self._columns)
+        else:
+            A = matrix.tocvxpy()
+        if self._atoms is not None or self._columns.size <= matrix.m:
+            return A
+        # A = Rᵀ Qᵀ: with w = Q z, A w = Rᵀ z and ‖w‖_2 = ‖z‖_2, and any other w is longer.
+        dense = A if isinstance(A, np.ndarray) else A.toarray()
+        self._basis, triangle = np.linalg.qr(dense.T)
+        return triangle.T
 
     def _price_in(self) -> None:
+        assert self._atoms is not None
         matrix = self.game.matrix
         faster = _FASTER.get(self._solver, models.dual)
         while self._columns.size < matrix.known:
-            d = self._ask(faster, DenseMatrix(matrix.columns(self._columns)))
+            d = self._ask(faster, matrix.columns(self._columns))
             if d is None:
                 return  # the solver gave up, and would again
-            prices = np.abs(matrix.edges(d))
+            prices = self._atoms.prices(matrix.edges(d))
             more = _violated(prices, self._columns)
             if self.gap <= self._tol or not more.size:
                 self._priced = True
                 # By complementary slackness the columns an optimal w uses have the largest edges.
                 inside = prices[self._columns]
-                self._columns = self._columns[inside >= 0.999 * inside.max() - 1e-7]
+                largest = inside.max()
+                self._columns = self._columns[inside >= largest - 1e-3 * abs(largest) - 1e-7]
                 return
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
-    def _ask(self, model: Any, part: MarginMatrix) -> Vector | None:
+    def _ask(self, model: Any, A: Any) -> Vector | None:
         """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
         self.rounds += 1
-        answer = ask(model(part, self.game.relaxation), self._solver, self._options)
+        problem = model(A, self.game.relaxation, self.game.over)
+        answer = ask(problem, self._solver, self._options)
         self._answers[answer.side] = answer
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        d: Vector | None
-        w: Vector | None
-        if answer.side == "primal":
-            d, w = answer.point, None
-            if all(p is not None for p in answer.multipliers):
-                positive, negative = (np.asarray(p) for p in answer.multipliers)
-                w = positive - negative
-        else:
-            (d,), w = answer.multipliers, answer.point
+        d, w = answer.point, answer.other
+        if answer.side == "dual":
+            d, w = w, d
         self._offer_w(w)
         return self._offer_d(d)
 
@@ -175,7 +205,7 @@ class _Search:
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
         d = self.game.repair_d(d)
-        upper = bounds.evaluate_upper(self.game.matrix, self.game.relaxation, d)
+        upper = self._upper(d)
         self._usable += 1
         if upper < self.upper:
             self.upper, self.d = upper, d
@@ -184,11 +214,12 @@ class _Search:
     def _offer_w(self, w: Vector | None) -> None:
         if w is None or not np.isfinite(w).all():
             return
-        used = np.flatnonzero(w)
-        support, coefficients = self.game.repair_w((self._columns[used], w[used]))
-        lower, witness = bounds.evaluate_lower(
-            self.game.matrix, self.game.relaxation, support, coefficients
-        )
+        w = w if self._basis is None else self._basis @ w
+        try:
+            support, coefficients = self.game.repair_w((self._columns, w))
+        except InputError:
+            return  # nothing of the outer set is near
+        lower, witness = self._lower(support, coefficients)
         self._usable += 1
         if lower > self.lower:
             self.lower, self.witness = lower, witness
@@ -204,7 +235,11 @@ class _Search:
             claim += f" on {self._columns.size} of {self.game.n} columns"
             claim += ", after pricing all" if self._priced else ""
         lower, upper = show_bracket(self.lower, self.upper)
-        who = "its points" if self._usable else "it returned no usable point; w = 0 and the center"
+        who = (
+            "its points"
+            if self._usable
+            else f"it returned no usable point; {self._first} and the center"
+        )
         proof = f"{who} prove [{lower}, {upper}]"
         tol, verdict = self._tol, ""
         if self.gap > tol:
@@ -217,20 +252,27 @@ class _Search:
         return f"{claim}; {proof}{verdict}"
 
 
+def _curved(game: Game) -> str | None:
+    """Return what keeps the game from being a linear program, None if nothing does."""
+    if game.relaxation.linear_form(game.m) is None:
+        return "this f"
+    return None if game.over.linear else f"over={game.over!r}"
+
+
 def _first_columns(game: Game) -> NDArray[np.int64]:
     """Return all columns, or a spread of those with large edges at the center."""
     n = game.n
     assert n is not None
-    if game.m * n <= _ALL_COLUMNS:
+    if game.m * n <= _ALL_COLUMNS or not isinstance(game.over, AtomicSet):
         return np.arange(n)
-    edges = np.abs(game.matrix.edges(game.relaxation.center(game.m)))
-    return np.sort(_spread(np.argsort(-edges, kind="stable")[: 10 * _FIRST], _FIRST))
+    prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
+    return np.sort(_spread(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return columns outside the working set whose edge exceeds all those inside."""
     outside = prices.copy()
-    outside[columns] = -1.0
+    outside[columns] = -np.inf
     inside = float(prices[columns].max())
     candidates = np.flatnonzero(outside > inside)
     return _spread(candidates[np.argsort(-outside[candidates], kind="stable")], _MORE)

@@ -80,7 +80,8 @@ class Row:
     """One check at one size: its worst figure and the tolerance that figure was held to.
 
     A figure is how far a promise is from being kept; a negative one is slack. `status` is
-    ``"passed"``, ``"skipped"`` or ``"inadmissible"``, the latter two only at the caller's word.
+    ``"passed"``, ``"not claimed"`` (a trait), or, at the caller's word only, ``"skipped"`` or
+    ``"inadmissible"``.
     """
 
     check: str
@@ -99,10 +100,12 @@ class Report:
     rows: list[Row] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"{self.relaxation}: {'check':<28} {'m':>5} {'worst':>10} {'allowed':>9} tried"]
+        head = f"{'check':<24} {'m':>5} {'worst':>10} {'allowed':>9} tried"
+        lines = [f"{self.relaxation} keeps every promise that was checked", head]
         for r in self.rows:
             said = f"{r.figure:10.2g} {r.tolerance:9.1g} {r.comparisons:5}"
-            lines.append(f"  {r.check:<28} {r.m:>5} {said if r.status == 'passed' else r.status}")
+            said = said if r.status == "passed" else f"{r.status:>20}"
+            lines.append(f"{r.check:<24} {r.m:>5} {said}")
         return "\n".join(lines)
 
 
@@ -131,6 +134,11 @@ class Subject:
         weights = rng.dirichlet(np.ones(len(points)), 3)
         return [*points, *(self.f.repair(w @ np.array(points)) for w in weights)]
 
+    @cached_property
+    def prices(self) -> list[float]:
+        """f at the feasible points; evaluated once, for it may take a cone solver."""
+        return [self.f.penalty(d) for d in self.feasible]
+
 
 class Case:
     """One check at one size: instances to try and the judge of figures."""
@@ -140,6 +148,12 @@ class Case:
         self.rng = np.random.default_rng([subject.seed, subject.m, zlib.crc32(check.encode())])
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
         self.comparisons = 0
+        self.claimed = True
+
+    def claims(self, trait: str) -> bool:
+        """Return whether f claims a trait, and note where it does not."""
+        self.claimed = bool(getattr(self.f.traits, trait))
+        return self.claimed
 
     # Judging ------------------------------------------------------------------------------
 
@@ -159,7 +173,7 @@ class Case:
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
         """Record a figure and raise if it is above the tolerance or nan."""
-        figure, self.comparisons = float(figure), self.comparisons + 1
+        figure, self.comparisons = float(figure) + 0.0, self.comparisons + 1
         if not figure <= tolerance:
             raise self.error(promise, figure, tolerance, **instance)
         share = figure / tolerance if tolerance > 0.0 else figure
@@ -236,8 +250,9 @@ class Case:
 
     def best(self, u: Vector) -> float:
         """Return the least <d, u> + f(d) over all feasible d at hand; F(u) is not above it."""
-        tried = [*self.subject.feasible, self.f.relaxed_margin(u)[1]]
-        return min(self.objective(d, u) for d in tried)
+        attained = self.objective(self.f.relaxed_margin(u.copy())[1], u)
+        priced = zip(self.subject.feasible, self.subject.prices, strict=True)
+        return min(attained, *(math.fsum((d * u).tolist()) + f for d, f in priced))
 
 
 def entropy(d: Vector) -> float:

@@ -73,7 +73,7 @@ def penalty_bound(case: Case) -> None:
             case.at_most(distance, 1e-6, promise, d=d, value=value)
             case.at_most(at - value, case.rounding(abs(at)) + distance, promise, d=d, f=at)
             case.at_most(value - at, case.solver_tol(abs(at)), promise, d=d, f=at)
-        # For a feasible d' within the distance with f(d') <= value every F(u) is bounded.
+        # As there is a feasible d' within the distance with f(d') <= value, F is bounded.
         rough = rng.dirichlet(np.full(case.m, 0.3))
         value, distance = f.penalty_bound(rough, sum_bounds(rough))
         for u in case.margins(1 if number else 4):
@@ -81,6 +81,3 @@ def penalty_bound(case: Case) -> None:
             above = math.fsum((rough * u).tolist()) + value + distance * size(u)
             promise = "F(u) <= <d, u> + value + distance ‖u‖_inf"
             case.at_most(lower - above, case.tol(size(u)), promise, d=rough, u=u, value=value)
-
-
-CHECKS = (center, repair, entropy_range, penalty_bound)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from relaxboost.errors import InputError
 from relaxboost.relaxations.numerical import solve_problem
 from relaxboost.testing.core import Case, Vector, size
 
+_BEYOND = 1e4
+"""Values of the conjugate that are finite but too large for a cone solver to be the judge."""
 
-def _optimum(problem: Any, parameter: Any, at: Vector) -> float:
+
+def optimum(problem: Any, parameter: Any, at: Vector) -> float:
     """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
     parameter.value = at
-    solved = solve_problem(problem) in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
-    return float(problem.value) if solved else math.nan
+    status, value = solve_problem(problem)
+    solved = status in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
+    return value if solved else math.nan
 
 
 def penalty(case: Case) -> None:
@@ -36,8 +38,10 @@ def conjugate(case: Case) -> None:
             expected = case.subject.programs.conjugate(theta)
         except InputError:  # the solver gave up
             continue
-        compared += 1
         value = case.f.conjugate(theta.copy())
+        if _BEYOND < abs(value) < math.inf:
+            continue
+        compared += 1
         promise = "conjugate(θ) is the supremum over R^m of <d, θ> − f(d)"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
     case.demand(compared >= 2, "a cone solver finds the supremum at two θ at least")
@@ -53,11 +57,13 @@ def cvxpy_conjugate(case: Case) -> None:
     case.demand(problem.is_dcp(), "cvxpy_conjugate is convex by the rules of cvxpy")
     compared = 0
     for theta in case.thetas(3 if case.subject.large else 6):
-        expected = _optimum(problem, at, theta)
+        expected = optimum(problem, at, theta)
         if math.isnan(expected):
             continue
-        compared += 1
         value = case.f.conjugate(theta.copy())
+        if _BEYOND < abs(value) < math.inf:
+            continue
+        compared += 1
         promise = "conjugate(θ) equals cvxpy_conjugate at θ, inf where its constraints fail"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
     case.demand(compared >= 2, "a cone solver evaluates cvxpy_conjugate at two θ at least")
@@ -75,32 +81,3 @@ def fenchel_young(case: Case) -> None:
             case.at_most(
                 -slack, case.tol(scale), "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value
             )
-
-
-def cvxpy_relaxed_margin(case: Case) -> None:
-    """The maximum of cvxpy_relaxed_margin over γ, and of γ − f*(x) over x >= γ − u, is F(u)."""
-    import cvxpy as cp
-
-    m = case.m
-    u, at, gamma, x = cp.Variable(m), cp.Parameter(m), cp.Variable(), cp.Variable(m)
-    goal, constraints = case.f.cvxpy_relaxed_margin(u, gamma)
-    declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
-    case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
-    value, constraints = case.f.cvxpy_conjugate(x)
-    longhand = cp.Problem(cp.Maximize(gamma - value), [x >= gamma - at, *constraints])
-    problems = [("cvxpy_relaxed_margin", declared), ("γ − cvxpy_conjugate(x)", longhand)]
-    margins = case.margins(1 if case.subject.large else 3)
-    for name, problem in problems:
-        compared = 0
-        for margin in margins:
-            best = _optimum(problem, at, margin)
-            if math.isnan(best):
-                continue
-            compared += 1
-            expected = case.f.relaxed_margin(margin.copy())[0]
-            tolerance = case.solver_tol(size(margin, expected))
-            case.equal(best, expected, tolerance, f"the maximum of {name} is F(u)", u=margin)
-        case.demand(compared > 0, f"a cone solver maximises {name}", u=np.asarray(margins[0]))
-
-
-CHECKS = (penalty, conjugate, cvxpy_conjugate, fenchel_young, cvxpy_relaxed_margin)

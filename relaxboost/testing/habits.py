@@ -98,6 +98,3 @@ def wrong_arguments(case: Case) -> None:
             **dict(zip(("u", "beta"), arguments, strict=False)),
             got=got,
         )
-
-
-CHECKS = (resolve, identity, inputs_and_outputs, wrong_arguments)

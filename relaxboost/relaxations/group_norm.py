@@ -1,0 +1,186 @@
+"""Group norms: Σ_g a_g ‖d_g‖_p over disjoint groups of examples, as a penalty and as a ball.
+
+By the chain rule of the entropy the groups separate. With d_g = s_g p_g, Σ s_g = 1 and p_g in
+the simplex of the group,
+
+    <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d = Σ s_g [<p_g, u_g> + λ a_g ‖p_g‖ + β Σ p_g log p_g]
+                                           + β Σ s_g log s_g,
+
+so that p_g is the distribution of a norm penalty within its group and s is soft-max in the values
+V_g of the brackets. The penalty has λ = c, the ball the λ at which Σ a_g ‖d_g‖ = r.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, spell
+from relaxboost.projections import power, power_margin
+from relaxboost.projections.capped import capped_distribution
+from relaxboost.relaxations.base import (
+    Level,
+    Relaxation,
+    Traits,
+    Vector,
+)
+from relaxboost.relaxations.norms import PNorm
+from relaxboost.relaxations.vectors import check_length, enclose_vector, exact_vector, spell_vector
+
+
+class GroupNorm(Relaxation):
+    """What the penalty and the ball share: the groups and their norm."""
+
+    level: ClassVar[Level] = "enclosed"
+
+    groups: Any
+    p: Any
+    factors: Any
+
+    def _prepare(self, name: str) -> None:
+        kind = type(self).__name__
+        labels = exact_vector(kind, "groups", self.groups)
+        count = int(max(labels)) + 1
+        if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
+            raise InputError(
+                f"{kind} needs groups to be one whole number for each example, from 0 to the "
+                "number of groups less one, none left out"
+            )
+        object.__setattr__(self, "groups", tuple(int(g) for g in labels))
+        size = exact(kind, name, getattr(self, name))
+        if size <= 0:
+            raise InputError(f"{kind} needs {name} > 0, got {getattr(self, name)!r}")
+        object.__setattr__(self, name, size)
+        p = exact(kind, "p", self.p)
+        if p <= 1:
+            raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
+        object.__setattr__(self, "p", p)
+        if self.factors is not None:
+            factors = exact_vector(kind, "factors", self.factors)
+            if len(factors) != count or min(factors) <= 0:
+                raise InputError(f"{kind} needs a factor > 0 for each of the {count} groups")
+            object.__setattr__(self, "factors", factors)
+
+    def _show(self, name: str) -> str:
+        groups = list(self.groups) if len(self.groups) <= 8 else f"<{len(self.groups)} labels>"
+        tail = "" if self.factors is None else f", factors={spell_vector(self.factors)}"
+        size = spell(getattr(self, name))
+        return f"{type(self).__name__}({groups}, {name}={size}, p={spell(self.p)}{tail})"
+
+    def resolve(self, m: int) -> Any:
+        """Return itself if there is a label for each of the m examples."""
+        check_length(type(self).__name__, "groups", self.groups, m)
+        return self
+
+    @property
+    def traits(self) -> Traits:
+        """Meets (i)–(iii) of SS09 Thm 7; symmetric within groups only."""
+        return Traits(
+            monotone=True,
+            symmetric=max(self.groups) == 0,
+            zero_minimum=True,
+            zero_in_core=True,
+        )
+
+    @cached_property
+    def norm(self) -> PNorm:
+        """The norm within a group."""
+        return PNorm(self.p, None)
+
+    @cached_property
+    def members(self) -> list[NDArray[np.int64]]:
+        """The examples of each group."""
+        labels = np.array(self.groups)
+        order = np.argsort(labels, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+    @cached_property
+    def enclosed(self) -> Interval:
+        """The factors a_g."""
+        count = max(self.groups) + 1
+        return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
+
+    @cached_property
+    def _a(self) -> Vector:
+        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
+
+    def of(self, d: Interval) -> Interval:
+        """Return Σ a_g ‖d_g‖."""
+        sizes = [self.norm.of(d[group]) for group in self.members]
+        return (_stack(sizes) * self.enclosed).sum()
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return max_g ‖x_g‖_* / a_g."""
+        sizes = [self.norm.dual_of(x[group]) for group in self.members]
+        return (_stack(sizes) / self.enclosed).max()
+
+    def norm_size(self, d: Vector) -> float:
+        """Return Σ a_g ‖d_g‖ in doubles."""
+        sizes = [self.norm.size(d[group]) for group in self.members]
+        return float(self._a @ np.array(sizes))
+
+    def _dual_size(self, theta: Vector) -> float:
+        enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
+        return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
+
+    def _flattest(self) -> tuple[int, Interval]:
+        """Return the group with the least norm on the simplex, and that norm."""
+        sizes = Interval(np.array([float(len(group)) for group in self.members]))
+        norms = self.enclosed / sizes.power(1 - 1 / self.p)
+        return int(np.argmin(norms.lower)), norms.min()
+
+    def spread(self, u: Vector, beta: float, weight: float) -> Vector:
+        """Return the minimiser of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d, λ = `weight`."""
+        norm = self.norm
+        values, parts = np.empty(len(self.members)), []
+        for g, group in enumerate(self.members):
+            strength = weight * self._a[g]
+            part = power.norm_penalty(u[group], beta, norm.kappa, norm.q, strength)
+            entropy = float(np.sum(part[part > 0.0] * np.log(part[part > 0.0])))
+            values[g] = float(part @ u[group]) + strength * norm.size(part) + beta * entropy
+            parts.append(part)
+        shares = capped_distribution(values, beta)
+        d = np.empty(u.size)
+        for share, group, part in zip(shares, self.members, parts, strict=True):
+            d[group] = share * part
+        return d / d.sum()
+
+    def within(self, u: Vector, weight: float) -> tuple[Vector, list[Vector]]:
+        """Return V_g and its p_g for each group, without smoothing."""
+        norm = self.norm
+        pairs = [
+            power_margin.norm_penalty_margin(u[group], norm.kappa, norm.q, weight * a)
+            for group, a in zip(self.members, self._a, strict=True)
+        ]
+        return np.array([value for value, _ in pairs]), [part for _, part in pairs]
+
+    def place(self, g: int, part: Vector) -> Vector:
+        """Return `part` as a distribution over all examples."""
+        d = np.zeros(len(self.groups))
+        d[self.members[g]] = part
+        return d
+
+    def cvxpy_norm(self, d: Any) -> Any:
+        """Return Σ a_g ‖d_g‖ as a cvxpy expression."""
+        import cvxpy as cp
+
+        p = float(self.p)
+        terms = [a * cp.norm(d[g], p) for a, g in zip(self._a, self.members, strict=True)]
+        return cp.sum(cp.hstack(terms))
+
+    def cvxpy_dual(self, x: Any) -> Any:
+        """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
+        import cvxpy as cp
+
+        p = float(self.norm.dual)
+        terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
+        return cp.max(cp.hstack(terms))
+
+
+def _stack(scalars: list[Interval]) -> Interval:
+    return Interval([float(s.lower) for s in scalars], [float(s.upper) for s in scalars])

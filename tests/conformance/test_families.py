@@ -1,0 +1,39 @@
+"""Every relaxation of the package keeps every promise of the interface, at every size."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxboost.testing import check_relaxation, checks
+from tests.conformance import samples
+from tests.conformance.families import FAMILIES, SIZES
+
+
+@pytest.mark.parametrize("m", SIZES)
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in FAMILIES])
+def test_it_conforms(make, m):
+    report = check_relaxation(make, sizes=(m,))
+    assert [row.check for row in report.rows] == list(checks())
+    assert {row.status for row in report.rows} <= {"passed", "not claimed"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda m: samples.Ball(1.2 / m**0.5),
+        lambda m: samples.Ball(1.0 / m**0.5 + 1e-6),
+        lambda m: samples.Huber(0.1),
+        lambda m: samples.Square(),
+        lambda m: samples.Entropy(0.5),
+        lambda m: samples.Entropy(0.01),
+    ],
+    ids=["ball", "tiny ball", "huber", "square", "entropy", "sharp entropy"],
+)
+def test_relaxations_of_ones_own_conform(make):
+    check_relaxation(make, sizes=(1, 2, 17))
+
+
+def test_the_least_a_user_writes_conforms_at_every_size():
+    """Nothing but `cvxpy_penalty`: all else is derived by the base class."""
+    report = check_relaxation(samples.Ball(1.0))
+    assert {row.m for row in report.rows} == set(SIZES)

@@ -1,0 +1,448 @@
+"""Caps for examples and for groups, and CVaR: every method against its definition."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import linprog
+
+import relaxboost as rb
+from relaxboost import Capped, Caps, CVaR, GroupCaps, HardMargin, InputError, Witness
+from relaxboost.rounding import sum_bounds
+
+margins = st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 0.25, -1.0, 1.0]))
+some_caps = st.one_of(
+    st.floats(0, 2), st.sampled_from([0, 1, 5, 0.1, 1e-9, 1e-300, Fraction(1, 3), Fraction(2, 7)])
+)
+doubts = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 1 / 3, 1e-17, 5e-324, 1.0]))
+
+
+@st.composite
+def cases(draw, kinds=(Caps, GroupCaps), size=9):
+    """Return (u, f) with caps that may sum to one exactly."""
+    u = draw(hnp.arrays(np.float64, st.integers(1, size), elements=margins))
+    m = u.size
+    if draw(st.sampled_from(kinds)) is Caps:
+        return u, Caps(feasible(draw, draw(st.lists(some_caps, min_size=m, max_size=m))))
+    labels = draw(st.lists(st.integers(-1, 3), min_size=m, max_size=m))
+    used = sorted(set(labels) - {-1})
+    caps = draw(st.lists(some_caps, min_size=len(used), max_size=len(used)))
+    if -1 not in labels:
+        caps = feasible(draw, caps)
+    return u, GroupCaps(labels, dict(zip(used, caps, strict=True)))
+
+
+def feasible(draw, caps):
+    """Return the caps with what is missing to a sum of one, and sometimes a little more."""
+    caps = [Fraction(c) for c in caps]
+    spare = draw(st.sampled_from([Fraction(0), Fraction(1, 10**17), Fraction(1, 3)]))
+    if sum(caps) < 1:
+        caps[draw(st.integers(0, len(caps) - 1))] += 1 - sum(caps) + spare
+    return caps
+
+
+def units(f):
+    """Return [(cap, examples)], a free example being alone with cap 1."""
+    if isinstance(f, Caps):
+        return [(c, [i]) for i, c in enumerate(f.caps)]
+    grouped = [(c, [i for i, h in enumerate(f.groups) if h == g]) for g, c in f.caps]
+    return grouped + [(Fraction(1), [i]) for i, g in enumerate(f.groups) if g == -1]
+
+
+def exact_margin(u, f):
+    """Return F(u) as a Fraction: fill the caps from the smallest margin upwards."""
+    rest, total = Fraction(1), Fraction(0)
+    for least, c in sorted((Fraction(float(min(u[i] for i in g))), c) for c, g in units(f)):
+        total += min(c, rest) * least
+        rest -= min(c, rest)
+    assert rest == 0
+    return total
+
+
+@given(cases())
+def test_relaxed_margin_is_the_greedy_filling(case):
+    u, f = case
+    value, d = f.relaxed_margin(u)
+    assert value == pytest.approx(float(exact_margin(u, f)), abs=1e-14)
+    assert d.min() >= 0.0
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert f.penalty(d) == 0.0
+    assert d @ u == pytest.approx(value, abs=1e-14)
+
+
+@settings(max_examples=60)
+@given(cases())
+def test_relaxed_margin_is_the_linear_program(case):
+    u, f = case
+    form = f.linear_form(u.size)
+    rows = None if form.rows is None else np.asarray(form.rows.todense())
+    answer = linprog(
+        u,
+        A_eq=np.ones((1, u.size)),
+        b_eq=[1.0],
+        A_ub=rows,
+        b_ub=None if rows is None else form.row_upper + 1e-12,
+        bounds=np.stack([form.lower, form.upper + 1e-12], axis=1),
+    )
+    assert answer.fun == pytest.approx(f.relaxed_margin(u)[0], abs=1e-7)
+
+
+@settings(max_examples=60)
+@given(cases(), st.integers(0, 2**32 - 1))
+def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
+    u, f = case
+    m, rng = u.size, np.random.default_rng(seed)
+    theta = rng.normal(size=m)
+    if isinstance(f, GroupCaps):
+        free = np.array(f.groups) == -1
+        if free.any():
+            assert f.conjugate(theta) == math.inf
+        theta[free] = 0.0
+    # d = p − q, and the sum of p + q over each unit under its cap.
+    rows = np.zeros((len(units(f)), 2 * m))
+    for r, (_, members) in enumerate(units(f)):
+        rows[r, members] = rows[r, [m + i for i in members]] = 1.0
+    caps = [float(c) for c, _ in units(f)]
+    answer = linprog(np.concatenate([-theta, theta]), A_ub=rows, b_ub=caps)
+    assert f.conjugate(theta) == pytest.approx(-answer.fun, abs=1e-9)
+    d = f.repair(rng.random(m)) * rng.choice([-1.0, 1.0], m)
+    assert f.penalty(d) == 0.0  # the caps are on |d|
+    assert d @ theta <= f.conjugate(theta) + 1e-13  # Fenchel-Young
+
+
+@settings(max_examples=400)
+@given(cases(), st.floats(-3, 3))
+def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
+    u, f = case
+    exact = exact_margin(u, f)
+    assert f.lower_bound(u, Witness(gamma)) <= exact
+    best = f.lower_bound(u, f.witness(u))
+    assert Fraction(best) <= exact
+    assert exact - Fraction(best) <= Fraction(1, 10**14)
+
+
+@pytest.mark.parametrize("gamma", [math.nan, math.inf, -math.inf, 1.7e308])
+def test_useless_witnesses_prove_nothing(gamma):
+    u = np.array([0.5, 0.25, -0.75])
+    for f in (Caps([1, 2, 10**400]), GroupCaps([0, 0, 1], [10**400, 3])):
+        assert f.lower_bound(u, Witness(gamma)) <= -1e300
+        assert f.lower_bound(u, f.witness(u)) == -0.75
+
+
+@given(cases(), st.integers(0, 2**32 - 1))
+def test_relaxed_margin_is_concave_monotone_and_its_minimiser_a_supergradient(case, seed):
+    u, f = case
+    v = np.random.default_rng(seed).uniform(-1, 1, u.size)
+    at_u, d = f.relaxed_margin(u)
+    at_v, _ = f.relaxed_margin(v)
+    assert at_v <= at_u + d @ (v - u) + 1e-14
+    assert f.relaxed_margin((u + v) / 2)[0] >= (at_u + at_v) / 2 - 1e-14
+    assert f.relaxed_margin(np.maximum(u, v))[0] >= max(at_u, at_v) - 1e-14
+
+
+def near_points(draw, f, m):
+    """Return a d >= 0 that is feasible, nearly so, or not at all."""
+    d = draw(hnp.arrays(np.float64, m, elements=doubts).filter(lambda d: d.max() > 1e-9))
+    d = [d / d.sum(), f.repair(d), f.relaxed_margin(d)[1]][draw(st.integers(0, 2))]
+    for _ in range(draw(st.integers(0, 3))):
+        i = draw(st.integers(0, m - 1))
+        d[i] = np.nextafter(d[i], draw(st.sampled_from([0.0, 1.0])))
+    return d
+
+
+@settings(max_examples=1500)
+@given(st.data())
+def test_penalty_bound_in_exact_arithmetic(data):
+    """A feasible point lies within the distance: its least value is twice the excess."""
+    u, f = data.draw(cases(size=6))
+    d = near_points(data.draw, f, u.size)
+    value, distance = f.penalty_bound(d, sum_bounds(d))
+    exact = [Fraction(x) for x in d.tolist()]
+    total = sum(exact)
+    excess = sum(max(sum(exact[i] for i in g) / total - c, Fraction(0)) for c, g in units(f))
+    assert value == 0.0
+    assert 2 * excess <= Fraction(distance)
+    assert Fraction(distance) <= 2 * excess + Fraction(1, 10**14)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_repair_gives_a_feasible_point_and_keeps_a_feasible_one(data):
+    u, f = data.draw(cases())
+    d = f.repair(near_points(data.draw, f, u.size) * data.draw(st.sampled_from([1.0, 1e300])))
+    assert d.min() >= 0.0
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert f.penalty(d) == 0.0
+    assert np.abs(f.repair(d) - d).max() <= 1e-15
+    assert f.penalty_bound(d, sum_bounds(d))[1] <= 1e-14
+
+
+@given(cases(), st.sampled_from([1e-300, 1e-9, 1e-3, 0.1, 10.0, 1e10]))
+def test_distribution_minimises_and_tends_to_the_minimiser(case, beta):
+    u, f = case
+    d = f.distribution(u, beta)
+    value, sharp = f.relaxed_margin(u)
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert f.penalty(d) == 0.0
+
+    def smoothed(p):
+        p = p[p > 0]
+        return float(p @ np.log(p))
+
+    for other in (sharp, f.center(u.size), f.repair(u + 2.0)):
+        goal = other @ u + beta * smoothed(other)
+        assert d @ u + beta * smoothed(d) <= goal + 1e-13 * max(1.0, beta)
+    assert d @ u <= value + min(beta, 1e3) * f.entropy_range(u.size) + 1e-13
+
+
+@settings(max_examples=25)
+@given(cases(kinds=(GroupCaps,), size=6), st.sampled_from([0.1, 1.0]))
+def test_cvxpy_agrees_on_groups(case, beta):
+    u, f = case
+    d = cp.Variable(u.size, nonneg=True)
+    _, constraints = f.cvxpy_penalty(d)
+    goal = cp.Minimize(u @ d - beta * cp.sum(cp.entr(d)))
+    problem = cp.Problem(goal, [cp.sum(d) == 1, *constraints])
+    problem.solve(solver="CLARABEL")
+    ours = f.distribution(u, beta)
+    p = ours[ours > 0]
+    assert u @ ours + beta * p @ np.log(p) == pytest.approx(problem.value, abs=1e-5)
+
+
+@given(cases())
+def test_entropy_range_is_attained_and_the_center_is_feasible(case):
+    u, f = case
+    m = u.size
+
+    def negentropy(p):
+        return sum(x * math.log(x) for x in p.tolist() if x > 0)
+
+    center = f.center(m)
+    assert f.penalty(center) == 0.0
+    assert center.sum() == pytest.approx(1.0, abs=1e-14)
+    for d in (f.relaxed_margin(u)[1], f.relaxed_margin(-u)[1], f.repair(u + 2.0)):
+        assert negentropy(d) - negentropy(center) <= f.entropy_range(m) + 1e-12
+    sizes = [-float(c) for c, _ in units(f)]  # fill the largest caps first
+    unit_of = {i: k for k, (_, g) in enumerate(units(f)) for i in g}
+    vertex = f.relaxed_margin(np.array([sizes[unit_of[i]] for i in range(m)]))[1]
+    spread = negentropy(vertex) - negentropy(center)
+    assert spread == pytest.approx(f.entropy_range(m), abs=1e-12)
+
+
+@given(cases(kinds=(Caps,)), st.sampled_from([1e-300, 1e-3, 1.0]))
+def test_singleton_groups_are_caps_and_a_group_of_all_is_free(case, beta):
+    u, f = case
+    single = GroupCaps(list(range(u.size)), f.caps)
+    assert single.relaxed_margin(u)[0] == f.relaxed_margin(u)[0]
+    assert np.array_equal(single.relaxed_margin(u)[1], f.relaxed_margin(u)[1])
+    assert single.lower_bound(u, single.witness(u)) == f.lower_bound(u, f.witness(u))
+    assert np.abs(single.distribution(u, beta) - f.distribution(u, beta)).max() <= 1e-15
+    hard = HardMargin()
+    for free in (GroupCaps([7] * u.size, 1), GroupCaps([-1] * u.size, {}), Caps(1).resolve(u.size)):
+        assert free.relaxed_margin(u)[0] == hard.relaxed_margin(u)[0]
+        assert np.array_equal(free.relaxed_margin(u)[1], hard.relaxed_margin(u)[1])
+        assert free.lower_bound(u, free.witness(u)) == u.min()
+        assert free.distribution(u, beta) == pytest.approx(hard.distribution(u, beta), abs=1e-15)
+        assert free.entropy_range(u.size) == pytest.approx(math.log(u.size), abs=1e-14)
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 12), elements=margins), st.data())
+def test_equal_caps_are_capped(u, data):
+    k = data.draw(st.sampled_from([1, u.size, Fraction(u.size + 2, 3), (u.size + 1) / 2]))
+    ours, f = Caps(1 / Fraction(k)).resolve(u.size), Capped(k)
+    assert ours.relaxed_margin(u)[0] == pytest.approx(f.relaxed_margin(u)[0], abs=1e-14)
+    assert ours.relaxed_margin(u)[1] == pytest.approx(f.relaxed_margin(u)[1], abs=1e-14)
+    assert ours.witness(u) == f.witness(u)
+    assert ours.distribution(u, 0.1) == pytest.approx(f.distribution(u, 0.1), abs=1e-14)
+    assert ours.traits == f.traits
+    assert ours.conjugate(u) == pytest.approx(f.conjugate(u), abs=1e-14)
+
+
+def exact_cvar(losses, alpha):
+    """Return min over t of t + E[loss − t]_+ / (1 − α), attained at one of the losses."""
+    losses = [Fraction(x) for x in losses]
+    return min(t + sum(max(x - t, 0) for x in losses) / (len(losses) * (1 - alpha)) for t in losses)
+
+
+def test_cvar_is_exact_at_ties():
+    assert CVaR is Capped
+    assert rb.CVaR is rb.Capped
+    u = np.array([0.5, -0.25, 0.5, -0.25, -0.25, 1.0, -0.25])
+    for k in (1, 2, Fraction(5, 2), 3, 4, Fraction(9, 2), 6, 7):
+        f = CVaR(k)
+        worst = exact_cvar((-u).tolist(), 1 - Fraction(k) / 7)
+        value, d = f.relaxed_margin(u)
+        assert value == pytest.approx(float(-worst), abs=1e-15)
+        assert Fraction(f.lower_bound(u, f.witness(u))) <= -worst
+        assert d.max() <= f.cap  # the tie is shared, no weight breaks the cap
+        assert d @ u == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        Caps([0.1, 0.4, 0.3, 0.5]),
+        Caps([0, 2, 0.25, 0.25]),
+        GroupCaps([0, 0, 1, 1], [0.5, 0.75]),
+        GroupCaps([0, 0, 3, -1], {0: 0.25, 3: 0.25}),
+        GroupCaps([-1] * 4, {}),
+    ],
+)
+def test_cvxpy_forms_agree_with_the_closed_forms(f, rng):
+    m = 4
+    for _ in range(4):
+        u = rng.uniform(-1, 1, m)
+        value = f.relaxed_margin(u)[0]
+        for d in (cp.Variable(m, nonneg=True), cp.Variable(m)):
+            penalty, constraints = f.cvxpy_penalty(d)
+            constraints = [cp.sum(d) == 1, d >= 0, *constraints]
+            primal = cp.Problem(cp.Minimize(u @ d + penalty), constraints)
+            assert primal.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+        gamma, x = cp.Variable(), cp.Variable(m)
+        conjugate, constraints = f.cvxpy_conjugate(x)
+        dual = cp.Problem(cp.Maximize(gamma - conjugate), [x >= gamma - u, *constraints])
+        assert dual.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+        shortcut, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
+        short = cp.Problem(cp.Maximize(shortcut), constraints)
+        assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-7)
+
+
+@pytest.mark.parametrize("make", [
+    lambda m: Caps([Fraction(1, 8)] * (m // 2) + [Fraction(1, 20)] * (m - m // 2)),
+    lambda m: GroupCaps([i % 5 - 1 for i in range(m)], 0.125),
+])  # fmt: skip
+def test_games_are_bracketed_by_every_solver_and_booster(make, rng):
+    m, n = 24, 15
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (m, n)) + 0.15, -1, 1), make(m))
+    first, second = (rb.reference(game, solver=s) for s in ("HIGHS", "CLARABEL"))
+    assert first.gap <= 1e-9
+    assert second.gap <= 1e-6
+    assert rb.compare(first, second)
+    f = game.relaxation
+    slack = [float(c) - sum(first.d[i] for i in g) for c, g in units(f)]
+    assert min(slack) <= 1e-9 < 1e-3 < max(slack)  # some caps bind
+    hard = rb.reference(rb.Game(game.matrix, HardMargin()))
+    assert first.lower > hard.upper + 1e-3
+    for method in ("auto", "corrective", "totally-corrective"):
+        solution = rb.solve(game, tol=3e-2, method=method)
+        assert solution.gap <= 3e-2
+        assert rb.compare(first, solution)
+    exact = rb.solve(game, tol=1e-10)
+    assert exact.gap <= 1e-10
+    assert rb.compare(first, exact)
+
+
+def test_only_one_point_is_left_when_the_caps_sum_to_one():
+    f = Caps([Fraction(1, 3)] * 3)
+    for beta in (1e-300, 1.0, 1e10):
+        assert f.distribution(np.array([-1.0, 1.0, 0.0]), beta).tolist() == [1 / 3] * 3
+    assert f.entropy_range(3) == 0.0
+    game = rb.Game(np.eye(3), f)
+    assert game.bracket(np.ones(3), np.eye(3)[0])[1] == pytest.approx(1 / 3, abs=1e-14)
+    groups = GroupCaps([0, 0, 1], [Fraction(1, 3), Fraction(2, 3)])
+    d = groups.distribution(np.array([0.0, 50.0, 100.0]), 1.0)
+    assert d == pytest.approx([1 / 3, 0, 2 / 3], abs=1e-15)
+
+
+def test_groups_are_softmax_within_and_water_filling_between():
+    f = GroupCaps([4, 4, 4, 9], {4: 0.5, 9: 0.75})
+    d = f.distribution(np.array([0.0, 0.0, math.log(2), 0.0]), 1.0)
+    assert d == pytest.approx([0.2, 0.2, 0.1, 0.5], abs=1e-15)
+    # However small β is, tied groups weigh by their number of tied examples.
+    d = GroupCaps([0, 0, 0, 1], 1).distribution(np.ones(4), 1e-300)
+    assert d == pytest.approx([0.25] * 4, abs=1e-16)
+
+
+def test_parameters_are_kept_exactly():
+    f = Caps(np.array([0.1, 0.9, 5.0]))
+    assert f.caps == (Fraction(0.1), Fraction(0.9), Fraction(5))
+    assert f == Caps([0.1, 0.9, 5]) == Caps((Fraction(0.1), 0.9, np.int64(5)))
+    assert hash(f) == hash(Caps([0.1, 0.9, 5]))
+    assert f != Caps([0.1, 0.9, 4])
+    assert f.key() == f"relaxboost.Caps([{Fraction(0.1)}, {Fraction(0.9)}, 5])"
+    assert Caps(0.5).resolve(3) == Caps([0.5] * 3)
+    g = GroupCaps(np.array([2, 2, -1]), {2: Fraction(1, 3), 5: 1})
+    assert (
+        g == GroupCaps((2, 2, -1), [0, 0, Fraction(1, 3)]) == GroupCaps([2, 2, -1], Fraction(1, 3))
+    )
+    assert g.key() == "relaxboost.GroupCaps([2, 2, -1], {2: 1/3})"
+    assert rb.Game(np.eye(3), Caps(1)).digest == rb.Game(np.eye(3), Caps([1, 1, 1])).digest
+    assert rb.Game(np.eye(3), g).digest != rb.Game(np.eye(3), GroupCaps([2, 2, -1], 0.5)).digest
+    assert repr(Caps([0.5] * 569)) == "Caps(<569 caps from 0.5 to 0.5>)"
+    assert repr(GroupCaps([0] * 568 + [-1], 1)) == "GroupCaps(<569 examples, 1 groups, 1 free>)"
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        Caps(Fraction(1, 3)),
+        Caps([Fraction(1, 3), 0.5, 1]),
+        GroupCaps([0, 0, 1, -1], [Fraction(1, 3), 0.5]),
+        GroupCaps([-1, -1], {}),
+    ],
+)
+def test_repr_and_pickle_round_trip(f):
+    assert eval(repr(f)) == f
+    assert pickle.loads(pickle.dumps(f)) == f
+    f.traits  # noqa: B018  what is derived may be pickled too
+    assert pickle.loads(pickle.dumps(f)) == f
+
+
+def test_traits():
+    assert Caps([0.5, 0.5, 0.5]).traits.symmetric
+    assert not Caps([0.5, 0.5, 0.25]).traits.symmetric
+    assert Caps([0.5, 0.5, 1e-9]).traits.zero_in_core
+    assert not Caps([0.5, 0.5, 0]).traits.zero_in_core
+    for labels, caps, symmetric in (
+        ([0, 0, 0], 1, True),
+        ([0, 1, 2], 0.5, True),
+        ([-1, -1, -1], {}, True),
+        ([0, 1, -1], 0.5, False),
+        ([0, 1, -1], 1, False),
+        ([0, 0, 1], 1, False),
+    ):
+        assert GroupCaps(labels, caps).traits.symmetric is symmetric
+    assert not GroupCaps([0, 0, -1], 0).traits.zero_in_core
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Caps([0.3, 0.3, 0.3]), r"these 3 sum to 0\.9: raise some"),
+        (lambda: Caps([1 / 3] * 3), r"sum to 1 - 5\.55e-17: .* or give a Fraction"),
+        (lambda: Caps(0.1).resolve(9), r"on a game with m = 9 .* these 9 sum to 0\.9"),
+        (lambda: Caps([1, -0.5]), r"caps\[1\] to be >= 0, got -0\.5"),
+        (lambda: Caps([1, math.nan]), r"caps\[1\] \(1 or more is no cap\) to be a finite"),
+        (lambda: Caps([1, math.inf]), "finite real number, got inf"),
+        (lambda: Caps("abc"), "finite real number, got 'abc'"),
+        (lambda: Caps([[1, 2]]), "finite real number"),
+        (lambda: Caps([True, 1]), "finite real number"),
+        (lambda: Caps([]), "one cap for each example, and got none"),
+        (lambda: Caps([1, 1]).resolve(3), r"has 2 caps, and this game has m = 3 examples; give"),
+        (lambda: Caps([1, 1]).relaxed_margin(np.ones(3)), "has 2 caps"),
+        (lambda: Caps([1, 1]).repair(np.array([0.5, math.nan])), "nan or infinite"),
+        (lambda: GroupCaps([0, 1], 0.25), "without a free example needs caps .* sum to 0.5"),
+        (lambda: GroupCaps([0, 1], [1]), "no cap for group 1; give caps for the groups 0, 1"),
+        (lambda: GroupCaps([0, 1], {0: 1}), "no cap for group 1"),
+        (lambda: GroupCaps([0, -1], {0: 1, -1: 0.5}), "no cap for -1, the label"),
+        (lambda: GroupCaps([0, -2], 1), r"groups\[1\] to be an integer >= 0, or -1"),
+        (lambda: GroupCaps([0.0, 1.0], 1), r"groups\[0\] to be an integer"),
+        (lambda: GroupCaps([True, 1], 1), r"groups\[0\] to be an integer"),
+        (lambda: GroupCaps(3, 1), "a vector of labels"),
+        (lambda: GroupCaps([], 1), "a vector of labels"),
+        (lambda: GroupCaps([0, 1], [1, -1]), "the cap of group 1 to be >= 0"),
+        (lambda: GroupCaps([0, 1], [1, math.nan]), "the cap of group 1 .* finite"),
+        (lambda: GroupCaps([0, 1], 1).resolve(3), "labels 2 examples, and this game has m = 3"),
+    ],
+)
+def test_wrong_arguments(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
