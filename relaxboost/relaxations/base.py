@@ -174,8 +174,10 @@ class Relaxation(ABC):
 
         This is d_t of SS09 Fig. 1; β > 0.
         """
-        u = as_margins(u, self)
-        return self.repair(numerical.programs(self, len(u)).distribution(u, positive("beta", beta)))
+        u, beta = as_margins(u, self), positive("beta", beta)
+        if u.size == 1:
+            return np.ones(1)
+        return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""

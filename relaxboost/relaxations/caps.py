@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
+from relaxboost.parameters import exact, positive, spell
 from relaxboost.projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import (
     Level,
@@ -23,6 +23,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 from relaxboost.rounding import UNIT, float_up, sum_bounds
@@ -206,18 +207,19 @@ class Caps(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection: min{c_i, x exp(−u_i/β)} with the x that normalises."""
-        caps = self._of(len(u))
+        u, beta = as_margins(u, self), positive("beta", beta)
+        caps = self._of(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
         """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:

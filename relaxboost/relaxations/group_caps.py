@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
-from relaxboost.parameters import spell
+from relaxboost.parameters import positive, spell
 from relaxboost.projections import caps_distribution
 from relaxboost.relaxations.base import (
     Level,
@@ -24,6 +24,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
     Witness,
+    as_margins,
     onto_simplex,
 )
 from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
@@ -196,7 +197,7 @@ class GroupCaps(Relaxation):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
@@ -212,6 +213,7 @@ class GroupCaps(Relaxation):
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection: soft-max within groups, that of `Caps` between them."""
         units, least, _ = self._least(u)
+        beta = positive("beta", beta)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
         sums = _sums(units.of, d)

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
+from relaxboost.projections import ellipsoid
+from relaxboost.projections.capped import capped_distribution
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import (
@@ -106,19 +108,53 @@ class Mahalanobis(Relaxation):
         margins = Interval(np.asarray(u, dtype=np.float64))
         return margins + _product(self.matrix.T, Interval(np.asarray(v, dtype=np.float64)))
 
+    @property
     @abstractmethod
-    def strength(self, u: Vector, d: Vector, gamma: float) -> float:
-        """Return the length of the v that proves F(u), from its minimiser d."""
+    def limit(self) -> float:
+        """The radius r or the weight c."""
+
+    def _sharp(self, u: Vector) -> tuple[Vector, float, float]:
+        """Return (d, γ, λ) with u + λ QᵀQ d >= γ, and equality where d > 0."""
+        u = as_margins(u, self)
+        ball = isinstance(self, Ball)
+        _, d, gamma, x = numerical.programs(self, u.size).margin(u)
+        d = onto_simplex(d, type(self).__name__)
+        size = self.norm_size(d)
+        if ball and size < self.limit * (1.0 - 1e-7):  # it does not bind
+            i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
+            if u[i] == u.min() and self.norm_size(np.eye(u.size)[i]) <= self.limit:
+                return np.eye(u.size)[i], float(u[i]), 0.0
+            return d, gamma, 0.0
+        if size <= 0.0:
+            return d, gamma, 0.0
+        # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
+        multiplier = max(0.0, float(d @ x)) / size**2 if ball else self.limit / size
+        sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
+        return (d, gamma, multiplier) if sharp is None else sharp
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser, from a cone solver and Newton's method."""
+        d = self.repair(self._sharp(u)[0])
+        return float(d @ np.asarray(u)) + self.penalty(d), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser with the entropy, from a cone solver and Newton's method."""
+        u, d = as_margins(u, self), super().distribution(u, beta)
+        ball = isinstance(self, Ball)
+        size = self.norm_size(d)
+        if u.size == 1 or size == 0.0:
+            return d
+        if ball:
+            free = capped_distribution(u, beta)
+            if self.norm_size(free) <= self.limit:
+                return free
+        sharp = ellipsoid.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)
+        return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return v along Q d at the minimiser d of F(u)."""
-        u = as_margins(u, self)
-        _, d, gamma, _ = numerical.programs(self, u.size).margin(u)
-        direction = self.matrix @ d
-        size = float(np.linalg.norm(direction))
-        if size == 0.0:
-            return EllipsoidWitness(gamma, np.zeros(direction.size))
-        return EllipsoidWitness(gamma, direction * (self.strength(u, d, gamma) / size))
+        """Return v = λ Q d at the minimiser d of F(u)."""
+        d, gamma, multiplier = self._sharp(u)
+        return EllipsoidWitness(gamma, multiplier * (self.matrix @ d))
 
     def conjugate_of(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
@@ -182,8 +218,9 @@ class MahalanobisPenalty(Mahalanobis):
     def __repr__(self) -> str:
         return self._show("weight")
 
-    def strength(self, u: Vector, d: Vector, gamma: float) -> float:
-        """Return the weight."""
+    @property
+    def limit(self) -> float:
+        """The weight c."""
         return float(self.weight)
 
     def penalty(self, d: Vector) -> float:
@@ -251,6 +288,11 @@ class MahalanobisBall(Ball, Mahalanobis):
         """The radius."""
         return self.radius
 
+    @property
+    def limit(self) -> float:
+        """The radius r."""
+        return float(self.radius)
+
     def gauge(self, d: Interval) -> Interval:
         """Return ‖Q d‖."""
         return self.of(d)
@@ -284,10 +326,6 @@ class MahalanobisBall(Ball, Mahalanobis):
     def conjugate(self, theta: Vector) -> float:
         """Return radius · min ‖v‖ over Qᵀ v = θ, inf if there is no such v."""
         return float(self.radius) * self.conjugate_of(theta)
-
-    def strength(self, u: Vector, d: Vector, gamma: float) -> float:
-        """Return λ: F(u) = γ − λ radius."""
-        return max(0.0, (gamma - float(d @ u)) / float(self.radius))
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
         """Return min (u + Qᵀv) − radius ‖v‖, rounded downwards; valid for every v."""

@@ -127,7 +127,7 @@ class PowerDivergence(OverPrior):
         pi, a = self.center(d.shape[0]), float(self.alpha)
         if self.alpha == 2:
             return float(self.scale) / 2 * cp.sum(cp.multiply(1.0 / pi, cp.square(d - pi)))
-        powers = cp.sum(cp.multiply(np.power(pi, 1.0 - a), cp.power(d, a)))
+        powers = pi @ cp.power(cp.multiply(1.0 / pi, d), a)
         return (powers - a * cp.sum(d) + (a - 1.0)) / float(self._curve)
 
 

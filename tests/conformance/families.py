@@ -6,18 +6,83 @@ parameters can depend on m.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from relaxboost import Capped, HardMargin, Relaxation
+import numpy as np
+
+import relaxboost as rb
 
 SIZES = (1, 2, 3, 17, 200)
 
-FAMILIES: list[tuple[str, Callable[[int], Relaxation]]] = [
-    ("HardMargin", lambda m: HardMargin()),
-    ("Capped(1)", lambda m: Capped(1)),
-    ("Capped(m)", lambda m: Capped(k=m)),
-    ("Capped(2.5)", lambda m: Capped(min(2.5, m))),
-    ("Capped(a third)", lambda m: Capped(Fraction(m + 2, 3))),
-    ("Capped(fraction)", lambda m: Capped(fraction=max(0.4, 1 / m))),
+
+def weights(m: int) -> list[float]:
+    """Return unequal weights between 1 and 3, exact in binary."""
+    return [1.0 + 2.0 * (7 * i % 16) / 16 for i in range(m)]
+
+
+def prior(m: int) -> list[Fraction]:
+    """Return an uneven prior."""
+    total = m * (m + 3) // 2
+    return [Fraction(i + 2, total) for i in range(m)]
+
+
+def least(m: int, p: float) -> float:
+    """Return the least p-norm on the simplex with `weights`."""
+    q = p / (p - 1.0)
+    return float(np.sum(np.array(weights(m)) ** -q)) ** (-1.0 / q)
+
+
+def groups(m: int) -> list[int]:
+    """Return labels of about √m interleaved groups."""
+    count = max(1, math.isqrt(m))
+    return [i % count for i in range(m)]
+
+
+def skew(m: int) -> np.ndarray:
+    """Return a matrix Q whose norm ‖Qd‖ mixes neighbours: not orthant-monotone."""
+    return np.eye(m) + 0.5 * np.eye(m, k=1)
+
+
+FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
+    ("HardMargin", lambda m: rb.HardMargin()),
+    ("Capped(1)", lambda m: rb.Capped(1)),
+    ("Capped(m)", lambda m: rb.Capped(k=m)),
+    ("Capped(2.5)", lambda m: rb.Capped(min(2.5, m))),
+    ("Capped(a third)", lambda m: rb.Capped(Fraction(m + 2, 3))),
+    ("Capped(fraction)", lambda m: rb.Capped(fraction=max(0.4, 1 / m))),
+    ("Caps", lambda m: rb.Caps([Fraction(i % 3 + 1, m) for i in range(m)])),
+    ("GroupCaps", lambda m: rb.GroupCaps(groups(m), Fraction(2, max(2, math.isqrt(m))))),
+    ("GroupCaps, some free", lambda m: rb.GroupCaps([i % 3 - 1 for i in range(m)], 0.25)),
+    ("NormBall(1.5)", lambda m: rb.NormBall(1.5, 1.2 * m ** (1 / 1.5 - 1))),
+    ("NormBall(2)", lambda m: rb.NormBall(2, 1.3 * m**-0.5)),
+    ("NormBall(2, weights)", lambda m: rb.NormBall(2, 1.2 * least(m, 2), weights(m))),
+    ("NormBall(8)", lambda m: rb.NormBall(8, 1.2 * m ** (1 / 8 - 1))),
+    ("NormBall(1)", lambda m: rb.NormBall(1, 1)),
+    ("NormBall(1, weights)", lambda m: rb.NormBall(1, 1.5, weights(m))),
+    ("NormBall(inf)", lambda m: rb.NormBall(math.inf, Fraction(min(2, m), m))),
+    ("NormBall(inf, weights)", lambda m: rb.NormBall(math.inf, 4 / m, weights(m))),
+    ("NormPenalty(1.5)", lambda m: rb.NormPenalty(1.5, 0.3)),
+    ("NormPenalty(2)", lambda m: rb.NormPenalty(2, 0.3)),
+    ("NormPenalty(3, weights)", lambda m: rb.NormPenalty(3, 0.3, weights(m))),
+    ("NormPenalty(1, weights)", lambda m: rb.NormPenalty(1, 0.5, weights(m))),
+    ("NormPenalty(inf)", lambda m: rb.NormPenalty(math.inf, 0.5)),
+    ("NormPenalty(inf, weights)", lambda m: rb.NormPenalty(math.inf, 0.5, weights(m))),
+    ("GroupNormPenalty", lambda m: rb.GroupNormPenalty(groups(m), 0.4)),
+    ("GroupNormBall", lambda m: rb.GroupNormBall(groups(m), 0.9 if m > 3 else 1)),
+    ("GroupNormBall(3)", lambda m: rb.GroupNormBall(groups(m), 0.8 if m > 3 else 1, p=3)),
+    ("MahalanobisPenalty", lambda m: rb.MahalanobisPenalty(skew(m), 0.3)),
+    ("MahalanobisBall", lambda m: rb.MahalanobisBall(skew(m), 2.5 / m**0.5)),
+    ("ChiSquarePenalty", lambda m: rb.ChiSquarePenalty(0.3)),
+    ("ChiSquarePenalty(prior)", lambda m: rb.ChiSquarePenalty(0.03, prior(m))),
+    ("ChiSquareBall", lambda m: rb.ChiSquareBall(0.7)),
+    ("ChiSquareBall(prior)", lambda m: rb.ChiSquareBall(0.2, prior(m))),
+    ("HellingerPenalty", lambda m: rb.HellingerPenalty(0.3)),
+    ("HellingerPenalty(prior)", lambda m: rb.HellingerPenalty(0.05, prior(m))),
+    ("HellingerBall", lambda m: rb.HellingerBall(0.3)),
+    ("HellingerBall(prior)", lambda m: rb.HellingerBall(0.1, prior(m))),
+    ("PowerPenalty(3, prior)", lambda m: rb.PowerPenalty(3, 0.3, prior(m))),
+    ("PowerPenalty(1.5)", lambda m: rb.PowerPenalty(1.5, 0.3)),
+    ("PowerBall(3)", lambda m: rb.PowerBall(3, 0.3)),
 ]
