@@ -152,6 +152,12 @@ class Relaxation(ABC):
         """What is known of f on R^m; by default nothing."""
         return Traits()
 
+    @property
+    def from_solver(self) -> bool:
+        """Whether distributions come from a cone solver, to its accuracy and at its cost; True
+        where `distribution` is not overridden."""
+        return type(self).distribution is Relaxation.distribution
+
     def penalty(self, d: Vector) -> float:
         """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
 
@@ -240,6 +246,13 @@ class Relaxation(ABC):
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits."""
         return self
+
+    def _bind(self, m: int) -> Relaxation:
+        """Return what `resolve` does, without asking that f be finite somewhere on the simplex.
+
+        A term of a shift needs to be finite elsewhere.
+        """
+        return self.resolve(m)
 
     def center(self, m: int) -> Vector:
         """Return a point of the simplex where f is finite; by default the uniform distribution."""
