@@ -77,15 +77,17 @@ def test_two_solvers_and_a_booster_agree(name, kind):
     matrix, hard = GAMES[kind]
     game, first = binding_game(dict(FAMILIES)[name], matrix(), hard, name in PASSIVE)
     second = other_solver(game)
-    booster = rb.solve(game, tol=1e-3, max_rounds=40)
+    booster = rb.solve(game, tol=1e-6)
+    # Where a solver's word is part of a bound, the bounds may cross by its accuracy.
+    crossing = 1e-8 if game.relaxation.level == "numerical" else 0.0
     for solution in (first, second, booster):
-        assert -np.inf < solution.lower <= solution.upper < np.inf
+        assert -np.inf < solution.lower <= solution.upper + crossing < np.inf
     comparison = rb.compare(first, second, booster)
     assert comparison.agree, comparison
     assert first.gap <= 1e-6, first.message
     # SCS, a first-order method, is not asked for more than its settings promise.
     assert second.gap <= (1e-4 if "SCS" in second.method else 1e-6), second.message
-    assert booster.gap <= 1e-3 or booster.status == "max_rounds"
+    assert booster.gap <= 1e-6, booster.message
 
 
 @pytest.mark.parametrize("kind", GAMES)
