@@ -24,92 +24,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
 from relaxboost.parameters import positive
 from relaxboost.projections.roots import decreasing_root
+from relaxboost.projections.wright import sweep
 
 Vector = NDArray[np.float64]
 
 _SAMPLE = 1024
 """Entries from which the first guess of the multipliers is made when there are many more."""
-
-
-@njit()
-def _closer(w: float, x: float) -> float:
-    """Take the step of Fritsch, Shafer & Crowley from w to the root of w + log w = x; its error is
-    the fourth power of the last one's."""
-    r = x - w - math.log(w)
-    s = 1.0 + w
-    p = 2.0 * s * (s + 2.0 * r / 3.0)
-    return w * (1.0 + r / s * (p - r) / (p - 2.0 * r))
-
-
-@njit()
-def _omega(x: float) -> float:
-    """Return ω with ω + log ω = x (Lawrence, Corless & Jeffrey 2012, the real case)."""
-    if x < -40.0:
-        return math.exp(x)
-    if x < -1.0:
-        w = math.exp(x)
-        w = w / (1.0 + w)
-    elif x < 3.5:
-        s = x - 1.0
-        w = 1.0 + s * (0.5 + s * (0.0625 - s * 0.0052083))
-    else:
-        s = math.log(x)
-        w = x - s + s / x
-    return _closer(_closer(w, x), x)
-
-
-@njit()
-def _pass(
-    u: Vector,
-    kappa: Vector,
-    logk: Vector,
-    g: float,
-    shift: float,
-    beta: float,
-    q: float,
-    t: Vector,
-    omega: Vector,
-    change: float,
-) -> tuple[float, float, float, float, float]:
-    """Fill `t` and `omega`; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
-
-    `shift` is log(μ |q| / β), so that log K_i = log κ_i + shift. `kappa` and `logk` have length m,
-    or 1 where all are equal. Where |`change`| is small, X has changed by it everywhere since the
-    last pass, whose `omega` is then one step away from the new one.
-    """
-    total, a0, a1, a2, energy = 0.0, 0.0, 0.0, 0.0, 0.0
-    stride = 0 if kappa.shape[0] == 1 else 1
-    linear = q == 1.0 and abs(shift) < 300.0
-    factor = math.exp(-shift) if linear else 0.0
-    warm = abs(change) < 0.05
-    for i in range(u.shape[0]):
-        z = (g - u[i]) / beta
-        if q > 0.0 and z < -745.0:
-            t[i] = omega[i] = 0.0
-            continue
-        k = logk[stride * i] + shift
-        x = q * z + k
-        w = omega[i]
-        close = warm and w > 1e-17
-        w = _closer(w * (1.0 + change / (1.0 + w)), x) if close else _omega(x)
-        omega[i] = w
-        if w <= 1.0:
-            y = math.exp(z - w / q)
-        elif linear:
-            y = w * factor / kappa[stride * i]
-        else:
-            y = math.exp((math.log(w) - k) / q)
-        t[i] = y
-        a = y / (1.0 + w)
-        total += y
-        a0 += a
-        a1 += a * w
-        a2 += a * w * w
-        energy += y * w
-    return total, a0, a1, a2, energy
 
 
 class _Part:
@@ -118,7 +40,7 @@ class _Part:
     def __init__(self, u: Vector, kappa: Vector, weight: float) -> None:
         self.u, self.kappa, self.weight = u, kappa, weight
         self.logk = np.log(kappa)
-        self.t, self.omega = np.empty(u.size), np.empty(u.size)
+        self.t, self.omega, self.y = np.empty(u.size), np.empty(u.size), np.empty(u.size)
 
 
 class _Smoothed:
@@ -166,8 +88,8 @@ class _Smoothed:
             change, self._last = x - self._last, x
             self.sums = [0.0] * 5
             for part in self.parts:
-                given = part.u, part.kappa, part.logk, g, shift, self.beta, self.q
-                found = _pass(*given, part.t, part.omega, change)
+                given = part.u, part.logk, g, shift, self.beta, self.q, change
+                found = sweep(*given, part.y, part.omega, part.t).tolist()
                 self.sums = [x + part.weight * y for x, y in zip(self.sums, found, strict=True)]
             total, slope = self.sums[0], self.sums[1] / self.beta
             if total <= 0.0:
@@ -213,6 +135,8 @@ class _Smoothed:
         κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
         """
         total, a0, a1, a2, energy = self.sums
+        if not (a0 > 0.0 and energy > 0.0):
+            return math.nan, math.nan
         energy += (self.q + 1.0) * a1 * (1.0 - total) / a0  # where Σt = 1
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
         variance = max(0.0, a2 - a1 * a1 / a0)
