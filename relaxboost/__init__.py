@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from relaxboost.game import Game
     from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
     from relaxboost.relaxations import (
+        BinaryEntropy,
         Capped,
         Caps,
         ChiSquareBall,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
         HardMargin,
         HellingerBall,
         HellingerPenalty,
+        KLBall,
+        KLPenalty,
         MahalanobisBall,
         MahalanobisPenalty,
         NormBall,
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BinaryEntropy": "relaxations",
     "CVaR": "relaxations",
     "Capped": "relaxations",
     "Caps": "relaxations",
@@ -90,6 +94,8 @@ _HOME = {
     "HellingerBall": "relaxations",
     "HellingerPenalty": "relaxations",
     "InputError": "errors",
+    "KLBall": "relaxations",
+    "KLPenalty": "relaxations",
     "L1Ball": "outer",
     "L1Penalty": "outer",
     "L2Ball": "outer",
@@ -130,6 +136,7 @@ _MODULES = (
 )
 
 __all__ = [
+    "BinaryEntropy",
     "CVaR",
     "Capped",
     "Caps",
@@ -148,6 +155,8 @@ __all__ = [
     "HellingerBall",
     "HellingerPenalty",
     "InputError",
+    "KLBall",
+    "KLPenalty",
     "L1Ball",
     "L1Penalty",
     "L2Ball",

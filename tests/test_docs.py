@@ -53,10 +53,12 @@ def test_guide_examples_run():
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
-    agreement, lower, accuracy = result.stdout.splitlines()
+    agreement, lower, accuracy, *conditions, bracket = result.stdout.splitlines()
     assert float(accuracy) > 0.98
     assert "agree: 0.4333" in agreement
     assert float(lower) > 0.0
+    assert [row.split()[0] for row in conditions] == ["(i)", "(ii)", "(iii)"]
+    assert "<= rho <=" in bracket
 
 
 def test_guide_bracket_is_as_shown():

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.boosters.active import ActiveSet
-from relaxboost.boosters.corrective import Corrective
-from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP
+from relaxboost.boosters.corrective import Corrective, Smoother
+from relaxboost.boosters.totally_corrective import Program, TotallyCorrectiveLP
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 
 
 class Combined:
-    """Corrective pairwise steps to a smoothed gap of `target`, then Eq. 13 as a linear program.
+    """Corrective pairwise steps to a smoothed gap of `target`, then Eq. 13 as an exact program.
 
     Smoothed steps are cheap while the gap is wide and their rounds grow like 1/β; the program
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
@@ -22,11 +22,18 @@ class Combined:
     as there are columns in use have brought no new one.
     """
 
-    def __init__(self, game: Game, beta: float, target: float) -> None:
-        self._game = game
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        target: float,
+        program: type[Program] = TotallyCorrectiveLP,
+        smoother: Smoother | None = None,
+    ) -> None:
+        self._game, self._program = game, program
         self._target = target
         self._columns = self._idle = 0
-        self._now: Corrective | TotallyCorrectiveLP = Corrective(game, beta, "pairwise")
+        self._now: Corrective | Program = Corrective(game, beta, "pairwise", smoother=smoother)
 
     @property
     def active(self) -> ActiveSet:
@@ -47,7 +54,7 @@ class Combined:
 
     @property
     def inner(self) -> str:
-        """The phase: "smoothed" or "lp"."""
+        """The phase: "smoothed", "lp" or "conic"."""
         return self._now.inner
 
     def advance(self, best: Best) -> bool:
@@ -56,7 +63,7 @@ class Combined:
         if isinstance(now, Corrective):
             if self.active.gap(now.d, best) > self._target and not self._saturated():
                 return now.advance(best)
-            self._now = TotallyCorrectiveLP(self._game, self.active)
+            self._now = self._program(self._game, self.active)
             self._now.advance(best)
             return True  # the program has a d of its own, whether or not it knew the column
         return now.advance(best)

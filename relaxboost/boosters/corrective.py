@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from relaxboost.boosters.active import ActiveSet, Combination
 from relaxboost.boosters.dense import DensePoint
+from relaxboost.boosters.smoothing import Smoother
 from relaxboost.boosters.steps import line_search, quadratic_step
 from relaxboost.game import Game
 from relaxboost.matrices import Best
@@ -50,8 +51,15 @@ class Corrective:
 
     inner = "smoothed"
 
-    def __init__(self, game: Game, beta: float, rule: str, active: ActiveSet | None = None) -> None:
-        self._relaxation = game.relaxation
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        rule: str,
+        active: ActiveSet | None = None,
+        smoother: Smoother | None = None,
+    ) -> None:
+        self._relaxation = game.relaxation if smoother is None else smoother
         self._beta = beta
         self._rule = rule
         self._round = 0

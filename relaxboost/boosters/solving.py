@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,27 +13,17 @@ from numpy.typing import NDArray
 
 from relaxboost import bounds
 from relaxboost.boosters.active import Combination
-from relaxboost.boosters.combined import Combined
-from relaxboost.boosters.corrective import EXCHANGING, STEPS, Corrective
-from relaxboost.boosters.hull import HullCorrective
 from relaxboost.boosters.master import ProgramError
+from relaxboost.boosters.plan import Options, make_plan, simplex_range
 from relaxboost.boosters.rounds import State, Update, rounds
-from relaxboost.boosters.totally_corrective import TotallyCorrectiveLP, TotallyCorrectiveSmoothed
 from relaxboost.boosters.trace import Trace
 from relaxboost.errors import InputError
 from relaxboost.game import Game
-from relaxboost.outer import AtomicSet
 from relaxboost.parameters import count, positive
 from relaxboost.relaxations import Witness
 from relaxboost.solution import Solution
 
 Vector = NDArray[np.float64]
-
-METHODS = ("auto", "combined", "corrective", "totally-corrective")
-
-_POINTLESS_SMOOTHING = 0.02
-"""Below this gap, for atoms of size 1, the linear program takes over from smoothing; see
-`benchmarks/inner.py`."""
 
 
 def solve(
@@ -44,6 +34,7 @@ def solve(
     step: str | None = None,
     inner: str | None = None,
     beta: float | None = None,
+    smoothing: str = "entropy",
     stopping: str = "certified",
     max_rounds: int | None = None,
     time_limit: float | None = None,
@@ -60,23 +51,31 @@ def solve(
     method : {"auto", "combined", "corrective", "totally-corrective"}
         ``"corrective"`` is SS09 Fig. 1: one new weight a round. ``"totally-corrective"`` is Eq. 13:
         all weights of the columns seen so far are optimised each round. ``"combined"`` takes
-        corrective pairwise steps to a gap of 0.02 and then the second with the linear program
-        over what they found. ``"auto"`` is ``"combined"`` where f is polyhedral, else
-        ``"corrective"`` with pairwise steps. Over Euclidean sets (`L2Ball`, `SquaredNorm`), where
-        every best w is dense, ``"totally-corrective"`` optimises d over the hull of the worst
-        distributions seen, and is ``"auto"``; there is no ``"combined"``.
+        corrective pairwise steps to a gap of 0.02 and then the second with an exact program over
+        what they found. ``"auto"`` is ``"combined"``; where the distribution itself comes from a
+        cone solver it is the exact program from the start, and ``"corrective"`` with pairwise
+        steps where f is not polyhedral and m above 3000. Over Euclidean sets (`L2Ball`,
+        `SquaredNorm`), where every best w is dense, ``"totally-corrective"`` optimises d over the
+        hull of the worst distributions seen, and is ``"auto"``; there is no ``"combined"``.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
         Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
         the fastest.
-    inner : {"auto", "smoothed", "lp", "hull"}, optional
+    inner : {"auto", "smoothed", "lp", "conic", "hull"}, optional
         How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
-        restricted linear program it becomes for β -> 0. ``"auto"`` smooths at tol >= 0.02 and
-        where f is not polyhedral. Euclidean sets have ``"hull"`` only. The history says which was
-        used.
+        restricted program it becomes for β -> 0, a linear one for polyhedral f and else a conic one
+        through cvxpy. ``"auto"`` smooths at tol >= 0.02. Euclidean sets have ``"hull"`` only. The
+        history says which was used.
     beta : float, optional
-        Entropic smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated there,
-        and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
-        (`Relaxation.entropy_range`), which is as safe and smooths more.
+        Weight of the smoothing. By default tol / (2 log m) for the step ``"fig1"``, as stated
+        there, and tol / (2 R) otherwise, with R <= log m the range of the entropy over dom f
+        (`Relaxation.entropy_range`), which is as safe and smooths more. Where f is strongly convex
+        by more than that (`Relaxation.curvature`), nothing is added, but for ``"fig1"``.
+    smoothing : {"entropy", "binary-entropy"}
+        What is added to f, times β: Σ d log d as in Fig. 1, or Σ d log d + (1 − d) log(1 − d),
+        which Sec. 6 suggests: the log-loss in place of soft-max. Its range over the simplex is
+        log m + (m − 1) log(m/(m − 1)), which takes the place of log m above (and
+        (m − 1) log(m/(m − 1)) < 1 is added to R). It needs a relaxation with a method
+        ``binary_distribution``: `HardMargin`, `Capped`, `KLPenalty`.
     stopping : {"certified", "smoothed"}
         ``"smoothed"`` is Fig. 1's own test, on the gap of the smoothed problem at w_t, which is
         then returned; it does not bound the error by tol (errors up to 3/2 tol occur).
@@ -117,7 +116,8 @@ def solve(
     beta = None if beta is None else positive("beta", beta)
     max_rounds = None if max_rounds is None else count("max_rounds", max_rounds)
     time_limit = None if time_limit is None else positive("time_limit", time_limit)
-    plan = _plan(game, tol, method, step, inner, beta, stopping)
+    options = Options(tol, method, step, inner, beta, smoothing, stopping)
+    plan = make_plan(game, options)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the state, got {callback!r}")
     slack = game.over.value(game.matrix.slack)
@@ -140,120 +140,10 @@ def solve(
     proved = beta is None and game.matrix.slack == 0.0
     bound = math.nan
     if proved:
-        bound = game.over.rounds_bound(game.m, game.n, tol, stopping == "certified")
+        bound = game.over.rounds_bound(
+            simplex_range(game.m, smoothing), game.n, tol, stopping == "certified"
+        )
     return run.solution(update, plan.name, status, reason, bound)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Which booster runs, under which name, made for a deadline on the clock."""
-
-    name: str
-    make: Callable[[float], Update]
-
-
-def _default_beta(spread: float, tol: float) -> float:
-    # One distribution only (m = 1, or k = m): nothing is smoothed, and steps may be whole.
-    return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1e100
-
-
-def _plan(
-    game: Game,
-    tol: float,
-    method: str,
-    step: str | None,
-    inner: str | None,
-    beta: float | None,
-    stopping: str,
-) -> _Plan:
-    """Choose the booster; raise for unknown options and for those that would do nothing."""
-    for name, value, known in (
-        ("method", method, METHODS),
-        ("step", step, (None, *STEPS)),
-        ("inner", inner, (None, "auto", "smoothed", "lp", "hull")),
-        ("stopping", stopping, ("certified", "smoothed")),
-    ):
-        if value not in known:
-            names = ", ".join(k for k in known if k is not None)
-            raise InputError(f"unknown {name} {value!r}; choose one of {names}")
-    if step is not None and method != "corrective":
-        raise InputError(f'step={step!r} needs method="corrective", and this is {method!r}')
-    if inner is not None and method != "totally-corrective":
-        raise InputError(
-            f'inner={inner!r} needs method="totally-corrective", and this is {method!r}'
-        )
-    if isinstance(game.over, AtomicSet):
-        method, step, inner = _with_atoms(game, tol, method, step, inner)
-    else:
-        method, step, inner = _without_atoms(game, method, step, inner)
-    if stopping == "smoothed" and (method == "combined" or inner in ("lp", "hull")):
-        raise InputError(
-            'stopping="smoothed" is the test of a smoothed problem; '
-            'use method="corrective", or inner="smoothed"'
-        )
-    if beta is not None and inner in ("lp", "hull"):
-        raise InputError(f"beta smooths, and inner={inner!r} does not; leave one of them out")
-    return _make(game, tol, method, step or "fig1", inner, beta)
-
-
-def _with_atoms(
-    game: Game, tol: float, method: str, step: str | None, inner: str | None
-) -> tuple[str, str | None, str | None]:
-    """Fill in what was left open, over a set with atoms."""
-    linear = game.relaxation.linear_form(game.m) is not None
-    if inner == "hull":
-        raise InputError(f'inner="hull" is for Euclidean sets, and this game is over {game.over!r}')
-    if method == "auto":
-        method, step = ("combined", None) if linear else ("corrective", "pairwise")
-    if method == "totally-corrective" and inner in (None, "auto"):
-        inner = "smoothed" if tol >= _loose(game) or not linear else "lp"
-    return method, step, inner
-
-
-def _without_atoms(
-    game: Game, method: str, step: str | None, inner: str | None
-) -> tuple[str, str | None, str | None]:
-    """Fill in what was left open, over a Euclidean set; raise for what re-weighs columns."""
-    if method == "combined" or inner in ("smoothed", "lp"):
-        what = f"method={method!r}" if method == "combined" else f"inner={inner!r}"
-        raise InputError(
-            f"{what} re-weighs the columns found so far, and over {game.over!r} every column has "
-            'weight from the start; use method="totally-corrective", inner="hull"'
-        )
-    if step in EXCHANGING:
-        raise InputError(
-            f"step={step!r} takes weight from the worst of finitely many atoms, and {game.over!r} "
-            'has none; use step="line-search"'
-        )
-    if method == "auto":
-        method = "totally-corrective"
-    return method, step, "hull" if method == "totally-corrective" else None
-
-
-def _loose(game: Game) -> float:
-    return _POINTLESS_SMOOTHING * game.over.reach(game.n)
-
-
-def _make(
-    game: Game, tol: float, method: str, step: str, inner: str | None, beta: float | None
-) -> _Plan:
-    spread = game.relaxation.entropy_range(game.m)
-    if method == "corrective":
-        smoothing = beta or _default_beta(math.log(game.m) if step == "fig1" else spread, tol)
-        return _Plan(f"corrective ({step})", lambda _: Corrective(game, smoothing, step))
-    if method == "combined":
-        loose = max(tol, _loose(game))
-        smoothing = beta or _default_beta(spread, loose)
-        return _Plan("combined (pairwise, lp)", lambda _: Combined(game, smoothing, loose / 2.0))
-    name = f"totally-corrective ({inner})"
-    if inner == "lp":
-        return _Plan(name, lambda _: TotallyCorrectiveLP(game))
-    if inner == "hull":
-        return _Plan(name, lambda _: HullCorrective(game, tol))
-    smoothing = beta or _default_beta(spread, tol)
-    return _Plan(
-        name, lambda deadline: TotallyCorrectiveSmoothed(game, smoothing, tol / 2.0, deadline)
-    )
 
 
 class _Run:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-
-from relaxboost.relaxations import Relaxation
 
 Vector = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def quadratic_step(
 
 
 def line_search(
-    relaxation: Relaxation,
+    relaxation: Any,
     u: Vector,
     v: Vector,
     beta: float,

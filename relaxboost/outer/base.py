@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -124,15 +123,16 @@ class OuterSet(ABC):
         """Return (support, coefficients) of the point that runs start from, by default w = 0."""
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    def rounds_bound(self, m: int, n: int | None, tol: float, certified: bool) -> float:
+    def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
         """Return how many rounds Fig. 1's step needs at most to a gap of `tol`.
 
-        The theorem's 32 log(m)/ε² (for the smoothed test; twice that for the certified one) is
+        `spread` is the range over the simplex of what β multiplies, log m for the entropy. The
+        theorem's 32 log(m)/ε² (for the smoothed test; twice that for the certified one) is
         for ‖A(v − w)‖_inf <= 2; here that is 2·`reach`, and the square of it enters.
         """
         ratio = self.reach(n) / tol
         # The test comes before the step, so that even a game for one step (m = 1) takes two rounds.
-        return max(2.0, (64.0 if certified else 32.0) * math.log(m) * ratio * ratio)
+        return max(2.0, (64.0 if certified else 32.0) * spread * ratio * ratio)
 
 
 def size_parameter(owner: str, name: str, value: object) -> Fraction:

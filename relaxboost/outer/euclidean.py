@@ -221,15 +221,15 @@ class SquaredNorm(EuclideanSet):
         norm = norm_above(coefficients)
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
-    def rounds_bound(self, m: int, n: int | None, tol: float, certified: bool) -> float:
+    def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
         """Return a bound that grows like 1/tol only, since the penalty is strongly convex.
 
         With q = weight / (weight + n/(2β)) a round multiplies the suboptimality, n/(4 weight) at
         first, by 1 − q at most, and the gap tested is at most the suboptimality divided by q.
         """
         assert n is not None
-        weight, log = float(self.weight), math.log(m)
-        inverse = 1.0 + n * log / tol / weight  # 1/q at β = tol / (2 log m)
+        weight = float(self.weight)
+        inverse = 1.0 + n * spread / tol / weight  # 1/q at β = tol / (2 spread)
         if not math.isfinite(inverse):
             return math.inf
         tested = tol / 2.0 if certified else tol

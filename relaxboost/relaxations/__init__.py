@@ -1,6 +1,7 @@
 """Relaxations f of the weak-learning game, one file per family."""
 
 from relaxboost.relaxations.base import DualWitness, LinearForm, Relaxation, Traits, Witness
+from relaxboost.relaxations.binary_entropy import BinaryEntropy
 from relaxboost.relaxations.capped import Capped, CVaR
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.conditions import (
@@ -22,11 +23,13 @@ from relaxboost.relaxations.divergences import (
 from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.group_norms import GroupNormBall, GroupNormPenalty
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.kl import KLBall, KLBallWitness, KLPenalty
 from relaxboost.relaxations.mahalanobis import MahalanobisBall, MahalanobisPenalty
 from relaxboost.relaxations.norms import NormBall, NormPenalty
 from relaxboost.relaxations.pairs import appendix_b
 
 __all__ = [
+    "BinaryEntropy",
     "CVaR",
     "Capped",
     "Caps",
@@ -42,6 +45,9 @@ __all__ = [
     "HardMargin",
     "HellingerBall",
     "HellingerPenalty",
+    "KLBall",
+    "KLBallWitness",
+    "KLPenalty",
     "LinearForm",
     "MahalanobisBall",
     "MahalanobisPenalty",

@@ -27,6 +27,18 @@ class _Changed(Relaxation):
         """f."""
         return (self.f,)
 
+    def resolve(self, m: int) -> Relaxation:
+        """Return this change of what f resolves to.
+
+        Raises
+        ------
+        InputError
+            If it is +inf on the whole simplex, or d0 has another length than m.
+        """
+        bound = self._bind(m)
+        bound.center(m)
+        return bound
+
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − f*(x) for the conjugate of the whole, valid for every γ and x.
 
@@ -35,7 +47,10 @@ class _Changed(Relaxation):
         """
         x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
         if math.isfinite(witness.gamma) and np.isfinite(x).all():
-            value = self.conjugate(x)
+            try:
+                value = self.conjugate(x)
+            except InputError:  # too far off for the solver
+                return -math.inf
             if math.isfinite(value):
                 return float(witness.gamma) - value
         return super().lower_bound(u, witness)
@@ -91,17 +106,14 @@ class Shifted(_Changed):
             zero_minimum=traits.zero_minimum,
         )
 
-    def resolve(self, m: int) -> Relaxation:
-        """Return the shift of what f resolves to; raises InputError if d0 has another length."""
+    def _bind(self, m: int) -> Shifted:
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
         if d0.size != m:
             raise InputError(
                 f"f.shifted(d0) needs a d0 with one entry for each example, and it has {d0.size} "
                 f"for m = {m}"
             )
-        bound = Shifted(self.f.resolve(m), d0)
-        bound.center(m)  # an error where nothing of the simplex is left
-        return bound
+        return Shifted(self.f._bind(m), d0)
 
     def penalty(self, d: Vector) -> float:
         """Return f(d + d0)."""
@@ -110,7 +122,7 @@ class Shifted(_Changed):
     def conjugate(self, theta: Vector) -> float:
         """Return f*(θ) − <θ, d0>."""
         theta = np.asarray(theta, dtype=np.float64)
-        return self.f.conjugate(theta) - math.fsum((theta * np.array(self.d0)).tolist())
+        return self.f.conjugate(theta) - float(theta @ np.broadcast_to(self.d0, theta.shape))
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f(d + d0)."""
@@ -179,11 +191,8 @@ class Dilated(_Changed):
         traits = self.f.traits
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)
 
-    def resolve(self, m: int) -> Relaxation:
-        """Return the dilation of what f resolves to."""
-        bound = Dilated(self.f.resolve(m), self.c)
-        bound.center(m)  # an error where nothing of the simplex is left
-        return bound
+    def _bind(self, m: int) -> Dilated:
+        return Dilated(self.f._bind(m), self.c)
 
     def penalty(self, d: Vector) -> float:
         """Return f(c d)."""

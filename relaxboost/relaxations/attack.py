@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from relaxboost.errors import InputError
 from relaxboost.relaxations.base import Relaxation, Vector
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
 """Relative violation that counts: four orders of magnitude above the accuracy of the solvers."""
-_COORDINATES = 8
-"""How many coordinates of one point are set to zero in turn."""
 
 
 class Violation(NamedTuple):
@@ -45,25 +44,34 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation confirmed on both sides, or None, and the number of points tried."""
+    """Return a violation confirmed on both sides, or None, and the number of points tried.
+
+    At each point some coordinates are set to zero in turn, and zero must then be their best value:
+    it is compared with the value they had and with two small ones.
+    """
     tried = 0
-    for function, confirm, size in (
-        (f.penalty, _from_point, max(12, min(40, 2000 // m))),
-        (f.conjugate, _from_theta, max(6, min(30, 600 // m))),
+    for function, confirm, size, coordinates in (
+        (f.penalty, _from_point, max(12, min(40, 2000 // m)), 8),
+        (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
         best: tuple[float, Vector, int] | None = None
-        for direction in _directions(f, m, size, rng):
-            for point in _scales(function, direction):
-                value = function(point)
-                for i in _some(point, rng):
+        for point in _points(f, function, m, size, rng):
+            small = 0.02 * float(np.abs(point).max())
+            used = np.flatnonzero(point)
+            if used.size > coordinates:
+                used = rng.choice(used, coordinates, replace=False)
+            for i in map(int, used):
+                at_zero = function(_with(point, i, 0.0))
+                for entry in (point[i], small, -small):
                     tried += 1
-                    slope = _slope(function, point, value, i)
-                    if slope > _CLEARLY * (1.0 + abs(value)):
-                        found = confirm(f, point, i)
+                    near = _with(point, i, entry)
+                    gain = at_zero - function(near)
+                    if gain > 0.0:
+                        found = confirm(f, near, i) if _clear(gain, at_zero - gain) else None
                         if found is not None:
                             return found, tried
-                    elif best is None or slope > best[0]:
-                        best = slope, point, i
+                    elif gain <= 0.0 and (best is None or gain > best[0] * abs(entry)):
+                        best = gain / abs(entry), near, i
         if best is not None:
             climbed, steps = _climb(function, best, rng)
             tried += steps
@@ -71,6 +79,22 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
             if found is not None:
                 return found, tried
     return None, tried
+
+
+def _points(
+    f: Relaxation,
+    function: Callable[[Vector], float],
+    m: int,
+    size: int,
+    rng: np.random.Generator,
+) -> Iterator[Vector]:
+    for direction in _directions(f, m, size, rng):
+        yield from _scales(function, direction)
+
+
+def _clear(gain: float, low: float) -> bool:
+    """Return whether a gain over a finite value `low` is beyond all inaccuracy; inf is."""
+    return gain > _CLEARLY * (1.0 + abs(low)) if math.isfinite(low) else gain == math.inf
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
@@ -114,20 +138,22 @@ def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
     return [scale * v for scale in scales]
 
 
-def _some(point: Vector, rng: np.random.Generator) -> Any:
-    used = np.flatnonzero(point)
-    return used if used.size <= _COORDINATES else rng.choice(used, _COORDINATES, replace=False)
+def _known(conjugate: Callable[[Vector], float]) -> Callable[[Vector], float]:
+    """Return f*, with nan where the solver fails: nan is neither finite nor above anything."""
+
+    def value(theta: Vector) -> float:
+        try:
+            return conjugate(theta)
+        except InputError:
+            return math.nan
+
+    return value
 
 
-def _without(x: Vector, i: int) -> Vector:
+def _with(x: Vector, i: int, entry: float) -> Vector:
     x = x.copy()
-    x[i] = 0.0
+    x[i] = entry
     return x
-
-
-def _slope(function: Callable[[Vector], float], x: Vector, value: float, i: int) -> float:
-    """Return how much the function gains for each unit that x_i loses; positive violates (iii)."""
-    return (function(_without(x, i)) - value) / abs(x[i])
 
 
 def _climb(
@@ -142,26 +168,26 @@ def _climb(
         value = function(near)
         if near[i] == 0.0 or not math.isfinite(value):
             continue
-        there = _slope(function, near, value, i)
-        if there > _CLEARLY * (1.0 + abs(value)):
+        gain = function(_with(near, i, 0.0)) - value
+        if _clear(gain, value):
             return (near, i), step + 1
-        if there > slope:
-            slope, point = there, near
+        if gain > slope * abs(near[i]):
+            slope, point = gain / abs(near[i]), near
         else:
             radius *= 0.95
     return None, steps
 
 
 def _clearly_above(high: float, low: float) -> bool:
-    return math.isfinite(low) and high > low + _CLEARLY * (1.0 + abs(low))
+    return math.isfinite(low) and _clear(high - low, low)
 
 
 def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
     """Return the violation that a subgradient at d' gives, f(d') > f(d) being known."""
-    if not _clearly_above(f.penalty(_without(d, i)), f.penalty(d)):
+    if not _clearly_above(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
         return None
     for bound in (10.0, 1e3):
-        theta = _subgradient(f, _without(d, i), bound)
+        theta = _subgradient(f, _with(d, i, 0.0), bound)
         if theta is None:
             continue
         # A subgradient may lie on the boundary of dom f*; then a little less than it will do.
@@ -175,8 +201,8 @@ def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
 def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
     """Return the violation at `theta` if the d that attains f*(θ') confirms it."""
     for bound in (10.0, 1e3):
-        d = maximiser(f, _without(theta, i), bound)
-        if d is not None and _clearly_above(f.penalty(_without(d, i)), f.penalty(d)):
+        d = maximiser(f, _with(theta, i, 0.0), bound)
+        if d is not None and _clearly_above(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
             found = _evaluate(f, theta, i, d)
             if found is not None:
                 return found
@@ -184,7 +210,8 @@ def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
 
 
 def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | None:
-    at_theta, at_shrunk = f.conjugate(theta), f.conjugate(_without(theta, i))
+    conjugate = _known(f.conjugate)
+    at_theta, at_shrunk = conjugate(theta), conjugate(_with(theta, i, 0.0))
     if not _clearly_above(at_shrunk, at_theta):
         return None
     return Violation(theta, i, 1.0, at_theta, at_shrunk, d)
@@ -200,8 +227,7 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
-    solve_problem(problem)
-    if problem.status not in SOLVED:
+    if solve_problem(problem)[0] not in SOLVED:
         return None
     point = np.asarray(d.value)
     return point if math.isfinite(f.penalty(point)) else (1.0 - 1e-6) * point
@@ -219,5 +245,4 @@ def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
     equal = y + s == point
     goal = cp.Minimize(value + bound * cp.norm1(s))
     problem = cp.Problem(goal, [equal, *constraints])
-    solve_problem(problem)
-    return -np.asarray(equal.dual_value) if problem.status in SOLVED else None
+    return -np.asarray(equal.dual_value) if solve_problem(problem)[0] in SOLVED else None

@@ -241,6 +241,13 @@ class Relaxation(ABC):
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits."""
         return self
 
+    def _bind(self, m: int) -> Relaxation:
+        """Return what `resolve` does, without asking that f be finite somewhere on the simplex.
+
+        A term of a shift needs to be finite elsewhere.
+        """
+        return self.resolve(m)
+
     def center(self, m: int) -> Vector:
         """Return a point of the simplex where f is finite; by default the uniform distribution."""
         return np.full(m, 1.0 / m)

@@ -11,10 +11,18 @@ import numpy as np
 
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
+from relaxboost.parameters import exact, positive, spell
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.base import Level, LinearForm, Relaxation, Traits, Vector
+from relaxboost.relaxations.base import (
+    Level,
+    LinearForm,
+    Relaxation,
+    Traits,
+    Vector,
+    as_margins,
+)
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.stacking import stacked
 from relaxboost.rounding import float_down, float_up, sum_bounds, up
 
 _LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
@@ -101,9 +109,13 @@ class Scaled(Relaxation):
         """Return c times what f resolves to."""
         return times(self.f.resolve(m), self.c)
 
+    def _bind(self, m: int) -> Relaxation:
+        return times(self.f._bind(m), self.c)
+
     def _inner(self, u: Vector) -> Vector:
         """Return u/c rounded down, which is safe below since F does not decrease."""
-        return (Interval(np.asarray(u, dtype=np.float64)) / Interval(self.c)).lower
+        with np.errstate(over="ignore"):
+            return (Interval(as_margins(u, self)) / Interval(self.c)).lower
 
     def penalty(self, d: Vector) -> float:
         """Return c f(d)."""
@@ -115,12 +127,13 @@ class Scaled(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return c F_f(u/c) and the minimiser, which is that of f at u/c."""
-        value, d = self.f.relaxed_margin(np.asarray(u) / float(self.c))
+        value, d = self.f.relaxed_margin(as_margins(u, self) / float(self.c))
         return float(self.c) * value, d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution of f at u/c and β/c."""
-        return self.f.distribution(np.asarray(u) / float(self.c), beta / float(self.c))
+        u, beta = as_margins(u, self), positive("beta", beta)
+        return self.f.distribution(u / float(self.c), beta / float(self.c))
 
     def witness(self, u: Vector) -> ScaledWitness:
         """Return the witness of f at u/c."""
@@ -130,7 +143,9 @@ class Scaled(Relaxation):
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
         """Return c L_f(u/c, witness), rounded downwards."""
         below = self.f.lower_bound(self._inner(u), witness.inner)
-        return float_down(self.c * Fraction(below)) if math.isfinite(below) else -math.inf
+        if not abs(below) < 1e300 / float_up(self.c):
+            return -math.inf  # too far off to prove anything
+        return float_down(self.c * Fraction(below))
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return c f(d)."""
@@ -238,12 +253,15 @@ class Sum(Relaxation):
 
     def resolve(self, m: int) -> Relaxation:
         """Return the sum of what the terms resolve to; they must share a point of the simplex."""
-        both = add(self.first.resolve(m), self.second.resolve(m))
+        both = self._bind(m)
         if not isinstance(both, Sum):
-            return both
+            return both.resolve(m)
         center = both.center(m)
         bound, _ = both.penalty_bound(center, sum_bounds(center))
         return both if math.isfinite(bound) else replace(both, _proved=False)
+
+    def _bind(self, m: int) -> Relaxation:
+        return add(self.first._bind(m), self.second._bind(m))
 
     def penalty(self, d: Vector) -> float:
         """Return f1(d) + f2(d)."""
@@ -251,7 +269,7 @@ class Sum(Relaxation):
 
     def witness(self, u: Vector) -> SumWitness:
         """Return the splitting that cvxpy finds, with a witness of each term at its part."""
-        u = np.asarray(u, dtype=np.float64)
+        u = as_margins(u, self)
         v = numerical.split(self, u)
         first = self.first.witness(v)
         second = self.second.witness(self._rest(u, v))
@@ -260,7 +278,8 @@ class Sum(Relaxation):
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
         """Return u − v rounded down, which is safe below since F2 does not decrease."""
-        return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
+        with np.errstate(over="ignore"):
+            return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
     def lower_bound(self, u: Vector, witness: SumWitness) -> float:
         """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
@@ -268,7 +287,8 @@ class Sum(Relaxation):
             return -math.inf
         first = self.first.lower_bound(witness.v, witness.first)
         second = self.second.lower_bound(self._rest(u, witness.v), witness.second)
-        return (Interval(first) + second).down
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (Interval(first) + second).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f1(d) + f2(d)."""
@@ -297,7 +317,7 @@ class Sum(Relaxation):
     def linear_form(self, m: int) -> LinearForm | None:
         """Return the two linear programs on the same d, one above the other."""
         first, second = self.first.linear_form(m), self.second.linear_form(m)
-        return None if first is None or second is None else _stacked(first, second, m)
+        return None if first is None or second is None else stacked(first, second, m)
 
     def center(self, m: int) -> Vector:
         """Return a center of a term that is inside the other's domain too, or what cvxpy finds."""
@@ -345,7 +365,7 @@ class Sum(Relaxation):
         """Return the bound at the point nearest to d, towards the center, where both terms have
         one; at level numerical the penalty as computed."""
         if self.level == "numerical":
-            return self.penalty(d), 0.0
+            return super().penalty_bound(d, total)
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -358,34 +378,3 @@ class Sum(Relaxation):
                 moved = Interval(d) / Interval(*total) - Interval(point) / Interval(*around)
                 return value, up(distance + moved.abs().sum().up)
         return math.inf, 0.0
-
-
-def _stacked(first: LinearForm, second: LinearForm, m: int) -> LinearForm:
-    """Return the program over (d, z1, z2) that has the cost and the constraints of both."""
-    from scipy import sparse
-
-    extra = (first.cost.size - m, second.cost.size - m)
-    rows = []
-    if first.rows is not None:
-        given = sparse.csr_array(first.rows)
-        rows.append(sparse.hstack([given, sparse.csr_array((given.shape[0], extra[1]))]))
-    if second.rows is not None:
-        given = sparse.csr_array(second.rows)
-        gap = sparse.csr_array((given.shape[0], extra[0]))
-        rows.append(sparse.hstack([given[:, :m], gap, given[:, m:]]))
-    return LinearForm(
-        cost=np.concatenate([first.cost[:m] + second.cost[:m], first.cost[m:], second.cost[m:]]),
-        lower=np.concatenate(
-            [np.maximum(first.lower[:m], second.lower[:m]), first.lower[m:], second.lower[m:]]
-        ),
-        upper=np.concatenate(
-            [np.minimum(first.upper[:m], second.upper[:m]), first.upper[m:], second.upper[m:]]
-        ),
-        rows=sparse.csr_array(sparse.vstack(rows)) if rows else None,
-        row_lower=np.concatenate(
-            [f.row_lower for f in (first, second) if f.rows is not None] or [np.empty(0)]
-        ),
-        row_upper=np.concatenate(
-            [f.row_upper for f in (first, second) if f.rows is not None] or [np.empty(0)]
-        ),
-    )

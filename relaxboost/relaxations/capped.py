@@ -13,7 +13,7 @@ import numpy as np
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 from relaxboost.parameters import exact, spell
-from relaxboost.projections import capped_distribution
+from relaxboost.projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     LinearForm,
@@ -170,6 +170,10 @@ class Capped(Relaxation):
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
         return capped_distribution(u, beta, float(self._resolved_k))
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d_i = min{1/k, σ((γ − u_i)/β)}, smoothed by Σ d log d + (1 − d) log(1 − d)."""
+        return binary_capped_distribution(u, beta, float(self._resolved_k))
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""

@@ -232,8 +232,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
         problem = last
         if k + 1 < kinks.size:
             high.value, problem = kinks[k + 1], inner
-        solve_problem(problem)
-        if problem.status in SOLVED:
+        if solve_problem(problem)[0] in SOLVED:
             best = max(best, float(problem.value))
     return best
 

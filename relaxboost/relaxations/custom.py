@@ -79,6 +79,7 @@ class Custom(Relaxation):
         self._name = name
         self._m: int | None = None
         self._parts: dict[int, dcp.Parts] = {}
+        self._feasible: set[int] = set()
 
     def __repr__(self) -> str:
         if self._name is not None:
@@ -96,7 +97,7 @@ class Custom(Relaxation):
         return hash(self._identity())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_parts": {}}
+        return {**super().__getstate__(), "_parts": {}, "_feasible": set()}
 
     @property
     def traits(self) -> Traits:
@@ -108,22 +109,26 @@ class Custom(Relaxation):
 
         The checks are those of the class, in its docstring.
         """
+        bound = self._bind(m)
+        if m not in bound._feasible:
+            try:
+                numerical.programs(bound, m).margin(np.zeros(m))
+            except InputError:
+                raise
+            except ValueError as error:  # such as cvxpy's on the support of an empty set
+                raise InputError(
+                    f"cvxpy cannot minimise {self!r} over the simplex for m = {m}: {error}"
+                ) from error
+            bound._feasible.add(m)
+        return bound
+
+    def _bind(self, m: int) -> Custom:
         if self._m == m:
             return self
         bound = copy.copy(self)
-        bound._parts, bound._m = self._parts, m
+        bound._parts, bound._feasible, bound._m = self._parts, self._feasible, m
         vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
         bound._checked(m)
-        import cvxpy as cp
-
-        try:
-            numerical.programs(bound, m).margin(np.zeros(m))
-        except (ValueError, cp.SolverError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"cvxpy cannot minimise {self!r} over the simplex for m = {m}: {error}"
-            ) from error
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:

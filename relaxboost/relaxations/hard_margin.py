@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.projections import capped_distribution
+from relaxboost.projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     LinearForm,
@@ -58,6 +58,10 @@ class HardMargin(Relaxation):
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
         return capped_distribution(u, beta)
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d_i = σ((γ − u_i)/β), of least <d, u> + β Σ d log d + (1 − d) log(1 − d)."""
+        return binary_capped_distribution(u, beta)
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = min_i u_i."""

@@ -52,6 +52,8 @@ class Programs:
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
+        if self._m == 1:
+            return np.ones(1)  # for any β, also those that no solver can scale
         program = self._get("distribution")
         program.parameters[0].value, program.parameters[1].value = u, beta
         self._solve(program, "the distribution")

@@ -42,10 +42,12 @@ class Weighted(Relaxation):
 
     @cached_property
     def enclosed(self) -> Interval:
+        """The weights, a vector of length m or 1."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @property
     def factors(self) -> Vector:
+        """The weights in doubles, a vector of length m or 1."""
         return 0.5 * (self.enclosed.lower + self.enclosed.upper)
 
     @property
@@ -56,6 +58,7 @@ class Weighted(Relaxation):
 
 
 def prepare(owner: Any, kind: str, name: str) -> None:
+    """Check the size `name` and the weights of `owner`, and keep them exactly."""
     size = exact(kind, name, getattr(owner, name))
     if size <= 0:
         raise InputError(f"{kind} needs {name} > 0, got {getattr(owner, name)!r}")
@@ -64,11 +67,13 @@ def prepare(owner: Any, kind: str, name: str) -> None:
 
 
 def show(kind: str, p: str, size: Fraction, weights: Any) -> str:
+    """Return the call that makes a norm's ball or penalty."""
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({p}, {spell(size)}{tail})"
 
 
 def hinge(gamma: float, u: Vector) -> Interval:
+    """Return [γ − u]_+."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 

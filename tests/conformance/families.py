@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+import cvxpy as cp
 import numpy as np
 
 import relaxboost as rb
@@ -43,6 +45,11 @@ def groups(m: int) -> list[int]:
 def skew(m: int) -> np.ndarray:
     """Return a matrix Q whose norm ‖Qd‖ mixes neighbours: not orthant-monotone."""
     return np.eye(m) + 0.5 * np.eye(m, k=1)
+
+
+def soft_cap(d: Any) -> Any:
+    """Return a price on weights above twice the uniform one."""
+    return cp.sum_squares(cp.pos(d - 2.0 / d.shape[0]))
 
 
 FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
@@ -85,4 +92,16 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("PowerPenalty(3, prior)", lambda m: rb.PowerPenalty(3, 0.3, prior(m))),
     ("PowerPenalty(1.5)", lambda m: rb.PowerPenalty(1.5, 0.3)),
     ("PowerBall(3)", lambda m: rb.PowerBall(3, 0.3)),
+    ("KLPenalty", lambda m: rb.KLPenalty(0.1)),
+    ("KLPenalty(prior)", lambda m: rb.KLPenalty(0.02, prior(m))),
+    ("KLBall", lambda m: rb.KLBall(0.3)),
+    ("KLBall(prior)", lambda m: rb.KLBall(0.1, prior(m))),
+    ("BinaryEntropy", lambda m: rb.BinaryEntropy(Fraction(m + 2, 3), 0.1)),
+    ("BinaryEntropy(fraction)", lambda m: rb.BinaryEntropy(fraction=0.5 + 0.5 / m, weight=0.02)),
+    ("c * f", lambda m: 0.5 * rb.ChiSquarePenalty(0.3)),
+    ("f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.KLPenalty(0.1)),
+    ("polyhedral f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.NormPenalty(math.inf, 0.5)),
+    ("f.shifted(d0)", lambda m: rb.NormPenalty(2, 0.3).shifted(-0.5 / m)),
+    ("f.scaled(c)", lambda m: rb.NormPenalty(2, 0.3).scaled(2)),
+    ("Custom", lambda m: rb.Custom(f=soft_cap)),
 ]

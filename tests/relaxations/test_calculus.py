@@ -16,6 +16,7 @@ from relaxboost.intervals import Interval
 from relaxboost.relaxations import LinearForm, Traits, Witness
 from relaxboost.relaxations.affine import Dilated, Shifted
 from relaxboost.relaxations.calculus import Scaled, Sum, SumWitness
+from relaxboost.testing import check_relaxation
 
 M = 5
 
@@ -331,3 +332,10 @@ def test_other_operands_are_refused():
             wrong()
     assert isinstance(SQUARE.shifted(1), Shifted)
     assert isinstance(SQUARE.scaled(1), Dilated)
+
+
+@pytest.mark.parametrize("f", [TERMS[0], TERMS[4], TERMS[6], TERMS[9]], ids=repr)
+def test_conformance(f):
+    sizes = (M,) if "shifted" in repr(f) else (3, 8)
+    report = check_relaxation(f, sizes)
+    assert report

@@ -13,9 +13,27 @@ import relaxboost as rb
 from relaxboost.relaxations import Traits, appendix_b, check_conditions, hinge_form
 from tests.twins import average_of_smallest
 
+
+def _order(rng):
+    return float(rng.choice([1, 1.5, 2, 3, np.inf]))
+
+
+def _ball(p, rng, m):
+    smallest = m ** (1 / p - 1)
+    return rb.NormBall(p, smallest + rng.uniform(0.05, 1) * (1.1 - smallest))
+
+
+def _weighted(p, rng, m):
+    return rb.NormPenalty(p, rng.uniform(0.1, 2), weights=tuple(rng.uniform(0.1, 2, m)))
+
+
 MONOTONE_FAMILIES = {
     "hard margin": lambda rng, m: rb.HardMargin(),
     "capped": lambda rng, m: rb.Capped(float(rng.uniform(1, m))),
+    "norm ball": lambda rng, m: _ball(_order(rng), rng, m),
+    "norm penalty": lambda rng, m: rb.NormPenalty(_order(rng), rng.uniform(0.1, 2)),
+    "weighted norm": lambda rng, m: _weighted(_order(rng), rng, m),
+    "sum": lambda rng, m: rb.Capped(rng.uniform(1, m)) + rb.NormPenalty(2, rng.uniform(0.1, 2)),
     "multiple": lambda rng, m: float(rng.uniform(0.1, 3)) * rb.Capped(float(rng.uniform(1, m))),
     "dilation": lambda rng, m: rb.Capped(float(rng.uniform(1, m))).scaled(rng.uniform(0.1, 0.9)),
 }
@@ -41,8 +59,8 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("name", MONOTONE_FAMILIES)
 def test_theorem_7_and_lemma_8_on_random_instances(name, rng):
-    """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d; 250 each."""
-    for _ in range(250):
+    """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d; 1200 in all."""
+    for _ in range(150):
         m, n = (int(k) for k in rng.integers(2, 7, 2))
         f = MONOTONE_FAMILIES[name](rng, m).resolve(m)
         if name == "dilation":  # some leave nothing of the simplex
@@ -51,9 +69,11 @@ def test_theorem_7_and_lemma_8_on_random_instances(name, rng):
         w = rng.dirichlet(np.ones(n)) * rng.choice([-1, 1], n)
         u = A @ w
         value, d = f.relaxed_margin(u)
-        # Lemma 8 with the hinge at the γ of the kinks, where a piecewise linear f* has its best.
-        kinks = [g - f.conjugate(np.maximum(g - u, 0.0)) for g in u]
-        assert max(kinks) == pytest.approx(value, abs=1e-7)
+        # Lemma 8: no γ gives more than F(u), and that of the witness gives it. A little less is
+        # tried too, for an f* that is infinite just beyond it.
+        best = f.witness(u).gamma - np.array([0.0, 1e-10, 1e-8])
+        hinge = [g - f.conjugate(np.maximum(g - u, 0.0)) for g in (*best, *u, u.mean())]
+        assert max(hinge) == pytest.approx(value, abs=1e-7)
         for other in (d, np.full(m, 1 / m), f.repair(rng.dirichlet(np.ones(m)))):
             assert value <= f.penalty(other) + np.abs(A.T @ other).max() + 1e-7
 
@@ -91,7 +111,7 @@ def test_examples_1_and_2_fail_for_norms_that_are_not_orthant_monotonic(f, margi
     reference = rb.reference(game)
     assert (reference.lower, reference.upper) == pytest.approx((edge, edge), abs=1e-6)
     assert rb.compare(reference, rb.solve(game, tol=0.01))
-    hinge = [hinge_form(game.relaxation, np.array([0.0, w])) for w in np.linspace(-1, 1, 41)]
+    hinge = [hinge_form(game.relaxation, np.array([0.0, w])) for w in np.linspace(-1, 1, 21)]
     assert max(hinge) == pytest.approx(margin, abs=1e-5)
     conditions = check_conditions(game.relaxation, 2)
     assert [c.verdict for c in conditions] == ["holds", "holds", "fails"]
@@ -176,7 +196,7 @@ def test_declarations_are_attacked():
 
 
 def test_calculus_keeps_what_it_may_and_refutes_the_rest():
-    held = check_conditions(0.5 * rb.Capped(2) + rb.Capped(3).scaled(-2), 4)
+    held = check_conditions(0.5 * rb.Capped(2) + rb.Capped(1).scaled(-2), 4)
     assert [c.verdict for c in held] == ["holds"] * 3
     assert "follows from its terms" in str(held)
     mixed = check_conditions(rb.Capped(2) + rb.Custom(HOLD["square"]), 4)
@@ -186,6 +206,7 @@ def test_calculus_keeps_what_it_may_and_refutes_the_rest():
     assert found.core.verdict == "fails"  # |d − 0.2| <= 1/6 leaves out 0
     assert found.monotone.verdict == "fails"
     _confirm(shifted, found.monotone.witness)
+    assert not math.isfinite(rb.Capped(3).scaled(2).penalty(shifted.center(4)))  # needs the shift
 
 
 def test_it_is_deterministic_and_prints_a_table():

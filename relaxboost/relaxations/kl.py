@@ -1,0 +1,372 @@
+"""The entropic kin: relative entropy to a prior, as a penalty and as a ball.
+
+Both rest on the generalised relative entropy D(d‖π) = Σ d_i log(d_i/π_i) − d_i + π_i on R^m_+,
+with 0 log 0 = 0. On the simplex it is KL(d‖π), and min D = 0 at d = π, so that condition (i) of
+SS09 Thm 7 holds; (ii) and (iii) fail: the domain has no negative points, and shrinking d = π costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import exact, positive, spell
+from relaxboost.projections import finite_margins, kl_ball_distribution, logistic_distribution, tilt
+from relaxboost.relaxations.base import Traits, Vector, Witness
+from relaxboost.relaxations.priors import OverPrior, check_prior
+from relaxboost.rounding import UNIT
+
+_SMALLEST = Fraction(1, 10**100)
+
+
+def positive_parameter(owner: str, name: str, value: object) -> Fraction:
+    """Return `value` exactly, in [1e-100, 1e100] so that doubles can work with it."""
+    q = exact(owner, name, value)
+    if not _SMALLEST <= q <= 1 / _SMALLEST:
+        raise InputError(f"{owner}({name}={spell(q)}) needs 1e-100 <= {name} <= 1e100")
+    return q
+
+
+@dataclass(frozen=True, repr=False)
+class KLPenalty(OverPrior):
+    """c times the relative entropy to a prior: f(d) = c Σ d log(d/π) − d + π on R^m_+.
+
+    Its relaxed margin is the soft minimum
+
+        F(u) = −c log Σ π_i exp(−u_i/c),
+
+    attained by d proportional to π exp(−u/c), and f*(θ) = c Σ π (exp(θ/c) − 1). Since w -> w/c maps
+    the unit l1 ball to that of radius 1/c, the value of the game is −c times the logarithm of the
+    least mean exponential loss Σ π_i exp(−(A v)_i) over ‖v‖_1 <= 1/c. For c -> 0 it tends to the
+    hard margin (over π > 0), for c -> inf to the largest edge under π.
+
+    Parameters
+    ----------
+    weight : int, float or Fraction
+        c, in [1e-100, 1e100].
+    prior : vector of m numbers >= 0, optional
+        Kept exactly; they sum to one within 1e-9, and π is the prior divided by its exact sum. By
+        default uniform. Where π_i = 0, d_i is 0.
+
+    Raises
+    ------
+    InputError
+        If the weight is out of range, priors do not sum to one, or their number is not m (when the
+        game is declared).
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 5 (soft-max as relaxation), Sec. 6, Appendix B.
+    """
+
+    weight: Any
+    prior: Any = None
+
+    def __post_init__(self) -> None:
+        weight = positive_parameter("KLPenalty", "weight", self.weight)
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "prior", check_prior("KLPenalty", self.prior))
+
+    def __repr__(self) -> str:
+        return f"KLPenalty(weight={spell(self.weight)}{self._spelled_prior})"
+
+    @property
+    def traits(self) -> Traits:
+        """Strongly convex; min f = 0; symmetric if π is uniform by default."""
+        return Traits(smooth=True, symmetric=self.prior is None, zero_minimum=True)
+
+    @property
+    def _c(self) -> float:
+        return float(self.weight)
+
+    def penalty(self, d: Vector) -> float:
+        """Return c Σ d log(d/π) − d + π, inf where d < 0 or d > 0 = π."""
+        return self._c * self._divergence(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return c Σ π (exp(θ/c) − 1); inf if that exceeds all doubles."""
+        theta = np.asarray(theta, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            grown = np.expm1(self._inside(theta) / self._c)
+            return self._c * float(self._inside(self.center(theta.size)) @ grown)
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return −c log Σ π exp(−u/c) and d proportional to π exp(−u/c)."""
+        d, value = tilt(self._inside(finite_margins(u)), self._c, self._log_prior)
+        return value, self._spread_out(d)
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d proportional to exp((c log π − u)/(c + β))."""
+        g, temperature = self._inside(finite_margins(u)), self._c + positive("beta", beta)
+        if self._log_prior is not None:
+            g = g + beta * (self._log_prior - self._log_prior.max())
+        return self._spread_out(tilt(g, temperature, self._log_prior)[0])
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d + (1 − d) log(1 − d).
+
+        It has (c + β) log d − β log(1 − d) = γ − u + c log π.
+        """
+        g, temperature = self._inside(finite_margins(u)), self._c + positive("beta", beta)
+        if self._log_prior is not None:
+            g = g - self._c * (self._log_prior - self._log_prior.max())
+        share = max(beta / temperature, 1e-300)
+        return self._spread_out(logistic_distribution(g, temperature, share=share)[0])
+
+    def witness(self, u: Vector) -> Witness:
+        """Return γ = F(u), at which f*(γ − u) = 0."""
+        return Witness(self.relaxed_margin(u)[0])
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − c log Σ π exp((γ − u)/c), rounded downwards.
+
+        It equals F(u) for every γ; γ only keeps the exponentials within the range of doubles.
+        """
+        gamma = witness.gamma
+        if not math.isfinite(gamma):
+            return -math.inf
+        c = Interval(self.weight)
+        with np.errstate(all="ignore"):
+            return (Interval(gamma) - c * self._log_partition(u, gamma, c)).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c Σ kl_div(d, π) over π > 0, subject to d = 0 elsewhere."""
+        value, constraints = _cvxpy_divergence(self, d)
+        return self._c * value, constraints
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return c Σ π (exp(x/c) − 1)."""
+        import cvxpy as cp
+
+        pi = self.center(x.shape[0])
+        return self._c * (pi @ cp.exp(x / self._c) - 1.0), []
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return γ subject to log Σ exp(log π − u/c) <= −γ/c."""
+        import cvxpy as cp
+
+        m = u.shape[0]
+        if self._zeros is not None:
+            u = u[np.flatnonzero(~self._zeros)]
+        logs = -math.log(m) if self._log_prior is None else self._log_prior
+        return gamma, [self._c * cp.log_sum_exp(logs - u / self._c) <= -gamma]
+
+    def entropy_range(self, m: int) -> float:
+        """Return the logarithm of the number of positive π."""
+        return math.log(self._positive(m))
+
+    def curvature(self, m: int) -> float:
+        """Return c: the relative entropy has modulus one (Pinsker)."""
+        return self._c
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (c KL(d/Σd ‖ π) rounded upwards, 0)."""
+        if not self._outside_is_zero(d):
+            return math.inf, 0.0
+        with np.errstate(all="ignore"):
+            return (Interval(self.weight) * self._divergence_bounds(d, total)).up, 0.0
+
+
+class KLBallWitness(NamedTuple):
+    """A threshold γ and the multiplier λ >= 0 of the constraint KL(d‖π) <= r."""
+
+    gamma: float
+    multiplier: float
+
+
+@dataclass(frozen=True, repr=False)
+class KLBall(OverPrior):
+    """The distributions near a prior: the indicator of Σ d log(d/π) − d + π <= r, d >= 0.
+
+    Its relaxed margin is
+
+        F(u) = max over λ >= 0 of −λ r − λ log Σ π_i exp(−u_i/λ),
+
+    with min_i u_i for λ = 0, attained by d proportional to π exp(−u/λ) with KL(d‖π) = r, or by
+    λ = 0 if the ball does not bind. f*(θ) = inf over λ > 0 of λ r + λ Σ π (exp(θ/λ) − 1). A radius
+    of log(1/min π) or more never binds and gives the hard margin; for r -> 0 the prior alone is
+    left.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        r, in [1e-100, 1e100].
+    prior : vector of m numbers >= 0, optional
+        As for `KLPenalty`.
+
+    Raises
+    ------
+    InputError
+        If the radius is not positive (a ball of radius 0 is the prior alone) or out of range,
+        priors do not sum to one, or their number is not m (when the game is declared).
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 6 (additional constraints on d), Thm 7.
+    """
+
+    radius: Any
+    prior: Any = None
+
+    def __post_init__(self) -> None:
+        if exact("KLBall", "radius", self.radius) <= 0:
+            raise InputError(
+                f"KLBall needs radius > 0, got {self.radius!r}: a ball of radius 0 is the prior "
+                "alone, whose value is its largest edge"
+            )
+        radius = positive_parameter("KLBall", "radius", self.radius)
+        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "prior", check_prior("KLBall", self.prior))
+
+    def __repr__(self) -> str:
+        return f"KLBall(radius={spell(self.radius)}{self._spelled_prior})"
+
+    @property
+    def traits(self) -> Traits:
+        """Min f = 0; symmetric if π is uniform by default."""
+        return Traits(symmetric=self.prior is None, zero_minimum=True)
+
+    @property
+    def _r(self) -> float:
+        return float(self.radius)
+
+    def penalty(self, d: Vector) -> float:
+        """Return 0 if Σ d log(d/π) − d + π <= r up to a few roundings, else inf."""
+        allowed = self._r + 64.0 * UNIT * (self._r + math.sqrt(self._r))
+        return 0.0 if self._divergence(d) <= allowed else math.inf
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return the least λ r + λ Σ π (exp(θ/λ) − 1), by bisection in log λ.
+
+        Its derivative in λ is r − D(π exp(θ/λ)‖π), which increases with λ.
+        """
+        theta = np.asarray(theta, dtype=np.float64)
+        pi, theta = self._inside(self.center(theta.size)), self._inside(theta)
+        size = float(np.abs(theta).max(initial=0.0))
+        if size == 0.0:
+            return 0.0
+        z = theta / size
+        if z.max() <= 0.0 and float(pi[z < 0.0].sum()) <= self._r:
+            return 0.0  # the ball contains π restricted to θ = 0
+
+        def derivative(log_eta: float) -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                x = math.exp(log_eta) * z
+                grown = np.expm1(x)
+                terms = np.where(np.abs(x) < 1.0, x * grown + (x - grown), x * np.exp(x) - grown)
+                terms[grown == np.inf] = np.inf
+            return self._r - float(pi @ terms)
+
+        # For |x| <= 1 a term is at most x²; 1/λ far beyond doubles has r at most its limit.
+        left, right = min(0.0, 0.5 * math.log(self._r)) - 1.0, 700.0
+        for _ in range(100):
+            middle = 0.5 * (left + right)
+            left, right = (middle, right) if derivative(middle) > 0.0 else (left, middle)
+        eta = math.exp(left)
+        return size / eta * (self._r + float(pi @ np.expm1(eta * z)))
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and a d that attains it."""
+        u = finite_margins(u)
+        d = self._project(u, 0.0)[0]
+        return float(d @ u), d
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d proportional to exp((λ log π − u)/(λ + β)), λ >= 0 such that KL(d‖π) <= r."""
+        return self._project(finite_margins(u), positive("beta", beta))[0]
+
+    def witness(self, u: Vector) -> KLBallWitness:
+        """Return γ and λ; F(u) = γ − λ r and f*(γ − u) = λ r."""
+        u = finite_margins(u)
+        multiplier = self._project(u, 0.0)[1]
+        inside = self._inside(u)
+        if multiplier == 0.0:
+            return KLBallWitness(float(inside.min()), 0.0)
+        return KLBallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
+
+    def lower_bound(self, u: Vector, witness: KLBallWitness) -> float:
+        """Return γ − λ r − λ log Σ π exp((γ − u)/λ), rounded downwards; min u for λ = 0.
+
+        It is valid for every λ >= 0, and does not depend on γ but for rounding.
+        """
+        gamma, multiplier = witness
+        if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
+            return -math.inf
+        if multiplier == 0.0:
+            return float(self._inside(u).min())
+        scale = Interval(multiplier)
+        with np.errstate(all="ignore"):
+            cost = scale * (Interval(self.radius) + self._log_partition(u, gamma, scale))
+            return (Interval(gamma) - cost).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to Σ kl_div(d, π) <= r over π > 0, and d = 0 elsewhere."""
+        value, constraints = _cvxpy_divergence(self, d)
+        return 0.0, [value <= self._r, *constraints]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return λ r + Σ π t − λ subject to λ exp(x/λ) <= t."""
+        scale, mean, constraints = self._exponential_cone(x)
+        return self._r * scale + mean - scale, constraints
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return γ − λ r subject to λ Σ π exp((γ − u)/λ) <= λ."""
+        scale, mean, constraints = self._exponential_cone(gamma - u)
+        return gamma - self._r * scale, [mean <= scale, *constraints]
+
+    def entropy_range(self, m: int) -> float:
+        """Return min{log m', r + log max π + log m'}, m' the number of positive π.
+
+        Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m'.
+        """
+        inside = self._positive(m)
+        top = -math.log(m) if self._log_prior is None else float(self._log_prior.max())
+        return min(math.log(inside), self._r + top + math.log(inside))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, distance): d / Σd moved towards π by t = (KL − r)/KL lies in the ball.
+
+        KL is convex and zero at π; and ‖d/Σd − π‖_1 <= min{2, √(2 KL)} (Pinsker).
+        """
+        if not self._outside_is_zero(d):
+            return 0.0, 2.0
+        with np.errstate(all="ignore"):
+            divergence = Interval(self._divergence_bounds(d, total).up)
+            excess = divergence - Interval(self.radius)
+            if excess.up <= 0.0:
+                return 0.0, 0.0
+            share = excess.positive() / divergence
+            return 0.0, min(2.0, (share * (2.0 * divergence).sqrt()).up)
+
+    def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
+        inside, multiplier = kl_ball_distribution(self._inside(u), beta, self._r, self._log_prior)
+        d = self._spread_out(inside)
+        # β log π may carry more roundings than the ball forgives.
+        return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier
+
+    def _exponential_cone(self, x: Any) -> tuple[Any, Any, list[Any]]:
+        """Return λ, Σ π t and the constraints λ exp(x/λ) <= t."""
+        import cvxpy as cp
+
+        pi = self._inside(self.center(x.shape[0]))
+        if self._zeros is not None:
+            x = x[np.flatnonzero(~self._zeros)]
+        scale, t = cp.Variable(nonneg=True, name="multiplier"), cp.Variable(pi.size, name="t")
+        return scale, pi @ t, [cp.ExpCone(x, scale * np.ones(pi.size), t)]
+
+
+def _cvxpy_divergence(relaxation: OverPrior, d: Any) -> tuple[Any, list[Any]]:
+    import cvxpy as cp
+
+    zeros = relaxation._zeros
+    pi = relaxation._inside(relaxation.center(d.shape[0]))
+    if zeros is None:
+        return cp.sum(cp.kl_div(d, pi)), []
+    inside, outside = np.flatnonzero(~zeros), np.flatnonzero(zeros)
+    return cp.sum(cp.kl_div(d[inside], pi)), [d[outside] == 0]

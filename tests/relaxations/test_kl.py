@@ -1,0 +1,392 @@
+"""The entropic kin against closed forms in ball arithmetic, cvxpy, and their limits."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from flint import arb, ctx
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+import relaxboost as rb
+from relaxboost import HardMargin, InputError, KLBall, KLPenalty
+from relaxboost.relaxations import KLBallWitness, Traits, Witness
+from relaxboost.rounding import sum_bounds
+from tests.twins import rational
+
+ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0]
+
+
+@pytest.fixture(autouse=True)
+def precision():
+    previous, ctx.prec = ctx.prec, 200
+    yield
+    ctx.prec = previous
+
+
+def ball(x):
+    return arb(rational(x))
+
+
+def priors(rng, m):
+    """Uniform; positive; rational; with a zero; extreme."""
+    positive = rng.dirichlet(np.ones(m))
+    thirds = (Fraction(1, 3), Fraction(2, 3), *[0] * (m - 2))
+    zero = np.concatenate([[0.0], rng.dirichlet(np.ones(m - 1))])
+    extreme = np.full(m, 1e-30)
+    extreme[-1] = 1.0
+    return [None, positive, thirds, zero, extreme]
+
+
+def exact_prior(f, m):
+    """π as balls."""
+    if f.prior is None:
+        return [arb(1) / m] * m
+    total = sum(map(Fraction, f.prior), Fraction(0))
+    return [ball(Fraction(p) / total) for p in f.prior]
+
+
+def exact_kl(d, pi):
+    """KL(d/Σd ‖ π) as a ball, inf as None."""
+    total = sum((ball(x) for x in d), arb(0))
+    result = arb(0)
+    for x, p in zip(d, pi, strict=True):
+        if x > 0:
+            if p == 0:
+                return None
+            result += ball(x) / total * (ball(x) / total / p).log()
+    return result
+
+
+def soft_minimum(u, pi, weight):
+    """−c log Σ π exp(−u/c) as a ball."""
+    c = ball(weight)
+    return -c * sum((p * (-ball(x) / c).exp() for p, x in zip(pi, u, strict=True)), arb(0)).log()
+
+
+def test_penalty_bounds_and_attains_its_soft_minimum(rng):
+    for weight in (1e-9, 1e-3, 0.1, 1, Fraction(10, 3), 1e3):
+        for prior in priors(rng, 5):
+            f = KLPenalty(weight, prior)
+            u = rng.uniform(-1, 1, 5)
+            pi = exact_prior(f, 5)
+            exact = soft_minimum(u, pi, f.weight)
+            scale = 1e-14 * max(1.0, float(f.weight))
+            value, d = f.relaxed_margin(u)
+            assert abs(value - float(exact)) <= scale
+            assert float(exact) - f.lower_bound(u, f.witness(u)) <= scale
+            for gamma in (*rng.normal(size=5) * 3, f.witness(u).gamma, *ABSURD):
+                bound = f.lower_bound(u, Witness(gamma))
+                assert bound == -math.inf or ball(bound) <= exact
+            upper, distance = f.penalty_bound(d, sum_bounds(d))
+            assert distance == 0.0
+            assert ball(upper) >= ball(f.weight) * exact_kl(d, pi)
+            assert upper + d @ u - value <= 10 * scale
+
+
+def test_ball_bounds_and_attains_its_margin(rng):
+    for radius in (1e-12, 1e-6, 0.01, 0.5, Fraction(4, 3), 3, 100):
+        for prior in priors(rng, 5):
+            f = KLBall(radius, prior)
+            u = rng.uniform(-1, 1, 5)
+            pi = exact_prior(f, 5)
+
+            def formula(multiplier, f=f, u=u, pi=pi):
+                if multiplier == 0.0:
+                    return min(ball(x) for x, p in zip(u, pi, strict=True) if p > 0)
+                return soft_minimum(u, pi, multiplier) - ball(multiplier) * ball(f.radius)
+
+            value, d = f.relaxed_margin(u)
+            assert f.penalty(d) == 0.0
+            best = f.witness(u)
+            assert abs(f.lower_bound(u, best) - value) <= 1e-14 * (1 + 10 * best.multiplier)
+            for gamma in (best.gamma, *rng.normal(size=2)):
+                for multiplier in (best.multiplier, 0.0, *10.0 ** rng.uniform(-3, 3, 4)):
+                    bound = f.lower_bound(u, KLBallWitness(gamma, multiplier))
+                    assert bound == -math.inf or ball(bound) <= formula(multiplier)
+                    assert bound <= value + 1e-14
+            for bad in ABSURD:
+                for witness in (KLBallWitness(bad, 1.0), KLBallWitness(0.5, bad)):
+                    bound = f.lower_bound(u, witness)
+                    assert bound <= value + 1e-14
+                    valid = math.isfinite(witness.gamma) and 0.0 <= witness.multiplier < math.inf
+                    assert valid or bound == -math.inf
+
+
+def test_ball_penalty_bound_names_a_point_of_the_ball(rng):
+    """d' = d/Σd moved by t is in the ball, and the distance reported is at least its own."""
+    for case in range(200):
+        m = int(rng.integers(2, 8))
+        f = KLBall(10.0 ** rng.uniform(-8, 1), priors(rng, m)[case % 5])
+        pi = exact_prior(f, m)
+        d = f.distribution(rng.normal(size=m), 10.0 ** rng.uniform(-6, 0))
+        d = d * rng.uniform(1 - 1e-9, 1 + 1e-9, m) if case % 2 else rng.dirichlet(np.ones(m))
+        value, distance = f.penalty_bound(d, sum_bounds(d))
+        assert value == 0.0
+        kl = exact_kl(d, pi)
+        if kl is None:
+            assert distance == 2.0
+            continue
+        radius, total = ball(f.radius), sum((ball(x) for x in d), arb(0))
+        share = max(0.0, float(1 - radius / kl)) if kl > 0 else 0.0
+        if share == 0.0:
+            continue
+        share = ball(share) * (1 + arb(2) ** -50)
+        scaled = [ball(x) / total for x in d]
+        moved = [x + share * (p - x) for x, p in zip(scaled, pi, strict=True)]
+        terms = [x * (x / p).log() for x, p in zip(moved, pi, strict=True) if p > 0 and x > 0]
+        assert sum(terms, arb(0)) <= radius * (1 + arb(2) ** -40)
+        size = sum((abs(x - p) for x, p in zip(scaled, pi, strict=True)), arb(0)) * share
+        assert ball(distance) * (1 + arb(2) ** -40) >= size
+        assert distance <= 2.0
+
+
+@pytest.mark.parametrize("beta", [1e-12, 1e-6, 0.1, 10.0])
+def test_distributions_meet_their_optimality_conditions(beta, rng):
+    """In the log domain: u + (λ + β) log d − λ log π is the same for all i."""
+    for weight in (1e-9, 1e-6, 1e-3, 0.1, 1.0, 1e3):
+        for prior in priors(rng, 6)[:4]:
+            u = rng.uniform(-1, 1, 6)
+            penalty = KLPenalty(weight, prior)
+            cases = [(penalty, weight, penalty.distribution(u, beta))]
+            ball_ = KLBall(weight, prior)
+            d = ball_.distribution(u, beta)
+            inside = d > 0
+            pi = ball_.center(6)
+            assert ball_.penalty(d) == 0.0
+            if inside.sum() > 1 and weight < 0.5:
+                # λ from the two largest entries; 0 <= λ, and λ > 0 only on the sphere.
+                i, j = np.argsort(-d)[:2]
+                log_d, log_pi = np.log(d[[i, j]]), np.log(pi[[i, j]])
+                slope = np.diff(log_d - log_pi)[0]
+                free = -np.diff(u[[i, j]] + beta * log_pi)[0]
+                if abs(slope) > 1e-4:
+                    multiplier = free / slope - beta
+                    assert multiplier >= -1e-9 * (1 + beta)
+                    kl = float(np.sum(d[inside] * np.log(d[inside] / pi[inside])))
+                    if multiplier > 1e-9 * (1 + beta):
+                        assert kl == pytest.approx(weight, rel=1e-6, abs=1e-14)
+                    cases.append((ball_, max(multiplier, 0.0), d))
+            for f, multiplier, d in cases:
+                used = d > 0
+                level = u + (multiplier + beta) * np.log(np.where(used, d, 1))
+                level -= multiplier * np.log(np.where(used, pi, 1))
+                spread = np.ptp(level[used])
+                assert spread <= 1e-9 * (1 + multiplier + beta), (f, beta)
+                assert d.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+def test_cvxpy_agrees(rng):
+    m = 5
+    for prior in priors(rng, m)[:4]:
+        for f in (KLPenalty(0.1, prior), KLPenalty(2, prior), KLBall(0.2, prior)):
+            u = rng.uniform(-1, 1, m)
+            value = f.relaxed_margin(u)[0]
+            d = cp.Variable(m, nonneg=True)
+            penalty, constraints = f.cvxpy_penalty(d)
+            simplex = [cp.sum(d) == 1, *constraints]
+            primal = cp.Problem(cp.Minimize(u @ d + penalty), simplex)
+            assert primal.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
+            smoothed = cp.Problem(cp.Minimize(u @ d + penalty - 0.3 * cp.sum(cp.entr(d))), simplex)
+            smoothed.solve(solver="CLARABEL")
+            assert d.value == pytest.approx(f.distribution(u, 0.3), abs=2e-4)
+            gamma, x = cp.Variable(), cp.Variable(m)
+            conjugate, constraints = f.cvxpy_conjugate(x)
+            dual = cp.Problem(cp.Maximize(gamma - conjugate), [x >= gamma - u, *constraints])
+            assert dual.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
+            shortcut, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
+            short = cp.Problem(cp.Maximize(shortcut), constraints)
+            assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
+            theta = rng.normal(size=m) * 0.3
+            number, constraints = f.cvxpy_conjugate(cp.Constant(theta))
+            problem = cp.Problem(cp.Minimize(number), constraints)
+            at_theta = problem.solve(solver="CLARABEL")
+            assert at_theta == pytest.approx(f.conjugate(theta), abs=1e-6)
+            point = cp.Variable(m)
+            penalty, constraints = f.cvxpy_penalty(point)
+            sup = cp.Problem(cp.Maximize(theta @ point - penalty), constraints)
+            assert sup.solve(solver="CLARABEL") == pytest.approx(f.conjugate(theta), abs=1e-6)
+
+
+def test_fenchel_young(rng):
+    """f(d) + f*(θ) >= <d, θ>, with equality at d = π exp(θ/c)."""
+    for prior in priors(rng, 6):
+        for f in (KLPenalty(0.3, prior), KLBall(0.3, prior), KLBall(3, prior)):
+            assert f.conjugate(np.zeros(6)) == 0.0
+            for _ in range(20):
+                theta = rng.normal(size=6) * 10.0 ** rng.uniform(-3, 1)
+                d = rng.exponential(size=6) * f.center(6)
+                d = f.repair(d) if isinstance(f, KLBall) else d
+                assert f.penalty(d) + f.conjugate(theta) >= d @ theta - 1e-12
+        f = KLPenalty(0.3, prior)
+        d = f.center(6) * np.exp(theta / 0.3)
+        young = f.penalty(d) + f.conjugate(theta) - d @ theta
+        assert abs(young) <= 1e-13 * max(1.0, f.conjugate(theta))
+    assert KLBall(2).conjugate(np.array([-1.0, -2.0])) == 0.0  # d = 0 is in the ball
+    assert KLBall(0.5).conjugate(np.array([0.0, -2.0])) == 0.0  # d = (1/2, 0) just so
+
+
+def test_limits(rng):
+    u = rng.uniform(-1, 1, 7)
+    prior = rng.dirichlet(np.ones(7))
+    assert KLPenalty(1e-9, prior).relaxed_margin(u)[0] == pytest.approx(u.min(), abs=1e-7)
+    assert KLPenalty(1e7, prior).relaxed_margin(u)[0] == pytest.approx(prior @ u, abs=1e-6)
+    assert KLBall(1e-16, prior).relaxed_margin(u)[0] == pytest.approx(prior @ u, abs=1e-7)
+    binding = math.log(1 / prior[u.argmin()])
+    assert KLBall(binding * 1.0001, prior).relaxed_margin(u)[0] == u.min()
+    assert KLBall(binding * 0.99, prior).relaxed_margin(u)[0] > u.min()
+    assert np.array_equal(
+        KLBall(50).distribution(u, 0.1), KLBall(math.log(7) * 1.001).distribution(u, 0.1)
+    )
+    assert KLBall(50).distribution(u, 0.1) == pytest.approx(softmax(-u / 0.1), abs=1e-14)
+    assert KLPenalty(0.1).distribution(u, 0.4) == pytest.approx(softmax(-u / 0.5), abs=1e-14)
+
+
+def games(rng):
+    """A separable game and one that is not."""
+    A = rng.uniform(-1, 1, (12, 6))
+    yield A * np.sign(A @ rng.normal(size=6))[:, None]
+    yield np.vstack([A[:6], -A[:6] * rng.uniform(0.2, 1, (6, 1))])
+
+
+def test_value_is_that_of_the_exponential_loss(rng):
+    """rho = −c log of the least mean exponential loss over ‖v‖_1 <= 1/c (scipy, v = p − q)."""
+    for A in games(rng):
+        n = A.shape[1]
+        for c in (0.2, 1.0):
+            signed = np.hstack([A, -A])
+
+            def loss(x, signed=signed):
+                e = np.exp(-signed @ x) / signed.shape[0]
+                return e.sum(), -signed.T @ e
+
+            budget = {"type": "ineq", "fun": lambda x, c=c: 1 / c - x.sum()}
+            best = minimize(
+                loss,
+                np.full(2 * n, 0.1 / n),
+                jac=True,
+                method="SLSQP",
+                bounds=[(0, None)] * (2 * n),
+                constraints=[budget],
+                options={"ftol": 1e-14, "maxiter": 1000},
+            )
+            solution = rb.solve(rb.Game(A, KLPenalty(c)), tol=1e-3)
+            assert solution.status == "optimal"
+            rho = -c * math.log(best.fun)
+            assert solution.lower - 1e-7 <= rho <= solution.upper + 1e-7
+
+
+def test_reference_and_booster_agree(rng):
+    for A in games(rng):
+        prior = rng.dirichlet(np.ones(12))
+        zero = (0.0, 0.5, 0.5, *[0.0] * 9)
+        for f in (
+            KLPenalty(0.1),
+            KLPenalty(1, prior),
+            KLBall(0.3),
+            KLBall(1, prior),
+            KLBall(1, zero),
+        ):
+            game = rb.Game(A, f)
+            booster = rb.solve(game, tol=0.01)
+            assert booster.status == "optimal"
+            for solver in ("CLARABEL", "SCS", "ECOS"):
+                reference = rb.reference(game, solver=solver)
+                assert reference.gap <= 1e-3
+                assert max(reference.lower, booster.lower) <= min(reference.upper, booster.upper)
+            assert rb.reference(game).gap <= 1e-5
+
+
+def test_repair(rng):
+    for prior in priors(rng, 5):
+        for f in (KLPenalty(1, prior), KLBall(0.1, prior)):
+            for d in (rng.normal(size=5) + 1, np.eye(5)[0], np.eye(5)[-1] * 3):
+                fixed = f.repair(d)
+                assert math.isfinite(f.penalty(fixed))
+                assert fixed.sum() == pytest.approx(1.0, abs=1e-14)
+                assert np.abs(f.repair(fixed) - fixed).max() <= 1e-15
+            with pytest.raises(InputError, match="nan or infinite"):
+                f.repair(np.array([0.5, math.nan, 0, 0, 0]))
+
+
+def test_entropy_range_bounds_the_entropy(rng):
+    for prior in priors(rng, 5):
+        for f in (KLPenalty(1, prior), KLBall(0.1, prior), KLBall(5, prior)):
+            values = []
+            for _ in range(50):
+                d = f.repair(rng.dirichlet(np.full(5, 0.2)))
+                values.append(np.sum(d[d > 0] * np.log(d[d > 0])))
+            assert max(values) - min(values) <= f.entropy_range(5) + 1e-12
+
+
+def test_penalty_and_traits():
+    prior = (0.5, 0.25, 0.25, 0)
+    f = KLPenalty(2, prior)
+    assert f.penalty(np.array(prior)) == 0.0
+    assert f.penalty(np.zeros(4)) == 2.0  # condition (iii) fails: 0 is dearer than π
+    assert f.penalty(np.array([0.5, 0.25, 0.25, 0.1])) == math.inf
+    assert f.penalty(np.array([0.5, -1e-9, 0.25, 0])) == math.inf
+    assert KLBall(1, prior).penalty(np.zeros(4)) == 0.0
+    assert f.traits.smooth
+    assert f.curvature(4) == 2.0
+    assert f.traits == Traits(smooth=True, zero_minimum=True)
+    assert KLBall(1).traits.symmetric
+    assert f.level == "enclosed"
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        KLPenalty(1),
+        KLPenalty(0.1, (0.5, Fraction(1, 4), 0.25)),
+        KLBall(Fraction(1, 3), np.array([0.5, 0.5])),
+        KLBall(2, [1]),
+    ],
+)
+def test_repr_pickle_hash_and_key(f):
+    again = eval(repr(f))
+    assert again == f
+    assert hash(again) == hash(f)
+    assert again.key() == f.key()
+    f.center(1 if f.prior is None else len(f.prior))
+    assert pickle.loads(pickle.dumps(f)) == f
+    assert HardMargin() != f
+
+
+def test_keys_tell_parameters_apart():
+    assert KLBall(0.5, (0.5, 0.5)).key() == KLBall(Fraction(1, 2), (Fraction(1, 2), 0.5)).key()
+    keys = {KLBall(1).key(), KLPenalty(1).key(), KLBall(2).key(), KLBall(1, (0.5, 0.5)).key()}
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: KLPenalty(0), "1e-100 <= weight"),
+        (lambda: KLPenalty(-1), "1e-100 <= weight"),
+        (lambda: KLPenalty(math.nan), "finite real number"),
+        (lambda: KLPenalty("1"), "finite real number"),
+        (lambda: KLPenalty(Fraction(1, 10**200)), "1e-100 <= weight"),
+        (lambda: KLBall(0), "a ball of radius 0 is the prior alone"),
+        (lambda: KLBall(-1), "needs radius > 0"),
+        (lambda: KLBall(1e200), "radius <= 1e100"),
+        (lambda: KLPenalty(1, (0.5, 0.4)), "priors must sum to one"),
+        (lambda: KLBall(1, ()), "priors must sum to one"),
+        (lambda: KLBall(1, (1.5, -0.5)), r"needs prior\[1\] >= 0"),
+        (lambda: KLBall(1, (math.nan, 1)), "every entry of prior to be a finite"),
+        (lambda: KLBall(1, "ab"), "vector of numbers"),
+        (lambda: KLBall(1, 0.5), "vector of numbers"),
+        (lambda: rb.Game(np.eye(3), KLBall(1, (0.5, 0.5))), "prior of 2 entries, .* m = 3"),
+        (lambda: KLPenalty(1).distribution(np.ones(2), 0.0), "beta must be a positive"),
+        (lambda: KLBall(1).distribution(np.array([math.nan]), 1.0), "nan or infinities"),
+        (lambda: KLBall(1).relaxed_margin(np.ones((2, 2))), "non-empty vector"),
+    ],
+)
+def test_wrong_arguments(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
