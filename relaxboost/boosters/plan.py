@@ -108,7 +108,7 @@ def _with_atoms(game: Game, o: Options) -> tuple[str, str | None, str | None]:
         if exact == "conic" and game.m > _CONIC_SIZE:
             return "corrective", "pairwise", None
         # Where a distribution comes from a cone solver, a round of the program costs no more.
-        own = game.relaxation.level != "numerical" or o.beta is not None
+        own = not game.relaxation.from_solver or o.beta is not None
         if exact == "lp" or own or o.smoothing != "entropy" or o.stopping == "smoothed":
             method = "combined"
         else:

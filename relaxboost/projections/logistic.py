@@ -30,6 +30,7 @@ Vector = NDArray[np.float64]
 
 _CHUNK = 16384  # of all temporaries of a pass, so that they stay in the cache
 _SAMPLE = 40_000  # margins that are enough to guess γ from
+_WINDOW = 10.0  # times T, around the k-th smallest margin: where they are taken from
 _BEYOND = 650.0  # logits are cut here, since numbers that underflow are ten times as slow
 _NOTHING = 1e-270  # weights that come from the cut
 
@@ -86,20 +87,19 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
     """Return a number near γ, to be subtracted from all margins, and a guess of γ less it."""
-    stride = u.size // _SAMPLE
-    # A sample tells where the bulk is, and nothing of a few extreme margins.
-    if stride > 1 and k >= 10 * stride and float(np.ptp(u)) <= 100.0 * temperature:
-        sample = u[::stride]
-        return _locate(sample, temperature, k * sample.size / u.size, share)[0], 0.0
     j = math.ceil(k) - 1
     ordered = np.partition(u, (j, min(j + 1, u.size - 1)))
     reference = float(ordered[j])
-    if stride > 1:
-        # Of the others x is nearly 0 or 1.
-        window = u[np.abs(u - reference) <= 50.0 * temperature]
-        inside = k - int(np.count_nonzero(reference - u > 50.0 * temperature))
-        if window.size <= 4 * _SAMPLE and 0.0 < inside < window.size:
-            return _locate(window, temperature, inside, share)[0], 0.0
+    if u.size > 2 * _SAMPLE:
+        # Far from it x is nearly 0 or 1; nearby a sample will do, unless few margins decide.
+        far = _WINDOW * temperature
+        window = u[np.abs(u - reference) <= far]
+        inside = k - int(np.count_nonzero(reference - u > far))
+        stride = max(1, window.size // _SAMPLE)
+        sample = window[::stride]
+        inside *= sample.size / window.size
+        if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
+            return _locate(sample, temperature, inside, share)[0], 0.0
     rest = k - j  # of the (j + 1)-th smallest margin, if margins are far apart
     if rest == 1.0:
         # x_j and x_{j+1} are then equally far from 1 and 0.
@@ -133,6 +133,8 @@ def _solve(
         tiny = abs(step) <= 1e-8 * temperature and residual < 0.01
         if delta + step == delta or (tiny and (residual >= previous or not inside)):
             break  # down to rounding
+        if inside and weighing.nudge(step):
+            return delta + step
         previous = residual
         delta = delta + step if inside else 0.5 * (left + right)
     return delta
@@ -173,6 +175,24 @@ class _Weighing:
             low_slope / self._temperature,
             high_slope / self._temperature,
         )
+
+    def nudge(self, step: float) -> bool:
+        """Move x to γ + `step` by its derivative in γ, if that is exact to rounding.
+
+        The second derivative of x in γ/T is at most 0.15/a.
+        """
+        step /= self._temperature
+        if abs(step) > 1e-7 * math.sqrt(self._share):
+            return False
+        for start in range(0, self.x.size, _CHUNK):
+            x = self.x[start : start + _CHUNK]
+            change = 1.0 - x
+            change *= x
+            if self._share < 1.0:
+                change /= 1.0 - (1.0 - self._share) * x
+            change *= step
+            x += change
+        return True
 
     def _weigh_part(self, part: slice, w: Vector, sums: Vector) -> int:
         """Write x of a chunk, add to `sums`, and return how many x are above 1/2."""

@@ -152,6 +152,12 @@ class Relaxation(ABC):
         """What is known of f on R^m; by default nothing."""
         return Traits()
 
+    @property
+    def from_solver(self) -> bool:
+        """Whether distributions come from a cone solver, to its accuracy and at its cost; True
+        where `distribution` is not overridden."""
+        return type(self).distribution is Relaxation.distribution
+
     def penalty(self, d: Vector) -> float:
         """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
 

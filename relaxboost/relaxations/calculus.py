@@ -130,6 +130,11 @@ class Scaled(Relaxation):
         value, d = self.f.relaxed_margin(as_margins(u, self) / float(self.c))
         return float(self.c) * value, d
 
+    @property
+    def from_solver(self) -> bool:
+        """As for f."""
+        return self.f.from_solver
+
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution of f at u/c and β/c."""
         u, beta = as_margins(u, self), positive("beta", beta)

@@ -161,6 +161,15 @@ class Case:
         """Return what the level of the relaxation allows on numbers of this scale."""
         return _BASE[self.f.level] * max(1.0, scale)
 
+    @property
+    def rough(self) -> bool:
+        """Whether distributions are only as good as a cone solver makes them."""
+        return self.f.level == "numerical" or self.f.from_solver
+
+    def rough_tol(self, scale: float = 1.0) -> float:
+        """Return what is allowed where a distribution enters, which a solver may have made."""
+        return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
+
     def solver_tol(self, scale: float = 1.0) -> float:
         """Return what is allowed where one side comes from a cone solver."""
         return max(_SOLVER * max(1.0, scale), self.tol(scale))

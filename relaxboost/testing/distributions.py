@@ -21,7 +21,7 @@ def distribution(case: Case) -> None:
         case.at_most(off, 1e-9, "the distribution sums to one", u=u, beta=beta, d=d)
         value = case.objective(d, u, beta)
         rival = case.f.repair(case.subject.programs.distribution(u, beta))
-        tolerance = case.solver_tol(size(u, value))
+        tolerance = max(case.solver_tol(size(u, value)), case.rough_tol(size(u, value)))
         promise = "no feasible d has a lower <d, u> + f(d) + β Σ d log d than distribution(u, β)"
         rivals = [rival, *(d + t * (rival - d) for t in (0.1, 0.5))]
         for other in rivals:
@@ -39,9 +39,9 @@ def first_order(case: Case) -> None:
         rivals = zip(case.subject.feasible, case.subject.prices, strict=True)
         # A lost digit of a tiny d_i costs more than its share; it is taken as larger, not smaller.
         slope = u + beta * np.log(np.maximum(d, 1e-290))
-        tolerance = case.tol(size(u, at, beta))
+        tolerance = case.rough_tol(size(u, at, beta))
         for other, price in [*rivals, (sharp, case.f.penalty(sharp))]:
-            if case.f.level == "numerical":  # a solver's d is not good enough to take logarithms of
+            if case.rough:  # a solver's d is not good enough to take logarithms of
                 segment = [d + t * (other - d) for t in (0.1, 1.0)]
                 figure = best - min(case.objective(p, u, beta) for p in segment)
             else:
@@ -52,7 +52,7 @@ def first_order(case: Case) -> None:
 def small_beta(case: Case) -> None:
     """<d, u> + f(d) at d = distribution(u, β) exceeds F(u) by at most β entropy_range(m)."""
     spread = case.f.entropy_range(case.m)
-    betas = (1e-9, 1e-6, 1e-2) if case.f.level != "numerical" else (1e-6, 1e-2)
+    betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
     for beta in betas:
         close = 10.0 * beta * case.rng.normal(size=case.m)  # margins that β cannot tell apart
         for u in (*case.margins(1 if case.subject.large else 4), close):
@@ -60,7 +60,7 @@ def small_beta(case: Case) -> None:
             d = case.f.distribution(u.copy(), beta)
             figure = case.objective(d, u) - value - beta * spread
             promise = "<d, u> + f(d) <= F(u) + β entropy_range(m) at d = distribution(u, β)"
-            case.at_most(figure, case.tol(size(u, value)), promise, u=u, beta=beta, d=d)
+            case.at_most(figure, case.rough_tol(size(u, value)), promise, u=u, beta=beta, d=d)
 
 
 def large_beta(case: Case) -> None:
@@ -73,7 +73,9 @@ def large_beta(case: Case) -> None:
             figure = entropy(d) - entropy(other)
             allowed = (math.fsum((other * u).tolist()) + price - at) / beta
             promise = "Σ d log d is least at distribution(u, β) for large β, up to 1/β"
-            case.at_most(figure - allowed, case.tol(), promise, u=u, beta=beta, d=d, other=other)
+            case.at_most(
+                figure - allowed, case.rough_tol(), promise, u=u, beta=beta, d=d, other=other
+            )
 
 
 def stability(case: Case) -> None:
@@ -85,7 +87,7 @@ def stability(case: Case) -> None:
             d, e = case.f.distribution(u.copy(), beta), case.f.distribution(v.copy(), beta)
             bound = float(np.abs(u - v).max()) / (beta + modulus)
             # Two points that are optimal within the tolerance are this far from the optima.
-            tolerance = 2.0 * math.sqrt(2.0 * case.tol(size(u, v)) / (beta + modulus))
+            tolerance = 2.0 * math.sqrt(2.0 * case.rough_tol(size(u, v)) / (beta + modulus))
             promise = "‖d(u, β) − d(v, β)‖_1 <= ‖u − v‖_inf / (β + curvature(m))"
             figure = float(np.abs(d - e).sum()) - bound
             case.at_most(figure, tolerance, promise, u=u, v=v, beta=beta)

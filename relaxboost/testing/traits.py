@@ -114,7 +114,7 @@ def symmetric(case: Case) -> None:
         beta = 0.3
         d, e = case.f.distribution(u.copy(), beta), case.f.distribution(u[order], beta)
         apart = float(np.abs(d[order] - e).sum())
-        tolerance = math.sqrt(8.0 * case.tol(size(u)) / beta)
+        tolerance = math.sqrt(8.0 * case.rough_tol(size(u)) / beta)
         promise = "the distribution of permuted margins is the permuted distribution"
         case.at_most(apart, tolerance, promise, u=u, beta=beta, order=order)
 

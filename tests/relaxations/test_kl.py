@@ -34,13 +34,13 @@ def ball(x):
 
 
 def priors(rng, m):
-    """Uniform; positive; rational; with a zero; extreme."""
+    """Uniform; positive; rational; with a zero; extreme; summing to one only nearly."""
     positive = rng.dirichlet(np.ones(m))
     thirds = (Fraction(1, 3), Fraction(2, 3), *[0] * (m - 2))
     zero = np.concatenate([[0.0], rng.dirichlet(np.ones(m - 1))])
     extreme = np.full(m, 1e-30)
     extreme[-1] = 1.0
-    return [None, positive, thirds, zero, extreme]
+    return [None, positive, thirds, zero, extreme, positive * (1 + 9e-10)]
 
 
 def exact_prior(f, m):
@@ -122,7 +122,7 @@ def test_ball_penalty_bound_names_a_point_of_the_ball(rng):
     """d' = d/Σd moved by t is in the ball, and the distance reported is at least its own."""
     for case in range(200):
         m = int(rng.integers(2, 8))
-        f = KLBall(10.0 ** rng.uniform(-8, 1), priors(rng, m)[case % 5])
+        f = KLBall(10.0 ** rng.uniform(-8, 1), priors(rng, m)[case % 6])
         pi = exact_prior(f, m)
         d = f.distribution(rng.normal(size=m), 10.0 ** rng.uniform(-6, 0))
         d = d * rng.uniform(1 - 1e-9, 1 + 1e-9, m) if case % 2 else rng.dirichlet(np.ones(m))
@@ -322,6 +322,14 @@ def test_entropy_range_bounds_the_entropy(rng):
                 d = f.repair(rng.dirichlet(np.full(5, 0.2)))
                 values.append(np.sum(d[d > 0] * np.log(d[d > 0])))
             assert max(values) - min(values) <= f.entropy_range(5) + 1e-12
+
+
+def test_the_prior_is_divided_by_its_sum():
+    near = KLPenalty(1, (0.5, 0.5 + 9e-10))
+    assert near.center(2).sum() == pytest.approx(1.0, abs=1e-15)
+    assert near.prior == (0.5, 0.5 + 9e-10)
+    assert near.penalty(near.center(2)) <= 1e-30
+    assert near.relaxed_margin(np.zeros(2))[0] == pytest.approx(0.0, abs=1e-15)
 
 
 def test_penalty_and_traits():

@@ -87,7 +87,7 @@ def test_default_repair_moves_to_the_ball(game):
 def test_linear_methods_refuse_what_is_not_polyhedral(game):
     with pytest.raises(rb.InputError, match="not polyhedral"):
         rb.reference(game, solver="HIGHS")
-    with pytest.raises(rb.InputError, match='use inner="smoothed"'):
+    with pytest.raises(rb.InputError, match='use inner="conic"'):
         rb.solve(game, method="totally-corrective", inner="lp")
 
 
