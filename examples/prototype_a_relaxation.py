@@ -39,7 +39,7 @@ class SoftCap(rb.Relaxation):
 
 # --8<-- [end:definition]
 
-PRICE = 20.0
+PRICE = 20
 CAP = 0.3
 """This price and the cap it is compared with were chosen on the splits 0, 1 and 2."""
 FIRST = 3
@@ -120,9 +120,9 @@ def draw(errors: dict[str, list[float]], margins: dict[str, Any], train: int) ->
     plots.draw_conjugate(two, *small, m=20)
     u = np.sort(np.random.default_rng(1).normal(0.2, 0.25, 20))
     plots.draw_distribution(three, *small, margins=u)
-    label = {name: f"{name}\nheld-out error {np.mean(e):.1%}" for name, e in errors.items()}
+    label = {name: f"{name}\nmean held-out error {np.mean(e):.1%}" for name, e in errors.items()}
     plots.draw_margins(four, {label[name]: values for name, values in margins.items()})
-    title = f"margins it buys on {train} examples, {NOISE:.0%} of the labels flipped"
+    title = f"margins it buys: {train} examples, {NOISE:.0%} of the labels flipped"
     four.set_title(title, fontsize="medium")
     figure.suptitle("A soft cap: weights above 1/k cost, but are not forbidden")
     return figure

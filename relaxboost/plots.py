@@ -79,7 +79,7 @@ def draw_penalty(axes: Any, *relaxations: Relaxation, m: int) -> None:
     line = np.column_stack([weights, np.tile((1.0 - weights)[:, None] / max(m - 1, 1), m - 1)])
     _curves(axes, relaxations, m, weights, lambda f: np.array([f.penalty(d) for d in line]))
     axes.set(xlabel="weight of one example, the others alike", ylabel="f(d)")
-    axes.set_title("the price f", fontsize="medium")
+    axes.set_title(f"the price f, for {m} examples", fontsize="medium")
 
 
 def draw_conjugate(axes: Any, *relaxations: Relaxation, m: int, most: float = 1.0) -> None:
@@ -88,7 +88,7 @@ def draw_conjugate(axes: Any, *relaxations: Relaxation, m: int, most: float = 1.
     axis = np.eye(m)[0]
     _curves(axes, relaxations, m, t, lambda f: np.array([f.conjugate(s * axis) for s in t]))
     axes.set(xlabel="t", ylabel="f*(t, 0, ..., 0)")
-    axes.set_title("the conjugate f*", fontsize="medium")
+    axes.set_title(f"the conjugate f*, for {m} examples", fontsize="medium")
 
 
 def draw_distribution(
@@ -133,7 +133,7 @@ def _curves(
     of: Callable[[Relaxation], NDArray[np.float64]],
 ) -> None:
     """Draw one curve for each relaxation as far as it is finite, and a bar where it ends."""
-    ends = []
+    ends: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         y = of(given.resolve(m))
         finite = np.isfinite(y)
@@ -146,6 +146,7 @@ def _curves(
     high += (high - low) * 0.1
     for at, bottom, style in ends:
         axes.plot([at, at], [bottom, high], **style)
+        axes.annotate(" ∞", (at, high), va="top", color=style["color"], annotation_clip=False)
     axes.set_ylim(low, high)
     axes.legend(fontsize="small", loc="upper center" if ends else "best", framealpha=0.95)
 
