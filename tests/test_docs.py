@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+def section(match: re.Match) -> str:
+    """Return what a snippet line of the documentation stands for."""
+    path, name = match.groups()
+    text = (ROOT / path).read_text()
+    return text.split(f"[start:{name}]\n")[1].split(f"# --8<-- [end:{name}]")[0]
+
+
+def sessions(path: Path) -> list[tuple[str, str | None]]:
+    """Return the python blocks of a page, each with the output shown after it, or None."""
+    text = re.sub(r'--8<-- "([^":]+):(\w+)"', section, path.read_text())
+    pattern = r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    return [(code, shown or None) for code, shown in re.findall(pattern, text, re.DOTALL)]
+
+
+def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None, str]]:
+    """Run the blocks of a page one after the other; return (code, shown, printed) for each."""
+    result = []
+    for code, shown in sessions(path):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, path.name, "exec"), vars(module))
+        result.append((code, shown, out.getvalue()))
+    return result
 
 
 def test_readme_example_prints_what_it_shows():
@@ -71,6 +99,20 @@ def test_guide_bracket_is_as_shown():
     assert game.bracket([2, 7], [-1, 2]) == pytest.approx(
         tuple(map(float, shown.groups())), abs=4e-15
     )
+
+
+@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md"])
+def test_pages_print_what_they_show(page, monkeypatch):
+    module = types.ModuleType("a_page")
+    monkeypatch.setitem(sys.modules, "a_page", module)  # so that its classes can be pickled
+    ran = run_page(ROOT / "docs" / page, module)
+    assert len(ran) > 5
+    for code, shown, printed in ran:
+        assert (shown is None) == (printed == ""), f"shown {shown!r}, printed {printed!r} by {code}"
+        # The last digits of what a solver finds are its own.
+        assert re.sub(NUMBER, "#", printed) == re.sub(NUMBER, "#", shown or ""), code
+        numbers = [list(map(float, re.findall(NUMBER, text))) for text in (printed, shown or "")]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=2e-5), code
 
 
 @pytest.mark.parametrize(
