@@ -27,7 +27,7 @@ def _constraint(
     """Return the residual of ‖Qd‖ = r or λ ‖Qd‖ = c, its gradient in d and its derivative in λ."""
     point = Q @ d
     size = float(np.linalg.norm(point))
-    gradient = Q.T @ (point / size)
+    gradient = Q.T @ (point / size) if size > 0.0 else np.zeros(d.size)  # a subgradient at 0
     if ball:
         return size - bound, gradient, 0.0
     return multiplier * size - bound, multiplier * gradient, size
@@ -53,6 +53,8 @@ def sharpen(
         system[:count, count], system[count, :count] = -1.0, 1.0
         system[:count, count + 1], system[count + 1, :count] = gram, gradient
         system[count + 1, count + 1] = along
+        if not np.isfinite(system).all():
+            return None
         step, *_ = np.linalg.lstsq(system, -residual, rcond=1e-13)
         x, gamma, multiplier = x + step[:count], gamma + step[count], multiplier + step[-1]
         if not (np.isfinite(x).all() and multiplier >= 0.0):

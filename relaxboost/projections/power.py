@@ -152,9 +152,20 @@ class _Smoothed:
             return math.log(self.mass / total), -slope / total
 
         # The size of the power term at the flattest d.
-        power = math.exp(min(log_mu - self.q * math.log(self.u.size / self.mass), 600.0))
+        log_power = log_mu - self.q * math.log(self.u.size / self.mass)
+        power = math.exp(min(log_power, 600.0))
         reach = max(self.beta, power * self._mean)
-        self.g = decreasing_root(excess, self.g, reach, 1e-9)
+        lower, upper = (-math.inf, math.inf) if log_power > 600.0 else self._between(power)
+        self.g = decreasing_root(excess, self.g, reach, 1e-9, lower, upper)
+
+    def _between(self, power: float) -> tuple[float, float]:
+        """Return bounds of g: g − u_i is at least its value at the flattest t for the largest
+        entry of t, and at most that for the smallest."""
+        sign, level = math.copysign(power, self.q), self.beta * math.log(self.u.size / self.mass)
+        powers = sign * float(self.kappa.min()), sign * float(self.kappa.max())
+        lower, upper = float(self.u.min()) + min(powers), float(self.u.max()) + max(powers)
+        slack = 1e-14 * (abs(lower) + abs(upper) + level)
+        return lower - level - slack, upper - level + slack
 
     def distribution(self) -> Vector:
         """Return t at the g where it sums to one, to second order from the last pass."""

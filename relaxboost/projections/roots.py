@@ -51,6 +51,7 @@ def decreasing_root(
         elif bounded:
             following, slow = 0.5 * (lower + upper), 0
         else:
+            reach = max(reach, 1e-15 * abs(x))  # else x + reach may be x
             following = x + reach if value > 0.0 else x - reach
             reach *= 2.0
         if following == x or not lower <= following <= upper:

@@ -208,16 +208,21 @@ class GroupNormBall(Ball, GroupNorm):
         if self.size(free) <= r:
             return free
         inside, outside = self.center(u.size), free
+        last = (math.nan, math.nan)
 
         def excess(x: float) -> tuple[float, float]:
-            nonlocal inside, outside
+            nonlocal inside, outside, last
             d = self.spread(u, beta, math.exp(x))
             size = self.size(d)
             if size <= r:
                 inside = d
             else:
                 outside = d
-            return math.log(size / r), math.nan
+            value = math.log(size / r)
+            # The slope of the secant: each evaluation is a root for every group.
+            slope = (value - last[1]) / (x - last[0]) if x != last[0] else math.nan
+            last = (x, value)
+            return value, slope
 
         start = math.log(max(float(np.ptp(u)), beta))
         decreasing_root(excess, start, 2.0, 1e-13)

@@ -113,24 +113,33 @@ class Mahalanobis(Relaxation):
     def limit(self) -> float:
         """The radius r or the weight c."""
 
-    def _sharp(self, u: Vector) -> tuple[Vector, float, float]:
-        """Return (d, γ, λ) with u + λ QᵀQ d >= γ, and equality where d > 0."""
+    def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
         u = as_margins(u, self)
         ball = isinstance(self, Ball)
         _, d, gamma, x = numerical.programs(self, u.size).margin(u)
         d = onto_simplex(d, type(self).__name__)
         size = self.norm_size(d)
         if ball and size < self.limit * (1.0 - 1e-7):  # it does not bind
+            still = np.zeros(self.matrix.shape[0])
             i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
             if u[i] == u.min() and self.norm_size(np.eye(u.size)[i]) <= self.limit:
-                return np.eye(u.size)[i], float(u[i]), 0.0
-            return d, gamma, 0.0
-        if size <= 0.0:
-            return d, gamma, 0.0
-        # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
-        multiplier = max(0.0, float(d @ x)) / size**2 if ball else self.limit / size
-        sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
-        return (d, gamma, multiplier) if sharp is None else sharp
+                return np.eye(u.size)[i], float(u[i]), still
+            return d, gamma, still
+        if size > 1e-9 * self._largest:  # else d is at the kink of the norm, and λ is unbounded
+            # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
+            multiplier = max(0.0, float(d @ x)) / size**2 if ball else self.limit / size
+            sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
+            if sharp is not None:
+                return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
+        v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
+        length = float(np.linalg.norm(v))
+        return d, gamma, v if ball or length <= self.limit else v * (self.limit / length)
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest ‖Q d‖ on the simplex."""
+        return float(np.max(np.linalg.norm(self.matrix, axis=0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser, from a cone solver and Newton's method."""
@@ -142,7 +151,7 @@ class Mahalanobis(Relaxation):
         u, d = as_margins(u, self), super().distribution(u, beta)
         ball = isinstance(self, Ball)
         size = self.norm_size(d)
-        if u.size == 1 or size == 0.0:
+        if u.size == 1 or size <= 1e-9 * self._largest:
             return d
         if ball:
             free = capped_distribution(u, beta)
@@ -152,9 +161,9 @@ class Mahalanobis(Relaxation):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return v = λ Q d at the minimiser d of F(u)."""
-        d, gamma, multiplier = self._sharp(u)
-        return EllipsoidWitness(gamma, multiplier * (self.matrix @ d))
+        """Return the v that attains F(u): λ Q d at its minimiser d, where Q d is not 0."""
+        _, gamma, v = self._sharp(u)
+        return EllipsoidWitness(gamma, v)
 
     def conjugate_of(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
@@ -313,10 +322,11 @@ class MahalanobisBall(Ball, Mahalanobis):
         import cvxpy as cp
 
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
-        goal = cp.Minimize(cp.sum_squares(self.matrix @ d))
-        cp.Problem(goal, [cp.sum(d) == 1]).solve(
-            solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13
-        )
+        scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
+        numerical.solve_problem(problem)
+        if d.value is None:
+            raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
         return onto_simplex(d.value, "MahalanobisBall")
 
     def center(self, m: int) -> Vector:
