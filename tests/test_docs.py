@@ -33,7 +33,8 @@ def section(match: re.Match) -> str:
 def sessions(path: Path) -> list[tuple[str, str | None]]:
     """Return the python blocks of a page, each with the output shown after it, or None."""
     text = re.sub(r'--8<-- "([^":]+):(\w+)"', section, path.read_text())
-    pattern = r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    # The formatter would take a snippet line for Python, but not in a block marked {.python}.
+    pattern = r"```(?:python| \{\.python\})\n(.*?)```(?:\n\n```\n(.*?)```)?"
     return [(code, shown or None) for code, shown in re.findall(pattern, text, re.DOTALL)]
 
 
@@ -42,7 +43,7 @@ def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None
     result = []
     for code, shown in sessions(path):
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(code, path.name, "exec"), vars(module))
+            exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
         result.append((code, shown, out.getvalue()))
     return result
 
@@ -118,7 +119,7 @@ def test_pages_print_what_they_show(page, monkeypatch):
 
 M = 4
 AN_INSTANCE = {
-    "HardMargin": lambda: rb.HardMargin(),
+    "HardMargin": rb.HardMargin,
     "Capped": lambda: rb.Capped(2),
     "Caps": lambda: rb.Caps([0.2, 0.5, 0.4, 0.6]),
     "GroupCaps": lambda: rb.GroupCaps([0, 1, 0, 1], [0.6, 0.7]),
@@ -187,6 +188,13 @@ def test_table_of_relaxations_names_every_family():
 )
 def test_what_parameters_decide(f, verdicts):
     assert [c.verdict for c in rb.check_conditions(f(), M)] == verdicts
+
+
+def test_the_tutorial_includes_the_example():
+    text = (ROOT / "docs" / "prototyping.md").read_text()
+    included = re.findall(r'^--8<-- "([^":]+)', text, re.MULTILINE)
+    assert included == ["examples/prototype_a_relaxation.py"] * 2
+    assert len(sessions(ROOT / "docs" / "prototyping.md")) == text.count("```python\n") + 1
 
 
 def test_every_public_name_is_on_the_api_page():
