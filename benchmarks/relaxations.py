@@ -1,4 +1,4 @@
-"""Every relaxation: its distribution against softmax, its corrective round against the hard margin's.
+"""Every relaxation: its distribution against softmax, its round against the hard margin's.
 
 Run: python benchmarks/relaxations.py [--m 1000000]
 """

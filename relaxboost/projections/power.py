@@ -30,7 +30,7 @@ from relaxboost.projections.roots import decreasing_root
 
 Vector = NDArray[np.float64]
 
-_SAMPLE = 4096
+_SAMPLE = 1024
 """Entries from which the first guess of the multipliers is made when there are many more."""
 
 
@@ -112,66 +112,100 @@ def _pass(
     return total, a0, a1, a2, energy
 
 
-class _Smoothed:
-    """The equations of one (u, β), for all or for every s-th entry, scaled to a unit mass.
+class _Part:
+    """Some entries of (u, κ), each standing for `weight` like it, and what a pass leaves there."""
 
-    `mass` is the share of the simplex that the entries carry: 1 for all of them.
-    """
-
-    def __init__(self, u: Vector, kappa: Vector, q: float, beta: float, mass: float) -> None:
-        self.u, self.kappa, self.q, self.beta, self.mass = u, kappa, q, beta, mass
+    def __init__(self, u: Vector, kappa: Vector, weight: float) -> None:
+        self.u, self.kappa, self.weight = u, kappa, weight
         self.logk = np.log(kappa)
-        self._mean = float(kappa.mean())
-        self.t, self._omega = np.empty(u.size), np.empty(u.size)
-        self._last = math.inf
-        low = float(u.min())
-        with np.errstate(under="ignore"):
-            self.g = low - beta * math.log(float(np.exp((low - u) / beta).sum()) / mass)
-        self.sums = (0.0,) * 5
-        self._shift = math.nan
+        self.t, self.omega = np.empty(u.size), np.empty(u.size)
 
-    def normalise(self, log_mu: float) -> None:
-        """Find g with Σt = mass(1 ± 1e-9) at this μ; leaves t and the sums of the last pass."""
+
+class _Smoothed:
+    """The equations of one (u, β), for all entries or for those of a sample."""
+
+    def __init__(self, parts: list[_Part], q: float, beta: float) -> None:
+        self.parts, self.q, self.beta = parts, q, beta
+        self.size = sum(part.weight * part.u.size for part in parts)
+        self.low = min(float(part.u.min()) for part in parts)
+        self.high = max(float(part.u.max()) for part in parts)
+        self.kappas = [float(f([f(part.kappa) for part in parts])) for f in (np.min, np.max)]
+        self._last = math.inf
+        with np.errstate(under="ignore"):
+            total = sum(
+                part.weight * float(np.exp((self.low - part.u) / beta).sum()) for part in parts
+            )
+        self.g = self.low - beta * math.log(total)
+        self.sums = [0.0] * 5
+        self._shift = math.nan
+        self._onwards = 0.0
+        self.missed = 0.0
+
+    @property
+    def solved(self) -> bool:
+        """Whether both equations hold; a sample's may have no solution."""
+        return self.missed <= 1e-8 and self.excess <= 1e-5
+
+    @property
+    def excess(self) -> float:
+        """|Σt − 1| of the last pass."""
+        return abs(self.sums[0] - 1.0)
+
+    def normalise(self, log_mu: float, tolerance: float = 1e-9) -> None:
+        """Find g with Σt = 1 up to the tolerance; leaves t and the sums of the last pass."""
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
         if math.isfinite(self._shift) and self.sums[1] > 0.0:
             # Along the path of normalised t: dg = β (Σ aω / Σ a) dlog μ / q.
-            step = self.beta * self.sums[2] / self.sums[1] * (shift - self._shift) / self.q
+            total, a0, a1, *_ = self.sums
+            step = self.beta / a0 * (a1 * (shift - self._shift) / self.q + 1.0 - total)
             self.g += step if math.isfinite(step) else 0.0
-        self._shift = shift
+        self._shift, self._onwards = shift, 0.0
 
         def excess(g: float) -> tuple[float, float]:
             x = self.q * g / self.beta + shift
             change, self._last = x - self._last, x
-            arrays = (self.t, self._omega, change)
-            self.sums = _pass(self.u, self.kappa, self.logk, g, shift, self.beta, self.q, *arrays)
+            self.sums = [0.0] * 5
+            for part in self.parts:
+                given = part.u, part.kappa, part.logk, g, shift, self.beta, self.q
+                found = _pass(*given, part.t, part.omega, change)
+                self.sums = [x + part.weight * y for x, y in zip(self.sums, found, strict=True)]
             total, slope = self.sums[0], self.sums[1] / self.beta
             if total <= 0.0:
                 return math.inf, math.nan
             if not math.isfinite(total):
                 return -math.inf, math.nan
-            return math.log(self.mass / total), -slope / total
+            return -math.log(total), -slope / total
 
         # The size of the power term at the flattest d.
-        log_power = log_mu - self.q * math.log(self.u.size / self.mass)
+        log_power = log_mu - self.q * math.log(self.size)
         power = math.exp(min(log_power, 600.0))
-        reach = max(self.beta, power * self._mean)
+        reach = max(self.beta, power * self.kappas[1])
         lower, upper = (-math.inf, math.inf) if log_power > 600.0 else self._between(power)
-        self.g = decreasing_root(excess, self.g, reach, 1e-9, lower, upper)
+        self.g = decreasing_root(excess, self.g, reach, tolerance, lower, upper)
 
     def _between(self, power: float) -> tuple[float, float]:
         """Return bounds of g: g − u_i is at least its value at the flattest t for the largest
         entry of t, and at most that for the smallest."""
-        sign, level = math.copysign(power, self.q), self.beta * math.log(self.u.size / self.mass)
-        powers = sign * float(self.kappa.min()), sign * float(self.kappa.max())
-        lower, upper = float(self.u.min()) + min(powers), float(self.u.max()) + max(powers)
+        powers = [math.copysign(power, self.q) * kappa for kappa in self.kappas]
+        level = self.beta * math.log(self.size)
+        lower, upper = self.low + min(powers), self.high + max(powers)
         slack = 1e-14 * (abs(lower) + abs(upper) + level)
         return lower - level - slack, upper - level + slack
 
+    def move(self, step: float) -> None:
+        """Take into account that the multiplier log μ is this far off, in `distribution`."""
+        self._onwards = step
+
     def distribution(self) -> Vector:
-        """Return t at the g where it sums to one, to second order from the last pass."""
-        total, a0, *_ = self.sums
-        step = (self.mass - total) / a0
-        return self.t * (1.0 + step / (1.0 + self._omega))
+        """Return t at the (g, μ) that solve the equations, to second order from the last pass.
+
+        (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
+        """
+        total, a0, a1, *_ = self.sums
+        along = self._onwards / self.q
+        step = (1.0 - total + a1 * along) / a0
+        (part,) = self.parts
+        return part.t * (1.0 + (step - part.omega * along) / (1.0 + part.omega))
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
         """Return log |Σ κ t^{q+1}| and its derivative in log μ along the normalised path.
@@ -179,7 +213,7 @@ class _Smoothed:
         κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
         """
         total, a0, a1, a2, energy = self.sums
-        energy += (self.q + 1.0) * a1 * (self.mass - total) / a0  # where Σt is the mass
+        energy += (self.q + 1.0) * a1 * (1.0 - total) / a0  # where Σt = 1
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
         variance = max(0.0, a2 - a1 * a1 / a0)
         sign = 1.0 if self.q > 0.0 else -1.0
@@ -187,25 +221,73 @@ class _Smoothed:
         return math.log(energy) + scale, -sign * (self.q + 1.0) / abs(self.q) * variance / energy
 
 
+def _root(
+    equations: _Smoothed,
+    miss: Callable[[float], tuple[float, float]],
+    start: float,
+    reach: float,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> float:
+    """Return the log μ at which the decreasing `miss`, of normalised t, is zero.
+
+    Away from the root Σt need not be one exactly, since `log_energy` corrects for it to second
+    order: with a good start this is Newton's method for g and μ at once, one pass for each step.
+    The sign of `miss` may be wrong then, so the root is looked for once more if it is not one.
+    """
+    size = 10.0 * (1.0 + abs(equations.q)) ** 2
+    for roughly in (True, False):
+        last = (math.inf, math.nan)
+
+        def function(log_mu: float, roughly: bool = roughly) -> tuple[float, float]:
+            nonlocal last
+            for tolerance in (3e-2, 1e-3, 1e-5, 1e-9) if roughly else (1e-9,):
+                if tolerance < 3e-2 and equations.excess <= tolerance:
+                    continue
+                equations.normalise(log_mu, tolerance)
+                last = miss(log_mu)
+                if size * equations.excess**2 <= 0.1 * abs(last[0]):
+                    break
+            return last
+
+        root = decreasing_root(function, start, reach, 1e-8, lower, upper)
+        value, slope = last
+        equations.missed = abs(value)
+        if equations.solved and slope < 0.0:
+            equations.move(-value / slope)
+            break
+        start = root
+    return root
+
+
 def _equations(
     u: Vector, kappa: Vector, q: float, beta: float, solve: Callable[[_Smoothed, float], float]
 ) -> Vector:
     """Solve for (g, μ), on a sample first where there are many entries; return t / Σt."""
     beta = positive("beta", beta)
-    stride = u.size // _SAMPLE
-    log_mu, g = math.nan, math.nan
-    if stride >= 8:
-        part = kappa if kappa.size == 1 else np.ascontiguousarray(kappa[::stride])
-        sample = np.ascontiguousarray(u[::stride])
-        rough = _Smoothed(sample, part, q, beta, sample.size / u.size)
+    log_mu = g = math.nan
+    if u.size >= 4 * _SAMPLE:
+        rough = _Smoothed(_sample(u, kappa), q, beta)
         log_mu = solve(rough, math.nan)
-        g = rough.g
-    full = _Smoothed(u, kappa, q, beta, 1.0)
-    if math.isfinite(g):
-        full.g = g
+        log_mu, g = (log_mu, rough.g) if rough.solved else (math.nan, math.nan)
+    full = _Smoothed([_Part(u, kappa, 1.0)], q, beta)
+    full.g = g if math.isfinite(g) else full.g
     solve(full, log_mu)
     d = full.distribution()
     return d / d.sum()
+
+
+def _sample(u: Vector, kappa: Vector) -> list[_Part]:
+    """Return every s-th entry, and all of the smallest u: a few of those may carry all of d."""
+    stride = u.size // _SAMPLE
+    low = np.partition(u[::stride], 1)[1]
+    few, rest = np.flatnonzero(u <= low), np.arange(0, u.size, stride)
+    rest = rest[u[rest] > low]
+    return [
+        _Part(u[i], kappa if kappa.size == 1 else kappa[i], weight)
+        for i, weight in ((few, 1.0), (rest, (u.size - few.size) / max(1, rest.size)))
+        if i.size
+    ]
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
@@ -227,7 +309,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
     log_mu = math.log(mu)
 
     def solve(equations: _Smoothed, _: float) -> float:
-        equations.normalise(log_mu)
+        equations.normalise(log_mu, 1e-7)
         return log_mu
 
     return _equations(u, kappa, q, beta, solve)
@@ -241,11 +323,9 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
     """
 
     def miss(equations: _Smoothed, log_mu: float) -> tuple[float, float]:
-        equations.normalise(log_mu)
         value, slope = equations.log_energy(log_mu)
         sign = 1.0 if q > 0.0 else -1.0
-        # A sample carries its share of the sum, at entries of the same size as in the whole.
-        return sign * (value - bound - math.log(equations.mass)), sign * slope
+        return sign * (value - bound), sign * slope
 
     free = _softmin(u, positive("beta", beta))
     if _within(free, kappa, q, bound):
@@ -253,9 +333,9 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
 
     def solve(equations: _Smoothed, start: float) -> float:
         if math.isnan(start):
-            spread = float(equations.u.max() - equations.u.min())
-            start = math.log(spread + beta) - math.log(float(equations.kappa.mean()))
-        return decreasing_root(lambda x: miss(equations, x), start, 2.0, 1e-13)
+            spread = equations.high - equations.low
+            start = math.log(spread + beta) - math.log(equations.kappas[1])
+        return _root(equations, lambda x: miss(equations, x), start, 2.0)
 
     return _equations(u, kappa, q, beta, solve)
 
@@ -274,14 +354,12 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
 
     def solve(equations: _Smoothed, start: float) -> float:
         def miss(log_mu: float) -> tuple[float, float]:
-            equations.normalise(log_mu)
             value, slope = equations.log_energy(log_mu)
-            value -= math.log(equations.mass)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
 
         low, high = math.log(c) - q * large - 1e-9, math.log(c) - q * small + 1e-9
         start = 0.5 * (low + high) if math.isnan(start) else start
-        return decreasing_root(miss, start, 1.0, 1e-13, low, high)
+        return _root(equations, miss, start, 1.0, low, high)
 
     return _equations(u, kappa, q, beta, solve)
 

@@ -132,9 +132,11 @@ class Mahalanobis(Relaxation):
             sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
-        v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
+        v = np.linalg.lstsq(self.matrix.T, x, rcond=None)[0].astype(np.float64)
         length = float(np.linalg.norm(v))
-        return d, gamma, v if ball or length <= self.limit else v * (self.limit / length)
+        if not ball and length > self.limit:
+            v *= self.limit / length
+        return d, gamma, v
 
     @cached_property
     def _largest(self) -> float:
