@@ -21,6 +21,7 @@ FLOORS = [
     {"game"},
     {"solution"},
     {"solvers", "boosters"},
+    {"certificates"},
     {"datasets"},
     {"report", "plots"},
     {"testing"},

@@ -56,8 +56,9 @@ class StumpMatrix(MarginMatrix):
         self, X: NDArray[np.float64], y: Vector, names: tuple[str, ...], max_cuts: int | None
     ) -> None:
         self.m = X.shape[0]
-        self._y = y
-        self._names = names
+        self._X, self._y = X, y
+        self._names, self._max_cuts = names, max_cuts
+        self._after: list[list[int]] = []  # the levels that the cuts of each feature follow
         cuts: list[NDArray[np.float64]] = []  # (low, high) pairs of each feature
         codes = []
         for x in X.T:
@@ -65,6 +66,7 @@ class StumpMatrix(MarginMatrix):
             after = np.arange(levels.size - 1)
             if max_cuts is not None and after.size > max_cuts:
                 after = np.unique(np.linspace(0, after.size - 1, max_cuts).round().astype(int))
+            self._after.append(after.tolist())
             codes.append(np.searchsorted(after, code, side="left"))
             cuts.append(np.column_stack([levels[after], levels[after + 1]]))
         self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
@@ -108,6 +110,16 @@ class StumpMatrix(MarginMatrix):
     def digest(self) -> str:
         """Return the SHA-256 of the recipe and of the data (X, y)."""
         return self._digest
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what makes the columns of the data: `max_cuts` and, if not all, the cuts."""
+        if self._max_cuts is None:
+            return {"max_cuts": None, "cuts": None}
+        return {"max_cuts": self._max_cuts, "cuts": self._after}
+
+    def data(self) -> NDArray[np.float64]:
+        """Return y and X side by side, shape (m, 1 + features)."""
+        return np.column_stack([self._y, self._X])
 
 
 def stumps(

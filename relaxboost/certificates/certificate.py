@@ -1,0 +1,189 @@
+"""A certificate in memory: its document, its bounds, and whether it can be accepted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.certificates import check
+from relaxboost.errors import InputError, MissingDependencyError
+from relaxboost.files import check_output, write_atomically
+
+
+class Verdict(NamedTuple):
+    """What checking a certificate came to."""
+
+    ok: bool
+    """Whether the bracket is proved."""
+    level: str | None
+    """exact or enclosed; numerical where there is nothing to check; None for what is no
+    certificate."""
+    lower: Fraction | None
+    upper: Fraction | None
+    reason: str
+    """Why it is not accepted."""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+@contextmanager
+def precisely(level: str, precision: int) -> Iterator[Any]:
+    """Give what a level calculates with, and leave python-flint's settings as they were."""
+    if level != "enclosed":
+        yield Fraction
+        return
+    try:
+        import flint
+    except ImportError:
+        raise MissingDependencyError(
+            "enclosed certificates need python-flint: pip install 'relaxboost[exact]'"
+        ) from None
+    before = flint.ctx.prec
+    try:
+        yield check.enclosed(precision)
+    finally:
+        flint.ctx.prec = before
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
+
+    document: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def made(cls, content: dict[str, Any]) -> Certificate:
+        """Return the certificate with this content, its digest added."""
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Return the certificate in a file, unchecked."""
+        try:
+            document = check.load(path)
+        except (check.Rejected, ValueError, RecursionError) as error:
+            raise InputError(f"{path} is no certificate: {error}") from None
+        if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
+            raise InputError(f"{path} is no certificate: it has no lower, upper or level")
+        return cls(document)
+
+    @property
+    def level(self) -> str:
+        """exact, enclosed, or numerical, which proves nothing."""
+        return str(self.document["level"])
+
+    @property
+    def lower(self) -> Fraction:
+        """The lower bound claimed."""
+        return _number(self.document["lower"])
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper bound claimed."""
+        return _number(self.document["upper"])
+
+    @property
+    def gap(self) -> Fraction:
+        """upper − lower."""
+        return self.upper - self.lower
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the content."""
+        return str(self.document["digest"])
+
+    def __repr__(self) -> str:
+        low, high = float(self.lower), float(self.upper)
+        proof = "bracketed, numerical" if self.level == "numerical" else f"certified, {self.level}"
+        return f"Certificate({proof}: {low:.12g} <= rho <= {high:.12g}, gap {high - low:.2g})"
+
+    def tobytes(self) -> bytes:
+        """Return the file: JSON, the same bytes for the same certificate."""
+        return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all."""
+        write_atomically(check_output(path), self.tobytes())
+
+    def check(self, A: Any = None) -> Verdict:
+        """Check it, as `check_certificate` does a file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "certificate.json"
+            path.write_bytes(self.tobytes())
+            return check_certificate(path, A)
+
+
+def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
+    """Return whether the certificate in a file proves its bracket.
+
+    Everything is recomputed by `certificates/check.py`, which shares no code with what made the
+    certificate.
+
+    Parameters
+    ----------
+    path : path
+        The certificate.
+    A : array of shape (m, n), a matrix of `relaxboost.matrices`, or a path; optional
+        The margin matrix, where the certificate has only its SHA-256; for a path, a file as
+        FORMAT.md describes.
+
+    Returns
+    -------
+    Verdict
+        True where it is accepted; `reason` says why not.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        given = _write_matrix(A, Path(folder))
+        with precisely("exact" if not _has_flint() else "enclosed", 53):
+            level, lower, upper, reason = check.verdict(os.fspath(path), given)
+    if level is not None:
+        return Verdict(True, level, lower, upper, "")
+    try:
+        found = Certificate.load(path).level
+    except (InputError, OSError):
+        found = ""
+    return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
+
+
+def _has_flint() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("flint") is not None
+
+
+def _write_matrix(A: Any, folder: Path) -> str | None:
+    from relaxboost.certificates.emit import text
+    from relaxboost.matrices import MarginMatrix, StumpMatrix
+
+    if A is None or isinstance(A, str | os.PathLike):
+        return None if A is None else os.fspath(A)
+    if isinstance(A, StumpMatrix):
+        rows = A.data()
+    elif isinstance(A, MarginMatrix):
+        rows = A.toarray()
+    else:
+        rows = np.asarray(A, dtype=np.float64)
+        if rows.ndim != 2:
+            raise InputError(f"A must be a matrix, got shape {rows.shape}")
+    path = folder / "matrix.csv"
+    path.write_text("\n".join(text(rows)) + "\n")
+    return os.fspath(path)
+
+
+def _number(text: Any) -> Fraction:
+    try:
+        return check.fraction(text, "bound")
+    except check.Rejected:
+        return Fraction(float(text))

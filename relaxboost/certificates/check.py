@@ -1,0 +1,378 @@
+"""Check a certificate: python check.py FILE [--matrix FILE]. FORMAT.md says what it holds.
+
+This file stands alone and can be copied; for certificates of the level `enclosed` it needs
+check_enclosed.py beside it, and python-flint. It evaluates and never optimises:
+rho <= f(d) + g(A'd) for every d in the simplex, and rho >= gamma - f*(x) - g*(w) for every w and
+every x >= gamma - Aw. Whatever is not as FORMAT.md says is rejected, with the reason.
+"""
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import re
+import struct
+import sys
+from fractions import Fraction
+from operator import ge, mul, sub
+
+LARGEST = 1 << 28  # bytes of a file, and entries of a matrix
+DIGITS = 20_000  # of a number
+ZERO = Fraction(0)
+
+
+class Rejected(Exception):
+    """Why a certificate is not accepted."""
+
+
+def need(condition, reason):
+    """Raise unless the condition is True; a comparison of balls is, if it is certain."""
+    if condition is not True:
+        raise Rejected(reason)
+
+
+def fraction(text, name):
+    """Return the number that a string like "-3/7" spells."""
+    short = isinstance(text, str) and len(text) <= 2 * DIGITS
+    parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", text, re.ASCII) if short else None
+    fine = parts is not None and max(map(len, parts.groups(""))) <= DIGITS
+    need(fine, f"{name!r}: {str(text)[:20]!r} is no number like '-3/7' of at most {DIGITS} digits")
+    return Fraction(whole(parts[1]), whole(parts[2] or "1"))
+
+
+def whole(text):
+    """Return int(text) where Python limits how many digits int takes."""
+    value = 0
+    for start in range(0, len(text.lstrip("-")), 4000):
+        part = text.lstrip("-")[start : start + 4000]
+        value = value * 10 ** len(part) + int(part)
+    return -value if text.startswith("-") else value
+
+
+class Fields:
+    """An object of the document: every field is taken once, and none may be left over."""
+
+    def __init__(self, given, where):
+        need(isinstance(given, dict), f"{where} is not an object")
+        self.left, self.where = dict(given), where
+
+    def take(self, name, kind=str):
+        """Return a field of this type."""
+        need(name in self.left, f"{self.where} has no {name!r}")
+        need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
+        return Fields(self.left.pop(name), name) if kind is dict else self.left.pop(name)
+
+    def number(self, name, above=None):
+        """Return a rational number."""
+        value = fraction(self.take(name), name)
+        need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
+        return value
+
+    def whole(self, name, low, high):
+        """Return an integer in its range."""
+        value = self.take(name, int)
+        need(low <= value <= high, f"{name!r} in {self.where} is not in {low}..{high}")
+        return value
+
+    def vector(self, name, length, above=None):
+        """Return numbers with a common denominator or, given one string, equal ones."""
+        if isinstance(self.left.get(name), str):
+            return [self.number(name, above)] * length
+        fields = self.take(name, dict)
+        below, items = fields.number("denominator", 0), fields.take("numerators", list)
+        fields.done()
+        need(len(items) == length, f"{name!r} has {len(items)} entries in place of {length}")
+        values = [fraction(item, name) / below for item in items]
+        need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
+        return values
+
+    def done(self):
+        """Reject what was not taken."""
+        need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
+
+
+def load(path):
+    """Return the document in a file."""
+    need(os.path.getsize(path) <= LARGEST, f"the file has more than {LARGEST} bytes")
+
+    def unique(pairs):
+        need(len(dict(pairs)) == len(pairs), "an object has a key twice")
+        return dict(pairs)
+
+    def number(text):
+        need(re.fullmatch("-?[0-9]{1,9}", text) is not None, f"{text[:20]} is no short integer")
+        return int(text)
+
+    with open(path, encoding="utf-8") as file:
+        hooks = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), number)
+        return json.load(file, object_pairs_hook=unique, **hooks)
+
+
+def matrix(game, m, n, path):
+    """Return the rows of A, and the SHA-256 of what they come from."""
+    recipe = game.take("stumps", dict) if "stumps" in game.left else None
+    if "rows" in game.left:
+        lines = game.take("rows", list)
+    else:
+        need(path is not None, "A is not in this file: give it with --matrix")
+        need(os.path.getsize(path) <= LARGEST, f"the matrix has more than {LARGEST} bytes")
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    fine = all(type(s) is str and re.fullmatch(r"[-+0-9.e,]+", s, re.ASCII) for s in lines)
+    need(fine and len(lines) == m, f"A is not {m} lines of numbers with commas between them")
+    rows = [[float(number) for number in line.split(",")] for line in lines]
+    need(all(len(row) == len(rows[0]) for row in rows), "lines of A differ in length")
+    if recipe is not None:
+        return stumps(recipe, rows, n)
+    need(len(rows[0]) == n and all(-1 <= a <= 1 for row in rows for a in row),
+         f"A has not {n} columns of numbers in [-1, 1]")  # fmt: skip
+    sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
+    for column in zip(*rows, strict=True):
+        used = [i for i, a in enumerate(column) if a]
+        values = [column[i] for i in used]
+        sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
+    return rows, sha.hexdigest()
+
+
+def stumps(recipe, data, n):
+    """Return rows y sign(x - cut) of data (y, x): columns by feature, then by level cut after."""
+    need(all(abs(row[0]) == 1 and math.isfinite(sum(row)) for row in data), "y is not -1 or 1")
+    places, cuts, most = [], recipe.left.pop("cuts", None), recipe.left.pop("max_cuts", None)
+    recipe.done()
+    fine = cuts is None or (type(cuts) is list and len(cuts) == len(data[0]) - 1)
+    need(fine and all(type(c) is list for c in cuts or ()), "cuts are not a list for each feature")
+    for f, x in enumerate(list(zip(*data, strict=True))[1:]):
+        levels = sorted(set(x))
+        after = range(len(levels) - 1) if cuts is None else cuts[f]
+        need(all(type(a) is int and 0 <= a < len(levels) - 1 for a in after), "a cut is no level")
+        places += [(f + 1, levels[a]) for a in after]
+    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
+    head = f"relaxboost stumps v1 {(len(data), len(data[0]) - 1)} max_cuts={most}\n"
+    values = [x + 0.0 for row in data for x in row[1:]] + [row[0] for row in data]
+    sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
+    return [[r[0] if r[f] > c else -r[0] for f, c in places] for r in data], sha.hexdigest()
+
+
+def products(rows, d, w):
+    """Return Aw and A'd, exactly; w maps columns to numbers."""
+    scale = max(a.as_integer_ratio()[1] for row in rows for a in row)
+    rows = [
+        [int(a * scale) if scale == 1 else int(Fraction(a) * scale) for a in row] for row in rows
+    ]
+    below = math.lcm(*(x.denominator for x in (*d, *w.values())))
+    weights, columns = [int(c * below) for c in w.values()], list(w)
+    margins = [sum(map(mul, (row[j] for j in columns), weights)) for row in rows]
+    edges = [0] * len(rows[0])
+    for share, row in zip((int(x * below) for x in d), rows, strict=True):
+        if share:
+            edges = [e + share * a for e, a in zip(edges, row, strict=True)]
+    return [Fraction(u, scale * below) for u in margins], [
+        Fraction(v, scale * below) for v in edges
+    ]
+
+
+def groups(spec, m):
+    """Return the examples of each group, and last those in none (label -1)."""
+    labels = spec.take("groups", list) if "groups" in spec.left else list(range(m))
+    fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
+    need(fine, f"groups are not {m} labels")
+    members = [[] for _ in range(max(labels) + 2)]
+    for i, g in enumerate(labels):
+        members[g].append(i)
+    return members
+
+
+# Each kind of f returns f(d), on all of R^m, and f*(x, witness); `real` makes of a rational what
+# the level calculates with: itself, or a ball around it.
+
+
+def hard_margin(spec, m, real):
+    """Return f = 0."""
+    return lambda d: real(ZERO), lambda x, w: need(not any(x), "x is not 0") or real(ZERO)
+
+
+def caps(spec, m, real):
+    """Return f = 0 where the sum of |d| over each group g is at most c_g."""
+    *members, free = groups(spec, m)
+    pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
+
+    def penalty(d):
+        need(all(sum(abs(d[i]) for i in g) <= c for g, c in pairs), "d exceeds a cap")
+        return real(ZERO)
+
+    def conjugate(x, w):
+        need(not any(x[i] for i in free), "x is not 0 where there is no cap")
+        return real(sum((c * max(abs(x[i]) for i in g) for g, c in pairs if g), ZERO))
+
+    return penalty, conjugate
+
+
+def norm(spec, m, real):
+    """Return f = c |d|, or 0 where |d| <= r: the sum or the maximum of a |d|."""
+    p, a = spec.take("p"), spec.vector("weights", m, 0)
+    need(p in ("1", "inf"), "p is neither 1 nor inf")
+    size, dual = (sum, max) if p == "1" else (max, sum)
+    return bounded(
+        spec,
+        real,
+        lambda d: real(size(b * abs(y) for b, y in zip(a, d, strict=True))),
+        lambda x, w: real(dual(abs(y) / b for b, y in zip(a, x, strict=True))),
+    )
+
+
+def bounded(spec, real, size, dual):
+    """Return f and f* of a norm that is a penalty or bounds a ball."""
+    if "weight" in spec.left:
+        c = real(spec.number("weight", 0))
+        inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
+        return lambda d: c * size(d), inside
+    r = real(spec.number("radius", 0))
+    within = lambda d: need(size(d) <= r, "d is outside the ball") or real(ZERO)  # noqa: E731
+    return within, lambda x, w: r * dual(x, w)
+
+
+KINDS = {"hard-margin": hard_margin, "caps": caps, "norm": norm}
+
+
+def atom(spec, m, real):
+    """Return f and f* of what is no sum and no multiple."""
+    kind = spec.take("kind")
+    need(kind in KINDS, f"{kind[:40]!r} is no relaxation that this level knows")
+    found = KINDS[kind](spec, m, real)
+    spec.done()
+    return found
+
+
+def relaxation(spec, m, real):
+    """Return f, and a function of margins u and a witness that is nowhere above F(u)."""
+    if spec.left.get("kind") == "sum":
+        spec.take("kind")
+        one, two = (relaxation(spec.take(s, dict), m, real) for s in ("first", "second"))
+        spec.done()
+
+        def split(u, w):
+            v, first, second = w.vector("v", m), w.take("first", dict), w.take("second", dict)
+            w.done()
+            return one[1](v, first) + two[1](list(map(sub, u, v)), second)
+
+        return lambda d: one[0](d) + two[0](d), split
+    if spec.left.get("kind") == "scaled":
+        spec.take("kind")
+        c, (f, lower) = spec.number("factor", 0), relaxation(spec.take("of", dict), m, real)
+        spec.done()
+        return lambda d: real(c) * f(d), lambda u, w: real(c) * lower([x / c for x in u], w)
+    f, conjugate = atom(spec, m, real)
+
+    def bound(u, w):
+        gamma = w.number("gamma")
+        least = [gamma - v for v in u]
+        x = w.vector("x", m) if "x" in w.left else least
+        if "floor" in w.left:
+            floor = w.number("floor")
+            x = [max(y, floor) for y in least]
+        need(all(map(ge, x, least)), "x is below gamma - u")
+        value = conjugate(x, w)
+        w.done()
+        return real(gamma) - value
+
+    return f, bound
+
+
+def outer(spec, w, v, real):
+    """Return g(v) and g*(w)."""
+    kind, c = spec.take("kind"), list(w.values())
+    if kind == "simplex":
+        need(sum(c) == 1 and min(c) >= 0, "w is not in the simplex")
+        return real(max(v)), real(ZERO)
+    size, square = spec.number("size", 0), sum(x * x for x in c)
+    if kind == "squared-norm":
+        return real(sum(x * x for x in v) / (4 * size)), real(size * square)
+    if kind == "l1":
+        need(sum(map(abs, c)) <= size, "w is outside the l1 ball")
+        return real(size * max(map(abs, v))), real(ZERO)
+    need(kind == "l2", f"the set {kind[:40]!r} is unknown")
+    need(square <= size * size, "w is outside the l2 ball")
+    return (real(size * size * sum(x * x for x in v))).sqrt(), real(ZERO)
+
+
+def check(document, path=None):
+    """Return (level, lower, upper) as claimed and proved, or raise Rejected with the reason."""
+    doc = Fields(document, "the document")
+    doc.left.pop("comments", None)
+    digest = doc.take("digest")
+    content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
+    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
+    need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
+    need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
+    level, real = doc.take("level"), Fraction
+    need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
+    if level == "enclosed":
+        real = enclosed(doc.whole("precision", 53, 4096))
+    game = doc.take("game", dict)
+    m, n = game.whole("m", 1, LARGEST), game.whole("n", 1, LARGEST)
+    need(m * n <= LARGEST, "A is too large")
+    d, columns = doc.vector("d", m), doc.take("columns", list)
+    w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
+    fine = len(w) == len(columns) and all(type(j) is int and 0 <= j < n for j in columns)
+    need(fine, "columns are not different ones of A")
+    need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
+    rows, sha = matrix(game, m, n, path)
+    need(game.take("sha256") == sha, "the SHA-256 of A is another one")
+    f, bound = relaxation(game.take("relaxation", dict), m, real)
+    u, v = products(rows, d, w)
+    g, cost = outer(game.take("over", dict), w, v, real)
+    low, high = doc.number("lower"), doc.number("upper")
+    witness = doc.take("witness", dict)
+    game.done(), doc.done()
+    need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
+    need(f(d) + g <= real(high), "the upper bound is below what d proves")
+    return level, low, high
+
+
+def enclosed(precision):
+    """Return what makes balls of this many bits, and learn the relaxations that need them."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
+    need(os.path.exists(beside), "check_enclosed.py is not beside check.py, and the level needs it")
+    spec = importlib.util.spec_from_file_location("check_enclosed", beside)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise Rejected(f"the level is enclosed: {error}; pip install python-flint") from error
+    return module.balls(precision, sys.modules[__name__])
+
+
+def verdict(path, matrix_path=None):
+    """Return (level, lower, upper, reason): level None with the reason if it is rejected."""
+    try:
+        return (*check(load(path), matrix_path), "")
+    except Rejected as error:
+        return None, None, None, str(error)
+    except (
+        OSError,
+        UnicodeDecodeError,
+        ValueError,
+        RecursionError,
+        OverflowError,
+        MemoryError,
+    ) as e:
+        return None, None, None, f"unreadable: {type(e).__name__}: {str(e)[:200]}"
+
+
+def main(arguments):
+    """Print the verdict; return 0 if the certificate is accepted, 1 if not, 2 for misuse."""
+    if len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
+        print("usage: check.py FILE [--matrix FILE]", file=sys.stderr)
+        return 2
+    level, low, high, reason = verdict(arguments[0], *arguments[2:])
+    if level is None:
+        print(f"REJECTED: {reason}")
+        return 1
+    low, high = (f"{x} = " * (len(str(x)) < 40) + f"{float(x):.17g}" for x in (low, high))
+    print(f"accepted, {level}: {low} <= rho <= {high}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

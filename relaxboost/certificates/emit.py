@@ -1,0 +1,270 @@
+"""Make certificates: exact points, exact margins and edges, a witness, and what they prove."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.certificates import check, products, rational, spell
+from relaxboost.certificates.certificate import Certificate, precisely
+from relaxboost.errors import InputError
+from relaxboost.game import Game
+from relaxboost.matrices import StumpMatrix
+from relaxboost.relaxations import Relaxation
+from relaxboost.solution import Solution
+
+LEVELS = ("numerical", "enclosed", "exact")
+PRECISION = 192
+"""Bits of the balls of an enclosed certificate."""
+
+INLINE = 200_000
+"""Entries of A up to which it is written into the certificate."""
+
+
+def certify(
+    solution: Solution | Game,
+    level: str | None = None,
+    *,
+    d: Any = None,
+    w: Any = None,
+    inline: bool | None = None,
+) -> Certificate:
+    """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
+
+    The points are made exact: d non-negative integers over one denominator that sum to it, w
+    signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
+    γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd).
+
+    Parameters
+    ----------
+    solution : Solution or Game
+        What `solve` or `reference` returned; or a game, with `d` and `w`.
+    level : {"exact", "enclosed", "numerical"}, optional
+        Rational arithmetic, balls (needs python-flint), or floats that prove nothing. By default
+        the strongest that the relaxation and the outer set allow.
+    d : array of shape (m,), optional
+        In place of the solution's; Fractions are kept exactly.
+    w : array of shape (n,) or (support, coefficients), optional
+        In place of the solution's; Fractions are kept exactly.
+    inline : bool, optional
+        Whether A is written into the certificate, by default up to 200 000 entries. Else the
+        checker has to be given it, and knows it by its SHA-256. Stumps are always described by
+        their recipe and the SHA-256 of the data; `inline` is then whether the data are there.
+
+    Raises
+    ------
+    InputError
+        If the level is beyond what the relaxation allows, columns are not enumerated, or no exact
+        point near d is feasible.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
+    (2004) for rigorous bounds from approximate points.
+    """
+    game = solution if isinstance(solution, Game) else solution.game
+    level = _level(game, level)
+    if game.n is None:
+        raise InputError(
+            f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
+            "write the hypotheses used into a matrix"
+        )
+    witness = None
+    if isinstance(solution, Solution):
+        witness = solution.witness if w is None else None
+        d = solution.d if d is None else d
+        w = (solution.support, solution.coefficients) if w is None else w
+    if d is None or w is None:
+        raise InputError("certify needs a solution, or a game with both d and w")
+    document = {"format": "relaxboost certificate", "version": 1, "level": level}
+    document["game"] = _describe(game, level, INLINE if inline is None else inline * 10**9)
+    if level == "numerical":
+        return _numerical(document, game, d, w)
+    if level == "enclosed":
+        document["precision"] = PRECISION
+    with precisely(level, PRECISION) as real:
+        points = _exact_d(d, game, real), _exact_w(w, game)
+        return _prove(document, game, *points, witness, real)
+
+
+def _level(game: Game, level: str | None) -> str:
+    known = [game.relaxation.level, game.over.level]
+    strongest = min(known, key=LEVELS.index)
+    if level is None:
+        return strongest
+    if level not in LEVELS:
+        raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
+    # What is numerical by its solver may still have formulas that balls can evaluate.
+    if level == "exact" and strongest != "exact":
+        raise InputError(
+            f"{game.relaxation!r} over {game.over!r} allows {strongest} certificates, not exact "
+            "ones; leave level out, or use caps and l1 or l-inf norms"
+        )
+    return level
+
+
+def _describe(game: Game, level: str, inline: int) -> dict[str, Any]:
+    f, matrix = game.relaxation, game.matrix
+    described: dict[str, Any] = {
+        "m": game.m,
+        "n": game.n,
+        "sha256": matrix.digest(),
+        "over": spell.over(game.over),
+    }
+    if level == "numerical":
+        described["relaxation"] = {"kind": "custom", "text": repr(f)}
+        return described
+    described["relaxation"] = spell.relaxation(f, game.m)
+    if isinstance(matrix, StumpMatrix):
+        described["stumps"] = matrix.recipe()
+        lines = matrix.data()
+    elif game.m * (game.n or 0) <= inline:
+        lines = matrix.toarray()
+    if isinstance(matrix, StumpMatrix) and lines.size > inline:
+        return described
+    if isinstance(matrix, StumpMatrix) or game.m * (game.n or 0) <= inline:
+        described["rows"] = text(lines)
+    return described
+
+
+def text(rows: Any) -> list[str]:
+    """Return the rows of an array of doubles as lines that read back as the same doubles."""
+    return [
+        ",".join(str(int(x)) if x == int(x) else repr(x) for x in row)
+        for row in np.asarray(rows, dtype=np.float64).tolist()
+    ]
+
+
+def _fractions(values: Any) -> list[Fraction] | None:
+    """Return the values if they are given as exact rationals."""
+    entries = list(values)
+    exact = any(isinstance(x, Fraction) for x in entries)
+    return [Fraction(x) for x in entries] if exact else None
+
+
+def _exact_d(d: Any, game: Game, real: Any) -> list[Fraction]:
+    """Return a d of the simplex at which f is finite for certain."""
+    given = _fractions(d)
+    if given is not None:
+        return given
+    f, _ = check.relaxation(
+        check.Fields(spell.relaxation(game.relaxation, game.m), "f"), game.m, real
+    )
+    point = rational.distribution(game.repair_d(d).tolist(), game.relaxation)
+    center = rational.distribution(game.relaxation.center(game.m).tolist(), game.relaxation)
+    reason = ""
+    for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
+        moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)] if step else point
+        try:
+            f(moved)
+        except check.Rejected as error:
+            reason = str(error)
+            continue
+        return moved
+    raise InputError(
+        f"no exact point near d is certainly in the domain of {game.relaxation!r}: {reason}; "
+        "its domain hardly meets the simplex: enlarge it a little"
+    )
+
+
+def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
+    """Return a w of the outer set, by column."""
+    if isinstance(w, tuple) and _fractions(w[1]) is not None:
+        return {int(j): Fraction(c) for j, c in zip(*w, strict=True) if c}
+    if not isinstance(w, tuple) and _fractions(w) is not None:
+        return {j: Fraction(c) for j, c in enumerate(w) if c}
+    support, coefficients = game.repair_w(w)
+    exact = rational.weights(coefficients.tolist(), game.over)
+    return {int(j): c for j, c in zip(support, exact, strict=True) if c}
+
+
+def _prove(
+    document: dict[str, Any],
+    game: Game,
+    d: list[Fraction],
+    w: dict[int, Fraction],
+    known: Any,
+    real: Any,
+) -> Certificate:
+    """Evaluate both bounds and complete the document."""
+    below_d = math.lcm(*(x.denominator for x in d))
+    below_w = math.lcm(*(c.denominator for c in w.values()))
+    shares = [int(x * below_d) for x in d]
+    v: list[Fraction] = []
+    for found, shift in products.edges(game.matrix, shares):
+        v += [Fraction(e, below_d << shift) for e in found]
+    found, shift = products.margins(game.matrix, list(w), [int(c * below_w) for c in w.values()])
+    u = [Fraction(x, below_w << shift) for x in found] if w else [Fraction(0)] * game.m
+    described = document["game"]
+    f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
+    g, cost = check.outer(check.Fields(described["over"], "over"), w, v, real)
+    document["d"] = {
+        "denominator": spell.integer(below_d),
+        "numerators": [spell.integer(x) for x in shares],
+    }
+    document["columns"] = list(w)
+    document["w"] = {
+        "denominator": spell.integer(below_w),
+        "numerators": [spell.integer(int(c * below_w)) for c in w.values()],
+    }
+    witness, lower = _witness(game.relaxation, u, known, bound)
+    document["witness"] = witness
+    document["lower"] = spell.number(_below(lower - cost))
+    document["upper"] = spell.number(-_below(-(f(d) + g)))
+    return Certificate.made(document)
+
+
+def _witness(
+    f: Relaxation, u: Sequence[Fraction], known: Any, bound: Any
+) -> tuple[dict[str, Any], Any]:
+    """Return a witness that the checker accepts and the bound it proves.
+
+    One that misses a constraint by a rounding has its threshold lowered until it does not.
+    """
+    if known is None:
+        known = f.witness(np.array([float(x) for x in u]))
+    found = spell.witness(f, known, u)
+    reason = ""
+    for e in (None, *range(60, -8, -1)):
+        given = (
+            found
+            if e is None
+            else _lowered(found, Fraction(1, 2**e) if e >= 0 else Fraction(2**-e))
+        )
+        try:
+            return given, bound(u, check.Fields(given, "witness"))
+        except check.Rejected as error:
+            reason = str(error)
+    raise InputError(f"no witness near that of {f!r} proves a bound: {reason}")
+
+
+def _lowered(witness: dict[str, Any], by: Fraction) -> dict[str, Any]:
+    """Return the witness with every threshold lowered."""
+    return {
+        name: spell.number(check.fraction(value, name) - by) if name == "gamma"
+        else _lowered(value, by) if name in ("first", "second") else value
+        for name, value in witness.items()
+    }  # fmt: skip
+
+
+def _below(x: Any) -> Fraction:
+    """Return a rational not above x, itself if it is one."""
+    if isinstance(x, Fraction):
+        return x
+    mantissa, exponent = x.lower().man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return Fraction(math.floor(exact * 2**100), 2**100)
+
+
+def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
+    """Complete a document that nobody can check, and that says so."""
+    support, coefficients = game.repair_w(w)
+    lower, upper = game.bracket(d, (support, coefficients))
+    document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
+    document["columns"], document["w"] = support.tolist(), [repr(x) for x in coefficients.tolist()]
+    document["lower"], document["upper"] = repr(lower), repr(upper)
+    return Certificate.made(document)
