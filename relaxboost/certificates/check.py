@@ -15,7 +15,8 @@ import re
 import struct
 import sys
 from fractions import Fraction
-from operator import ge, mul, sub
+from itertools import compress
+from operator import add, ge, mul, sub
 
 LARGEST = 1 << 28  # bytes of a file, and entries of a matrix
 DIGITS = 20_000  # of a number
@@ -121,16 +122,18 @@ def matrix(game, m, n, path):
             lines = file.read().splitlines()
     fine = all(type(s) is str and re.fullmatch(r"[-+0-9.e,]+", s, re.ASCII) for s in lines)
     need(fine and len(lines) == m, f"A is not {m} lines of numbers with commas between them")
-    rows = [[float(number) for number in line.split(",")] for line in lines]
+    rows = []
+    for tokens in (line.split(",") for line in lines):
+        known = {token: float(token) for token in set(tokens)}
+        rows.append(list(map(known.__getitem__, tokens)))
     need(all(len(row) == len(rows[0]) for row in rows), "lines of A differ in length")
     if recipe is not None:
         return stumps(recipe, rows, n)
-    need(len(rows[0]) == n and all(-1 <= a <= 1 for row in rows for a in row),
-         f"A has not {n} columns of numbers in [-1, 1]")  # fmt: skip
+    inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
+    need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for column in zip(*rows, strict=True):
-        used = [i for i, a in enumerate(column) if a]
-        values = [column[i] for i in used]
+        used, values = list(compress(range(m), column)), list(filter(None, column))
         sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
     return rows, sha.hexdigest()
 
@@ -156,20 +159,16 @@ def stumps(recipe, data, n):
 
 def products(rows, d, w):
     """Return Aw and A'd, exactly; w maps columns to numbers."""
-    scale = max(a.as_integer_ratio()[1] for row in rows for a in row)
-    rows = [
-        [int(a * scale) if scale == 1 else int(Fraction(a) * scale) for a in row] for row in rows
-    ]
+    entries = set().union(*rows)
+    scale = max(a.as_integer_ratio()[1] for a in entries)
+    whole = {a: int(Fraction(a) * scale) for a in entries}
+    columns = [list(map(whole.__getitem__, column)) for column in zip(*rows, strict=True)]
     below = math.lcm(*(x.denominator for x in (*d, *w.values())))
-    weights, columns = [int(c * below) for c in w.values()], list(w)
-    margins = [sum(map(mul, (row[j] for j in columns), weights)) for row in rows]
-    edges = [0] * len(rows[0])
-    for share, row in zip((int(x * below) for x in d), rows, strict=True):
-        if share:
-            edges = [e + share * a for e, a in zip(edges, row, strict=True)]
-    return [Fraction(u, scale * below) for u in margins], [
-        Fraction(v, scale * below) for v in edges
-    ]
+    shares, u = [int(x * below) for x in d], [0] * len(d)
+    edges = [Fraction(sum(map(mul, column, shares)), scale * below) for column in columns]
+    for j, c in w.items():
+        u = list(map(add, u, map(int(c * below).__mul__, columns[j])))
+    return [Fraction(x, scale * below) for x in u], edges
 
 
 def groups(spec, m):

@@ -133,10 +133,11 @@ def _describe(game: Game, level: str, inline: int) -> dict[str, Any]:
 
 def text(rows: Any) -> list[str]:
     """Return the rows of an array of doubles as lines that read back as the same doubles."""
-    return [
-        ",".join(str(int(x)) if x == int(x) else repr(x) for x in row)
-        for row in np.asarray(rows, dtype=np.float64).tolist()
-    ]
+    array = np.asarray(rows, dtype=np.float64)
+    if np.array_equal(array, np.trunc(array)) and np.abs(array).max(initial=0.0) < 2**31:
+        return [",".join(map(str, row)) for row in array.astype(np.int64).tolist()]
+    spelled = (map(repr, row) for row in array.tolist())
+    return [",".join(x.removesuffix(".0") for x in row) for row in spelled]
 
 
 def _fractions(values: Any) -> list[Fraction] | None:
@@ -155,10 +156,14 @@ def _exact_d(d: Any, game: Game, real: Any) -> list[Fraction]:
         check.Fields(spell.relaxation(game.relaxation, game.m), "f"), game.m, real
     )
     point = rational.distribution(game.repair_d(d).tolist(), game.relaxation)
-    center = rational.distribution(game.relaxation.center(game.m).tolist(), game.relaxation)
-    reason = ""
+    center: list[Fraction] = []
+    reason, moved = "", point
     for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
-        moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)] if step else point
+        if step:
+            center = center or rational.distribution(
+                game.relaxation.center(game.m).tolist(), game.relaxation
+            )
+            moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
         try:
             f(moved)
         except check.Rejected as error:

@@ -10,21 +10,19 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 
 _LIMB = 20  # bits; products of two, added up over _ROWS, stay below 2^53
+_WIDE = 39  # bits; likewise with entries -1, 0 and 1
 _ROWS = 8192
 _BLOCK = 4_000_000  # entries of A looked at at once
 
 
-def scaled_integers(values: Sequence[int]) -> tuple[Matrix, int]:
-    """Return limbs L of shape (count, len) with values = Σ_k L_k · 2^(20 k), and their count."""
-    signs = np.array([-1.0 if v < 0 else 1.0 for v in values])
-    sizes = [abs(v) for v in values]
-    count = max(1, -(-max((v.bit_length() for v in sizes), default=1) // _LIMB))
-    raw = b"".join(v.to_bytes(5 * ((count + 1) // 2), "little") for v in sizes)
-    pairs = np.frombuffer(raw, dtype=np.uint8).reshape(len(sizes), -1, 5).astype(np.int64)
-    low = pairs[:, :, 0] | pairs[:, :, 1] << 8 | (pairs[:, :, 2] & 15) << 16
-    high = pairs[:, :, 2] >> 4 | pairs[:, :, 3] << 4 | pairs[:, :, 4] << 12
-    limbs = np.stack([low, high], axis=2).reshape(len(sizes), -1)[:, :count]
-    return limbs.T * signs, count
+def integer_limbs(values: Sequence[int], width: int) -> Matrix:
+    """Return limbs L below 2^width in size, with values = Σ_k L_k · 2^(width · k)."""
+    sizes, signs = [abs(v) for v in values], np.array([-1.0 if v < 0 else 1.0 for v in values])
+    count = -(-max((v.bit_length() for v in sizes), default=1) // width)
+    limbs = np.empty((count, len(sizes)))
+    for k in range(count):
+        limbs[k] = [v >> width * k & (1 << width) - 1 for v in sizes]
+    return limbs * signs
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
@@ -52,18 +50,20 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     values : sequence of m integers
         Of any size and sign.
     """
-    limbs, count = scaled_integers(values)
+    integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
+    pieces = [(0, A)] if integral else list(matrix_limbs(A))
+    width = _WIDE if integral else _LIMB
+    limbs = integer_limbs(values, width)
     total = np.zeros(A.shape[1], dtype=object)
     shift = 0
-    for place, limb in matrix_limbs(A):
+    for place, piece in pieces:
         total = total * (1 << (place - shift))
         shift = place
         for start in range(0, A.shape[0], _ROWS):
             rows = slice(start, start + _ROWS)
-            sums = limbs[:, rows] @ limb[rows]
-            for k in range(count):
-                total = total + sums[k].astype(np.int64).astype(object) * (1 << (_LIMB * k))
-    return [int(x) for x in total], shift
+            for k, sums in enumerate(limbs[:, rows] @ piece[rows]):
+                total = total + sums.astype(np.int64).astype(object) * (1 << width * k)
+    return total.tolist(), shift
 
 
 def edges(matrix: object, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:

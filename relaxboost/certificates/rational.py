@@ -27,8 +27,8 @@ def distribution(d: Sequence[float], f: Relaxation) -> list[Fraction]:
     wider = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
     if wider.bit_length() <= _WIDEST:
         below *= wider
-    total = math.fsum(d)
-    shares = [int(Fraction(x) * below / Fraction(total)) for x in d]
+    top, bottom = math.fsum(d).as_integer_ratio()
+    shares = [below * bottom * p // (top * q) for p, q in (x.as_integer_ratio() for x in d)]
     missing = below - sum(shares)
     if missing < 0:
         shares[max(range(len(d)), key=shares.__getitem__)] += missing
