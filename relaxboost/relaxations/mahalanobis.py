@@ -134,7 +134,9 @@ class Mahalanobis(Relaxation):
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
         v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
         length = float(np.linalg.norm(v))
-        return d, gamma, v if ball or length <= self.limit else v * (self.limit / length)
+        if length > self.limit and not ball:
+            v = v * (self.limit / length)
+        return d, gamma, np.asarray(v, dtype=np.float64)
 
     @cached_property
     def _largest(self) -> float:
