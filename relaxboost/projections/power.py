@@ -121,7 +121,12 @@ class _Smoothed:
     def __init__(self, u: Vector, kappa: Vector, q: float, beta: float, mass: float) -> None:
         self.u, self.kappa, self.q, self.beta, self.mass = u, kappa, q, beta, mass
         self.logk = np.log(kappa)
-        self._mean = float(kappa.mean())
+        logs = -self.logk / q
+        top = float(logs.max())
+        self.log_flat = top + math.log(float(np.exp(logs - top).sum()) * (u.size / kappa.size))
+        self.log_flat -= math.log(mass)
+        """The flattest t is e^−log_flat κ^{−1/q}: there κ t^q is the same for all entries."""
+        self._flattest = float(logs.min()) - self.log_flat, top - self.log_flat
         self.t, self._omega = np.empty(u.size), np.empty(u.size)
         self._last = math.inf
         low = float(u.min())
@@ -151,21 +156,22 @@ class _Smoothed:
                 return -math.inf, math.nan
             return math.log(self.mass / total), -slope / total
 
-        # The size of the power term at the flattest d.
-        log_power = log_mu - self.q * math.log(self.u.size / self.mass)
+        log_power = log_mu - self.q * self.log_flat  # the power term at the flattest t
         power = math.exp(min(log_power, 600.0))
-        reach = max(self.beta, power * self._mean)
-        lower, upper = (-math.inf, math.inf) if log_power > 600.0 else self._between(power)
+        reach = max(self.beta, power)
+        lower, upper = -math.inf, math.inf
+        if log_power <= 600.0:
+            lower, upper = self._between(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
         self.g = decreasing_root(excess, self.g, reach, 1e-9, lower, upper)
 
-    def _between(self, power: float) -> tuple[float, float]:
-        """Return bounds of g: g − u_i is at least its value at the flattest t for the largest
-        entry of t, and at most that for the smallest."""
-        sign, level = math.copysign(power, self.q), self.beta * math.log(self.u.size / self.mass)
-        powers = sign * float(self.kappa.min()), sign * float(self.kappa.max())
-        lower, upper = float(self.u.min()) + min(powers), float(self.u.max()) + max(powers)
-        slack = 1e-14 * (abs(lower) + abs(upper) + level)
-        return lower - level - slack, upper - level + slack
+    def _between(self, power: float, error: float) -> tuple[float, float]:
+        """Return bounds of g: some entry of t is as large as that of the flattest t, of the same
+        mass, and some entry is as small. `error` is the relative one of `power`."""
+        power = math.copysign(power, self.q)
+        low, high = (self.beta * entry for entry in self._flattest)
+        lower, upper = float(self.u.min()) + power + low, float(self.u.max()) + power + high
+        slack = error * (abs(lower) + abs(upper) + abs(power) - low)
+        return lower - slack, upper + slack
 
     def distribution(self) -> Vector:
         """Return t at the g where it sums to one, to second order from the last pass."""
@@ -179,12 +185,20 @@ class _Smoothed:
         κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
         """
         total, a0, a1, a2, energy = self.sums
+        if energy < 1e-290:  # ω vanishes where log ω does not
+            return self._tiny_energy(), math.nan
         energy += (self.q + 1.0) * a1 * (self.mass - total) / a0  # where Σt is the mass
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
         variance = max(0.0, a2 - a1 * a1 / a0)
         sign = 1.0 if self.q > 0.0 else -1.0
         # dE/dlogμ = −μ (β/(|q|μ))² variance/β, E = sign/(q+1) (β/(|q|μ)) energy, in logs:
         return math.log(energy) + scale, -sign * (self.q + 1.0) / abs(self.q) * variance / energy
+
+    def _tiny_energy(self) -> float:
+        with np.errstate(divide="ignore"):
+            terms = self.logk + (self.q + 1.0) * np.log(self.t)
+        top = float(terms.max())
+        return top + math.log(float(np.exp(terms - top).sum()))
 
 
 def _equations(
@@ -254,7 +268,8 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
     def solve(equations: _Smoothed, start: float) -> float:
         if math.isnan(start):
             spread = float(equations.u.max() - equations.u.min())
-            start = math.log(spread + beta) - math.log(float(equations.kappa.mean()))
+            # Where the power term at the flattest d is as large as what it has to balance.
+            start = math.log(spread + beta) + q * equations.log_flat
         return decreasing_root(lambda x: miss(equations, x), start, 2.0, 1e-13)
 
     return _equations(u, kappa, q, beta, solve)
@@ -293,5 +308,7 @@ def _softmin(u: Vector, beta: float) -> Vector:
 
 
 def _within(d: Vector, kappa: Vector, q: float, bound: float) -> bool:
-    size = math.log(float((kappa * np.power(d, q + 1.0)).sum()))
+    top = float(d.max())  # a high power of d itself would vanish
+    share = float((kappa * np.power(d / top, q + 1.0)).sum())
+    size = (q + 1.0) * math.log(top) + math.log(share)
     return size <= bound if q > 0.0 else size >= bound

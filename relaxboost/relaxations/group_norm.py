@@ -29,7 +29,7 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
 )
-from relaxboost.relaxations.norms import PNorm
+from relaxboost.relaxations.p_norm import PNorm, check_range
 from relaxboost.relaxations.vectors import check_length, enclose_vector, exact_vector, spell_vector
 
 
@@ -59,6 +59,7 @@ class GroupNorm(Relaxation):
         p = exact(kind, "p", self.p)
         if p <= 1:
             raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
+        check_range(kind, float(p), None)
         object.__setattr__(self, "p", p)
         if self.factors is not None:
             factors = exact_vector(kind, "factors", self.factors)
