@@ -33,7 +33,12 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.p_norm import PNorm, Weights, check_range
-from relaxboost.relaxations.vectors import check_length, positive_vector, spell_vector
+from relaxboost.relaxations.vectors import (
+    check_length,
+    positive_size,
+    positive_vector,
+    spell_vector,
+)
 
 
 def _hinge(gamma: float, u: Vector) -> Interval:
@@ -108,6 +113,11 @@ class NormBall(Ball):
     def traits(self) -> Traits:
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
         return _traits(self.weights)
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.weights is None else len(self.weights)
 
     def resolve(self, m: int) -> NormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
@@ -221,6 +231,11 @@ class NormPenalty(Relaxation):
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
         return _traits(self.weights)
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.weights is None else len(self.weights)
+
     def resolve(self, m: int) -> NormPenalty:
         """Return itself; raises InputError if the weights do not fit `m`."""
         check_length("NormPenalty", "weights", self.weights, m)
@@ -304,13 +319,11 @@ def _check(owner: Any, name: str, p: Any, size: Any, weights: Any) -> None:
     """Check the parameters of `owner` and replace them by what they are exactly."""
     kind = type(owner).__name__
     exponent = _exponent(kind, p)
-    number = exact(kind, name, size)
-    if number <= 0:
-        raise InputError(f"{kind} needs {name} > 0, got {size!r}")
+    number = positive_size(kind, name, size)
     object.__setattr__(owner, "p", exponent)
     object.__setattr__(owner, name, number)
     object.__setattr__(owner, "weights", positive_vector(kind, "weights", weights))
-    check_range(kind, float(exponent), owner.weights)
+    check_range(kind, exponent, owner.weights)
 
 
 def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
@@ -321,7 +334,7 @@ def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 
 def _at_ends(cls: type, kind: type, p: Any, size: Any, weights: Any) -> Any:
     """Return a new `kind` for 1 < p < inf, else the class that p = 1 or p = inf asks for."""
-    if cls is kind and (p == 1 or p == math.inf):
+    if cls is kind and not isinstance(p, bool | np.bool_) and (p == 1 or p == math.inf):
         from relaxboost.relaxations import max_norm, sum_norm
 
         if p == 1:

@@ -79,13 +79,21 @@ def _root(size: Interval, p: Fraction) -> Interval:
     return (size / scale).power(p).sum().power(1 / p) * scale
 
 
-def check_range(kind: str, p: float, weights: Weights) -> None:
-    """Raise an InputError where doubles hold no p-th (or p'-th) powers."""
-    if p == 1.0 or p == math.inf:
+_LEAST, _MOST = Fraction("1.00001"), Fraction(10001)
+
+
+def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
+    """Raise an InputError where doubles hold no p-th (or p'-th) powers.
+
+    `ends` says whether p = 1 and p = inf are to be had from `kind`.
+    """
+    if exponent == 1 or exponent == math.inf:
         return
-    end = "1" if p < 2.0 else "math.inf"
-    if not 1e-5 <= p - 1.0 <= 1e4:
-        raise InputError(f"{kind} needs p = 1, 1.00001 <= p <= 10001 or p = inf; use p = {end}")
+    end = "1" if exponent < 2 else "math.inf"
+    if not Fraction(float(_LEAST)) <= exponent <= _MOST:
+        range_ = f"{kind} needs {float(_LEAST)} <= p <= {_MOST}"
+        raise InputError(f"{range_}, or p = 1 or inf; use p = {end}" if ends else range_)
+    p = float(exponent)
     if weights is None:
         return
     low, high = min(weights), max(weights)
