@@ -89,7 +89,7 @@ def _spell(value: object, owner: object) -> str:
     )
 
 
-def as_margins(u: Any, owner: Relaxation) -> Vector:
+def as_margins(u: Any, owner: object) -> Vector:
     """Return `u` as a float64 vector.
 
     Raises
@@ -108,8 +108,9 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
-    if owner.fixed_m not in (None, u.size):
-        raise InputError(f"{owner!r} is one of m = {owner.fixed_m} examples, and u has {u.size}")
+    m = getattr(owner, "fixed_m", None)
+    if m is not None and m != u.size:
+        raise InputError(f"{owner!r} is one of m = {m} examples, and u has {u.size}")
     return u
 
 
