@@ -4,16 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check format docs bench clean
+.PHONY: help demo prototype test check format docs bench clean
 
 help:
-	@echo "make demo    solve a real game with a reference solver and both boosters (two minutes)"
-	@echo "make test    lint, format and type check, then the tests"
-	@echo "make check   the checks alone"
-	@echo "make format  mend what the formatter can mend"
-	@echo "make docs    build the documentation into site/"
-	@echo "make bench   run the benchmarks"
-	@echo "make clean   remove the environment and everything built"
+	@echo "make demo       solve a real game with a reference solver and both boosters (two minutes)"
+	@echo "make prototype  a relaxation of your own: from its definition to a picture (half a minute)"
+	@echo "make test       lint, format and type check, then the tests"
+	@echo "make check      the checks alone"
+	@echo "make format     mend what the formatter can mend"
+	@echo "make docs       build the documentation into site/"
+	@echo "make bench      run the benchmarks"
+	@echo "make clean      remove the environment and everything built"
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,6 +27,10 @@ $(READY): pyproject.toml
 demo: $(READY)
 	@mkdir -p output
 	$(BIN)/python examples/breast_cancer.py output/breast_cancer.png
+
+prototype: $(READY)
+	@mkdir -p output
+	$(BIN)/python examples/prototype_a_relaxation.py output/prototype.png
 
 check: $(READY)
 	$(BIN)/ruff check .

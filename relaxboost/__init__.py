@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         Witness,
         appendix_b,
         check_conditions,
+        f_divergence,
         hinge_form,
     )
     from relaxboost.solution import Comparison, Solution, compare
@@ -117,6 +118,7 @@ _HOME = {
     "appendix_b": "relaxations",
     "check_conditions": "relaxations",
     "compare": "solution",
+    "f_divergence": "relaxations",
     "hinge_form": "relaxations",
     "reference": "solvers",
     "solve": "boosters",
@@ -181,6 +183,7 @@ __all__ = [
     "check_conditions",
     "compare",
     "datasets",
+    "f_divergence",
     "hinge_form",
     "matrices",
     "outer",

@@ -49,6 +49,7 @@ def cli() -> None:
 Examples:
   relaxboost solve --dataset breast-cancer --relaxation capped --fraction 0.1
   relaxboost solve data.csv --label y --tol 1e-6 --json
+  relaxboost solve data.csv --label y --relaxation 'Capped(fraction=1/5) + NormPenalty(2, 0.1)'
   relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
 """
 )
@@ -57,9 +58,10 @@ Examples:
 @click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
 @click.option(
     "--relaxation",
-    type=click.Choice(["hard", "capped"]),
-    help="hard: the margin of the worst example; capped: the mean of the k worst. [default: capped "
-    "if --k or --fraction is given, else hard]",
+    metavar="hard|capped|EXPR",
+    help="hard: the margin of the worst example; capped: the mean of the k worst; or any "
+    "relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + 0.1*KLPenalty(1)'. "
+    "[default: capped if --k or --fraction is given, else hard]",
 )
 @click.option("--k", type=_Number(), help="capped: no example weighs more than 1/k.")
 @click.option("--fraction", type=_Number(), help="capped: k as a fraction of the examples.")
@@ -156,13 +158,14 @@ def _relaxation(
     name: str | None, k: float | Fraction | None, fraction: float | Fraction | None
 ) -> Any:
     from relaxboost.relaxations import Capped, HardMargin
+    from relaxboost.relaxations.expressions import read_relaxation
 
     if name is None:
         name = "hard" if k is None and fraction is None else "capped"
-    if name == "hard":
+    if name != "capped":
         if k is not None or fraction is not None:
             raise InputError("--k and --fraction belong to --relaxation capped")
-        return HardMargin()
+        return HardMargin() if name == "hard" else read_relaxation(name)
     if (k is None) == (fraction is None):
         both = ", not both" if k is not None else ""
         raise InputError(f"--relaxation capped needs either --k or --fraction{both}")

@@ -1,18 +1,22 @@
-"""Pictures of a solution (needs the `plots` extra)."""
+"""Pictures of relaxations and of solutions (needs the `plots` extra)."""
 
 from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError, MissingDependencyError
 from relaxboost.files import check_output, write_atomically
+from relaxboost.relaxations import Relaxation
 from relaxboost.solution import Solution
 
 SUFFIXES = (".png", ".pdf", ".svg")
+_MARKERS = "os^Dv"
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
@@ -44,6 +48,107 @@ def overview(*solutions: Solution, title: str = "") -> Any:
     if title:
         figure.suptitle(title)
     return figure
+
+
+def portrait(*relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05) -> Any:
+    """Return a matplotlib figure of relaxations side by side: f, f* and the d that each prefers.
+
+    Parameters
+    ----------
+    *relaxations : Relaxation
+        One or more.
+    margins : array of shape (m,)
+        The margins to which the distributions answer; m is also the dimension of f and f*.
+    beta : float
+        Smoothing of the distributions, > 0.
+    """
+    figure, (left, middle, right) = _panels(relaxations, 3)
+    m = np.size(margins)
+    draw_penalty(left, *relaxations, m=m)
+    draw_conjugate(middle, *relaxations, m=m)
+    draw_distribution(right, *relaxations, margins=margins, beta=beta)
+    return figure
+
+
+def draw_penalty(axes: Any, *relaxations: Relaxation, m: int) -> None:
+    """Draw f along the line from the uniform distribution to all weight on one example.
+
+    Where f becomes infinite the curve ends in a bar.
+    """
+    weights = np.linspace(1.0 / m, 1.0, 201)
+    line = np.column_stack([weights, np.tile((1.0 - weights)[:, None] / max(m - 1, 1), m - 1)])
+    _curves(axes, relaxations, m, weights, lambda f: np.array([f.penalty(d) for d in line]))
+    axes.set(xlabel="weight of one example, the others alike", ylabel="f(d)")
+    axes.set_title(f"the price f, for {m} examples", fontsize="medium")
+
+
+def draw_conjugate(axes: Any, *relaxations: Relaxation, m: int, most: float = 1.0) -> None:
+    """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`; an infinite part ends in a bar."""
+    t = np.linspace(0.0, most, 101)
+    axis = np.eye(m)[0]
+    _curves(axes, relaxations, m, t, lambda f: np.array([f.conjugate(s * axis) for s in t]))
+    axes.set(xlabel="t", ylabel="f*(t, 0, ..., 0)")
+    axes.set_title(f"the conjugate f*, for {m} examples", fontsize="medium")
+
+
+def draw_distribution(
+    axes: Any, *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05
+) -> None:
+    """Draw the distribution that each relaxation prefers at given margins, smoothed by `beta`."""
+    u = np.sort(np.asarray(margins, dtype=np.float64))
+    for index, given in enumerate(relaxations):
+        d = given.resolve(u.size).distribution(u, beta)
+        marker = _MARKERS[index % len(_MARKERS)]
+        axes.plot(u, d, f"{marker}-", color=f"C{index}", markersize=4, label=repr(given))
+    axes.axhline(1.0 / u.size, color="gray", linestyle=":", linewidth=1)
+    axes.set(xlabel="margin of an example", ylabel="its weight (dotted: uniform)")
+    axes.set_title(f"the distribution it prefers (β = {beta:g})", fontsize="medium")
+    axes.legend(fontsize="small")
+
+
+def draw_margins(axes: Any, margins: Mapping[str, ArrayLike]) -> None:
+    """Draw, for each name, the share of examples with at most a given margin."""
+    for index, (name, values) in enumerate(margins.items()):
+        u = np.sort(np.asarray(values, dtype=np.float64))
+        share = np.arange(1, u.size + 1) / u.size
+        axes.step(u, share, where="post", color=f"C{index}", label=name)
+    axes.set(xlabel="margin of an example", ylabel="share of examples at or below", ylim=(0, 1))
+    axes.legend(fontsize="small", loc="best")
+
+
+def _panels(relaxations: tuple[Relaxation, ...], count: int) -> tuple[Any, Any]:
+    if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
+        raise InputError("portrait needs one relaxation or more, such as rb.Capped(k=5)")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.4 * count, 4.0), layout="constrained")
+    return figure, figure.subplots(1, count)
+
+
+def _curves(
+    axes: Any,
+    relaxations: tuple[Relaxation, ...],
+    m: int,
+    x: NDArray[np.float64],
+    of: Callable[[Relaxation], NDArray[np.float64]],
+) -> None:
+    """Draw one curve for each relaxation as far as it is finite, and a bar where it ends."""
+    ends: list[tuple[float, float, dict[str, Any]]] = []
+    for index, given in enumerate(relaxations):
+        y = of(given.resolve(m))
+        finite = np.isfinite(y)
+        style = {"color": f"C{index}", "linewidth": 1.8, "zorder": 3 - 0.1 * index}
+        axes.plot(x[finite], y[finite], label=repr(given), **style)
+        if finite.any() and not finite.all():
+            last = np.flatnonzero(finite)[-1]
+            ends.append((x[last], y[last], style))
+    low, high = axes.get_ylim()
+    high += (high - low) * 0.1
+    for at, bottom, style in ends:
+        axes.plot([at, at], [bottom, high], **style)
+        axes.annotate(" ∞", (at, high), va="top", color=style["color"], annotation_clip=False)
+    axes.set_ylim(low, high)
+    axes.legend(fontsize="small", loc="upper center" if ends else "best", framealpha=0.95)
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:

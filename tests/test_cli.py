@@ -64,6 +64,14 @@ def test_other_sets_of_weights(csv, capsys):
     assert "--radius belongs to --over l1 or l2" in capsys.readouterr().err
 
 
+def test_any_relaxation_by_its_expression(csv, capsys):
+    given = "Capped(fraction=1/5) + 0.5*NormPenalty(2, 0.1)"
+    main(["solve", str(csv), "--label", "quality", "--relaxation", given, "--json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["relaxation"] == "(Capped(k=16) + 0.5 * NormPenalty(2, 0.1))"
+    assert content["upper"] - content["lower"] <= 1e-3
+
+
 def test_json_is_the_library(csv):
     result = run("solve", csv, "--label", "quality", "--k", "7/2", "--tol", "1e-6", "--json")
     content = json.loads(result.stdout)
@@ -169,7 +177,17 @@ BAD_INPUT = {
         ["--dataset", "breast-cancer", "--relaxation", "capped"],
         "--k or --fraction",
     ),
-    "relaxation": (["CSV", "--relaxation", "soft"], "'soft' is not one of 'hard', 'capped'"),
+    "relaxation": (["CSV", "--relaxation", "soft"], "no relaxation is called soft; known: Bin"),
+    "expression with k": (
+        ["CSV", "--relaxation", "KLPenalty(0.1)", "--k", "2"],
+        "belong to",
+    ),
+    "parameters": (
+        ["CSV", "--relaxation", "NormPenalty(2)"],
+        "takes NormPenalty(p, weight, weights=None): missing a required argument: 'weight'",
+    ),
+    "code": (["CSV", "--relaxation", "Capped(k=open('x'))"], "cannot read \"open('x')\""),
+    "out of range": (["CSV", "--relaxation", "Capped(k=0) + HardMargin()"], "needs k >= 1"),
     "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
     "method": (["CSV", "--label", "quality", "--method", "best"], "unknown method 'best'"),
     "step": (["CSV", "--label", "quality", "--step", "big"], "unknown step 'big'"),

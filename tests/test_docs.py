@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import relaxboost as rb
+
 ROOT = Path(__file__).parent.parent
+NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+def section(match: re.Match) -> str:
+    """Return what a snippet line of the documentation stands for."""
+    path, name = match.groups()
+    text = (ROOT / path).read_text()
+    return text.split(f"[start:{name}]\n")[1].split(f"# --8<-- [end:{name}]")[0]
+
+
+def sessions(path: Path) -> list[tuple[str, str | None]]:
+    """Return the python blocks of a page, each with the output shown after it, or None."""
+    text = re.sub(r'--8<-- "([^":]+):(\w+)"', section, path.read_text())
+    # The formatter would take a snippet line for Python, but not in a block marked {.python}.
+    pattern = r"```(?:python| \{\.python\})\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    return [(code, shown or None) for code, shown in re.findall(pattern, text, re.DOTALL)]
+
+
+def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None, str]]:
+    """Run the blocks of a page one after the other; return (code, shown, printed) for each."""
+    result = []
+    for code, shown in sessions(path):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
+        result.append((code, shown, out.getvalue()))
+    return result
 
 
 def test_readme_example_prints_what_it_shows():
@@ -62,8 +94,6 @@ def test_guide_examples_run():
 
 
 def test_guide_bracket_is_as_shown():
-    import relaxboost as rb
-
     game = rb.Game([[0.5, 0.9], [-0.7, 0.3]])
     text = (ROOT / "docs" / "guide.md").read_text()
     shown = re.search(r"# \((0\.\d+), (0\.\d+)\)", text)
@@ -71,6 +101,112 @@ def test_guide_bracket_is_as_shown():
     assert game.bracket([2, 7], [-1, 2]) == pytest.approx(
         tuple(map(float, shown.groups())), abs=4e-15
     )
+
+
+@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md"])
+def test_pages_print_what_they_show(page, monkeypatch):
+    module = types.ModuleType("a_page")
+    monkeypatch.setitem(sys.modules, "a_page", module)  # so that its classes can be pickled
+    ran = run_page(ROOT / "docs" / page, module)
+    assert len(ran) > 5
+    for code, shown, printed in ran:
+        assert (shown is None) == (printed == ""), f"shown {shown!r}, printed {printed!r} by {code}"
+        # The last digits of what a solver finds are its own.
+        assert re.sub(NUMBER, "#", printed) == re.sub(NUMBER, "#", shown or ""), code
+        numbers = [list(map(float, re.findall(NUMBER, text))) for text in (printed, shown or "")]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=2e-5), code
+
+
+M = 4
+AN_INSTANCE = {
+    "HardMargin": rb.HardMargin,
+    "Capped": lambda: rb.Capped(2),
+    "Caps": lambda: rb.Caps([0.2, 0.5, 0.4, 0.6]),
+    "GroupCaps": lambda: rb.GroupCaps([0, 1, 0, 1], [0.6, 0.7]),
+    "NormBall": lambda: rb.NormBall(2, 0.7),
+    "NormPenalty": lambda: rb.NormPenalty(2, 0.3),
+    "GroupNormBall": lambda: rb.GroupNormBall([0, 1, 0, 1], 0.9),
+    "GroupNormPenalty": lambda: rb.GroupNormPenalty([0, 1, 0, 1], 0.3),
+    "MahalanobisBall": lambda: rb.MahalanobisBall(np.eye(M) + 0.5 * np.eye(M, k=1), 1),
+    "MahalanobisPenalty": lambda: rb.MahalanobisPenalty(np.eye(M) + 0.5 * np.eye(M, k=1), 0.3),
+    "ChiSquarePenalty": lambda: rb.ChiSquarePenalty(0.3),
+    "ChiSquareBall": lambda: rb.ChiSquareBall(0.5),
+    "HellingerPenalty": lambda: rb.HellingerPenalty(0.3),
+    "HellingerBall": lambda: rb.HellingerBall(0.2),
+    "PowerPenalty": lambda: rb.PowerPenalty(1.5, 0.3),
+    "PowerBall": lambda: rb.PowerBall(1.5, 0.2),
+    "KLPenalty": lambda: rb.KLPenalty(0.1),
+    "KLBall": lambda: rb.KLBall(0.2),
+    "BinaryEntropy": lambda: rb.BinaryEntropy(2, 0.1),
+}
+SYMMETRIC = ("HardMargin", "Capped", "NormBall", "ChiSquareBall", "KLPenalty", "BinaryEntropy")
+
+
+def table_rows(heading):
+    """Return the cells of the first table of a page after a heading, by the family named first."""
+    text = (ROOT / "docs" / "relaxations.md").read_text().split(f"## {heading}\n")[1]
+    rows = re.findall(r"^\| `(\w+).*$", text.split("\n## ")[0], re.MULTILINE)
+    lines = re.findall(r"^\| `\w+.*$", text.split("\n## ")[0], re.MULTILINE)
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
+    return {name: [cell.strip() for cell in row] for name, row in zip(rows, cells, strict=True)}
+
+
+@pytest.mark.parametrize("name", AN_INSTANCE)
+def test_table_of_relaxations_is_true(name):
+    f = AN_INSTANCE[name]().resolve(M)
+    _, level, conditions, polyhedral, strongly, _, _ = table_rows(
+        "What is proved of them, and when to use which"
+    )[name]
+    verdicts = {"holds": "yes", "fails": "no"}
+    assert level == f.level
+    assert conditions.split() == [verdicts[c.verdict] for c in rb.check_conditions(f, M)]
+    assert polyhedral == ("yes" if f.traits.polyhedral else "no")
+    assert strongly == ("yes" if f.traits.smooth else "no")
+    assert (strongly == "yes") == (f.curvature(M) > 0)
+    assert f.traits.symmetric or name not in SYMMETRIC
+    witness = f.witness(np.linspace(0.0, 1.0, M))
+    shown = table_rows("What they are")[name][4]
+    assert len(shown.split(",")) == len(witness)
+    assert witness._fields[0] == "gamma"
+
+
+def test_table_of_relaxations_names_every_family():
+    kinds = (vars(rb.relaxations)[name] for name in rb.relaxations.__all__)
+    families = {k.__name__ for k in kinds if isinstance(k, type) and issubclass(k, rb.Relaxation)}
+    assert families - {"Relaxation", "Custom"} == set(AN_INSTANCE)
+    for heading in ("What they are", "What is proved of them, and when to use which"):
+        assert list(table_rows(heading)) == list(AN_INSTANCE)
+
+
+@pytest.mark.parametrize(
+    ("f", "verdicts"),
+    [
+        (lambda: rb.ChiSquareBall(1.5), ["holds", "holds", "fails"]),
+        (lambda: rb.PowerPenalty(2, 0.3), ["holds", "holds", "fails"]),
+        (lambda: rb.MahalanobisBall(np.diag([1.0, 2.0, 3.0, 4.0]), 3), ["holds"] * 3),
+    ],
+)
+def test_what_parameters_decide(f, verdicts):
+    assert [c.verdict for c in rb.check_conditions(f(), M)] == verdicts
+
+
+def test_the_tutorial_includes_the_example():
+    text = (ROOT / "docs" / "prototyping.md").read_text()
+    included = re.findall(r'^--8<-- "([^":]+)', text, re.MULTILINE)
+    assert included == ["examples/prototype_a_relaxation.py"] * 2
+    assert len(sessions(ROOT / "docs" / "prototyping.md")) == text.count("```python\n") + 1
+
+
+def test_every_public_name_is_on_the_api_page():
+    text = (ROOT / "docs" / "api.md").read_text()
+    shown = set(re.findall(r"^::: relaxboost\.([\w.]+)$", text, re.MULTILINE))
+    for name in rb.__all__:
+        member = getattr(rb, name)
+        if not isinstance(member, types.ModuleType):
+            assert name in shown, name
+        elif name not in shown:  # then what it exports is
+            for inner in member.__all__:
+                assert {inner, f"{name}.{inner}"} & shown, f"{name}.{inner}"
 
 
 @pytest.mark.parametrize(

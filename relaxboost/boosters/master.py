@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from relaxboost.errors import InputError
 from relaxboost.outer import AtomicSet
@@ -40,25 +41,20 @@ class RestrictedMaster:
         least = 0.0 if over.holds_zero else -infinity
         model.col_lower_ = np.append(form.lower, least)
         model.col_upper_ = np.append(form.upper, infinity)
-        simplex_row = np.zeros((1, self._columns))
-        simplex_row[0, :m] = 1.0
-        rows, low, high = [simplex_row], [np.ones(1)], [np.ones(1)]
+        simplex_row = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, self._columns))
+        table, low, high = simplex_row, np.ones(1), np.ones(1)
         if form.rows is not None:
-            extra = np.zeros((form.rows.shape[0], self._columns))
-            extra[:, :-1] = form.rows.toarray() if hasattr(form.rows, "toarray") else form.rows
-            rows.append(extra)
-            low.append(form.row_lower)
-            high.append(form.row_upper)
-        table = np.concatenate(rows)
+            rows = sparse.csr_array(form.rows)
+            rows.resize(rows.shape[0], self._columns)
+            table = sparse.vstack([table, rows], format="csr")
+            low = np.concatenate([low, form.row_lower])
+            high = np.concatenate([high, form.row_upper])
         model.num_row_ = self._fixed = table.shape[0]
-        model.row_lower_, model.row_upper_ = np.concatenate(low), np.concatenate(high)
-        where = [np.flatnonzero(row) for row in table]
+        model.row_lower_, model.row_upper_ = low, high
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = np.cumsum([0, *map(len, where)])
-        model.a_matrix_.index_ = np.concatenate(where)
-        model.a_matrix_.value_ = np.concatenate(
-            [row[i] for row, i in zip(table, where, strict=True)]
-        )
+        model.a_matrix_.start_ = table.indptr
+        model.a_matrix_.index_ = table.indices
+        model.a_matrix_.value_ = table.data
         self._highs = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": False,

@@ -24,137 +24,87 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
 from relaxboost.parameters import positive
 from relaxboost.projections.roots import decreasing_root
+from relaxboost.projections.wright import sweep
 
 Vector = NDArray[np.float64]
 
-_SAMPLE = 4096
+_SAMPLE = 1024
 """Entries from which the first guess of the multipliers is made when there are many more."""
 
 
-@njit()
-def _closer(w: float, x: float) -> float:
-    """Take the step of Fritsch, Shafer & Crowley from w to the root of w + log w = x; its error is
-    the fourth power of the last one's."""
-    r = x - w - math.log(w)
-    s = 1.0 + w
-    p = 2.0 * s * (s + 2.0 * r / 3.0)
-    return w * (1.0 + r / s * (p - r) / (p - 2.0 * r))
+class _Part:
+    """Some entries of (u, κ), each standing for `weight` like it, and what a pass leaves there."""
 
-
-@njit()
-def _omega(x: float) -> float:
-    """Return ω with ω + log ω = x (Lawrence, Corless & Jeffrey 2012, the real case)."""
-    if x < -40.0:
-        return math.exp(x)
-    if x < -1.0:
-        w = math.exp(x)
-        w = w / (1.0 + w)
-    elif x < 3.5:
-        s = x - 1.0
-        w = 1.0 + s * (0.5 + s * (0.0625 - s * 0.0052083))
-    else:
-        s = math.log(x)
-        w = x - s + s / x
-    return _closer(_closer(w, x), x)
-
-
-@njit()
-def _pass(
-    u: Vector,
-    kappa: Vector,
-    logk: Vector,
-    g: float,
-    shift: float,
-    beta: float,
-    q: float,
-    t: Vector,
-    omega: Vector,
-    change: float,
-) -> tuple[float, float, float, float, float]:
-    """Fill `t` and `omega`; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
-
-    `shift` is log(μ |q| / β), so that log K_i = log κ_i + shift. `kappa` and `logk` have length m,
-    or 1 where all are equal. Where |`change`| is small, X has changed by it everywhere since the
-    last pass, whose `omega` is then one step away from the new one.
-    """
-    total, a0, a1, a2, energy = 0.0, 0.0, 0.0, 0.0, 0.0
-    stride = 0 if kappa.shape[0] == 1 else 1
-    linear = q == 1.0 and abs(shift) < 300.0
-    factor = math.exp(-shift) if linear else 0.0
-    warm = abs(change) < 0.05
-    for i in range(u.shape[0]):
-        z = (g - u[i]) / beta
-        if q > 0.0 and z < -745.0:
-            t[i] = omega[i] = 0.0
-            continue
-        k = logk[stride * i] + shift
-        x = q * z + k
-        w = omega[i]
-        close = warm and w > 1e-17
-        w = _closer(w * (1.0 + change / (1.0 + w)), x) if close else _omega(x)
-        omega[i] = w
-        if w <= 1.0:
-            y = math.exp(z - w / q)
-        elif linear:
-            y = w * factor / kappa[stride * i]
-        else:
-            y = math.exp((math.log(w) - k) / q)
-        t[i] = y
-        a = y / (1.0 + w)
-        total += y
-        a0 += a
-        a1 += a * w
-        a2 += a * w * w
-        energy += y * w
-    return total, a0, a1, a2, energy
+    def __init__(self, u: Vector, kappa: Vector, weight: float) -> None:
+        self.u, self.kappa, self.weight = u, kappa, weight
+        self.logk = np.log(kappa)
+        self.t, self.omega, self.y = np.empty(u.size), np.empty(u.size), np.empty(u.size)
 
 
 class _Smoothed:
-    """The equations of one (u, β), for all or for every s-th entry, scaled to a unit mass.
+    """The equations of one (u, β), for all entries or for those of a sample."""
 
-    `mass` is the share of the simplex that the entries carry: 1 for all of them.
-    """
-
-    def __init__(self, u: Vector, kappa: Vector, q: float, beta: float, mass: float) -> None:
-        self.u, self.kappa, self.q, self.beta, self.mass = u, kappa, q, beta, mass
-        self.logk = np.log(kappa)
-        logs = -self.logk / q
-        top = float(logs.max())
-        self.log_flat = top + math.log(float(np.exp(logs - top).sum()) * (u.size / kappa.size))
-        self.log_flat -= math.log(mass)
+    def __init__(self, parts: list[_Part], q: float, beta: float) -> None:
+        self.parts, self.q, self.beta = parts, q, beta
+        self.low = min(float(part.u.min()) for part in parts)
+        self.high = max(float(part.u.max()) for part in parts)
+        logs = [-part.logk / q for part in parts]
+        top = max(float(x.max()) for x in logs)
+        self.log_flat = top + math.log(
+            sum(
+                part.weight * float(np.exp(x - top).sum()) * (part.u.size / x.size)
+                for part, x in zip(parts, logs, strict=True)
+            )
+        )
         """The flattest t is e^−log_flat κ^{−1/q}: there κ t^q is the same for all entries."""
-        self._flattest = float(logs.min()) - self.log_flat, top - self.log_flat
-        self.t, self._omega = np.empty(u.size), np.empty(u.size)
+        self._flattest = min(float(x.min()) for x in logs) - self.log_flat, top - self.log_flat
         self._last = math.inf
-        low = float(u.min())
         with np.errstate(under="ignore"):
-            self.g = low - beta * math.log(float(np.exp((low - u) / beta).sum()) / mass)
-        self.sums = (0.0,) * 5
+            total = sum(
+                part.weight * float(np.exp((self.low - part.u) / beta).sum()) for part in parts
+            )
+        self.g = self.low - beta * math.log(total)
+        self.sums = [0.0] * 5
         self._shift = math.nan
+        self._onwards = 0.0
+        self.missed = 0.0
 
-    def normalise(self, log_mu: float) -> None:
-        """Find g with Σt = mass(1 ± 1e-9) at this μ; leaves t and the sums of the last pass."""
+    @property
+    def solved(self) -> bool:
+        """Whether both equations hold; a sample's may have no solution."""
+        return self.missed <= 1e-8 and self.excess <= 1e-5
+
+    @property
+    def excess(self) -> float:
+        """|Σt − 1| of the last pass."""
+        return abs(self.sums[0] - 1.0)
+
+    def normalise(self, log_mu: float, tolerance: float = 1e-9) -> None:
+        """Find g with Σt = 1 up to the tolerance; leaves t and the sums of the last pass."""
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
         if math.isfinite(self._shift) and self.sums[1] > 0.0:
             # Along the path of normalised t: dg = β (Σ aω / Σ a) dlog μ / q.
-            step = self.beta * self.sums[2] / self.sums[1] * (shift - self._shift) / self.q
+            total, a0, a1, *_ = self.sums
+            step = self.beta / a0 * (a1 * (shift - self._shift) / self.q + 1.0 - total)
             self.g += step if math.isfinite(step) else 0.0
-        self._shift = shift
+        self._shift, self._onwards = shift, 0.0
 
         def excess(g: float) -> tuple[float, float]:
             x = self.q * g / self.beta + shift
             change, self._last = x - self._last, x
-            arrays = (self.t, self._omega, change)
-            self.sums = _pass(self.u, self.kappa, self.logk, g, shift, self.beta, self.q, *arrays)
+            self.sums = [0.0] * 5
+            for part in self.parts:
+                given = part.u, part.logk, g, shift, self.beta, self.q, change
+                found = sweep(*given, part.y, part.omega, part.t).tolist()
+                self.sums = [x + part.weight * y for x, y in zip(self.sums, found, strict=True)]
             total, slope = self.sums[0], self.sums[1] / self.beta
             if total <= 0.0:
                 return math.inf, math.nan
             if not math.isfinite(total):
                 return -math.inf, math.nan
-            return math.log(self.mass / total), -slope / total
+            return -math.log(total), -slope / total
 
         log_power = log_mu - self.q * self.log_flat  # the power term at the flattest t
         power = math.exp(min(log_power, 600.0))
@@ -162,22 +112,31 @@ class _Smoothed:
         lower, upper = -math.inf, math.inf
         if log_power <= 600.0:
             lower, upper = self._between(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
-        self.g = decreasing_root(excess, self.g, reach, 1e-9, lower, upper)
+        self.g = decreasing_root(excess, self.g, reach, tolerance, lower, upper)
 
     def _between(self, power: float, error: float) -> tuple[float, float]:
         """Return bounds of g: some entry of t is as large as that of the flattest t, of the same
         mass, and some entry is as small. `error` is the relative one of `power`."""
         power = math.copysign(power, self.q)
         low, high = (self.beta * entry for entry in self._flattest)
-        lower, upper = float(self.u.min()) + power + low, float(self.u.max()) + power + high
+        lower, upper = self.low + power + low, self.high + power + high
         slack = error * (abs(lower) + abs(upper) + abs(power) - low)
         return lower - slack, upper + slack
 
+    def move(self, step: float) -> None:
+        """Take into account that the multiplier log μ is this far off, in `distribution`."""
+        self._onwards = step
+
     def distribution(self) -> Vector:
-        """Return t at the g where it sums to one, to second order from the last pass."""
-        total, a0, *_ = self.sums
-        step = (self.mass - total) / a0
-        return self.t * (1.0 + step / (1.0 + self._omega))
+        """Return t at the (g, μ) that solve the equations, to second order from the last pass.
+
+        (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
+        """
+        total, a0, a1, *_ = self.sums
+        along = self._onwards / self.q
+        step = (1.0 - total + a1 * along) / a0
+        (part,) = self.parts
+        return part.t * (1.0 + (step - part.omega * along) / (1.0 + part.omega))
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
         """Return log |Σ κ t^{q+1}| and its derivative in log μ along the normalised path.
@@ -185,9 +144,13 @@ class _Smoothed:
         κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
         """
         total, a0, a1, a2, energy = self.sums
-        if energy < 1e-290:  # ω vanishes where log ω does not
+        if total > 0.0 and energy < 1e-290:  # ω vanishes where log ω does not
             return self._tiny_energy(), math.nan
-        energy += (self.q + 1.0) * a1 * (self.mass - total) / a0  # where Σt is the mass
+        if not (a0 > 0.0 and energy > 0.0):
+            return math.nan, math.nan
+        # Where Σt = 1; far from there the correction may be of any size.
+        change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
+        energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
         variance = max(0.0, a2 - a1 * a1 / a0)
         sign = 1.0 if self.q > 0.0 else -1.0
@@ -196,9 +159,51 @@ class _Smoothed:
 
     def _tiny_energy(self) -> float:
         with np.errstate(divide="ignore"):
-            terms = self.logk + (self.q + 1.0) * np.log(self.t)
-        top = float(terms.max())
-        return top + math.log(float(np.exp(terms - top).sum()))
+            terms = [
+                math.log(part.weight) + part.logk + (self.q + 1.0) * np.log(part.t)
+                for part in self.parts
+            ]
+        top = max(float(x.max()) for x in terms)
+        return top + math.log(sum(float(np.exp(x - top).sum()) for x in terms))
+
+
+def _root(
+    equations: _Smoothed,
+    miss: Callable[[float], tuple[float, float]],
+    start: float,
+    reach: float,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> float:
+    """Return the log μ at which the decreasing `miss`, of normalised t, is zero.
+
+    Away from the root Σt need not be one exactly, since `log_energy` corrects for it to second
+    order: with a good start this is Newton's method for g and μ at once, one pass for each step.
+    The sign of `miss` may be wrong then, so the root is looked for once more if it is not one.
+    """
+    size = 10.0 * (1.0 + abs(equations.q)) ** 2
+    for roughly in (True, False):
+        last = (math.inf, math.nan)
+
+        def function(log_mu: float, roughly: bool = roughly) -> tuple[float, float]:
+            nonlocal last
+            for tolerance in (3e-2, 1e-3, 1e-5, 1e-9) if roughly else (1e-9,):
+                if tolerance < 3e-2 and equations.excess <= tolerance:
+                    continue
+                equations.normalise(log_mu, tolerance)
+                last = miss(log_mu)
+                if size * equations.excess**2 <= 0.1 * abs(last[0]):
+                    break
+            return last
+
+        root = decreasing_root(function, start, reach, 1e-8, lower, upper)
+        value, slope = last
+        equations.missed = abs(value)
+        if equations.solved and slope < 0.0:
+            equations.move(-value / slope)
+            break
+        start = root
+    return root
 
 
 def _equations(
@@ -206,20 +211,29 @@ def _equations(
 ) -> Vector:
     """Solve for (g, μ), on a sample first where there are many entries; return t / Σt."""
     beta = positive("beta", beta)
-    stride = u.size // _SAMPLE
-    log_mu, g = math.nan, math.nan
-    if stride >= 8:
-        part = kappa if kappa.size == 1 else np.ascontiguousarray(kappa[::stride])
-        sample = np.ascontiguousarray(u[::stride])
-        rough = _Smoothed(sample, part, q, beta, sample.size / u.size)
+    log_mu = g = math.nan
+    if u.size >= 4 * _SAMPLE:
+        rough = _Smoothed(_sample(u, kappa), q, beta)
         log_mu = solve(rough, math.nan)
-        g = rough.g
-    full = _Smoothed(u, kappa, q, beta, 1.0)
-    if math.isfinite(g):
-        full.g = g
+        log_mu, g = (log_mu, rough.g) if rough.solved else (math.nan, math.nan)
+    full = _Smoothed([_Part(u, kappa, 1.0)], q, beta)
+    full.g = g if math.isfinite(g) else full.g
     solve(full, log_mu)
     d = full.distribution()
     return d / d.sum()
+
+
+def _sample(u: Vector, kappa: Vector) -> list[_Part]:
+    """Return every s-th entry, and all of the smallest u: a few of those may carry all of d."""
+    stride = u.size // _SAMPLE
+    low = np.partition(u[::stride], 1)[1]
+    few, rest = np.flatnonzero(u <= low), np.arange(0, u.size, stride)
+    rest = rest[u[rest] > low]
+    return [
+        _Part(u[i], kappa if kappa.size == 1 else kappa[i], weight)
+        for i, weight in ((few, 1.0), (rest, (u.size - few.size) / max(1, rest.size)))
+        if i.size
+    ]
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
@@ -241,7 +255,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
     log_mu = math.log(mu)
 
     def solve(equations: _Smoothed, _: float) -> float:
-        equations.normalise(log_mu)
+        equations.normalise(log_mu, 1e-7)
         return log_mu
 
     return _equations(u, kappa, q, beta, solve)
@@ -255,11 +269,9 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
     """
 
     def miss(equations: _Smoothed, log_mu: float) -> tuple[float, float]:
-        equations.normalise(log_mu)
         value, slope = equations.log_energy(log_mu)
         sign = 1.0 if q > 0.0 else -1.0
-        # A sample carries its share of the sum, at entries of the same size as in the whole.
-        return sign * (value - bound - math.log(equations.mass)), sign * slope
+        return sign * (value - bound), sign * slope
 
     free = _softmin(u, positive("beta", beta))
     if _within(free, kappa, q, bound):
@@ -267,10 +279,10 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
 
     def solve(equations: _Smoothed, start: float) -> float:
         if math.isnan(start):
-            spread = float(equations.u.max() - equations.u.min())
+            spread = equations.high - equations.low
             # Where the power term at the flattest d is as large as what it has to balance.
             start = math.log(spread + beta) + q * equations.log_flat
-        return decreasing_root(lambda x: miss(equations, x), start, 2.0, 1e-13)
+        return _root(equations, lambda x: miss(equations, x), start, 2.0)
 
     return _equations(u, kappa, q, beta, solve)
 
@@ -289,14 +301,12 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
 
     def solve(equations: _Smoothed, start: float) -> float:
         def miss(log_mu: float) -> tuple[float, float]:
-            equations.normalise(log_mu)
             value, slope = equations.log_energy(log_mu)
-            value -= math.log(equations.mass)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
 
         low, high = math.log(c) - q * large - 1e-9, math.log(c) - q * small + 1e-9
         start = 0.5 * (low + high) if math.isnan(start) else start
-        return decreasing_root(miss, start, 1.0, 1e-13, low, high)
+        return _root(equations, miss, start, 1.0, low, high)
 
     return _equations(u, kappa, q, beta, solve)
 

@@ -20,6 +20,7 @@ from relaxboost.relaxations.divergences import (
     PowerBall,
     PowerPenalty,
 )
+from relaxboost.relaxations.generators import f_divergence
 from relaxboost.relaxations.group_caps import GroupCaps
 from relaxboost.relaxations.group_norms import GroupNormBall, GroupNormPenalty
 from relaxboost.relaxations.hard_margin import HardMargin
@@ -61,5 +62,6 @@ __all__ = [
     "Witness",
     "appendix_b",
     "check_conditions",
+    "f_divergence",
     "hinge_form",
 ]

@@ -50,6 +50,8 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)
+    except InputError as error:
+        raise InputError(f"{owner}: {error}") from error
     except Exception as error:  # whatever the user's code raises
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(

@@ -52,13 +52,14 @@ def test_every_pair_brackets_the_exact_optimum(game_and_pair):
 @settings(max_examples=300)
 @given(games())
 def test_the_linear_program_gives_a_bracket_of_solver_width(game_and_pair):
-    """HiGHS is exact to its feasibility tolerance of 1e-10 only where A has entries that small."""
+    """Where A mixes entries below 1e-6 with others, HiGHS keeps to its tolerances, not to this."""
     A, k, _, _ = game_and_pair
     game = rb.Game(A, relaxation(k))
     exact = exact_game_value(A, k)
     sol = rb.solve(game, tol=1e-12, method="totally-corrective", inner="lp")
     assert Fraction(sol.lower) <= exact <= Fraction(sol.upper)
-    assert sol.gap <= (1e-12 if sol.status == "optimal" else 1e-9)
+    mixed = np.any((A != 0) & (np.abs(A) < 1e-6))
+    assert sol.gap <= (1e-12 if sol.status == "optimal" else 1e-6 if mixed else 1e-9)
     assert game.bracket(sol.d, sol.w) == (sol.lower, sol.upper)
 
 

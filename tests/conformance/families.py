@@ -104,4 +104,5 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("f.shifted(d0)", lambda m: rb.NormPenalty(2, 0.3).shifted(-0.5 / m)),
     ("f.scaled(c)", lambda m: rb.NormPenalty(2, 0.3).scaled(2)),
     ("Custom", lambda m: rb.Custom(f=soft_cap)),
+    ("f_divergence", lambda m: rb.f_divergence(lambda t: cp.square(cp.pos(t - 1)), weight=0.3)),
 ]

@@ -1,0 +1,149 @@
+"""Relaxations as the text that makes them, read without running it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from relaxboost import relaxations
+from relaxboost.errors import InputError
+from relaxboost.relaxations.base import Relaxation
+
+_LONGEST = 10_000
+"""Characters of an expression; beyond, it is a mistake, or an attack on the parser."""
+_CHANGES = ("shifted", "scaled")
+
+
+def families() -> dict[str, Callable[..., Relaxation]]:
+    """Return the relaxations an expression may name: all of the package that need no function."""
+    named = {name: getattr(relaxations, name) for name in relaxations.__all__}
+    named["CVaR"] = relaxations.CVaR
+    return {
+        name: kind
+        for name, kind in sorted(named.items())
+        if isinstance(kind, type)
+        and issubclass(kind, Relaxation)
+        and kind not in (Relaxation, relaxations.Custom)
+    }
+
+
+def read_relaxation(text: str) -> Relaxation:
+    """Return the relaxation that an expression such as ``Capped(k=10) + 0.1*KLPenalty(1)`` names.
+
+    The text is parsed, never run. It may hold the package's own families, called with numbers
+    (1/3 is that fraction, ``inf`` infinity, 0.1 one tenth as a double) and lists of them; sums;
+    multiples; and ``.shifted(d0)`` and ``.scaled(c)``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Relaxation
+
+    Raises
+    ------
+    InputError
+        For anything else, naming what is not understood, and for parameters out of range.
+    """
+    if len(text) > _LONGEST:
+        raise InputError(f"a relaxation takes at most {_LONGEST} characters, got {len(text)}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        return _Reader(text.strip()).relaxation(tree)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        why = getattr(error, "msg", None) or str(error) or type(error).__name__
+        raise InputError(f"cannot read the relaxation {text!r}: {why}") from None
+
+
+class _Reader:
+    """Builds what a syntax tree says, node by node; every node it does not know is an error."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known = families()
+
+    def relaxation(self, node: ast.expr) -> Relaxation:
+        """Return the relaxation a node stands for."""
+        match node:
+            case ast.BinOp(left, ast.Add(), right):
+                return self.relaxation(left) + self.relaxation(right)
+            case ast.BinOp(left, ast.Mult(), right):
+                number, f = (left, right) if self._is_number(left) else (right, left)
+                return self.relaxation(f) * self.value(number)
+            case ast.Call(ast.Name(name), given, named):
+                kind = self._family(name)
+                return self._call(kind, name, given, named)
+            case ast.Call(ast.Attribute(f, str(name)), given, named) if name in _CHANGES:
+                return self._call(getattr(self.relaxation(f), name), name, given, named)
+            case ast.Name(name):
+                self._family(name)
+                self._refuse(node, f"write {name}(...) with its parameters")
+        self._refuse(node, "a relaxation is a family with its parameters, a sum or a multiple")
+
+    def value(self, node: ast.expr) -> Any:
+        """Return the number, or the list of numbers, a node stands for."""
+        match node:
+            case ast.Constant(int() | float() as number) if not isinstance(number, bool):
+                return number
+            case ast.Name("inf"):
+                return math.inf
+            case ast.UnaryOp(ast.USub(), inner) if self._is_number(inner):
+                return -self.value(inner)
+            case ast.BinOp(ast.Constant(int() as over), ast.Div(), ast.Constant(int() as under)):
+                if under == 0:
+                    self._refuse(node, "a fraction needs a denominator other than 0")
+                return Fraction(over, under)
+            case ast.List(items) | ast.Tuple(items):
+                return [self.value(item) for item in items]
+        self._refuse(node, "parameters are numbers, fractions like 1/3, inf, and lists of them")
+
+    def _is_number(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant() | ast.Name("inf") | ast.BinOp(_, ast.Div(), _):
+                return True
+            case ast.UnaryOp(_, inner):
+                return self._is_number(inner)
+        return False
+
+    def _family(self, name: str) -> Callable[..., Relaxation]:
+        if name not in self._known:
+            raise InputError(f"no relaxation is called {name}; known: {', '.join(self._known)}")
+        return self._known[name]
+
+    def _call(
+        self, kind: Callable[..., Any], name: str, given: list[ast.expr], named: list[ast.keyword]
+    ) -> Relaxation:
+        values = [self.value(each) for each in given]
+        options = {}
+        for each in named:
+            if each.arg is None:
+                self._refuse(each.value, "parameters are given by place or by name")
+            options[each.arg] = self.value(each.value)
+        # Some classes have a __new__ with defaults that stand for nothing; __init__ has the truth.
+        signature = inspect.signature(vars(kind)["__init__"] if isinstance(kind, type) else kind)
+        own = (None,) if isinstance(kind, type) else ()  # for self
+        try:
+            signature.bind(*own, *values, **options)
+        except TypeError as error:
+            names = ", ".join(
+                p.name if p.default is p.empty else f"{p.name}={p.default}"
+                for p in list(signature.parameters.values())[len(own) :]
+            )
+            raise InputError(f"{name} takes {name}({names}): {error}") from None
+        result: Relaxation = kind(*values, **options)
+        return result
+
+    def _refuse(self, node: ast.expr, rule: str) -> NoReturn:
+        part = ast.get_source_segment(self._text, node) or self._text
+        raise InputError(f"cannot read {part!r} as part of a relaxation: {rule}")
+
+
+__all__ = ["families", "read_relaxation"]

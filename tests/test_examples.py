@@ -1,0 +1,70 @@
+"""The examples print what they say they print, and draw."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost import plots
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def test_prototype_at_a_reduced_size(tmp_path):
+    picture = tmp_path / "prototype.png"
+    script = EXAMPLES / "prototype_a_relaxation.py"
+    result = subprocess.run(
+        [sys.executable, str(script), str(picture), "--splits", "1", "--train", "60"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    out = result.stdout
+    assert out.count(" holds ") == 2  # (i) and (ii); the search cannot prove (iii)
+    assert re.search(r"^\(iii\).* undecided .*no violation found$", out, re.MULTILINE)
+    assert re.search(r"Conformance: \d\d checks passed .* none failed", out)
+    brackets = re.findall(r"bracketed, numerical: +(\S+) <= rho <= (\S+)", out)
+    (low, high), (lower, upper) = (tuple(map(float, pair)) for pair in brackets)
+    assert high - low < 1e-7
+    assert upper - lower <= 0.05
+    assert lower <= high
+    assert low <= upper
+    assert "the brackets overlap: True" in out
+    errors = re.findall(r"^ +(HardMargin|Capped|SoftCap)\(.*\) +([\d.]+)% on", out, re.MULTILINE)
+    assert [name for name, _ in errors] == ["HardMargin", "Capped", "SoftCap"]
+    assert all(0.0 < float(error) < 50.0 for _, error in errors)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_definition_takes_under_20_lines():
+    text = (EXAMPLES / "prototype_a_relaxation.py").read_text()
+    definition = text.split("[start:definition]\n")[1].split("# --8<-- [end")[0]
+    assert len(definition.strip().splitlines()) < 20
+
+
+def test_portrait_shows_f_its_conjugate_and_the_distribution():
+    capped, norm = rb.Capped(k=2.5), rb.NormPenalty(2, 0.5)
+    u = [0.3, -0.1, 0.2, 0.0, 0.5]
+    figure = plots.portrait(capped, norm, margins=u, beta=0.1)
+    price, conjugate, preferred = figure.axes
+    of_capped, of_norm, bar = price.get_lines()
+    assert of_capped.get_xdata()[-1] <= 0.4 < of_capped.get_xdata()[-1] + 0.01
+    assert set(bar.get_xdata()) == {of_capped.get_xdata()[-1]}
+    assert of_norm.get_ydata()[-1] == pytest.approx(0.5)  # all weight on one example
+    of_capped, of_norm, _ = conjugate.get_lines()
+    assert of_capped.get_ydata()[-1] == pytest.approx(1 / 2.5)
+    assert of_norm.get_xdata()[-1] == pytest.approx(0.5)  # infinite where |t| > 0.5
+    drawn = preferred.get_lines()[0].get_ydata()
+    assert np.array_equal(drawn, capped.distribution(np.sort(u), 0.1))
+
+
+def test_portrait_names_what_is_no_relaxation():
+    for given in ((), (rb.Capped,)):
+        with pytest.raises(rb.InputError, match="portrait needs one relaxation or more"):
+            plots.portrait(*given, margins=[0.0, 1.0])
