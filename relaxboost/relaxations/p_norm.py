@@ -47,6 +47,8 @@ class PNorm:
 
     def flattest(self, m: int) -> Vector:
         """Return the d in the simplex of least norm, proportional to a^{-p'}."""
+        if self.kappa.size == 1:
+            return np.full(m, 1.0 / m)
         d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
         return d / math.fsum(d.tolist())
 

@@ -52,6 +52,11 @@ def soft_cap(d: Any) -> Any:
     return cp.sum_squares(cp.pos(d - 2.0 / d.shape[0]))
 
 
+def overweight(t: Any) -> Any:
+    """Return a generator that charges for weight above the prior alone."""
+    return cp.square(cp.pos(t - 1))
+
+
 FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("HardMargin", lambda m: rb.HardMargin()),
     ("Capped(1)", lambda m: rb.Capped(1)),
@@ -104,5 +109,5 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("f.shifted(d0)", lambda m: rb.NormPenalty(2, 0.3).shifted(-0.5 / m)),
     ("f.scaled(c)", lambda m: rb.NormPenalty(2, 0.3).scaled(2)),
     ("Custom", lambda m: rb.Custom(f=soft_cap)),
-    ("f_divergence", lambda m: rb.f_divergence(lambda t: cp.square(cp.pos(t - 1)), weight=0.3)),
+    ("f_divergence", lambda m: rb.f_divergence(overweight, weight=0.3)),
 ]
