@@ -163,7 +163,7 @@ def capped_distribution(
     accepts ν < 1/m; here that is an error.
     """
     try:
-        u = np.ascontiguousarray(u, dtype=np.float64)
+        u = np.asarray(u, dtype=np.float64, order="C")
         beta, k = float(beta), float(k)
     except (TypeError, ValueError) as error:
         raise InputError(f"margins u, beta and k must be numbers: {error}") from None

@@ -48,10 +48,18 @@ class _Smoothed:
 
     def __init__(self, parts: list[_Part], q: float, beta: float) -> None:
         self.parts, self.q, self.beta = parts, q, beta
-        self.size = sum(part.weight * part.u.size for part in parts)
         self.low = min(float(part.u.min()) for part in parts)
         self.high = max(float(part.u.max()) for part in parts)
-        self.kappas = [float(f([f(part.kappa) for part in parts])) for f in (np.min, np.max)]
+        logs = [-part.logk / q for part in parts]
+        top = max(float(x.max()) for x in logs)
+        self.log_flat = top + math.log(
+            sum(
+                part.weight * float(np.exp(x - top).sum()) * (part.u.size / x.size)
+                for part, x in zip(parts, logs, strict=True)
+            )
+        )
+        """The flattest t is e^−log_flat κ^{−1/q}: there κ t^q is the same for all entries."""
+        self._flattest = min(float(x.min()) for x in logs) - self.log_flat, top - self.log_flat
         self._last = math.inf
         with np.errstate(under="ignore"):
             total = sum(
@@ -98,21 +106,22 @@ class _Smoothed:
                 return -math.inf, math.nan
             return -math.log(total), -slope / total
 
-        # The size of the power term at the flattest d.
-        log_power = log_mu - self.q * math.log(self.size)
+        log_power = log_mu - self.q * self.log_flat  # the power term at the flattest t
         power = math.exp(min(log_power, 600.0))
-        reach = max(self.beta, power * self.kappas[1])
-        lower, upper = (-math.inf, math.inf) if log_power > 600.0 else self._between(power)
+        reach = max(self.beta, power)
+        lower, upper = -math.inf, math.inf
+        if log_power <= 600.0:
+            lower, upper = self._between(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
         self.g = decreasing_root(excess, self.g, reach, tolerance, lower, upper)
 
-    def _between(self, power: float) -> tuple[float, float]:
-        """Return bounds of g: g − u_i is at least its value at the flattest t for the largest
-        entry of t, and at most that for the smallest."""
-        powers = [math.copysign(power, self.q) * kappa for kappa in self.kappas]
-        level = self.beta * math.log(self.size)
-        lower, upper = self.low + min(powers), self.high + max(powers)
-        slack = 1e-14 * (abs(lower) + abs(upper) + level)
-        return lower - level - slack, upper - level + slack
+    def _between(self, power: float, error: float) -> tuple[float, float]:
+        """Return bounds of g: some entry of t is as large as that of the flattest t, of the same
+        mass, and some entry is as small. `error` is the relative one of `power`."""
+        power = math.copysign(power, self.q)
+        low, high = (self.beta * entry for entry in self._flattest)
+        lower, upper = self.low + power + low, self.high + power + high
+        slack = error * (abs(lower) + abs(upper) + abs(power) - low)
+        return lower - slack, upper + slack
 
     def move(self, step: float) -> None:
         """Take into account that the multiplier log μ is this far off, in `distribution`."""
@@ -135,14 +144,27 @@ class _Smoothed:
         κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
         """
         total, a0, a1, a2, energy = self.sums
+        if total > 0.0 and energy < 1e-290:  # ω vanishes where log ω does not
+            return self._tiny_energy(), math.nan
         if not (a0 > 0.0 and energy > 0.0):
             return math.nan, math.nan
-        energy += (self.q + 1.0) * a1 * (1.0 - total) / a0  # where Σt = 1
+        # Where Σt = 1; far from there the correction may be of any size.
+        change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
+        energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
         variance = max(0.0, a2 - a1 * a1 / a0)
         sign = 1.0 if self.q > 0.0 else -1.0
         # dE/dlogμ = −μ (β/(|q|μ))² variance/β, E = sign/(q+1) (β/(|q|μ)) energy, in logs:
         return math.log(energy) + scale, -sign * (self.q + 1.0) / abs(self.q) * variance / energy
+
+    def _tiny_energy(self) -> float:
+        with np.errstate(divide="ignore"):
+            terms = [
+                math.log(part.weight) + part.logk + (self.q + 1.0) * np.log(part.t)
+                for part in self.parts
+            ]
+        top = max(float(x.max()) for x in terms)
+        return top + math.log(sum(float(np.exp(x - top).sum()) for x in terms))
 
 
 def _root(
@@ -258,7 +280,8 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) ->
     def solve(equations: _Smoothed, start: float) -> float:
         if math.isnan(start):
             spread = equations.high - equations.low
-            start = math.log(spread + beta) - math.log(equations.kappas[1])
+            # Where the power term at the flattest d is as large as what it has to balance.
+            start = math.log(spread + beta) + q * equations.log_flat
         return _root(equations, lambda x: miss(equations, x), start, 2.0)
 
     return _equations(u, kappa, q, beta, solve)
@@ -295,5 +318,7 @@ def _softmin(u: Vector, beta: float) -> Vector:
 
 
 def _within(d: Vector, kappa: Vector, q: float, bound: float) -> bool:
-    size = math.log(float((kappa * np.power(d, q + 1.0)).sum()))
+    top = float(d.max())  # a high power of d itself would vanish
+    share = float((kappa * np.power(d / top, q + 1.0)).sum())
+    size = (q + 1.0) * math.log(top) + math.log(share)
     return size <= bound if q > 0.0 else size >= bound

@@ -9,34 +9,51 @@ of t to a power of its sum is (a ball), or the energy itself is (a norm).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.compiled import njit
-from relaxboost.projections.roots import decreasing_root
+from relaxboost.projections.roots import decreasing_root, falling_root
+from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
 
 
 @njit()
-def _sums(v: Vector, kappa: Vector, s: float, q: float, t: Vector) -> tuple[float, float, float]:
-    """Fill `t` and return Σt, dΣt/ds and Σ t h = Σ κ t^{q+1}, with h = |g − u|, v = u − min u."""
-    total, slope, energy = 0.0, 0.0, 0.0
+def _sums(
+    v: Vector, kappa: Vector, s: float, q: float, t: Vector
+) -> tuple[float, float, float, float]:
+    """Fill `t` up to a factor e^top; return top, Σt, dΣt/ds and Σ t h = Σ κ t^{q+1} with that t.
+
+    h = |g − u| and v = u − min u. The largest t is 1 unless q = 1, where top is zero: 1/q may be
+    so large that no double holds h^{1/q}.
+    """
+    top = 0.0 if q == 1.0 else -math.inf
     stride = 0 if kappa.shape[0] == 1 else 1
     sign = 1.0 if q > 0.0 else -1.0
     for i in range(v.shape[0]):
         h = s - sign * v[i]
         if h <= 0.0:
+            t[i] = 0.0 if q == 1.0 else -math.inf
+        elif q == 1.0:
+            t[i] = h / kappa[stride * i]
+        else:
+            t[i] = math.log(h / kappa[stride * i]) / q
+            top = max(top, t[i])
+    total, slope, energy = 0.0, 0.0, 0.0
+    for i in range(v.shape[0]):
+        h = s - sign * v[i]
+        if h <= 0.0:
             t[i] = 0.0
             continue
-        ratio = h / kappa[stride * i]
-        x = ratio if q == 1.0 else ratio ** (1.0 / q)
-        t[i] = x
-        total += x
-        slope += x / (q * h)
-        energy += x * h
-    return total, slope, energy
+        if q != 1.0:
+            t[i] = math.exp(t[i] - top)
+        total += t[i]
+        slope += t[i] / (q * h)
+        energy += t[i] * h
+    return top, total, slope, energy
 
 
 class _Scan:
@@ -46,33 +63,69 @@ class _Scan:
         self.low = float(u.min())
         self.v, self.kappa, self.q = u - self.low, kappa, q
         self.t = np.empty(u.size)
-        self.total = self.energy = math.nan
+        self.log_total = self.top = math.nan
         spread = float(self.v.mean())
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
     def look(self, x: float) -> tuple[float, float, float, float]:
         """Return log Σt, log Σκt^{q+1} and their derivatives in x = log s."""
-        s = math.exp(x)
-        self.total, slope, self.energy = _sums(self.v, self.kappa, s, self.q, self.t)
-        grown = (1.0 + 1.0 / self.q) * self.total  # d Σ t h / ds
-        return (
-            math.log(self.total),
-            math.log(self.energy),
-            s * slope / self.total,
-            s * grown / self.energy,
-        )
+        s = self.distance(x)
+        self.top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
+        grown = (1.0 + 1.0 / self.q) * total  # d Σ t h / ds
+        self.log_total = self.top + math.log(total)
+        return self.log_total, self.top + math.log(energy), s * slope / total, s * grown / energy
 
-    def face(self) -> Vector:
-        """Return the d of extreme energy among those on the least margins alone."""
-        d = np.where(self.v == 0.0, np.power(self.kappa, -1.0 / self.q), 0.0)
-        return d / d.sum()
+    @staticmethod
+    def distance(x: float) -> float:
+        """Return s, neither zero nor infinite."""
+        return math.exp(min(max(x, -700.0), 700.0))
+
+    def face(self) -> tuple[Vector, float]:
+        """Return the d of extreme energy among those on the least margins alone, and the log of
+        its energy."""
+        log_kappa = (np.log(self.kappa) * np.ones(self.v.size))[self.v == 0.0]
+        logs = -log_kappa / self.q
+        logs -= logs.max()
+        logs -= math.log(float(np.exp(logs).sum()))
+        terms = log_kappa + (self.q + 1.0) * logs
+        top = float(terms.max())
+        d = np.zeros(self.v.size)
+        d[self.v == 0.0] = np.exp(logs)
+        return d / d.sum(), top + math.log(float(np.exp(terms - top).sum()))
+
+    def settle(self, x: float, miss: Callable[[], float]) -> None:
+        """Move t between its values at g one rounding lower and higher so that `miss` vanishes.
+
+        For q > 1 entries rise steeply from zero, to 0.15 for h = 1e-16 and q = 19, so that no g
+        that is a double has the right sum. `miss` is a decreasing function of t; it reads `t` and
+        `log_total`.
+        """
+        s = self.distance(x)
+        width = (4.0 + abs(x)) * 4.0 * UNIT * s
+        if self.q <= 1.0 or abs(miss()) <= 1e-13:
+            return
+        ends = np.clip(s - self.v + np.array([[-width], [width]]), 0.0, None) / self.kappa
+        less, more = ends ** (1.0 / self.q) * math.exp(-self.top)
+
+        def at(share: float) -> float:
+            self.t = less + share * (more - less)
+            self.log_total = self.top + math.log(float(self.t.sum()))
+            return miss()
+
+        falling_root(at, 1e-14)
 
     def finish(self, x: float) -> tuple[float, float, Vector]:
         """Return (g, μ, d) at x = log s: h = μ κ d^q, so μ = (Σt)^q."""
-        s = math.exp(x)
-        total = self.total
+        s = self.distance(x)
         g = self.low + s if self.q > 0.0 else self.low - s
-        return g, total**self.q, self.t / self.t.sum()
+        return g, math.exp(min(self.q * self.log_total, 700.0)), self.t / self.t.sum()
+
+    def energy_of(self, t: Vector) -> float:
+        """Return log Σ κ t^{q+1}."""
+        with np.errstate(divide="ignore"):
+            terms = np.log(self.kappa) + (self.q + 1.0) * np.log(t)
+        top = float(terms.max())
+        return top + math.log(float(np.exp(terms - top).sum()))
 
 
 def power_penalty_margin(
@@ -90,6 +143,8 @@ def power_penalty_margin(
         return sign * (math.log(mu) / q - total), -sign * slope
 
     x = decreasing_root(miss, scan.start, 2.0, 1e-15)
+    scan.look(x)
+    scan.settle(x, lambda: math.log(mu) / q - scan.log_total)
     g, _, d = scan.finish(x)
     return g, mu, d
 
@@ -104,8 +159,7 @@ def power_ball_margin(
     """
     scan = _Scan(u, kappa, q)
     sign = 1.0 if q > 0.0 else -1.0
-    face = scan.face()
-    size = math.log(float((kappa * np.power(face, q + 1.0)).sum()))
+    face, size = scan.face()
     if sign * (size - bound) <= 0.0:
         return scan.low, 0.0, face
 
@@ -116,7 +170,10 @@ def power_ball_margin(
             sign * (grown - (q + 1.0) * slope),
         )
 
-    return scan.finish(decreasing_root(miss, scan.start, 2.0, 1e-15))
+    x = decreasing_root(miss, scan.start, 2.0, 1e-15)
+    scan.look(x)
+    scan.settle(x, lambda: scan.energy_of(scan.t / scan.t.sum()) - bound)
+    return scan.finish(x)
 
 
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:

@@ -58,3 +58,27 @@ def decreasing_root(
             return x
         x = following
     return x
+
+
+def falling_root(function: Callable[[float], float], tolerance: float) -> float:
+    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h, the last at which it was
+    called; an end where h has no root. Regula falsi with the Illinois rule."""
+    low, high = 0.0, 1.0
+    at_low, at_high = function(low), function(high)
+    if at_low <= 0.0 or at_high >= 0.0:
+        x = low if at_low <= 0.0 else high
+        function(x)
+        return x
+    x, last = high, 0
+    for _ in range(60):
+        x = low + (high - low) * (at_low / (at_low - at_high))
+        value = function(x)
+        if abs(value) <= tolerance:
+            break
+        side = 1 if value > 0.0 else -1
+        if side > 0:
+            low, at_low, at_high = x, value, at_high * (0.5 if last == side else 1.0)
+        else:
+            high, at_high, at_low = x, value, at_low * (0.5 if last == side else 1.0)
+        last = side
+    return x

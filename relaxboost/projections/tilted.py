@@ -28,7 +28,7 @@ _HOTTEST = 1e300  # of η times the spread of the margins; beyond it d does not 
 def finite_margins(u: ArrayLike) -> Vector:
     """Return `u` as a non-empty vector of finite doubles, or raise an InputError."""
     try:
-        u = np.ascontiguousarray(u, dtype=np.float64)
+        u = np.asarray(u, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise InputError(f"margins u must be numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:

@@ -106,6 +106,11 @@ class Shifted(_Changed):
             zero_minimum=traits.zero_minimum,
         )
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if d0 or f tells."""
+        return len(self.d0) if isinstance(self.d0, tuple) else self.f.fixed_m
+
     def _bind(self, m: int) -> Shifted:
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
         if d0.size != m:

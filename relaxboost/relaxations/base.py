@@ -95,16 +95,22 @@ def as_margins(u: Any, owner: object) -> Vector:
     Raises
     ------
     InputError
-        If `u` is not a non-empty vector of numbers, or has a nan.
+        If `u` is not a non-empty vector of finite numbers, or not as long as `owner` asks for.
     """
     try:
-        u = np.asarray(u, dtype=np.float64)
+        u = np.asarray(u)
+        if u.dtype.kind == "c":
+            raise TypeError("they are complex")
+        u = u.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
-    if math.isnan(u.min()):  # minimum and nan: one pass for what isnan and any take two for
-        raise InputError(f"{owner!r} needs margins u without nan")
+    if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
+        raise InputError(f"{owner!r} needs margins u without nan or infinities")
+    m = getattr(owner, "fixed_m", None)
+    if m is not None and m != u.size:
+        raise InputError(f"{owner!r} is one of m = {m} examples, and u has {u.size}")
     return u
 
 
@@ -312,6 +318,11 @@ class Relaxation(ABC):
     def parts(self) -> tuple[Relaxation, ...]:
         """The relaxations that this one is computed from, as c * f is from f; none by default."""
         return ()
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, where a parameter with an entry for each of them tells it."""
+        return next((f.fixed_m for f in self.parts if f.fixed_m is not None), None)
 
     def plus(self, other: Relaxation) -> Relaxation | None:
         """Return self + other in closed form, or None where no such rule is known."""

@@ -12,8 +12,8 @@ import numpy as np
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import positive, spell
-from relaxboost.projections import finite_margins, logistic_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Vector, Witness
+from relaxboost.projections import logistic_distribution
+from relaxboost.relaxations.base import Level, Relaxation, Traits, Vector, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.kl import positive_parameter
 from relaxboost.relaxations.shares import check_share, resolve_share
@@ -121,7 +121,7 @@ class BinaryEntropy(Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and d_i = σ((γ − u_i)/c)/k."""
-        u = finite_margins(u)
+        u = as_margins(u, self)
         d, gamma = logistic_distribution(u, self._c, self._k)
         return gamma - self.conjugate(gamma - u), d
 
@@ -129,11 +129,11 @@ class BinaryEntropy(Relaxation):
         """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
         temperature = self._c + positive("beta", beta)
         share = max(self._c / temperature, 1e-300)
-        return logistic_distribution(u, temperature, self._k, share)[0]
+        return logistic_distribution(as_margins(u, self), temperature, self._k, share)[0]
 
     def witness(self, u: Vector) -> Witness:
         """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
-        return Witness(logistic_distribution(u, self._c, self._k)[1])
+        return Witness(logistic_distribution(as_margins(u, self), self._c, self._k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards; for every γ.

@@ -23,6 +23,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.stacking import stacked
+from relaxboost.relaxations.vectors import positive_size
 from relaxboost.rounding import float_down, float_up, sum_bounds, up
 
 _LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
@@ -47,7 +48,9 @@ class SumWitness(NamedTuple):
 def times(f: Relaxation, c: object) -> Relaxation:
     """Return c f for a number c > 0; multiples of multiples are one multiple."""
     factor = exact("c * f", "c", c)
-    if factor <= 0:
+    if factor > 0:
+        positive_size("c * f", "c", c)
+    else:
         raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
     if isinstance(f, Scaled):
         return times(f.f, factor * f.c)

@@ -130,7 +130,8 @@ class Capped(Relaxation):
             return Capped(k=k)
         if self.k > m:
             raise InputError(
-                f"{self!r} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}"
+                f"{self!r} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}: "
+                f"the smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
             )
         return self
 
@@ -169,7 +170,7 @@ class Capped(Relaxation):
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        return capped_distribution(u, beta, float(self._resolved_k))
+        return capped_distribution(as_margins(u, self), beta, float(self._resolved_k))
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}, smoothed by Σ d log d + (1 − d) log(1 − d)."""
@@ -179,6 +180,7 @@ class Capped(Relaxation):
         """Return γ, the ceil(k)-th smallest margin."""
         u = as_margins(u, self)
         rank = math.ceil(self._resolved_k) - 1
+        self.resolve(u.size)
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:

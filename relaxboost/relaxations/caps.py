@@ -170,6 +170,11 @@ class Caps(Relaxation):
         text = ", ".join(map(str, each))
         return f"relaxboost.Caps({text if each is not self.caps else f'[{text}]'})"
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if isinstance(self.caps, Fraction) else len(self.caps)
+
     def resolve(self, m: int) -> Caps:
         """Return `Caps` with m caps."""
         if isinstance(self.caps, Fraction):

@@ -104,6 +104,11 @@ class Custom(Relaxation):
         """What the user declared."""
         return self._traits
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return self._m
+
     def resolve(self, m: int) -> Custom:
         """Return this relaxation bound to m, after checking that it fits.
 

@@ -109,10 +109,10 @@ class HellingerBall(_Hellinger, DivergenceBall):
 def _order(owner: Any) -> None:
     kind = type(owner).__name__
     order = exact(kind, "order", owner.order)
-    if order <= 0 or order == 1 or not Fraction(1, 20) <= order <= 20:
+    if abs(order - 1) < Fraction(999, 10**6) or not Fraction(1, 20) <= order <= 20:
         raise InputError(
-            f"{kind} needs an order in [0.05, 20] other than 1, got {spell(order)}; "
-            "order 1 is KLPenalty or KLBall"
+            f"{kind} needs an order in [0.05, 20] that differs from 1 by 0.001 at least, got "
+            f"{spell(order)}; order 1 is KLPenalty or KLBall"
         )
     object.__setattr__(owner, "order", order)
 
@@ -126,7 +126,7 @@ class PowerPenalty(DivergencePenalty):
     Parameters
     ----------
     order : int, float or Fraction
-        α in [0.05, 20], not 1 (which is `KLPenalty`).
+        α in [0.05, 20], and not within 0.001 of 1 (which is `KLPenalty`).
     weight, prior
         As for `ChiSquarePenalty`.
 

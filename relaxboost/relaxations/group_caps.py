@@ -133,6 +133,11 @@ class GroupCaps(Relaxation):
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
         return f"relaxboost.GroupCaps({list(self.groups)}, {{{caps}}})"
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return len(self.groups)
+
     def resolve(self, m: int) -> GroupCaps:
         """Return it, if there is a label for each of m examples."""
         if len(self.groups) != m:

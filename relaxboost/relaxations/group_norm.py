@@ -29,8 +29,15 @@ from relaxboost.relaxations.base import (
     Traits,
     Vector,
 )
-from relaxboost.relaxations.norms import PNorm
-from relaxboost.relaxations.vectors import check_length, enclose_vector, exact_vector, spell_vector
+from relaxboost.relaxations.p_norm import PNorm, check_range
+from relaxboost.relaxations.vectors import (
+    check_length,
+    enclose_vector,
+    exact_vector,
+    positive_size,
+    positive_vector,
+    spell_vector,
+)
 
 
 class GroupNorm(Relaxation):
@@ -52,25 +59,28 @@ class GroupNorm(Relaxation):
                 "number of groups less one, none left out"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
-        size = exact(kind, name, getattr(self, name))
-        if size <= 0:
-            raise InputError(f"{kind} needs {name} > 0, got {getattr(self, name)!r}")
-        object.__setattr__(self, name, size)
+        object.__setattr__(self, name, positive_size(kind, name, getattr(self, name)))
         p = exact(kind, "p", self.p)
         if p <= 1:
             raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
+        check_range(kind, p, None, ends=False)
         object.__setattr__(self, "p", p)
         if self.factors is not None:
             factors = exact_vector(kind, "factors", self.factors)
             if len(factors) != count or min(factors) <= 0:
                 raise InputError(f"{kind} needs a factor > 0 for each of the {count} groups")
-            object.__setattr__(self, "factors", factors)
+            object.__setattr__(self, "factors", positive_vector(kind, "factors", factors))
 
     def _show(self, name: str) -> str:
         groups = list(self.groups) if len(self.groups) <= 8 else f"<{len(self.groups)} labels>"
         tail = "" if self.factors is None else f", factors={spell_vector(self.factors)}"
         size = spell(getattr(self, name))
         return f"{type(self).__name__}({groups}, {name}={size}, p={spell(self.p)}{tail})"
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return len(self.groups)
 
     def resolve(self, m: int) -> Any:
         """Return itself if there is a label for each of the m examples."""

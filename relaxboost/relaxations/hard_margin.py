@@ -57,7 +57,7 @@ class HardMargin(Relaxation):
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
-        return capped_distribution(u, beta)
+        return capped_distribution(as_margins(u, self), beta)
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = σ((γ − u_i)/β), of least <d, u> + β Σ d log d + (1 − d) log(1 − d)."""

@@ -17,8 +17,8 @@ import numpy as np
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, positive, spell
-from relaxboost.projections import finite_margins, kl_ball_distribution, logistic_distribution, tilt
-from relaxboost.relaxations.base import Traits, Vector, Witness
+from relaxboost.projections import kl_ball_distribution, logistic_distribution, tilt
+from relaxboost.relaxations.base import Traits, Vector, Witness, as_margins
 from relaxboost.relaxations.priors import OverPrior, check_prior
 from relaxboost.rounding import UNIT
 
@@ -98,12 +98,12 @@ class KLPenalty(OverPrior):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return −c log Σ π exp(−u/c) and d proportional to π exp(−u/c)."""
-        d, value = tilt(self._inside(finite_margins(u)), self._c, self._log_prior)
+        d, value = tilt(self._inside(as_margins(u, self)), self._c, self._log_prior)
         return value, self._spread_out(d)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp((c log π − u)/(c + β))."""
-        g, temperature = self._inside(finite_margins(u)), self._c + positive("beta", beta)
+        g, temperature = self._inside(as_margins(u, self)), self._c + positive("beta", beta)
         if self._log_prior is not None:
             g = g + beta * (self._log_prior - self._log_prior.max())
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
@@ -113,7 +113,7 @@ class KLPenalty(OverPrior):
 
         It has (c + β) log d − β log(1 − d) = γ − u + c log π.
         """
-        g, temperature = self._inside(finite_margins(u)), self._c + positive("beta", beta)
+        g, temperature = self._inside(as_margins(u, self)), self._c + positive("beta", beta)
         if self._log_prior is not None:
             g = g - self._c * (self._log_prior - self._log_prior.max())
         share = max(beta / temperature, 1e-300)
@@ -273,17 +273,17 @@ class KLBall(OverPrior):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a d that attains it."""
-        u = finite_margins(u)
+        u = as_margins(u, self)
         d = self._project(u, 0.0)[0]
         return float(d @ u), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp((λ log π − u)/(λ + β)), λ >= 0 such that KL(d‖π) <= r."""
-        return self._project(finite_margins(u), positive("beta", beta))[0]
+        return self._project(as_margins(u, self), positive("beta", beta))[0]
 
     def witness(self, u: Vector) -> KLBallWitness:
         """Return γ and λ; F(u) = γ − λ r and f*(γ − u) = λ r."""
-        u = finite_margins(u)
+        u = as_margins(u, self)
         multiplier = self._project(u, 0.0)[1]
         inside = self._inside(u)
         if multiplier == 0.0:

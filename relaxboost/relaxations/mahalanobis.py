@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
+from relaxboost.parameters import spell
 from relaxboost.projections import ellipsoid
 from relaxboost.projections.capped import capped_distribution
 from relaxboost.relaxations import numerical
@@ -36,6 +36,7 @@ from relaxboost.relaxations.base import (
     as_margins,
     onto_simplex,
 )
+from relaxboost.relaxations.vectors import positive_size
 from relaxboost.rounding import roundoff, up
 
 Matrix = NDArray[np.float64]
@@ -57,17 +58,19 @@ class Mahalanobis(Relaxation):
 
     def _prepare(self, name: str) -> None:
         kind = type(self).__name__
-        given = np.asarray(self.Q)
+        try:
+            given = np.asarray(self.Q)
+        except ValueError as error:
+            raise InputError(f"{kind} needs Q to be a matrix of numbers: {error}") from None
         if given.dtype.kind not in "iuf" or given.ndim != 2 or 0 in given.shape:
             raise InputError(f"{kind} needs Q to be a matrix of numbers with m columns")
         if not np.isfinite(given).all():
             raise InputError(f"{kind} needs Q to be finite")
+        if np.abs(given).max() > 1e100:
+            raise InputError(f"{kind} needs entries of Q within 1e100; scale Q and the {name}")
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
-        size = exact(kind, name, getattr(self, name))
-        if size <= 0:
-            raise InputError(f"{kind} needs {name} > 0, got {getattr(self, name)!r}")
-        object.__setattr__(self, name, size)
+        object.__setattr__(self, name, positive_size(kind, name, getattr(self, name)))
 
     def _show(self, name: str) -> str:
         r, m = self.matrix.shape
@@ -78,6 +81,11 @@ class Mahalanobis(Relaxation):
     def matrix(self) -> Matrix:
         """Q as an array of shape (r, m)."""
         return np.array(self.Q)
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return self.matrix.shape[1]
 
     def resolve(self, m: int) -> Any:
         """Return itself if Q has m columns."""
@@ -132,11 +140,11 @@ class Mahalanobis(Relaxation):
             sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
-        v = np.linalg.lstsq(self.matrix.T, x, rcond=None)[0].astype(np.float64)
+        v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
         length = float(np.linalg.norm(v))
-        if not ball and length > self.limit:
-            v *= self.limit / length
-        return d, gamma, v
+        if length > self.limit and not ball:
+            v = v * (self.limit / length)
+        return d, gamma, np.asarray(v, dtype=np.float64)
 
     @cached_property
     def _largest(self) -> float:
@@ -329,7 +337,18 @@ class MahalanobisBall(Ball, Mahalanobis):
         numerical.solve_problem(problem)
         if d.value is None:
             raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
-        return onto_simplex(d.value, "MahalanobisBall")
+        flat = onto_simplex(d.value, "MahalanobisBall")
+        return self._sharpened(flat, scaled)
+
+    def _sharpened(self, d: Vector, scaled: Matrix) -> Vector:
+        """Return the point of least ‖Q d‖ with the support of `d`, if it is the better one."""
+        support = np.flatnonzero(d > 1e-5 * d.max())
+        part = scaled[:, support]
+        x, *_ = np.linalg.lstsq(part.T @ part, np.ones(support.size), rcond=1e-14)
+        better = np.zeros(d.size)
+        better[support] = x / x.sum() if x.sum() > 0.0 else -1.0
+        good = better.min() >= 0.0 and self.size(better) <= self.size(d)
+        return better if good else d
 
     def center(self, m: int) -> Vector:
         """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""

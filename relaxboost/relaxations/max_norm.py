@@ -11,23 +11,26 @@ import numpy as np
 
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
-from relaxboost.parameters import exact
 from relaxboost.projections.plateau import plateau_distribution, plateau_margin
 from relaxboost.relaxations.base import LinearForm, Relaxation, Vector, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.sum_norm import FinitePenalty, hinge, prepare, show
-from relaxboost.relaxations.vectors import check_length, positive_vector
+from relaxboost.relaxations.vectors import check_length, positive_size, positive_vector
 
 
 def max_ball(radius: Any, weights: Any) -> Relaxation:
     """Return the caps d_i <= radius / a_i."""
-    r = exact("NormBall", "radius", radius)
-    if r <= 0:
-        raise InputError(f"NormBall needs radius > 0, got {radius!r}")
+    r = positive_size("NormBall", "radius", radius)
     a = positive_vector("NormBall", "weights", weights)
     if a is not None:
-        return Caps([r / each for each in a])
+        least = 1 / sum((1 / each for each in a), Fraction(0))
+        if r < least * (1 - Fraction(1, 10**12)):
+            raise InputError(
+                f"{show('NormBall', 'math.inf', r, a)} misses the simplex: the smallest radius "
+                f"that meets it here is {float(least):.12g}"
+            )
+        return Caps([max(r, least) / each for each in a])
     k = 1 / r
     if isinstance(radius, float) and abs(k - round(k)) <= Fraction(1, 10**12) * k:
         k = Fraction(round(k))  # 1/57 as a float means the cap of Capped(57)

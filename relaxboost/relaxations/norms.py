@@ -32,74 +32,13 @@ from relaxboost.relaxations.base import (
     as_margins,
     onto_simplex,
 )
+from relaxboost.relaxations.p_norm import PNorm, Weights, check_range
 from relaxboost.relaxations.vectors import (
     check_length,
-    enclose_vector,
+    positive_size,
     positive_vector,
     spell_vector,
 )
-
-Weights = tuple[Fraction, ...] | None
-
-
-class PNorm:
-    """A weighted p-norm, 1 < p < inf, and its dual, in intervals."""
-
-    def __init__(self, p: Fraction, weights: Weights) -> None:
-        self.p, self.dual = p, p / (p - 1)
-        self._a = None if weights is None else enclose_vector(weights)
-        kappa = np.ones(1) if self._a is None else self._a.lower ** float(p)
-        self.kappa = np.ascontiguousarray(kappa)
-        self.q = float(p - 1)
-
-    def of(self, d: Interval) -> Interval:
-        """Return ‖d‖."""
-        size = d.abs() if self._a is None else d.abs() * self._a
-        return _root(size, self.p)
-
-    def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
-        largest = float(np.max(np.abs(d)))
-        if largest == 0.0:
-            return 0.0
-        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
-        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
-
-    def dual_of(self, x: Interval) -> Interval:
-        """Return ‖x‖_*."""
-        size = x.abs() if self._a is None else x.abs() / self._a
-        return _root(size, self.dual)
-
-    def flattest(self, m: int) -> Vector:
-        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
-        d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
-        return d / math.fsum(d.tolist())
-
-    def extremes(self, m: int) -> tuple[float, float]:
-        """Return the least and the largest norm on the simplex, rounded outwards."""
-        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
-        steepest = 1.0 if self._a is None else float(self._a.upper.max())
-        return 1.0 / float(least.upper) * (1.0 - 1e-15), steepest
-
-    def cvxpy(self, x: Any, dual: bool = False) -> Any:
-        """Return ‖x‖ or ‖x‖_* as a cvxpy expression."""
-        import cvxpy as cp
-
-        if self._a is not None:
-            a = self._a.lower
-            x = cp.multiply(1.0 / a if dual else a, x)
-        return cp.norm(x, float(self.dual if dual else self.p))
-
-
-def _root(size: Interval, p: Fraction) -> Interval:
-    """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
-    largest = float(size.upper.max())
-    if not largest < math.inf:
-        return Interval(0.0, math.inf)
-    if largest < 1e-290:  # no norm exceeds the sum
-        return Interval(0.0, size.sum().upper)
-    scale = Interval(2.0 ** math.frexp(largest)[1]) if largest < 1e300 else Interval(largest)
-    return (size / scale).power(p).sum().power(1 / p) * scale
 
 
 def _hinge(gamma: float, u: Vector) -> Interval:
@@ -118,7 +57,7 @@ class NormBall(Ball):
     Parameters
     ----------
     p : int, float or Fraction
-        1 <= p <= ``math.inf``.
+        1, ``math.inf``, or between 1.00001 and 10001.
     radius : int, float or Fraction
         > 0, and large enough for the ball to meet the simplex: at least m^{1/p − 1} without
         weights.
@@ -128,8 +67,9 @@ class NormBall(Ball):
     Raises
     ------
     InputError
-        For p < 1, radius <= 0, weights <= 0, or (when the game is declared) a ball that misses the
-        simplex, with the smallest radius that meets it, or weights of another length than m.
+        For p < 1, radius <= 0, weights <= 0 or with p-th powers that no double holds, or (when the
+        game is declared) a ball that misses the simplex, with the smallest radius that meets it,
+        or weights of another length than m.
 
     References
     ----------
@@ -173,6 +113,11 @@ class NormBall(Ball):
     def traits(self) -> Traits:
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
         return _traits(self.weights)
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.weights is None else len(self.weights)
 
     def resolve(self, m: int) -> NormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
@@ -242,7 +187,7 @@ class NormPenalty(Relaxation):
     Parameters
     ----------
     p : int, float or Fraction
-        1 <= p <= ``math.inf``.
+        1, ``math.inf``, or between 1.00001 and 10001.
     weight : int, float or Fraction
         > 0.
     weights : sequence of m numbers > 0, optional
@@ -251,7 +196,8 @@ class NormPenalty(Relaxation):
     Raises
     ------
     InputError
-        For p < 1, weight <= 0, weights <= 0, or weights of another length than m.
+        For p < 1, weight <= 0, weights <= 0 or with p-th powers that no double holds, or weights of
+        another length than m.
 
     References
     ----------
@@ -284,6 +230,11 @@ class NormPenalty(Relaxation):
     def traits(self) -> Traits:
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
         return _traits(self.weights)
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.weights is None else len(self.weights)
 
     def resolve(self, m: int) -> NormPenalty:
         """Return itself; raises InputError if the weights do not fit `m`."""
@@ -368,12 +319,11 @@ def _check(owner: Any, name: str, p: Any, size: Any, weights: Any) -> None:
     """Check the parameters of `owner` and replace them by what they are exactly."""
     kind = type(owner).__name__
     exponent = _exponent(kind, p)
-    number = exact(kind, name, size)
-    if number <= 0:
-        raise InputError(f"{kind} needs {name} > 0, got {size!r}")
+    number = positive_size(kind, name, size)
     object.__setattr__(owner, "p", exponent)
     object.__setattr__(owner, name, number)
     object.__setattr__(owner, "weights", positive_vector(kind, "weights", weights))
+    check_range(kind, exponent, owner.weights)
 
 
 def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
@@ -384,7 +334,7 @@ def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 
 def _at_ends(cls: type, kind: type, p: Any, size: Any, weights: Any) -> Any:
     """Return a new `kind` for 1 < p < inf, else the class that p = 1 or p = inf asks for."""
-    if cls is kind and (p == 1 or p == math.inf):
+    if cls is kind and not isinstance(p, bool | np.bool_) and (p == 1 or p == math.inf):
         from relaxboost.relaxations import max_norm, sum_norm
 
         if p == 1:

@@ -62,6 +62,11 @@ class OverPrior(Relaxation):
 
     prior: Any
 
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.prior is None else len(self.prior)
+
     def resolve(self, m: int) -> OverPrior:
         """Return itself if the prior has m entries."""
         if self.prior is not None and len(self.prior) != m:

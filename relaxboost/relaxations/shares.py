@@ -42,6 +42,7 @@ def resolve_share(shown: str, k: Fraction | None, fraction: Any, m: int) -> Frac
             )
     if k > m:
         raise InputError(
-            f"{shown} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}"
+            f"{shown} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}: the "
+            f"smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
         )
     return k

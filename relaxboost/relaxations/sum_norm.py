@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
+from relaxboost.parameters import spell
 from relaxboost.projections.capped import capped_distribution
 from relaxboost.projections.roots import decreasing_root
 from relaxboost.relaxations.balls import Ball, fit
@@ -29,6 +28,7 @@ from relaxboost.relaxations.base import (
 from relaxboost.relaxations.vectors import (
     check_length,
     enclose_vector,
+    positive_size,
     positive_vector,
     spell_vector,
 )
@@ -46,6 +46,11 @@ class Weighted(Relaxation):
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return None if self.weights is None else len(self.weights)
+
+    @property
     def factors(self) -> Vector:
         """The weights in doubles, a vector of length m or 1."""
         return 0.5 * (self.enclosed.lower + self.enclosed.upper)
@@ -59,10 +64,7 @@ class Weighted(Relaxation):
 
 def prepare(owner: Any, kind: str, name: str) -> None:
     """Check the size `name` and the weights of `owner`, and keep them exactly."""
-    size = exact(kind, name, getattr(owner, name))
-    if size <= 0:
-        raise InputError(f"{kind} needs {name} > 0, got {getattr(owner, name)!r}")
-    object.__setattr__(owner, name, size)
+    object.__setattr__(owner, name, positive_size(kind, name, getattr(owner, name)))
     object.__setattr__(owner, "weights", positive_vector(kind, "weights", owner.weights))
 
 

@@ -52,6 +52,11 @@ def soft_cap(d: Any) -> Any:
     return cp.sum_squares(cp.pos(d - 2.0 / d.shape[0]))
 
 
+def overweight(t: Any) -> Any:
+    """Return a generator that charges for weight above the prior alone."""
+    return cp.square(cp.pos(t - 1))
+
+
 FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("HardMargin", lambda m: rb.HardMargin()),
     ("Capped(1)", lambda m: rb.Capped(1)),
@@ -77,8 +82,8 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("NormPenalty(inf)", lambda m: rb.NormPenalty(math.inf, 0.5)),
     ("NormPenalty(inf, weights)", lambda m: rb.NormPenalty(math.inf, 0.5, weights(m))),
     ("GroupNormPenalty", lambda m: rb.GroupNormPenalty(groups(m), 0.4)),
-    ("GroupNormBall", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 3 else 1)),
-    ("GroupNormBall(3)", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 3 else 1, p=3)),
+    ("GroupNormBall", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 4 else 1)),
+    ("GroupNormBall(3)", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 4 else 1, p=3)),
     ("MahalanobisPenalty", lambda m: rb.MahalanobisPenalty(skew(m), 0.3)),
     ("MahalanobisBall", lambda m: rb.MahalanobisBall(skew(m), 2.5 / m**0.5)),
     ("ChiSquarePenalty", lambda m: rb.ChiSquarePenalty(0.3)),
@@ -104,5 +109,5 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("f.shifted(d0)", lambda m: rb.NormPenalty(2, 0.3).shifted(-0.5 / m)),
     ("f.scaled(c)", lambda m: rb.NormPenalty(2, 0.3).scaled(2)),
     ("Custom", lambda m: rb.Custom(f=soft_cap)),
-    ("f_divergence", lambda m: rb.f_divergence(lambda t: cp.square(cp.pos(t - 1)), weight=0.3)),
+    ("f_divergence", lambda m: rb.f_divergence(overweight, weight=0.3)),
 ]

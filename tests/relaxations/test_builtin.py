@@ -193,7 +193,7 @@ def test_repr_and_pickle_round_trip(f):
             lambda: Capped(80).resolve(50),
             r"Capped\(k=80\) needs 1 <= k <= m, and this game has m = 50",
         ),
-        (lambda: Capped(2).resolve(1), "has m = 1 example$"),
+        (lambda: Capped(2).resolve(1), "has m = 1 example: the smallest cap"),
         (
             lambda: Capped(fraction=0.01).resolve(50),
             r"k = 0.5 .* use a fraction of at least 1/m = 0.02",

@@ -427,7 +427,7 @@ def test_traits():
         (lambda: Caps([True, 1]), "finite real number"),
         (lambda: Caps([]), "one cap for each example, and got none"),
         (lambda: Caps([1, 1]).resolve(3), r"has 2 caps, and this game has m = 3 examples; give"),
-        (lambda: Caps([1, 1]).relaxed_margin(np.ones(3)), "has 2 caps"),
+        (lambda: Caps([1, 1]).relaxed_margin(np.ones(3)), "is one of m = 2 examples"),
         (lambda: Caps([1, 1]).repair(np.array([0.5, math.nan])), "nan or infinite"),
         (lambda: GroupCaps([0, 1], 0.25), "without a free example needs caps .* sum to 0.5"),
         (lambda: GroupCaps([0, 1], [1]), "no cap for group 1; give caps for the groups 0, 1"),

@@ -1,0 +1,107 @@
+"""Weighted p-norms for 1 < p < inf and their duals, in intervals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.intervals import Interval
+from relaxboost.parameters import spell
+from relaxboost.relaxations.base import Vector
+from relaxboost.relaxations.vectors import enclose_vector
+
+Weights = tuple[Fraction, ...] | None
+
+
+class PNorm:
+    """A weighted p-norm, 1 < p < inf, and its dual, in intervals."""
+
+    def __init__(self, p: Fraction, weights: Weights) -> None:
+        self.p, self.dual = p, p / (p - 1)
+        self._a = None if weights is None else enclose_vector(weights)
+        kappa = np.ones(1) if self._a is None else self._a.lower ** float(p)
+        self.kappa = np.ascontiguousarray(kappa)
+        self.q = float(p - 1)
+
+    def of(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        size = d.abs() if self._a is None else d.abs() * self._a
+        return _root(size, self.p)
+
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        largest = float(np.max(np.abs(d)))
+        if largest == 0.0:
+            return 0.0
+        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
+        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return ‖x‖_*."""
+        size = x.abs() if self._a is None else x.abs() / self._a
+        return _root(size, self.dual)
+
+    def flattest(self, m: int) -> Vector:
+        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
+        if self.kappa.size == 1:
+            return np.full(m, 1.0 / m)
+        d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
+        return d / math.fsum(d.tolist())
+
+    def extremes(self, m: int) -> tuple[float, float]:
+        """Return the least and the largest norm on the simplex, rounded outwards."""
+        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
+        steepest = 1.0 if self._a is None else float(self._a.upper.max())
+        return 1.0 / float(least.upper) * (1.0 - 1e-15), steepest
+
+    def cvxpy(self, x: Any, dual: bool = False) -> Any:
+        """Return ‖x‖ or ‖x‖_* as a cvxpy expression."""
+        import cvxpy as cp
+
+        if self._a is not None:
+            a = self._a.lower
+            x = cp.multiply(1.0 / a if dual else a, x)
+        return cp.norm(x, float(self.dual if dual else self.p))
+
+
+def _root(size: Interval, p: Fraction) -> Interval:
+    """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
+    largest = float(size.upper.max())
+    if not largest < math.inf:
+        return Interval(0.0, math.inf)
+    if largest < 1e-290:  # no norm exceeds the sum
+        return Interval(0.0, size.sum().upper)
+    # A power of two is exact, but a high power of size / scale would vanish.
+    exact_scale = largest < 1e300 and p < 100
+    scale = Interval(2.0 ** math.frexp(largest)[1]) if exact_scale else Interval(largest)
+    return (size / scale).power(p).sum().power(1 / p) * scale
+
+
+_LEAST, _MOST = Fraction("1.00001"), Fraction(10001)
+
+
+def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
+    """Raise an InputError where doubles hold no p-th (or p'-th) powers.
+
+    `ends` says whether p = 1 and p = inf are to be had from `kind`.
+    """
+    if exponent == 1 or exponent == math.inf:
+        return
+    end = "1" if exponent < 2 else "math.inf"
+    if not Fraction(float(_LEAST)) <= exponent <= _MOST:
+        range_ = f"{kind} needs {float(_LEAST)} <= p <= {_MOST}"
+        raise InputError(f"{range_}, or p = 1 or inf; use p = {end}" if ends else range_)
+    p = float(exponent)
+    if weights is None:
+        return
+    low, high = min(weights), max(weights)
+    logs = [math.log(a.numerator) - math.log(a.denominator) for a in (low, high)]
+    if p * max(map(abs, logs)) > 600.0 or p / (p - 1.0) * (logs[1] - logs[0]) > 600.0:
+        raise InputError(
+            f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
+            f"p = {p:g} that no double holds; use p = {end}, or weights nearer to 1"
+        )

@@ -1,0 +1,276 @@
+"""Wrong arguments of every family are refused before work starts: the thing, the rule, the remedy.
+
+What is particular to caps, KL, binary entropies, the calculus and `Custom` is tested beside them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from tests.conformance.families import FAMILIES
+
+SKEW = [[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
+HUGE = 10**400
+"""No double holds it."""
+
+SIZED = {
+    "NormBall": (lambda x: rb.NormBall(2, x), "radius"),
+    "NormBall(1)": (lambda x: rb.NormBall(1, x), "radius"),
+    "NormBall(1, weights)": (lambda x: rb.NormBall(1, x, [1, 2]), "radius"),
+    "NormBall(inf)": (lambda x: rb.NormBall(math.inf, x), "radius"),
+    "NormBall(inf, weights)": (lambda x: rb.NormBall(math.inf, x, [1, 2]), "radius"),
+    "NormPenalty": (lambda x: rb.NormPenalty(2, x), "weight"),
+    "NormPenalty(1)": (lambda x: rb.NormPenalty(1, x), "weight"),
+    "NormPenalty(inf)": (lambda x: rb.NormPenalty(math.inf, x), "weight"),
+    "GroupNormPenalty": (lambda x: rb.GroupNormPenalty([0, 1], x), "weight"),
+    "GroupNormBall": (lambda x: rb.GroupNormBall([0, 1], x), "radius"),
+    "MahalanobisPenalty": (lambda x: rb.MahalanobisPenalty(SKEW, x), "weight"),
+    "MahalanobisBall": (lambda x: rb.MahalanobisBall(SKEW, x), "radius"),
+    "ChiSquarePenalty": (rb.ChiSquarePenalty, "weight"),
+    "ChiSquareBall": (rb.ChiSquareBall, "radius"),
+    "HellingerPenalty": (rb.HellingerPenalty, "weight"),
+    "HellingerBall": (rb.HellingerBall, "radius"),
+    "PowerPenalty": (lambda x: rb.PowerPenalty(3, x), "weight"),
+    "PowerBall": (lambda x: rb.PowerBall(3, x), "radius"),
+    "KLPenalty": (rb.KLPenalty, "weight"),
+    "KLBall": (rb.KLBall, "radius"),
+    "BinaryEntropy": (lambda x: rb.BinaryEntropy(2, x), "weight"),
+}
+"""Makers of what has a radius or a weight."""
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_are_positive_numbers(name):
+    make, parameter = SIZED[name]
+    owner = name.split("(")[0]
+    for value in (0, -1, -0.5, Fraction(-1, 3)):
+        with pytest.raises(rb.InputError, match=rf"{owner}.* needs .*{parameter}.*[><]") as caught:
+            make(value)
+        assert "\n" not in str(caught.value)
+    for value in (math.nan, math.inf, -math.inf, "1", None, True, 1j, [1.0]):
+        message = rf"{owner} needs {parameter} to be a finite real number, got"
+        with pytest.raises(rb.InputError, match=message):
+            make(value)
+    for value in (HUGE, Fraction(1, HUGE)):
+        with pytest.raises(rb.InputError, match=rf"{parameter} <= 1e100"):
+            make(value)
+
+
+SMALLEST = {
+    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) misses .* is 0\.5$"),
+    "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "here is 0.62996052"),
+    "NormBall(8)": (rb.NormBall(8, 0.2), "here is 0.29730177"),
+    "NormBall(1)": (rb.NormBall(1, 0.9), "here is 1$"),
+    "NormBall(inf)": (rb.NormBall(math.inf, 0.2), r"meets the simplex is 1/m = 0\.25$"),
+    "NormBall(2, weights)": (rb.NormBall(2, 0.4, [1, 2, 3, 4]), "here is 0.83811635"),
+    "NormBall(1, weights)": (rb.NormBall(1, 1.5, [2, 3, 4, 5]), "here is 2$"),
+    "GroupNormBall": (rb.GroupNormBall([0, 0, 1, 1], 0.5), "here is 0.70710678"),
+    "GroupNormBall(3)": (rb.GroupNormBall([0, 0, 1, 1], 0.5, p=3), "here is 0.62996052"),
+    "MahalanobisBall": (rb.MahalanobisBall(SKEW, 0.4), r"misses .* here is 1$"),
+    "f.shifted": (rb.NormBall(2, 1).shifted(1), r"\+inf on the whole simplex"),
+    "f.scaled": (rb.NormBall(2, 0.5).scaled(3), r"\+inf on the whole simplex"),
+    "Caps": (rb.Caps(0.2), r"on a game with m = 4 .* sum to 0\.8: raise some"),
+    "Capped": (rb.Capped(5), "needs 1 <= k <= m, and this game has m = 4 examples"),
+    "BinaryEntropy": (rb.BinaryEntropy(5), "needs 1 <= k <= m, and this game has m = 4 examples"),
+}
+"""Relaxations that leave nothing of the simplex of four examples, and what is said of them."""
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_what_misses_the_simplex_names_the_smallest_size_that_meets_it(name):
+    f, message = SMALLEST[name]
+    with pytest.raises(rb.InputError, match=message):
+        rb.Game(np.eye(4), f)
+
+
+def test_the_smallest_size_is_accepted_however_it_was_rounded():
+    a = np.array([1.0, 2.0, 3.0, 4.0])
+    for f in (
+        rb.NormBall(2, 0.5),
+        rb.NormBall(1.5, 4 ** (1 / 1.5 - 1)),
+        rb.NormBall(1, 1),
+        rb.NormBall(math.inf, 1 / 4),
+        rb.NormBall(math.inf, float(1 / (1 / a).sum()), a),
+        rb.NormBall(2, float((a**-2).sum() ** -0.5), a),
+        rb.GroupNormBall([0, 0, 1, 1], 0.5**0.5),
+        rb.MahalanobisBall(SKEW, 1),
+    ):
+        assert rb.Game(np.eye(4), f).m == 4
+    with pytest.raises(rb.InputError, match=r"the smallest radius that meets it here is 0\.48$"):
+        rb.NormBall(math.inf, 0.1, a)
+
+
+WEIGHTED = {
+    "NormBall(2)": lambda a: rb.NormBall(2, 1, a),
+    "NormBall(1)": lambda a: rb.NormBall(1, 1, a),
+    "NormBall(inf)": lambda a: rb.NormBall(math.inf, 1, a),
+    "NormPenalty(2)": lambda a: rb.NormPenalty(2, 1, a),
+    "NormPenalty(1)": lambda a: rb.NormPenalty(1, 1, a),
+    "NormPenalty(inf)": lambda a: rb.NormPenalty(math.inf, 1, a),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 0, 1, 1], "weights > 0, and entry 1 is 0"),
+        ([1, 1, -2, 1], "weights > 0, and entry 2 is -2"),
+        ([1, math.nan, 1, 1], "every entry of weights to be a finite real number, got nan"),
+        ([1, math.inf, 1, 1], "every entry of weights to be a finite real number, got inf"),
+        ([1, Fraction(1, HUGE), 1, 1], "every entry of weights <= 1e100, got about 1e-400"),
+        ([], "weights to have an entry"),
+        (3, "weights to be a vector of numbers, got 3"),
+        ("ab", "weights to be a vector of numbers, got 'ab'"),
+        (np.ones((2, 2)), r"weights to be a vector, got shape \(2, 2\)"),
+        ([1, 1], "has 2 (weights|caps), and this game has m = 4 examples; give one"),
+    ],
+)
+def test_weights_of_norms(name, weights, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.Game(np.eye(4), WEIGHTED[name](weights))
+
+
+PRIORS = {
+    "ChiSquarePenalty": lambda p: rb.ChiSquarePenalty(1, p),
+    "ChiSquareBall": lambda p: rb.ChiSquareBall(1, p),
+    "HellingerPenalty": lambda p: rb.HellingerPenalty(1, p),
+    "HellingerBall": lambda p: rb.HellingerBall(1, p),
+    "PowerPenalty": lambda p: rb.PowerPenalty(3, 1, p),
+    "PowerBall": lambda p: rb.PowerBall(3, 1, p),
+}
+"""KL is in `test_kl`: it alone may have a prior with zeros."""
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ([0.5, 0.25, 0.125, 0.12], r"priors must sum to one within 1e-09, and these sum to 0\.995"),
+        ([0.5, 0.5, 0.5, -0.5], r"needs prior\[3\] >= 0, got -0\.5"),
+        ([0.5, 0.5, 0, 0], r"prior > 0, and prior\[2\] is 0; leave that example out, or use KL"),
+        ([0.5, 0.5, math.nan, 0], "every entry of prior to be a finite real number, got nan"),
+        ([0.5, 0.5], "prior of 2 entries, and this game has m = 4 examples; give one entry"),
+        ([], "priors must sum to one"),
+        (1, "prior to be a vector of numbers, got 1"),
+    ],
+)
+def test_priors(name, prior, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.Game(np.eye(4), PRIORS[name](prior))
+
+
+NORMS = {"NormBall": rb.NormBall, "NormPenalty": rb.NormPenalty}
+GROUPS = {"GroupNormPenalty": rb.GroupNormPenalty, "GroupNormBall": rb.GroupNormBall}
+QUADRATIC = {"MahalanobisPenalty": rb.MahalanobisPenalty, "MahalanobisBall": rb.MahalanobisBall}
+
+
+@pytest.mark.parametrize("name", NORMS)
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        (0.5, "needs 1 <= p <= inf, got p = 0.5: below 1 it is not a norm"),
+        (-1, "needs 1 <= p <= inf, got p = -1"),
+        (math.nan, "p to be a finite real number, got nan"),
+        (-math.inf, "p to be a finite real number, got -inf"),
+        ("2", "p to be a finite real number, got '2'"),
+        (True, "p to be a finite real number, got True"),
+        (1.000001, r"needs 1\.00001 <= p <= 10001, or p = 1 or inf; use p = 1$"),
+        (1e5, r"needs 1\.00001 <= p <= 10001, or p = 1 or inf; use p = math\.inf$"),
+        (HUGE, r"use p = math\.inf$"),
+    ],
+)
+def test_orders_of_norms(name, p, message):
+    with pytest.raises(rb.InputError, match=f"{name} .*{message}"):
+        NORMS[name](p, 1)
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_weights_whose_powers_no_double_holds(name):
+    for p, end in ((1.001, "1"), (700, "math.inf")):
+        message = f"weights from 0.5 to 3 has powers of order .* use p = {end}, or weights nearer"
+        with pytest.raises(rb.InputError, match=message):
+            NORMS[name](p, 1, [0.5, 1, 3])
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        ([0, 2, 0, 2], {}, "from 0 to the number of groups less one, none left out"),
+        ([0, -1, 0, 0], {}, "one whole number for each example"),
+        ([0.5, 1, 0, 0], {}, "one whole number for each example"),
+        ([0, math.nan, 0, 0], {}, "every entry of groups to be a finite real number"),
+        ([], {}, "groups to have an entry"),
+        (3, {}, "groups to be a vector of numbers"),
+        (np.zeros((2, 2), int), {}, r"groups to be a vector, got shape \(2, 2\)"),
+        ([0, 1], {}, "has 2 groups, and this game has m = 4 examples; give one for each"),
+        ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf within the groups, got p = 1"),
+        ([0, 0, 1, 1], {"p": math.inf}, "p to be a finite real number, got inf"),
+        ([0, 0, 1, 1], {"p": HUGE}, r"needs 1\.00001 <= p <= 10001$"),
+        ([0, 0, 1, 1], {"factors": [1]}, "a factor > 0 for each of the 2 groups"),
+        ([0, 0, 1, 1], {"factors": [1, 0]}, "a factor > 0 for each of the 2 groups"),
+        ([0, 0, 1, 1], {"factors": [1, math.nan]}, "every entry of factors to be a finite"),
+    ],
+)
+def test_groups(name, groups, options, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.Game(np.eye(4), GROUPS[name](groups, 1, **options))
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+@pytest.mark.parametrize(
+    ("Q", "message"),
+    [
+        (np.eye(3), "Q with 3 columns, and this game has m = 4 examples"),
+        (np.ones(4), "Q to be a matrix of numbers with m columns"),
+        (np.zeros((0, 4)), "Q to be a matrix of numbers with m columns"),
+        (np.eye(4) * 1j, "Q to be a matrix of numbers with m columns"),
+        (None, "Q to be a matrix of numbers with m columns"),
+        ([[1, 2], [3]], "Q to be a matrix of numbers: "),
+        (np.full((4, 4), math.nan), "Q to be finite"),
+        (np.eye(4) * 1e200, "entries of Q within 1e100; scale Q and the (weight|radius)"),
+    ],
+)
+def test_matrices_of_norms(name, Q, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.Game(np.eye(4), QUADRATIC[name](Q, 1))
+
+
+@pytest.mark.parametrize("order", [0, -1, 1, 1.0001, 0.01, 21, math.nan, "2"])
+def test_orders_of_divergences(order):
+    for make in (rb.PowerPenalty, rb.PowerBall):
+        number = isinstance(order, str) or math.isnan(order)
+        message = (
+            "finite real number" if number else r"an order in \[0.05, 20\] that differs from 1"
+        )
+        with pytest.raises(rb.InputError, match=message):
+            make(order, 1)
+
+
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in FAMILIES])
+def test_margins_are_a_vector_of_finite_numbers(make):
+    f = make(6).resolve(6)
+    wrong = {
+        "vector, got shape": (np.ones((6, 6)), [], 1.0, None),
+        "nan or infinities": ([1, 2, 3, 4, 5, x] for x in (math.nan, math.inf, -math.inf)),
+        "numbers": ("abcdef", np.ones(6) * 1j, [[1, 2], 3, 4, 5, 6, 7]),
+    }
+    for message, margins in wrong.items():
+        for u in margins:
+            for method in (f.relaxed_margin, f.witness, lambda u: f.distribution(u, 0.1)):
+                with pytest.raises(rb.InputError, match=message):
+                    method(u)
+    for beta in (0, -1, math.nan, math.inf, "x", None):
+        with pytest.raises(rb.InputError, match=r"beta|numbers"):
+            f.distribution(np.zeros(6), beta)
+    with pytest.raises(rb.InputError, match="nan or infinite"):
+        f.repair(np.full(6, math.nan))
+    if f.fixed_m is not None:
+        with pytest.raises(rb.InputError, match="is one of m = 6 examples, and u has 3"):
+            f.relaxed_margin(np.zeros(3))

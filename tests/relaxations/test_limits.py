@@ -1,0 +1,274 @@
+"""Where one relaxation becomes another: equal at the ends, as near as theory says on the way."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import xlogy
+
+import relaxboost as rb
+
+U = np.array([0.3, -0.45, 0.1, 0.7, -0.4, 0.05, -0.9])
+M = U.size
+PRIOR = np.array([0.3, 0.05, 0.1, 0.2, 0.15, 0.1, 0.1])
+VARIANCE = float(PRIOR @ U**2 - (PRIOR @ U) ** 2)
+SPREAD = float(U.max() - U.min())
+
+
+def games():
+    """A game that can be classified, one that cannot, and one of ±1."""
+    rng = np.random.default_rng(21)
+    A = rng.uniform(-1, 1, (8, 5))
+    yield A * np.sign(A @ np.array([0.3, 0.3, 0.2, 0.1, 0.1]))[:, None]
+    yield np.vstack([A[:4], -A[:4] * rng.uniform(0.2, 1, (4, 1))])
+    yield rng.choice([-1.0, 1.0], (9, 4))
+
+
+GAMES = list(games())
+
+
+def bracket(A, f):
+    """Return a bracket of width 1e-6 at most."""
+    solution = rb.solve(rb.Game(A, f), tol=1e-6)
+    assert solution.gap <= 1e-6
+    return solution.lower, solution.upper
+
+
+def margin(f, u=U):
+    return f.resolve(u.size).relaxed_margin(u)[0]
+
+
+@pytest.mark.parametrize("A", GAMES, ids=["separable", "mirrored", "signs"])
+@pytest.mark.parametrize("c", [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3])
+def test_kl_penalty_is_between_the_hard_margin_and_the_uniform_edge(A, c):
+    """hard <= ρ <= hard + c log m and (Hoeffding) edge − (2 max|A|)²/(8c) <= ρ <= edge."""
+    m = A.shape[0]
+    hard, edge = bracket(A, rb.HardMargin()), float(np.abs(A.mean(axis=0)).max())
+    lower, upper = bracket(A, rb.KLPenalty(c))
+    assert upper >= hard[0]
+    assert lower <= hard[1] + c * math.log(m)
+    assert upper >= edge - 0.5 / c
+    assert lower <= edge + 1e-15
+
+
+def test_divergence_penalties_tend_to_the_mean_as_their_weight_grows():
+    mean = float(PRIOR @ U)
+    for c in (30.0, 1e4, 1e8):
+        value = margin(rb.KLPenalty(c, PRIOR))
+        assert mean - SPREAD**2 / (8 * c) - 1e-15 * c <= value <= mean + 1e-15 * c
+        # d = π (1 − (u − mean)/(2c)) is positive: the minimum is that over all of R^m.
+        chi = margin(rb.ChiSquarePenalty(c, PRIOR))
+        assert chi == pytest.approx(mean - VARIANCE / (4 * c), abs=1e-14)
+        second = mean - VARIANCE / (2 * c)  # φ''(1) = 1, so that all orders agree up to 1/c²
+        for order in (0.5, 1.5, 3, 7):
+            value = margin(rb.PowerPenalty(order, c, PRIOR))
+            assert value == pytest.approx(second, abs=2 * SPREAD**3 / c**2 + 1e-15 * c)
+
+
+@pytest.mark.parametrize("c", [1e-12, 1e-6, 1e-3])
+def test_divergence_penalties_tend_to_the_hard_margin_as_their_weight_vanishes(c):
+    """min u <= F(u) <= min u + c D(e_i, π) for the i of the least margin."""
+    i = int(U.argmin())
+    p = float(PRIOR[i])
+    for f, price in (
+        (rb.KLPenalty(c, PRIOR), math.log(1 / p)),
+        (rb.ChiSquarePenalty(c, PRIOR), 1 / p - 1),
+        (rb.HellingerPenalty(c, PRIOR), 2 - 2 * math.sqrt(p)),
+        (rb.PowerPenalty(3, c, PRIOR), (p**-2 - 1) / 6),
+    ):
+        assert U[i] <= margin(f) + 1e-15
+        assert margin(f) <= U[i] + c * price + 1e-15
+
+
+def test_divergence_balls_reach_from_the_mean_to_the_hard_margin():
+    """Pinsker: |F(u) − mean| <= spread √(r/2) for KL; every distance ends at the nearest vertex."""
+    mean, p = float(PRIOR @ U), float(PRIOR[U.argmin()])
+    for r in (1e-12, 1e-6, 1e-2):
+        assert margin(rb.KLBall(r, PRIOR)) <= mean + 1e-14
+        assert mean - margin(rb.KLBall(r, PRIOR)) <= SPREAD * math.sqrt(r / 2) + 1e-14
+    for r in (1e-8, 1e-4, 1e-2):  # d = π (1 − t (u − mean)), Σ (d − π)²/π = t² variance
+        value = margin(rb.ChiSquareBall(r, PRIOR))
+        assert value == pytest.approx(mean - math.sqrt(r * VARIANCE), abs=1e-15 / math.sqrt(r))
+    for make, far in (
+        (rb.KLBall, math.log(1 / p)),
+        (rb.ChiSquareBall, 1 / p - 1),
+        (rb.HellingerBall, 2 - 2 * math.sqrt(p)),
+    ):
+        assert margin(make(far * (1 + 1e-9), PRIOR)) == pytest.approx(U.min(), abs=1e-12)
+        assert margin(make(far * 0.9, PRIOR)) > U.min() + 1e-3
+
+
+def test_power_divergences_pass_through_chi_square_hellinger_and_kl():
+    for c in (0.03, 0.4):
+        twice = margin(rb.HellingerPenalty(2 * c, PRIOR))
+        assert margin(rb.PowerPenalty(2, c, PRIOR)) == pytest.approx(
+            margin(rb.ChiSquarePenalty(c / 2, PRIOR)), abs=1e-13
+        )
+        assert margin(rb.PowerPenalty(0.5, c, PRIOR)) == pytest.approx(twice, abs=1e-13)
+        for order in (0.999, 1.001):
+            near = margin(rb.PowerPenalty(order, c, PRIOR))
+            assert near == pytest.approx(margin(rb.KLPenalty(c, PRIOR)), abs=1e-3)
+    assert margin(rb.PowerBall(2, 0.1, PRIOR)) == pytest.approx(
+        margin(rb.ChiSquareBall(0.2, PRIOR)), abs=1e-13
+    )
+
+
+@pytest.mark.parametrize("A", GAMES, ids=["separable", "mirrored", "signs"])
+def test_the_ends_of_capped(A):
+    """Capped(1) is the hard margin; Capped(m) the best single hypothesis, alone in its support."""
+    m = A.shape[0]
+    hard, one = bracket(A, rb.HardMargin()), bracket(A, rb.Capped(1))
+    assert max(hard[0], one[0]) <= min(hard[1], one[1])
+    columns = [abs(sum(map(Fraction, column))) / m for column in A.T.tolist()]
+    solution = rb.solve(rb.Game(A, rb.Capped(m)), tol=1e-12)
+    assert Fraction(solution.lower) <= max(columns) <= Fraction(solution.upper)
+    assert solution.gap <= 1e-12
+    assert list(solution.support) == [columns.index(max(columns))]
+
+
+def test_capped_one_is_the_hard_margin_in_every_method():
+    hard, one = rb.HardMargin(), rb.Capped(1)
+    assert margin(one) == margin(hard) == U.min()
+    for beta in (1e-9, 0.1, 10.0):
+        assert one.distribution(U, beta) == pytest.approx(hard.distribution(U, beta), abs=1e-15)
+    assert one.witness(U) == hard.witness(U)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 57, Fraction(7, 3), 2.5])
+def test_the_max_norm_ball_is_capped(k):
+    assert rb.NormBall(math.inf, Fraction(1, 1) / Fraction(k)) == rb.Capped(k)
+    if isinstance(k, int):
+        assert rb.NormBall(math.inf, 1 / k) == rb.Capped(k)
+    A = np.random.default_rng(2).uniform(-1, 1, (60, 3))
+    ball = rb.Game(A, rb.NormBall(math.inf, 1 / Fraction(k)))
+    assert ball.digest == rb.Game(A, rb.Capped(k)).digest
+
+
+@pytest.mark.parametrize("k", [1, 2, 3.5, M])
+def test_balls_of_high_order_tend_to_capped(k):
+    """‖d‖_inf <= ‖d‖_p <= m^{1/p} ‖d‖_inf."""
+    soft = margin(rb.Capped(k))
+    for p in (20, 200, 2000):
+        low = margin(rb.NormBall(p, M ** (1 / p) / k))
+        assert low <= soft + 1e-12
+        assert low == pytest.approx(soft, abs=2 * k * (M ** (1 / p) - 1))
+        if k < M:
+            assert margin(rb.NormBall(p, 1 / k)) >= soft - 1e-12
+
+
+@pytest.mark.parametrize("c", [0.1, 0.7, 3])
+def test_norm_penalties_at_their_ends(c):
+    """m^{1/p − 1} <= ‖d‖_p <= 1 on the simplex, and ‖d‖_inf <= ‖d‖_p <= m^{1/p} ‖d‖_inf."""
+    one, most = margin(rb.NormPenalty(1, c)), margin(rb.NormPenalty(math.inf, c))
+    assert one == pytest.approx(U.min() + c, abs=1e-15)
+    for p in (1.1, 1.01, 1.001):
+        value = margin(rb.NormPenalty(p, c))
+        assert U.min() + c * M ** (1 / p - 1) <= value + 1e-12
+        assert value <= one + 1e-12
+    for p in (20, 200, 2000):
+        value = margin(rb.NormPenalty(p, c))
+        assert most - 1e-12 <= value <= most + c * (M ** (1 / p) - 1) + 1e-12
+    for p in (1.5, 2, math.inf):  # its weight -> 0: the hard margin
+        assert margin(rb.NormPenalty(p, 1e-9)) == pytest.approx(U.min(), abs=2e-9)
+    # Its weight -> inf: the flattest distribution, which is uniform.
+    assert margin(rb.NormPenalty(2, 1e4)) - 1e4 / math.sqrt(M) == pytest.approx(U.mean(), abs=1e-3)
+
+
+@pytest.mark.parametrize("p", [1.00001, 1.001, 50, 1000, 10001])
+def test_norms_of_extreme_order_keep_their_accuracy(p):
+    """At the kinks of a high order no γ that is a double has weights that sum to one."""
+    for f in (rb.NormPenalty(p, 0.3), rb.NormBall(p, min(1.0, 1.3 * M ** (1 / p - 1)))):
+        d = f.resolve(M).relaxed_margin(U)[1]
+        assert f.penalty(d) + d @ U - f.lower_bound(U, f.witness(U)) <= 1e-14
+        for beta in (1e-6, 0.05, 1.0):
+            near = f.distribution(U, beta)
+
+            def smoothed(x, beta=beta, f=f):
+                return f.penalty(x) + x @ U + beta * float(xlogy(x, x).sum())
+
+            for other in (d, f.center(M), rb.HardMargin().distribution(U, beta)):
+                for share in (1e-4, 0.1, 1.0):
+                    step = f.repair((1 - share) * near + share * other)
+                    assert smoothed(near) <= smoothed(step) + 1e-15
+
+
+@pytest.mark.parametrize("order", [0.05, 0.999, 1.001, 20])
+def test_divergences_of_extreme_order_keep_their_accuracy(order):
+    for f in (rb.PowerPenalty(order, 0.3, PRIOR), rb.PowerBall(order, 0.1, PRIOR)):
+        d = f.relaxed_margin(U)[1]
+        assert f.penalty(d) + d @ U - f.lower_bound(U, f.witness(U)) <= 1e-9
+
+
+def test_norms_that_are_norms_of_another_family():
+    a = np.array([1.0, 2.0, 0.5, 1.5, 3.0, 1.0, 0.75])
+    each, all_ = list(range(M)), [0] * M
+    pairs = [
+        (rb.GroupNormPenalty(each, 0.3, factors=a), rb.NormPenalty(1, 0.3, a)),
+        (rb.GroupNormPenalty(all_, 0.3, p=3), rb.NormPenalty(3, 0.3)),
+        (rb.GroupNormBall(all_, 0.5, p=3), rb.NormBall(3, 0.5)),
+        (rb.MahalanobisPenalty(np.diag(a), 0.3), rb.NormPenalty(2, 0.3, a)),
+        (rb.MahalanobisBall(np.eye(M), 0.5), rb.NormBall(2, 0.5)),
+        (0.3 * rb.NormPenalty(2, 1), rb.NormPenalty(2, 0.3)),
+        (2 * rb.KLPenalty(0.1, PRIOR), rb.KLPenalty(0.2, PRIOR)),
+        (rb.NormBall(1, 1), rb.HardMargin()),
+        (rb.GroupCaps(each, 0.25), rb.Capped(4)),
+        (rb.Caps(0.25), rb.Capped(4)),
+    ]
+    for first, second in pairs:
+        assert margin(first) == pytest.approx(margin(second), abs=1e-9), first
+        d = first.distribution(U, 0.05)
+        assert d == pytest.approx(second.distribution(U, 0.05), abs=1e-7), first
+
+
+@pytest.mark.parametrize("A", GAMES, ids=["separable", "mirrored", "signs"])
+@pytest.mark.parametrize("k", [1, 2.5, 4])
+def test_binary_entropy_tends_to_the_soft_margin(A, k):
+    """soft − (c m/k) H(k/m) <= ρ − offset <= soft, at the game."""
+    m = A.shape[0]
+    p = k / m
+    entropy = -p * math.log(p) - (1 - p) * math.log(1 - p)
+    soft = bracket(A, rb.Capped(k))
+    for c in (1e-1, 1e-3, 1e-6):
+        f = rb.BinaryEntropy(k, c)
+        lower, upper = bracket(A, f)
+        assert lower - f.offset(m) <= soft[1] + 1e-12
+        assert upper - f.offset(m) >= soft[0] - c / p * entropy - 1e-12
+
+
+def log_loss_optimum(A, k, c):
+    """Return max over ‖w‖_1 <= 1 and γ of γ − (c/k) Σ log((1 + e^{(γ − Aw)/c})/2), by SLSQP."""
+    m, n = A.shape
+
+    def goal(x):
+        margins = A @ (x[:n] - x[n : 2 * n])
+        z = (x[-1] - margins) / c
+        slope = 0.5 * (1.0 + np.tanh(0.5 * z)) / k
+        value = x[-1] - c / k * (np.logaddexp(0.0, z).sum() - m * math.log(2.0))
+        edges = A.T @ slope
+        return -value, -np.concatenate([edges, -edges, [1.0 - slope.sum()]])
+
+    def spare(x):
+        return 1.0 - x[:-1].sum()
+
+    ones = np.append(-np.ones(2 * n), 0.0)
+    found = minimize(
+        goal,
+        np.append(np.full(2 * n, 0.25 / n), 0.0),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * (2 * n) + [(-3.0, 3.0)],
+        constraints={"type": "ineq", "fun": spare, "jac": lambda x: ones},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return -found.fun
+
+
+@pytest.mark.parametrize("A", GAMES, ids=["separable", "mirrored", "signs"])
+@pytest.mark.parametrize(("k", "c"), [(1, 0.3), (2.5, 0.1), (4, 1.0), (7, 0.05)])
+def test_binary_entropy_is_the_optimum_of_a_log_loss(A, k, c):
+    lower, upper = bracket(A, rb.BinaryEntropy(k, c))
+    assert lower - 1e-7 <= log_loss_optimum(A, k, c) <= upper + 1e-7
