@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from relaxboost import (
         boosters,
         bounds,
+        certificates,
         datasets,
         matrices,
         outer,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         testing,
     )
     from relaxboost.boosters import solve
+    from relaxboost.certificates import Certificate, Verdict, certify, check_certificate
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
     from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
@@ -82,6 +84,7 @@ _HOME = {
     "Caps": "relaxations",
     "ChiSquareBall": "relaxations",
     "ChiSquarePenalty": "relaxations",
+    "Certificate": "certificates",
     "Comparison": "solution",
     "Condition": "relaxations",
     "Conditions": "relaxations",
@@ -113,9 +116,12 @@ _HOME = {
     "Solution": "solution",
     "SquaredNorm": "outer",
     "Traits": "relaxations",
+    "Verdict": "certificates",
     "Violation": "relaxations",
     "Witness": "relaxations",
     "appendix_b": "relaxations",
+    "certify": "certificates",
+    "check_certificate": "certificates",
     "check_conditions": "relaxations",
     "compare": "solution",
     "f_divergence": "relaxations",
@@ -126,6 +132,7 @@ _HOME = {
 _MODULES = (
     "boosters",
     "bounds",
+    "certificates",
     "datasets",
     "matrices",
     "outer",
@@ -142,6 +149,7 @@ __all__ = [
     "CVaR",
     "Capped",
     "Caps",
+    "Certificate",
     "ChiSquareBall",
     "ChiSquarePenalty",
     "Comparison",
@@ -175,11 +183,15 @@ __all__ = [
     "Solution",
     "SquaredNorm",
     "Traits",
+    "Verdict",
     "Violation",
     "Witness",
     "appendix_b",
     "boosters",
     "bounds",
+    "certificates",
+    "certify",
+    "check_certificate",
     "check_conditions",
     "compare",
     "datasets",

@@ -209,7 +209,7 @@ def witness(f: Relaxation, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         return _ellipsoid_witness(f, found, u)
     if isinstance(f, Shifted | Dilated):
         x = [Fraction(y) for y in found.x.tolist()]
-        gamma = min(map(sum, zip(u, x, strict=True)))
+        gamma = min(a + b for a, b in zip(u, x, strict=True))
         return {"gamma": number(gamma), "x": vector(x)}
     if isinstance(f, BinaryEntropy | KLPenalty):
         return {"gamma": number(gamma)}
@@ -218,7 +218,7 @@ def witness(f: Relaxation, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         floor = _floor(f, multiplier)
         return {"gamma": number(gamma), "multiplier": number(multiplier), **floor}
     if isinstance(f, PowerDivergence):
-        return {"gamma": number(gamma), **_floor(f, Fraction(f.weight))}
+        return {"gamma": number(gamma), **_floor(f, Fraction(vars(f)["weight"]))}
     if isinstance(f, HardMargin):
         gamma = min(u)
     elif isinstance(f, SumPenalty):
