@@ -1,6 +1,29 @@
-"""Certificates: brackets that anyone can check again, without this package."""
+"""Certificates: brackets that anyone can check again, without this package.
 
-from relaxboost.certificates.certificate import Certificate, Verdict, check_certificate
-from relaxboost.certificates.emit import certify
+Names are loaded when they are first used: `python -m relaxboost.certificates.check` runs without
+the rest of the package, as a copy of that file does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relaxboost.certificates.certificate import Certificate, Verdict, check_certificate
+    from relaxboost.certificates.emit import certify
+
+_HOME = {
+    "Certificate": "certificate",
+    "Verdict": "certificate",
+    "certify": "emit",
+    "check_certificate": "certificate",
+}
 
 __all__ = ["Certificate", "Verdict", "certify", "check_certificate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -120,11 +120,12 @@ def matrix(game, m, n, path):
         need(os.path.getsize(path) <= LARGEST, f"the matrix has more than {LARGEST} bytes")
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-    fine = all(type(s) is str and re.fullmatch(r"[-+0-9.e,]+", s, re.ASCII) for s in lines)
-    need(fine and len(lines) == m, f"A is not {m} lines of numbers with commas between them")
-    rows = []
-    for tokens in (line.split(",") for line in lines):
-        known = {token: float(token) for token in set(tokens)}
+    need(len(lines) == m, f"A has {len(lines)} rows in place of {m}")
+    decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
+    for line in lines:
+        tokens = line.split(",") if type(line) is str else [""]
+        known = {t: float(t) for t in set(tokens) if len(t) <= 40 and decimal.fullmatch(t)}
+        need(set(tokens) <= set(known), "a row of A is not decimal numbers with commas between")
         rows.append(list(map(known.__getitem__, tokens)))
     need(all(len(row) == len(rows[0]) for row in rows), "lines of A differ in length")
     if recipe is not None:
@@ -301,7 +302,6 @@ def check(document, path=None):
     doc.left.pop("comments", None)
     digest = doc.take("digest")
     content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
-    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
     need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
     level, real = doc.take("level"), Fraction
@@ -312,9 +312,9 @@ def check(document, path=None):
     m, n = game.whole("m", 1, LARGEST), game.whole("n", 1, LARGEST)
     need(m * n <= LARGEST, "A is too large")
     d, columns = doc.vector("d", m), doc.take("columns", list)
+    fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
+    need(fine and len(set(columns)) == len(columns), "columns are not different ones of A")
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
-    fine = len(w) == len(columns) and all(type(j) is int and 0 <= j < n for j in columns)
-    need(fine, "columns are not different ones of A")
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
     rows, sha = matrix(game, m, n, path)
     need(game.take("sha256") == sha, "the SHA-256 of A is another one")
@@ -326,6 +326,8 @@ def check(document, path=None):
     game.done(), doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
     need(f(d) + g <= real(high), "the upper bound is below what d proves")
+    same = hashlib.sha256(content.encode()).hexdigest() == digest
+    need(same, "the digest belongs to another content")
     return level, low, high
 
 

@@ -1,0 +1,239 @@
+"""Certificates as they are made: within the bracket of the solution, and around the optimum."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import cvxpy as cp
+import flint
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.certificates import Certificate
+from tests.conformance.families import FAMILIES
+from tests.twins import exact_game_value
+
+CHECKER = Path(rb.certificates.__file__).parent
+SETS = {
+    "l1": rb.L1Ball(),
+    "simplex": rb.Simplex(),
+    "l2": rb.L2Ball(0.7),
+    "squared": rb.SquaredNorm(0.4),
+}
+
+
+def matrix(rng, m=7, n=5):
+    return np.clip(rng.uniform(-1, 1, (m, n)) + 0.15, -1, 1)
+
+
+@pytest.mark.parametrize("over", SETS)
+@pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
+def test_the_floats_of_a_solution_hold_its_certificate(name, over, rng):
+    game = rb.Game(matrix(rng), dict(FAMILIES)[name](7), over=SETS[over])
+    solution = rb.solve(game, tol=1e-5)
+    certificate = rb.certify(solution)
+    assert certificate.level == min(
+        game.relaxation.level, game.over.level, key=["numerical", "enclosed", "exact"].index
+    )
+    assert solution.lower <= certificate.lower <= certificate.upper <= solution.upper
+    verdict = certificate.check()
+    assert bool(verdict) == (certificate.level != "numerical"), verdict.reason
+    if verdict:
+        assert verdict == (True, certificate.level, certificate.lower, certificate.upper, "")
+        assert certificate.gap <= solution.gap
+    else:
+        assert verdict.level == "numerical"
+        assert "proves nothing" in verdict.reason
+
+
+def test_no_certificate_excludes_the_optimum(rng):
+    """1 000 small games; pairs that are random, from an interior-point and a careless solver."""
+    for number in range(1000):
+        m, n = rng.integers(1, 6), rng.integers(1, 5)
+        kind = number % 3
+        A = rng.uniform(-1, 1, (m, n)) if kind else rng.integers(-1, 2, (m, n)).astype(float)
+        if number % 7 == 0:
+            A[rng.integers(m)] = -A[0]
+        k = None if number % 4 == 0 else Fraction(int(rng.integers(8, 8 * m + 1)), 8)
+        game = rb.Game(A, rb.HardMargin() if k is None else rb.Capped(k))
+        exact = exact_game_value(A, k)
+        if number % 100 == 1:
+            pair = rb.reference(game, solver="SCS", eps=1e-2)
+            certificate = rb.certify(pair)
+        elif number % 10 == 1:
+            certificate = rb.certify(rb.solve(game, tol=0.3))
+        else:
+            d = rng.dirichlet(np.full(m, 0.3))
+            certificate = rb.certify(game, d=d, w=rng.normal(size=n) * 10.0 ** rng.integers(-3, 3))
+        assert certificate.lower <= exact <= certificate.upper
+        if number % 5 == 0:
+            assert certificate.check()
+
+
+@pytest.mark.parametrize(
+    ("f", "point"),
+    [
+        (rb.Capped(7), [Fraction(1, 7)] * 7),
+        (rb.Caps([Fraction(i + 1, 28) for i in range(7)]), [Fraction(i + 1, 28) for i in range(7)]),
+        (rb.GroupCaps([0, 0, 0, 1, 1, 1, 1], {0: Fraction(1, 3), 1: Fraction(2, 3)}), None),
+        (rb.Capped(fraction=1), [Fraction(1, 7)] * 7),
+    ],
+)
+def test_forced_points_are_met_exactly(f, point, rng):
+    certificate = rb.certify(rb.solve(rb.Game(matrix(rng), f), tol=1e-9))
+    assert certificate.level == "exact"
+    assert certificate.check()
+    numerators = list(map(int, certificate.document["d"]["numerators"]))
+    d = [Fraction(x, int(certificate.document["d"]["denominator"])) for x in numerators]
+    assert sum(d) == 1
+    assert sum(d[:3]) == Fraction(1, 3) if point is None else d == point
+
+
+def test_exact_points_are_kept(rng):
+    """Matching pennies, certified at a point: the bracket is a point too."""
+    game = rb.Game(np.array([[1, -1], [-1, 1]]))
+    half = Fraction(1, 2)
+    certificate = rb.certify(game, d=[half, half], w=[Fraction(1, 3), Fraction(1, 3)])
+    assert certificate.lower == certificate.upper == 0
+    assert certificate.check()
+    assert "certified, exact: 0 <= rho <= 0" in repr(certificate)
+
+
+def test_files(tmp_path, rng):
+    A = matrix(rng, 30, 8)
+    game = rb.Game(A, rb.Capped(5) + rb.KLPenalty(0.1))
+    certificate = rb.certify(rb.solve(game), inline=False)
+    path = tmp_path / "c.json"
+    certificate.save(path)
+    again = Certificate.load(path)
+    assert again.tobytes() == certificate.tobytes() == path.read_bytes()
+    assert (again.lower, again.upper, again.digest) == (
+        certificate.lower,
+        certificate.upper,
+        certificate.digest,
+    )
+    assert "give it with --matrix" in rb.check_certificate(path).reason
+    precision = flint.ctx.prec
+    for given in (A, rb.matrices.DenseMatrix(A), game.matrix, A.astype(np.float64, order="F")):
+        assert rb.check_certificate(path, given)
+    assert flint.ctx.prec == precision
+    lines = tmp_path / "A.csv"
+    np.savetxt(lines, A, delimiter=",", fmt="%.17g")
+    assert rb.check_certificate(path, lines)
+    other = A.copy()
+    other[3, 4] = np.nextafter(A[3, 4], 0)
+    assert rb.check_certificate(path, other).reason == "the SHA-256 of A is another one"
+    assert "A has 29 rows" in rb.check_certificate(path, A[1:]).reason
+    assert "No such file" in rb.check_certificate(tmp_path / "none.json").reason
+
+
+@pytest.mark.parametrize("max_cuts", [None, 3])
+@pytest.mark.parametrize("inline", [True, False])
+def test_stumps_are_certified_by_their_recipe(max_cuts, inline, rng):
+    X = rng.normal(size=(25, 3)).round(1)
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=25) > 0, 1.0, -1.0)
+    matrix = rb.matrices.stumps(X, y, max_cuts=max_cuts)
+    certificate = rb.certify(rb.solve(rb.Game(matrix, rb.Capped(4)), tol=1e-9), inline=inline)
+    assert ("rows" in certificate.document["game"]) == inline
+    assert certificate.document["game"]["stumps"]["max_cuts"] == max_cuts
+    assert certificate.check(matrix)
+    dense = rb.Game(matrix.toarray(), rb.Capped(4))
+    assert certificate.lower <= Fraction(rb.reference(dense).upper)
+    if not inline:
+        assert not certificate.check(rb.matrices.stumps(X + 0.1, y, max_cuts=max_cuts))
+
+
+def run_alone(folder, *arguments):
+    """Run the copied checker by a Python that sees no package at all."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "check.py", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_checker_alone_accepts_and_rejects(tmp_path, rng):
+    shutil.copy(CHECKER / "check.py", tmp_path)
+    game = rb.Game(matrix(rng), rb.Capped(3))
+    rb.certify(rb.solve(game)).save(tmp_path / "good.json")
+    rb.certify(rb.solve(game), inline=False).save(tmp_path / "short.json")
+    np.savetxt(tmp_path / "A.csv", game.matrix.toarray(), delimiter=",", fmt="%.17g")
+    text = (tmp_path / "good.json").read_text()
+    (tmp_path / "bad.json").write_text(text.replace('"upper": "', '"upper": "-'))
+    found = run_alone(tmp_path, "good.json")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("accepted, exact: ")
+    assert run_alone(tmp_path, "short.json", "--matrix", "A.csv").returncode == 0
+    assert "give it with --matrix" in run_alone(tmp_path, "short.json").stdout
+    for name in ("bad.json", "none.json", "A.csv", "."):
+        found = run_alone(tmp_path, name)
+        assert (found.returncode, found.stderr) == (1, "")
+        assert found.stdout.startswith("REJECTED: ")
+    assert run_alone(tmp_path).returncode == run_alone(tmp_path, "a", "b", "c").returncode == 2
+    rb.certify(rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)))).save(tmp_path / "balls.json")
+    assert "check_enclosed.py is not beside" in run_alone(tmp_path, "balls.json").stdout
+    shutil.copy(CHECKER / "check_enclosed.py", tmp_path)
+    assert "pip install python-flint" in run_alone(tmp_path, "balls.json").stdout
+
+
+def test_the_checker_runs_as_a_module(tmp_path, rng):
+    path = tmp_path / "balls.json"
+    rb.certify(rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)))).save(path)
+    found = subprocess.run(
+        [sys.executable, "-m", "relaxboost.certificates.check", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.startswith("accepted, enclosed: ")
+    assert found.stderr == ""
+
+
+def test_the_checker_imports_nothing_of_the_package():
+    for name in ("check.py", "check_enclosed.py"):
+        lines = (CHECKER / name).read_text().splitlines()
+        imported = [line for line in lines if line.strip().startswith(("import ", "from "))]
+        assert imported
+        assert not any("relaxboost" in line for line in imported)
+
+
+def soft(d):
+    return cp.sum_squares(d)
+
+
+def other(game, f):
+    return rb.solve(rb.Game(game.matrix, f))
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda g, s: rb.certify(s, "proved"), "level must be one of"),
+        (lambda g, s: rb.certify(g), "needs a solution, or a game with both d and w"),
+        (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),
+        (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d has shape"),
+        (lambda g, s: rb.certify(other(g, rb.KLPenalty(1)), "exact"), "allows enclosed"),
+        (lambda g, s: rb.certify(other(g, rb.Custom(f=soft)), "enclosed"), "no description"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(call, reason, rng):
+    game = rb.Game(matrix(rng))
+    solution = rb.solve(game)
+    with pytest.raises(rb.InputError, match=reason):
+        call(game, solution)
+
+
+def test_shifted_relaxations_can_be_enclosed_on_request(rng):
+    game = rb.Game(matrix(rng), rb.Capped(3).shifted(0.01), over=rb.L2Ball(2))
+    solution = rb.solve(game, tol=1e-5)
+    assert rb.certify(solution).level == "numerical"
+    certificate = rb.certify(solution, "enclosed")
+    assert certificate.check()
+    assert certificate.gap <= 2e-5
