@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 def precisely(level: str, precision: int) -> Iterator[Any]:
     """Give what a level calculates with, and leave python-flint's settings as they were."""
     if level != "enclosed":
-        yield Fraction
+        yield check.exactly
         return
     try:
         import flint

@@ -16,13 +16,20 @@ ZERO = Fraction(0)
 
 
 def balls(precision, check):
-    """Return what makes balls of this many bits; teach `check` the relaxations of this file."""
+    """Return what makes balls of this many bits, with the kinds of relaxations it can be used in.
+
+    `check` is the module check.py, whose helpers the functions below use.
+    """
     flint.ctx.prec = precision
-    check.KINDS |= {
+
+    def real(x):
+        return x if isinstance(x, flint.arb) else flint.arb(flint.fmpq(*x.as_integer_ratio()))
+
+    real.kinds = check.exactly.kinds | {
         kind.__name__.replace("_", "-"): lambda spec, m, real, kind=kind: kind(spec, m, real, check)
         for kind in (p_norm, ellipsoid, divergence, binary_entropy, shifted, dilated)
     }
-    return lambda x: x if isinstance(x, flint.arb) else flint.arb(flint.fmpq(*x.as_integer_ratio()))
+    return real
 
 
 def _power_sum(values, p, real):
