@@ -52,8 +52,8 @@ def certify(
         In place of the solution's; Fractions are kept exactly.
     inline : bool, optional
         Whether A is written into the certificate, by default up to 200 000 entries. Else the
-        checker has to be given it, and knows it by its SHA-256. Stumps are always described by
-        their recipe and the SHA-256 of the data; `inline` is then whether the data are there.
+        checker has to be given it, and knows it by its SHA-256. Stumps are described by their
+        recipe and the SHA-256 of the data; the data are written only if `inline` is True.
 
     Raises
     ------
@@ -81,7 +81,9 @@ def certify(
     if d is None or w is None:
         raise InputError("certify needs a solution, or a game with both d and w")
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
-    document["game"] = _describe(game, level, INLINE if inline is None else inline * 10**9)
+    if inline is None:
+        inline = not isinstance(game.matrix, StumpMatrix) and game.m * game.n <= INLINE
+    document["game"] = _describe(game, level, inline)
     if level == "numerical":
         return _numerical(document, game, d, w)
     if level == "enclosed":
@@ -107,8 +109,8 @@ def _level(game: Game, level: str | None) -> str:
     return level
 
 
-def _describe(game: Game, level: str, inline: int) -> dict[str, Any]:
-    f, matrix = game.relaxation, game.matrix
+def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
+    matrix = game.matrix
     described: dict[str, Any] = {
         "m": game.m,
         "n": game.n,
@@ -116,18 +118,14 @@ def _describe(game: Game, level: str, inline: int) -> dict[str, Any]:
         "over": spell.over(game.over),
     }
     if level == "numerical":
-        described["relaxation"] = {"kind": "custom", "text": repr(f)}
+        described["relaxation"] = {"kind": "custom", "text": repr(game.relaxation)}
         return described
-    described["relaxation"] = spell.relaxation(f, game.m)
+    described["relaxation"] = spell.relaxation(game.relaxation, game.m)
     if isinstance(matrix, StumpMatrix):
         described["stumps"] = matrix.recipe()
-        lines = matrix.data()
-    elif game.m * (game.n or 0) <= inline:
-        lines = matrix.toarray()
-    if isinstance(matrix, StumpMatrix) and lines.size > inline:
-        return described
-    if isinstance(matrix, StumpMatrix) or game.m * (game.n or 0) <= inline:
-        described["rows"] = text(lines)
+    if inline:
+        rows = matrix.data() if isinstance(matrix, StumpMatrix) else matrix.toarray()
+        described["rows"] = text(rows)
     return described
 
 
