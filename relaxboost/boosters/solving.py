@@ -231,6 +231,8 @@ class _Run:
         tol, gap = self._tol, upper - lower
         if status in ("optimal", "stalled") and certified:
             status = "optimal" if gap <= tol else "stalled"
+        if gap < 0.0:
+            status = "inaccurate"
         return Solution(
             game=self._game,
             support=support,
@@ -266,5 +268,6 @@ _MESSAGES = {
     "time_limit": "time_limit was reached at a gap of {gap:.3g}, tol = {tol:g}",
     "callback": "the callback ended the run at a gap of {gap:.3g}, tol = {tol:g}",
     "interrupted": "interrupted at a gap of {gap:.3g}, tol = {tol:g}; the bracket holds",
+    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver",
     "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, tol = {tol:g}",
 }

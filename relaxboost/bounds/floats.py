@@ -33,6 +33,8 @@ from relaxboost.rounding import down, roundoff, sum_bounds, up
 Vector = NDArray[np.float64]
 
 _UNIT_BALL = L1Ball()
+_SOLVER = 1e-9
+"""What a bound that comes from a solver is widened by, relative to 1 + its size."""
 
 
 def evaluate_lower(
@@ -50,6 +52,8 @@ def evaluate_lower(
     u = matrix.margins(support, coefficients)
     witness = relaxation.witness(u)
     bound = relaxation.lower_bound(u, witness)
+    if relaxation.level == "numerical":
+        bound -= _SOLVER * (1.0 + abs(bound))
     if np.any(coefficients):
         norm = sum_bounds(np.abs(coefficients))[1]
         # Relative roundings, and for each term what it may lose by underflow.
@@ -72,6 +76,8 @@ def evaluate_upper(
     """
     total = sum_bounds(d)
     value, distance = relaxation.penalty_bound(d, total)
+    if relaxation.level == "numerical":
+        value += _SOLVER * (1.0 + abs(value))
     best = over.best(matrix, d)
     if not math.isfinite(best.slack):
         return math.inf

@@ -250,7 +250,12 @@ class Relaxation(ABC):
         return None
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the relaxation a game with `m` examples plays; raises InputError if none fits."""
+        """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
+
+        By default this one, after a look at what `cvxpy_penalty` returns if all comes from there.
+        """
+        if self.level == "numerical":
+            numerical.check(self, m)
         return self
 
     def _bind(self, m: int) -> Relaxation:

@@ -30,6 +30,8 @@ class _Program(NamedTuple):
     parameters: tuple[Any, ...]
     simplex: Any
     """The constraint Σd = 1, whose multiplier is γ; None where there is none."""
+    domain: tuple[Any, ...] = ()
+    """Where the atoms of the penalty are convex functions with finite values."""
 
 
 class Programs:
@@ -71,7 +73,10 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), inf where a constraint is violated by more than 1e-9."""
+        """Return f(d), inf where a constraint is violated by more than 1e-9 or an atom undefined.
+
+        cvxpy would evaluate 1/x, say, at negative x too, where the convex function is infinite.
+        """
         program = self._get("penalty")
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
@@ -80,6 +85,8 @@ class Programs:
             return value if status in SOLVED else math.inf
         variable.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
+            return math.inf
+        if any(np.max(c.violation(), initial=0.0) > 0.0 for c in program.domain):
             return math.inf
         value = goal.value if hasattr(goal, "value") else goal
         number = float(np.asarray(value).item())
@@ -160,7 +167,9 @@ class Programs:
         d, value, constraints = self._parts()
         problem = cp.Problem(cp.Minimize(value), constraints)
         if {v.id for v in problem.variables()} <= {d.id}:
-            return _Program(problem, d, (), None)
+            inside = [a.domain for c in constraints for a in c.args]
+            domain = [c for part in (value.domain, *inside) for c in part]
+            return _Program(problem, d, (), None, tuple(domain))
         where = cp.Parameter(self._m)
         problem = cp.Problem(cp.Minimize(value), [*constraints, d == where])
         return _Program(problem, d, (where,), None)
@@ -211,6 +220,24 @@ def programs(relaxation: Relaxation, m: int) -> Programs:
     if m not in cache:
         cache[m] = Programs(relaxation, m)
     return cache[m]
+
+
+def check(relaxation: Relaxation, m: int) -> None:
+    """Raise an InputError unless `cvxpy_penalty` returns a convex function and constraints."""
+    from relaxboost.relaxations import dcp
+
+    owner = f"{type(relaxation).__name__}.cvxpy_penalty"
+
+    def pair(d: Any) -> Any:
+        returned = relaxation.cvxpy_penalty(d)
+        if isinstance(returned, tuple) and len(returned) == 2:
+            return returned
+        raise InputError(
+            "it must return a pair (expression, list of constraints), such as (cp.norm2(d), []), "
+            f"and returned a {type(returned).__name__}"
+        )
+
+    dcp.parts(pair, m, owner)
 
 
 def split(total: Any, u: Vector) -> Vector:

@@ -90,7 +90,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     search = _Search(game, solver, tol, options)
     try:
         search.run()
-        status = "optimal" if search.gap <= tol else "inaccurate"
+        status = "optimal" if 0.0 <= search.gap <= tol else "inaccurate"
     except KeyboardInterrupt:
         status = "interrupted"
     return Solution(
@@ -244,6 +244,8 @@ class _Search:
         tol, verdict = self._tol, ""
         if self.gap > tol:
             verdict = f"; that is wider than tol = {tol:g}, do not use the solver's value"
+        elif self.gap < 0.0:
+            verdict = "; these cross: they are numerical, and no better than the solver"
         else:
             values = [a.value for a in self._answers.values()]
             wrong = [v for v in values if not self.lower - tol <= v <= self.upper + tol]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 from typing import Any
 
 import numpy as np
 
-from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations import Custom, Relaxation
 from relaxboost.rounding import sum_bounds
 from relaxboost.testing.core import Case
 
@@ -28,8 +29,16 @@ def identity(case: Case) -> None:
     try:
         twin = pickle.loads(pickle.dumps(f))
     except Exception as error:
-        raise case.error(f"pickle.loads(pickle.dumps(f)) works, and it said: {error}") from error
-    case.demand(f == f and twin == f and f == twin, "the pickled copy equals f", copy=twin)
+        if isinstance(f, Custom):  # of a lambda or a function within a function
+            twin = copy.copy(f)
+        else:
+            promise = "pickle.loads(pickle.dumps(f)) works (classes at the top of a module do)"
+            raise case.error(f"{promise}, and it said: {error}") from error
+    case.demand(
+        f == f and twin == f and f == twin,
+        "the pickled copy equals f, as it does for a frozen dataclass of numbers and tuples",
+        copy=twin,
+    )
     case.demand(hash(twin) == hash(f), "equal relaxations have equal hashes")
     case.demand(twin.key() == f.key() == f.key(), "the pickled copy has the key of f")
     case.demand(bool(repr(f)) and isinstance(f.key(), str) and bool(f.key()), "repr and key exist")
