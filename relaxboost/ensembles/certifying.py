@@ -18,7 +18,7 @@ from relaxboost.errors import InputError
 from relaxboost.game import Game
 from relaxboost.outer import Simplex
 from relaxboost.parameters import positive
-from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.solution import Solution
 from relaxboost.solvers import reference
 
@@ -201,9 +201,12 @@ def _check_decision(members: Members, X: Any, total: Vector, size: float) -> Non
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return Fractions where certificates are exact, doubles where they are numerical."""
-    numerical = level == "numerical" or (level is None and game.relaxation.level == "numerical")
-    return [float(v) for v in values] if numerical else values
+    """Return Fractions where something is proved of them, doubles where it is not."""
+    return [float(v) for v in values] if _is_numerical(game, level) else list(values)
+
+
+def _is_numerical(game: Game, level: str | None) -> bool:
+    return (game.relaxation.level if level is None else level) == "numerical"
 
 
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
@@ -212,18 +215,35 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
     The one-column game of ũ, which is A w in doubles, has the value F(ũ), and its certificate
     has an exact d with f(d) + <d, ũ>. What ũ has lost by rounding is then added exactly.
     """
-    exact = list(w.values())
-    u = game.matrix.margins(list(w), np.array([float(c) for c in exact])).clip(-1.0, 1.0)
-    _, d = game.relaxation.relaxed_margin(u)
+    below = math.lcm(*(c.denominator for c in w.values()))
+    whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
+    exact = [Fraction(x, below << shift) for x in whole]
+    u = np.array([float(x) for x in exact])
     alone = Game(u[:, None], game.relaxation, Simplex())
+    d: Any = None if _is_numerical(game, level) else _greedy(game.relaxation, exact)
+    if d is None:
+        d = game.relaxation.relaxed_margin(u)[1]
     certificate = certify(alone, level, d=d, w=([0], _as_level([Fraction(1)], game, level)))
-    below = math.lcm(*(c.denominator for c in exact))
-    whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in exact])
-    lost = [
-        Fraction(x, below << shift) - Fraction(v) for x, v in zip(whole, u.tolist(), strict=True)
-    ]
     shares = numbers(certificate.document["d"], game.m)
-    return certificate.upper + sum((a * b for a, b in zip(shares, lost, strict=True)), Fraction(0))
+    lost = (a * (x - Fraction(v)) for a, x, v in zip(shares, exact, u.tolist(), strict=True))
+    return certificate.upper + sum(lost, Fraction(0))
+
+
+def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
+    """Return the d with the least <d, u> where f only caps single entries; else None."""
+    if isinstance(f, HardMargin):
+        caps = [Fraction(1)] * len(u)
+    elif isinstance(f, Capped):
+        caps = [1 / Fraction(f.k)] * len(u)
+    elif isinstance(f, Caps):
+        caps = [Fraction(c) for c in f.caps]
+    else:
+        return None
+    d, left = [Fraction(0)] * len(u), Fraction(1)
+    for i in sorted(range(len(u)), key=u.__getitem__):
+        d[i] = min(caps[i], left)
+        left -= d[i]
+    return d
 
 
 def _optimum(game: Game, tol: float) -> Solution:

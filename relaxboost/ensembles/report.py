@@ -176,8 +176,12 @@ class EnsembleReport:
         )
         lines += ["", f"  {proof + ':':<32}{'at least':>18}{'at most':>18}"]
         for name, ends in rows:
-            low, high = show_bracket(*outwards(ends))
+            low, high = _shown(ends)
             lines.append(f"  {name:<32}{low:>18}{high:>18}")
+        if not self.reoptimised.any():
+            lines.append(
+                "  (nothing beats w = 0; a relaxation that lets more examples go may: Capped(...))"
+            )
         if self.optimum.gap > self.tol:
             lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
         heads = ("least", "5%", "25%", "median", "mean")
@@ -244,6 +248,14 @@ class EnsembleReport:
 def outwards(ends: Interval) -> tuple[float, float]:
     """Return two doubles that enclose the interval."""
     return float_down(ends[0]), float_up(ends[1])
+
+
+def _shown(ends: Interval) -> tuple[str, str]:
+    """Return the interval in decimals that enclose it, or as the short fraction that it is."""
+    exact = str(ends[0])
+    return (
+        (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))
+    )
 
 
 def _listed(names: tuple[str, ...]) -> str:
