@@ -103,7 +103,7 @@ def test_guide_bracket_is_as_shown():
     )
 
 
-@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md"])
+@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md", "ensembles.md"])
 def test_pages_print_what_they_show(page, monkeypatch):
     module = types.ModuleType("a_page")
     monkeypatch.setitem(sys.modules, "a_page", module)  # so that its classes can be pickled
