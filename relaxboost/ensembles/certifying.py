@@ -107,9 +107,10 @@ def certify_ensemble(
             f"{what}, and an ensemble that says nothing has no margin; give one that does"
         )
     votes = np.column_stack(columns)
-    _check_decision(members, X, votes @ [float(c) for c in coefficients], float(total))
+    shares = [c / total for c in coefficients]
+    _check_decision(members, X, votes @ [float(c) for c in shares], total)
     game = Game(signs[:, None] * votes, relaxation)
-    w = {j: c / total for j, c in enumerate(coefficients) if c}
+    w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
     solution = _optimum(game, tol)
     chosen = (list(w), _as_level(list(w.values()), game, level))
@@ -181,21 +182,25 @@ def _rows(X: Any) -> int:
     return int(shape[0])
 
 
-def _check_decision(members: Members, X: Any, total: Vector, size: float) -> None:
-    """Raise unless the hypotheses add up to what the ensemble itself says on X."""
+def _check_decision(members: Members, X: Any, shares: Vector, total: Fraction) -> None:
+    """Raise unless the hypotheses add up to what the ensemble itself says on X.
+
+    `shares` is their sum divided by `total`, which is ‖w‖_1.
+    """
     if members.labels is None:
         return
+    assert members.classes is not None
     error = 0.0
     if members.decision is not None:
-        error = float(np.abs(ask(members, members.decision, X) - total).max())
-    assert members.classes is not None
+        own = ask(members, members.decision, X) / float(total)
+        error = float(np.abs(own - shares).max())
     said = np.asarray(members.labels(X)) == members.classes[1]
-    clear = np.abs(total) > _AGREE * size  # at a tie the ensemble has a rule of its own
-    wrong = int(np.sum(said[clear] != (total[clear] > 0.0)))
-    if not error <= _AGREE * size or wrong:
+    clear = np.abs(shares) > _AGREE  # at a tie the ensemble has a rule of its own
+    wrong = int(np.sum(said[clear] != (shares[clear] > 0.0)))
+    if not error <= _AGREE or wrong:
         raise InputError(
             f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
-            f"off by {error:.3g}, of {size:.3g} at most, and {wrong} labels differ; was the "
+            f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
             "estimator changed after fit? Give (H, weights) in its place"
         )
 

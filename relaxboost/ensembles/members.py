@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.ensembles import readers
+from relaxboost.ensembles.readers import BY_HAND
 from relaxboost.errors import InputError
 
 Vector = NDArray[np.float64]
@@ -17,9 +19,6 @@ Vector = NDArray[np.float64]
 _CLASSIFIERS = (
     "AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, "
     "RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier, VotingClassifier"
-)
-_BY_HAND = (
-    "for anything else give (H, weights): predictions H of shape (m, n), positive for the class +1"
 )
 
 
@@ -55,12 +54,12 @@ def take_apart(estimator: Any) -> Members:
     kind = type(estimator).__name__
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
-    classes = np.asarray(estimator.classes_) if not _listed(estimator) else np.empty((0, 0))
-    if classes.ndim != 1:
+    if isinstance(estimator.classes_, list):
         raise InputError(
             f"this {kind} predicts several labels at a time, and a margin needs one of two "
             "classes; fit one ensemble for each label"
         )
+    classes = np.asarray(estimator.classes_)
     if classes.size != 2:
         shown = ", ".join(map(str, classes.tolist()[:6])) + (", ..." if classes.size > 6 else "")
         remedy = "; fit it on one class against the rest" if classes.size > 2 else ""
@@ -75,10 +74,6 @@ def take_apart(estimator: Any) -> Members:
     )
 
 
-def _listed(estimator: Any) -> bool:
-    return isinstance(estimator.classes_, list)
-
-
 def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
     """Return what takes this kind of estimator apart, or raise."""
     from sklearn import ensemble
@@ -87,12 +82,12 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
     known: tuple[tuple[Any, Callable[[Any], dict[str, Any]]], ...] = (
-        (ensemble.AdaBoostClassifier, _adaboost),
-        (ensemble.GradientBoostingClassifier, _gradient_boosting),
-        (ensemble.HistGradientBoostingClassifier, _hist_gradient_boosting),
-        ((ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier), _forest),
-        (ensemble.BaggingClassifier, _bagging),
-        (ensemble.VotingClassifier, _voting),
+        (ensemble.AdaBoostClassifier, readers.adaboost),
+        (ensemble.GradientBoostingClassifier, readers.gradient_boosting),
+        (ensemble.HistGradientBoostingClassifier, readers.hist_gradient_boosting),
+        ((ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier), readers.forest),
+        (ensemble.BaggingClassifier, readers.bagging),
+        (ensemble.VotingClassifier, readers.voting),
     )
     for classes, take in known:
         if isinstance(estimator, classes):
@@ -109,7 +104,7 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
         hint = "; give its last step, and X as the steps before it transform it"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
         hint = " (a sum of real-valued hypotheses that can be looked at one by one)"
-    raise InputError(f"certify_ensemble knows {_CLASSIFIERS}, and not {kind}{hint}; {_BY_HAND}")
+    raise InputError(f"certify_ensemble knows {_CLASSIFIERS}, and not {kind}{hint}; {BY_HAND}")
 
 
 def _check_fitted(estimator: Any, kind: str) -> None:
@@ -125,21 +120,8 @@ def _check_fitted(estimator: Any, kind: str) -> None:
         ) from None
 
 
-def _plain(X: Any) -> Any:
-    """Return X as the members of an ensemble were given it: an array, without column names."""
-    return X if hasattr(X, "tocsr") else np.asarray(X)
-
-
 def _labels(estimator: Any, X: Any) -> Any:
     return estimator.predict(X)
-
-
-def _columns(each: list[Any]) -> Any:
-    return np.column_stack([np.asarray(h, dtype=np.float64) for h in each])
-
-
-def _numbered(estimators: Any) -> tuple[str, ...]:
-    return tuple(f"{type(e).__name__} {i}" for i, e in enumerate(estimators))
 
 
 def ask(members: Members, question: Any, X: Any) -> Any:
@@ -207,197 +189,3 @@ def table(H: Any) -> Vector:
             f"hypothesis, got shape {given.shape} and dtype {given.dtype}"
         )
     return given.astype(np.float64)
-
-
-def _adaboost(estimator: Any) -> dict[str, Any]:
-    if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
-        raise InputError(
-            "this AdaBoostClassifier was fitted with SAMME.R, which adds up log-probabilities and "
-            "has no weights; fit it with algorithm='SAMME'"
-        )
-    members = estimator.estimators_
-    # Where boosting stopped early there are weights without an estimator.
-    weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
-    return {
-        "names": _numbered(members),
-        "weights": weights,
-        "predict": partial(_votes, members, estimator.classes_[1]),
-        "decision": partial(_adaboost_decision, estimator),
-    }
-
-
-def _adaboost_decision(estimator: Any, X: Any) -> Any:
-    # What one member alone decides: ±1, or ±2 since scikit-learn counts both classes.
-    unit = abs(float(next(estimator.staged_decision_function(X))[0]))
-    return estimator.decision_function(X) * (np.sum(estimator.estimator_weights_) / unit)
-
-
-def _votes(members: Any, positive: Any, X: Any) -> Any:
-    X = _plain(X)
-    return _columns([np.where(e.predict(X) == positive, 1.0, -1.0) for e in members])
-
-
-def _gradient_boosting(estimator: Any) -> dict[str, Any]:
-    trees = [row[0] for row in estimator.estimators_]
-    names, weights = _numbered(trees), np.ones(len(trees))
-    if isinstance(estimator.init_, str):  # "zero"
-        first, intercept = None, None
-    elif type(estimator.init_).__name__ == "DummyClassifier":
-        # The log-odds of the classes, the same wherever it is asked.
-        somewhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
-        first, intercept = None, float(_initial(estimator, somewhere)[0])
-    else:
-        first, intercept = partial(_initial, estimator), None
-        names = (f"{type(estimator.init_).__name__} (initial prediction)", *names)
-        weights = np.ones(len(names))
-    return {
-        "names": names,
-        "weights": weights,
-        "intercept": intercept,
-        "predict": partial(_leaves, trees, estimator.learning_rate, first),
-        "decision": estimator.decision_function,
-    }
-
-
-def _initial(estimator: Any, X: Any) -> Any:
-    """Return the raw initial prediction, which scikit-learn gives under a private name only."""
-    try:
-        return estimator._raw_predict_init(X)[:, 0]
-    except (AttributeError, TypeError, IndexError):
-        raise InputError(
-            "this version of scikit-learn does not give the initial prediction of a "
-            f"GradientBoostingClassifier; fit it with init='zero', or {_BY_HAND}"
-        ) from None
-
-
-def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
-    X = _plain(X)
-    X = X if hasattr(X, "tocsr") else X.astype(np.float32)  # as the ensemble does
-    each = [rate * tree.predict(X) for tree in trees]
-    return _columns(each if first is None else [first(X), *each])
-
-
-def _hist_gradient_boosting(estimator: Any) -> dict[str, Any]:
-    try:
-        stages, intercept = estimator._predictors, float(estimator._baseline_prediction[0, 0])
-    except (AttributeError, TypeError, IndexError):
-        raise _no_stages() from None
-    return {
-        "names": tuple(f"tree {i}" for i in range(len(stages))),
-        "weights": np.ones(len(stages)),
-        "intercept": intercept,
-        "predict": partial(_stages, estimator),
-        "decision": estimator.decision_function,
-    }
-
-
-def _stages(estimator: Any, X: Any) -> Any:
-    """Return the leaf values of each stage.
-
-    Differences of `staged_decision_function` would be theirs up to rounding, and rounding is what
-    is left of a stage that hardly moves. scikit-learn has the values under private names only.
-    """
-    try:
-        data = estimator._preprocess_X(X, reset=False)
-        out = np.zeros((data.shape[0], len(estimator._predictors)), order="F")
-        for t in range(out.shape[1]):
-            stage = estimator._predictors[t : t + 1]
-            estimator._predict_iterations(data, stage, out[:, t : t + 1], False, 1)
-    except (AttributeError, TypeError):
-        raise _no_stages() from None
-    return out
-
-
-def _no_stages() -> InputError:
-    return InputError(
-        "this version of scikit-learn does not give the trees of a HistGradientBoostingClassifier "
-        f"one by one; use GradientBoostingClassifier, or {_BY_HAND}"
-    )
-
-
-def _forest(estimator: Any) -> dict[str, Any]:
-    members = estimator.estimators_
-    return {
-        "names": _numbered(members),
-        "weights": np.ones(len(members)),
-        "predict": partial(_forest_shares, members),
-        "decision": partial(_share_decision, estimator, float(len(members))),
-    }
-
-
-def _forest_shares(members: Any, X: Any) -> Any:
-    X = _plain(X)
-    X = X if hasattr(X, "tocsr") else X.astype(np.float32)  # as the ensemble does
-    return _columns([_difference(e.predict_proba(X)) for e in members])
-
-
-def _difference(proba: Any) -> Any:
-    """Return p(+1) − p(−1)."""
-    return proba[:, 1] - proba[:, 0]
-
-
-def _share_decision(estimator: Any, total: float, X: Any) -> Any:
-    return _difference(estimator.predict_proba(X)) * total
-
-
-def _bagging(estimator: Any) -> dict[str, Any]:
-    members = estimator.estimators_
-    features = list(estimator.estimators_features_)
-    return {
-        "names": _numbered(members),
-        "weights": np.ones(len(members)),
-        "predict": partial(_bagged, members, features),
-        "decision": partial(_share_decision, estimator, float(len(members))),
-    }
-
-
-def _bagged(members: Any, features: Any, X: Any) -> Any:
-    X = _plain(X)
-    return _columns([_bag(e, X[:, f]) for e, f in zip(members, features, strict=True)])
-
-
-def _bag(member: Any, X: Any) -> Any:
-    """Return what a bagged member, fitted on the class numbers 0 and 1, contributes."""
-    if not hasattr(member, "predict_proba"):
-        return np.where(member.predict(X) == 1, 1.0, -1.0)
-    proba = member.predict_proba(X)
-    if proba.shape[1] == 1:  # its sample had one class
-        return np.full(proba.shape[0], 1.0 if member.classes_[0] == 1 else -1.0)
-    return _difference(proba)
-
-
-def _voting(estimator: Any) -> dict[str, Any]:
-    # What was dropped is still named, by the word "drop".
-    names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
-    members = estimator.estimators_
-    weights = np.ones(len(members))
-    if estimator.weights is not None:
-        pairs = zip(estimator.estimators, estimator.weights, strict=True)
-        weights = np.array([float(w) for (_, e), w in pairs if not isinstance(e, str)])
-    if weights.shape != (len(members),) or not np.isfinite(weights).all():
-        raise InputError(
-            f"this VotingClassifier has {len(members)} fitted members and the weights {weights}; "
-            "fit it again with a finite weight for each"
-        )
-    soft = estimator.voting == "soft"
-    total = float(weights.sum())
-    if soft and total <= 0.0:
-        raise InputError(
-            f"the weights of this VotingClassifier sum to {total:g}, and soft voting divides by "
-            "that; weights must have a positive sum"
-        )
-    return {
-        "names": tuple(names),
-        "weights": weights,
-        "predict": partial(_soft if soft else _hard, members),
-        "decision": partial(_share_decision, estimator, total) if soft else None,
-    }
-
-
-def _hard(members: Any, X: Any) -> Any:
-    # Members were fitted on the class numbers 0 and 1, and on X as it is.
-    return _columns([np.where(e.predict(X) == 1, 1.0, -1.0) for e in members])
-
-
-def _soft(members: Any, X: Any) -> Any:
-    return _columns([_difference(e.predict_proba(X)) for e in members])
