@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         bounds,
         certificates,
         datasets,
+        ensembles,
         matrices,
         outer,
         plots,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from relaxboost.boosters import solve
     from relaxboost.certificates import Certificate, Verdict, certify, check_certificate
+    from relaxboost.ensembles import EnsembleReport, certify_ensemble
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
     from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
@@ -90,6 +92,7 @@ _HOME = {
     "Conditions": "relaxations",
     "Custom": "relaxations",
     "DualWitness": "relaxations",
+    "EnsembleReport": "ensembles",
     "Game": "game",
     "GroupCaps": "relaxations",
     "GroupNormBall": "relaxations",
@@ -121,6 +124,7 @@ _HOME = {
     "Witness": "relaxations",
     "appendix_b": "relaxations",
     "certify": "certificates",
+    "certify_ensemble": "ensembles",
     "check_certificate": "certificates",
     "check_conditions": "relaxations",
     "compare": "solution",
@@ -134,6 +138,7 @@ _MODULES = (
     "bounds",
     "certificates",
     "datasets",
+    "ensembles",
     "matrices",
     "outer",
     "plots",
@@ -157,6 +162,7 @@ __all__ = [
     "Conditions",
     "Custom",
     "DualWitness",
+    "EnsembleReport",
     "Game",
     "GroupCaps",
     "GroupNormBall",
@@ -191,10 +197,12 @@ __all__ = [
     "bounds",
     "certificates",
     "certify",
+    "certify_ensemble",
     "check_certificate",
     "check_conditions",
     "compare",
     "datasets",
+    "ensembles",
     "f_divergence",
     "hinge_form",
     "matrices",

@@ -103,7 +103,10 @@ def test_guide_bracket_is_as_shown():
     )
 
 
-@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md", "certificates.md"])
+PAGES = ["relaxations.md", "prototyping.md", "certificates.md", "ensembles.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("a_page")

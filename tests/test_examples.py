@@ -42,6 +42,31 @@ def test_prototype_at_a_reduced_size(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_ensembles_are_certified_and_drawn(tmp_path):
+    picture = tmp_path / "ensembles.png"
+    script = EXAMPLES / "certify_an_ensemble.py"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    out = result.stdout
+    rows = re.findall(r"^  (\w+Classifier) +(\S+) +(\S+) +(\S+) +(\d+)/(\d+)", out, re.MULTILINE)
+    assert [name for name, *_ in rows] == 2 * [
+        "AdaBoostClassifier",
+        "GradientBoostingClassifier",
+        "RandomForestClassifier",
+    ]
+    for _, margin, best, short, used, of in rows:
+        assert float(short) > 0.0
+        assert float(best) - float(margin) == pytest.approx(float(short), abs=3e-6)
+        assert int(used) <= int(of)
+    assert "all 12 certificates re-checked: True" in out
+    assert "the ensemble is short of it by" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_definition_takes_under_20_lines():
     text = (EXAMPLES / "prototype_a_relaxation.py").read_text()
     definition = text.split("[start:definition]\n")[1].split("# --8<-- [end")[0]

@@ -23,6 +23,7 @@ FLOORS = [
     {"solvers", "boosters"},
     {"certificates"},
     {"datasets"},
+    {"ensembles"},
     {"report", "plots"},
     {"testing"},
     {"cli"},
