@@ -22,17 +22,20 @@ if TYPE_CHECKING:
     from relaxboost import (
         boosters,
         bounds,
+        certificates,
         datasets,
         matrices,
         outer,
         plots,
         projections,
+        references,
         relaxations,
         report,
         solvers,
         testing,
     )
     from relaxboost.boosters import solve
+    from relaxboost.certificates import exact_value
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
     from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
@@ -118,6 +121,7 @@ _HOME = {
     "appendix_b": "relaxations",
     "check_conditions": "relaxations",
     "compare": "solution",
+    "exact_value": "certificates",
     "f_divergence": "relaxations",
     "hinge_form": "relaxations",
     "reference": "solvers",
@@ -126,11 +130,13 @@ _HOME = {
 _MODULES = (
     "boosters",
     "bounds",
+    "certificates",
     "datasets",
     "matrices",
     "outer",
     "plots",
     "projections",
+    "references",
     "relaxations",
     "report",
     "solvers",
@@ -183,6 +189,7 @@ __all__ = [
     "check_conditions",
     "compare",
     "datasets",
+    "exact_value",
     "f_divergence",
     "hinge_form",
     "matrices",
@@ -190,6 +197,7 @@ __all__ = [
     "plots",
     "projections",
     "reference",
+    "references",
     "relaxations",
     "report",
     "solve",

@@ -21,6 +21,8 @@ FLOORS = [
     {"game"},
     {"solution"},
     {"solvers", "boosters"},
+    {"certificates"},
+    {"references"},
     {"datasets"},
     {"report", "plots"},
     {"testing"},
