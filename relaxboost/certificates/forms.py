@@ -165,8 +165,12 @@ def _shifted(f: Shifted, m: int) -> ExactForm:
     return form._replace(
         lower=less(form.lower),
         upper=less(form.upper),
-        row_lower=[None if x is None else x - s for x, s in zip(form.row_lower, shift, strict=True)],
-        row_upper=[None if x is None else x - s for x, s in zip(form.row_upper, shift, strict=True)],
+        row_lower=[
+            None if x is None else x - s for x, s in zip(form.row_lower, shift, strict=True)
+        ],
+        row_upper=[
+            None if x is None else x - s for x, s in zip(form.row_upper, shift, strict=True)
+        ],
         constant=form.constant + sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO),
     )
 

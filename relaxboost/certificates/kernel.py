@@ -45,7 +45,9 @@ class Kernel:
         self._unit = lcm(*pivots, 1)
         self._lift = [self._unit // a for a in pivots]
         where = {j: c for c, j in enumerate(self._rj)}
-        self._F = [[(where[j], a) for j, a in program.rows[t].items() if j in where] for t in self._ps]
+        self._F = [
+            [(where[j], a) for j, a in program.rows[t].items() if j in where] for t in self._ps
+        ]
         table = [program.coefficients(t, self._rj) for t in self._rs]
         self._G: Any = None
         if pairs:

@@ -184,7 +184,9 @@ class _Search:
         for j, edge, shift in exact_edges(program.game.matrix, point.values[: program.m]):
             amount = (abs(edge) if program.two_sided else edge) - (v << shift)
             if amount > 0:
-                found.append((amount << (1100 - shift), j, -1 if edge < 0 and program.two_sided else 1))
+                found.append(
+                    (amount << (1100 - shift), j, -1 if edge < 0 and program.two_sided else 1)
+                )
         return found
 
     def bracket(self) -> None:

@@ -56,7 +56,8 @@ class Program:
         rows = [dict.fromkeys(range(self.m), one), *form.rows]
         factors = [lcm(*(x.denominator for x in row.values()), 1) for row in rows]
         self.rows = [
-            {j: int(x * k) for j, x in row.items() if x} for row, k in zip(rows, factors, strict=True)
+            {j: int(x * k) for j, x in row.items() if x}
+            for row, k in zip(rows, factors, strict=True)
         ]
         row_lower = _scaled([one, *form.row_lower], factors)
         row_upper = _scaled([one, *form.row_upper], factors)

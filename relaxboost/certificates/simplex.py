@@ -214,9 +214,7 @@ class Simplex:
                 continue
             excess = self._excess(point)
             gains = [
-                (abs(a), k, step)
-                for k, a in enumerate(dual.prices)
-                if (step := self._gain(k, a))
+                (abs(a), k, step) for k, a in enumerate(dual.prices) if (step := self._gain(k, a))
             ]
             self._report(point, dual, not excess, not gains)
             if not excess and not gains:

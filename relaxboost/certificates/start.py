@@ -139,12 +139,12 @@ class _Master:
 
     def run(self) -> bool:
         """Solve, and return whether HiGHS calls the result optimal."""
-        optimal = self._highspy.HighsModelStatus.kOptimal
+        status = self._highspy.HighsModelStatus
         self._highs.run()
-        if self._highs.getModelStatus() != optimal:
+        if self._highs.getModelStatus() not in (status.kOptimal, status.kTimeLimit):
             self._highs.clearSolver()  # once more, without the old basis
             self._highs.run()
-        self._solved = self._highs.getModelStatus() == optimal
+        self._solved = self._highs.getModelStatus() == status.kOptimal
         return self._solved
 
     def point(self) -> tuple[Vector, float]:
