@@ -186,6 +186,7 @@ __all__ = [
     "appendix_b",
     "boosters",
     "bounds",
+    "certificates",
     "check_conditions",
     "compare",
     "datasets",

@@ -82,7 +82,7 @@ def exact_edges(matrix: MarginMatrix, d: Sequence[Any]) -> Iterator[tuple[int, A
     module = flint()
     used = np.flatnonzero([x != 0 for x in d])
     weights = module.fmpz_mat([[d[i]] for i in used.tolist()])
-    step = max(1, _AT_ONCE // max(1, max(used.size, matrix.m // 8)))
+    step = max(1, _AT_ONCE // max(1, used.size, matrix.m // 8))
     for start in range(0, matrix.n, step):
         ids = range(start, min(start + step, matrix.n))
         block = integer_columns(matrix, ids, used)

@@ -9,7 +9,6 @@ from relaxboost.certificates.integers import exact_edges, flint
 from relaxboost.certificates.program import Integer, Program
 from relaxboost.certificates.simplex import Exhausted, Limits, Multipliers, Point, Simplex
 from relaxboost.certificates.start import Start, first_basis
-from relaxboost.errors import InputError
 from relaxboost.game import Game
 from relaxboost.parameters import count, positive
 
@@ -178,7 +177,7 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: Point) -> list[tuple[Integer, int, int]]:
-        """Return (amount, column, sign) for each edge above v; over 2^1100, so that they compare."""
+        """Return (amount · 2^1100, column, sign) for each edge above v."""
         program = self.program
         v, found = point.values[program.v], []
         for j, edge, shift in exact_edges(program.game.matrix, point.values[: program.m]):

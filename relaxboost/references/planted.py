@@ -71,7 +71,7 @@ class Plant:
         d, w = np.array(self.d, dtype=object), np.zeros(self.A.shape[1], dtype=object)
         w[list(self.support)] = self.w
         assert sum(self.d) == 1
-        assert all(0 <= x and (self.k is None or x * self.k <= 1) for x in set(self.d))
+        assert all(x >= 0 and (self.k is None or x * self.k <= 1) for x in set(self.d))
         assert sum(map(abs, self.w)) == 1
         edges = sum(x * _whole(self.A, bits, d == x, 0) for x in set(self.d) if x)
         assert max(map(abs, edges)) == self.value * one
@@ -283,7 +283,7 @@ def _blurred(
     edges) and, in columns that are used, in the next column of the class (for the margins).
     """
     bits = _bits(*A.shape)
-    out = A * 0.5
+    out: NDArray[np.float64] = np.multiply(A, 0.5, dtype=np.float64)
 
     def noise(size: tuple[int, int], part: int) -> NDArray[np.float64]:
         return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
