@@ -54,7 +54,7 @@ class Program:
         upper: list[Bound] = [*form.upper, None]
         one = Fraction(1)
         rows = [dict.fromkeys(range(self.m), one), *form.rows]
-        factors = [lcm(*(x.denominator for x in row.values()), 1) for row in rows]
+        self.factors = factors = [lcm(*(x.denominator for x in row.values()), 1) for row in rows]
         self.rows = [
             {j: int(x * k) for j, x in row.items() if x}
             for row, k in zip(rows, factors, strict=True)
@@ -66,6 +66,7 @@ class Program:
         self.low, self.high = _whole(lower, self.unit), _whole(upper, self.unit)
         self.row_low, self.row_high = _whole(row_lower, self.unit), _whole(row_upper, self.unit)
         self.fixed = len(self.rows)
+        """How many rows are not columns of A; they are `factors` times what the form says."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The columns in `columns`."""
@@ -99,6 +100,15 @@ class Program:
                 self.row_low.append(None)
                 self.row_high.append(0)
                 known.add(row)
+
+    def bits(self, k: int) -> int:
+        """Return the log2 of what row k − size was multiplied by, about; 0 for a variable."""
+        if k < self.size:
+            return 0
+        row = k - self.size
+        if row < self.fixed:
+            return self.factors[row].bit_length() - 1
+        return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
         """Return a row at some variables."""

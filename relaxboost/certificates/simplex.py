@@ -6,6 +6,8 @@ solve one square system each, exactly, so every sign that the method looks at is
 
 from __future__ import annotations
 
+import math
+import random
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -65,8 +67,8 @@ class Limits:
 class Simplex:
     """A basis of a program that grows, and the pivots that make it optimal.
 
-    First it is made feasible by dual pivots, which keep it dual feasible where it is; then
-    primal pivots end it.
+    First it is made feasible by dual pivots, with the costs shifted where it is not dual feasible
+    either; then, with the costs as they are, primal pivots end it.
 
     Parameters
     ----------
@@ -86,6 +88,8 @@ class Simplex:
         report: Callable[[Point, Multipliers, bool, bool], None],
     ) -> None:
         self.program, self.status, self._limits, self._report = program, status, limits, report
+        self._cost: list[Integer] = program.cost
+        self._random = random.Random(0)
         self._settle()
 
     def _bounds(self, k: int) -> tuple[int | None, int | None]:
@@ -161,12 +165,12 @@ class Simplex:
     def _multipliers(self, kernel: Kernel) -> Multipliers:
         program = self.program
         basic, tight = self._lists()
-        numbers, q = kernel.solve_transposed([program.cost[j] for j in basic])
+        numbers, q = kernel.solve_transposed([self._cost[j] for j in basic])
         y: list[Integer] = [0] * program.height
         for t, a in zip(tight, numbers, strict=True):
             y[t] = a
         used = program.transposed(y)
-        return Multipliers([c * q - a for c, a in zip(program.cost, used, strict=True)] + y, q)
+        return Multipliers([c * q - a for c, a in zip(self._cost, used, strict=True)] + y, q)
 
     def _excess(self, point: Point) -> list[tuple[Integer, int, int]]:
         """Return (amount, k, side) of each basic variable or row beyond a bound."""
@@ -203,6 +207,7 @@ class Simplex:
             If no point is feasible.
         """
         stalled, rounds, last = 0, 0, None
+        self._cost = self.program.cost
         while True:
             self._limits.check()
             kernel = self._kernel()
@@ -216,17 +221,47 @@ class Simplex:
             gains = [
                 (abs(a), k, step) for k, a in enumerate(dual.prices) if (step := self._gain(k, a))
             ]
-            self._report(point, dual, not excess, not gains)
-            if not excess and not gains:
-                return point, dual
+            if self._cost is self.program.cost:
+                self._report(point, dual, not excess, not gains)
+                if not excess and not gains:
+                    return point, dual
+            elif not excess:
+                self._cost = self.program.cost
+                continue
+            if excess and gains:
+                self._shift(dual)
+                continue
             self._limits.pivot()
             rounds += 1
             stalled = stalled + 1 if last == (point.values[self.program.v], point.q) else 0
             last = (point.values[self.program.v], point.q)
             if excess:
-                self._dual_pivot(kernel, excess, dual, rounds > 10 * _STALLED + self.program.height)
+                bland = rounds > 20 * _STALLED + 2 * self.program.height
+                self._dual_pivot(kernel, excess, dual, bland)
             else:
                 self._primal_pivot(kernel, point, gains, stalled > _STALLED)
+
+    def _shift(self, dual: Multipliers) -> None:
+        """Change the costs so that the basis is dual feasible, until it is feasible too.
+
+        Prices of the wrong sign, or zero, become small ones of the right sign, all different, so
+        that few dual pivots are degenerate. Costs are times dual.q, which does not matter.
+        """
+        program, size = self.program, self.program.size
+        small = max(1, max(abs(int(a)) for a in dual.prices) >> 20)
+        cost: list[Integer] = [c * dual.q for c in self._cost]
+        rows: list[Integer] = [0] * program.height
+        for k, price in enumerate(dual.prices):
+            status = self.status[k]
+            if status == BASIC or (price != 0 and not self._gain(k, price)):
+                continue
+            sign = {LOWER: 1, UPPER: -1}.get(status, 0)
+            change = sign * small * self._random.randrange(1, 1000) - price
+            if k < size:
+                cost[k] += change
+            else:
+                rows[k - size] = change
+        self._cost = [c + a for c, a in zip(cost, program.transposed(rows), strict=True)]
 
     def _dual_pivot(
         self,
@@ -235,12 +270,13 @@ class Simplex:
         dual: Multipliers,
         bland: bool,
     ) -> None:
-        """Move what is farthest beyond a bound to it; costs of the wrong sign count as zero.
+        """Move what is farthest beyond a bound to it, at the least cost.
 
         By Bland's rule costs are forgotten until the point is feasible, which always ends.
         """
         program, size = self.program, self.program.size
-        _, leave, side = min(excess, key=lambda e: e[1]) if bland else max(excess)
+        worst = max(excess, key=lambda e: _log2(e[0]) - program.bits(e[1]))
+        _, leave, side = excess[0] if bland else worst
         up = 1 if side == LOWER else -1
         basic, tight = self._lists()
         if leave < size:
@@ -258,7 +294,7 @@ class Simplex:
         for k, effect in enumerate(effects):
             if self.status[k] == BASIC or effect == 0 or not self._may(k, effect * up):
                 continue
-            price = 0 if bland or self._gain(k, dual.prices[k]) else abs(dual.prices[k])
+            price = 0 if bland else abs(dual.prices[k])
             size_ = abs(effect)
             # Among equal ratios the largest effect, by Bland's rule the lowest index.
             if (
@@ -284,7 +320,8 @@ class Simplex:
     ) -> None:
         """Move what gains most, as far as the bounds allow."""
         program, size = self.program, self.program.size
-        _, enter, step = min(gains, key=lambda g: g[1]) if bland else max(gains)
+        best_gain = max(gains, key=lambda g: _log2(g[0]) + program.bits(g[1]))
+        _, enter, step = gains[0] if bland else best_gain
         basic, tight = self._lists()
         own: list[Integer] = [0] * size
         if enter < size:
@@ -315,3 +352,10 @@ class Simplex:
         _, _, leave, side = best
         self.status[enter] = BASIC
         self.status[leave] = side
+
+
+def _log2(a: Integer) -> float:
+    """Return log2 of a positive integer of any size, to a few digits: for choices, not proofs."""
+    whole = int(a)
+    width = whole.bit_length()
+    return width + math.log2(whole >> max(0, width - 50)) - min(width, 50)
