@@ -29,13 +29,20 @@ if TYPE_CHECKING:
         outer,
         plots,
         projections,
+        references,
         relaxations,
         report,
         solvers,
         testing,
     )
     from relaxboost.boosters import solve
-    from relaxboost.certificates import Certificate, Verdict, certify, check_certificate
+    from relaxboost.certificates import (
+        Certificate,
+        Verdict,
+        certify,
+        check_certificate,
+        exact_value,
+    )
     from relaxboost.ensembles import EnsembleReport, certify_ensemble
     from relaxboost.errors import InputError, MissingDependencyError
     from relaxboost.game import Game
@@ -128,6 +135,7 @@ _HOME = {
     "check_certificate": "certificates",
     "check_conditions": "relaxations",
     "compare": "solution",
+    "exact_value": "certificates",
     "f_divergence": "relaxations",
     "hinge_form": "relaxations",
     "reference": "solvers",
@@ -143,6 +151,7 @@ _MODULES = (
     "outer",
     "plots",
     "projections",
+    "references",
     "relaxations",
     "report",
     "solvers",
@@ -203,6 +212,7 @@ __all__ = [
     "compare",
     "datasets",
     "ensembles",
+    "exact_value",
     "f_divergence",
     "hinge_form",
     "matrices",
@@ -210,6 +220,7 @@ __all__ = [
     "plots",
     "projections",
     "reference",
+    "references",
     "relaxations",
     "report",
     "solve",

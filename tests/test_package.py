@@ -23,7 +23,7 @@ FLOORS = [
     {"solvers", "boosters"},
     {"certificates"},
     {"datasets"},
-    {"ensembles"},
+    {"references", "ensembles"},
     {"report", "plots"},
     {"testing"},
     {"cli"},
