@@ -23,8 +23,10 @@ FLOORS = [
     {"solvers", "boosters"},
     {"certificates"},
     {"datasets"},
+    {"references"},
     {"report", "plots"},
     {"testing"},
+    {"commands"},
     {"cli"},
     {"__main__", "__init__"},
 ]

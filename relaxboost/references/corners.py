@@ -43,6 +43,9 @@ CORNERS: dict[str, Corner] = {
     "one-by-one": Corner([[-0.5]], (_HARD, _SIGNED, _FLAT, _NORM, _ENTROPY)),
     "single-row": Corner([[0.5, -0.75, 0.25]], (_HARD, _SIGNED, _FLAT)),
     "single-column": Corner([[0.5], [0.25], [1.0]], _ALL),
+    "single-column-with-ties": Corner(
+        [[0], [1], [1], [1]], (_HARD, ("Capped(k=2)", _BALL), ("Capped(k=3)", _BALL), _FLAT)
+    ),
     "single-column-of-both-signs": Corner([[0.5], [-0.25]], (_HARD, _SIGNED, _FLAT, _CAPPED)),
     "matching-pennies": Corner([[1, -1], [-1, 1]], _ALL),
     "rock-paper-scissors": Corner([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], (_HARD, _SIGNED, _CAPPED)),

@@ -7,7 +7,9 @@ versions.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ class _Draw:
 
 def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return decimals of so many digits, equally likely in [−1, 1]."""
-    return draw.between(10**digits, m, n) / 10**digits
+    return np.asarray(draw.between(10**digits, m, n) / 10**digits, dtype=np.float64)
 
 
 def signs(draw: _Draw, m: int, n: int) -> Matrix:
@@ -47,7 +49,8 @@ def signs(draw: _Draw, m: int, n: int) -> Matrix:
 
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return nearly normal decimals with deviation 1/2, clipped to [−1, 1]."""
-    return np.clip(_bell(draw, m, n, digits), -(10**digits), 10**digits) / 10**digits
+    size = 10**digits
+    return np.asarray(np.clip(_bell(draw, m, n, digits), -size, size) / size, dtype=np.float64)
 
 
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
@@ -88,11 +91,11 @@ def ties(draw: _Draw, m: int, n: int) -> Matrix:
 
 def planted(m: int, n: int, seed: int, k: Any = None, entries: str = "signs") -> Any:
     """Return the matrix of a game whose optimum is known because it was planted."""
-    from fractions import Fraction
-
-    from relaxboost.references.planted import planted as plant
-
-    game, _ = plant(m, n, k=Fraction(k) if isinstance(k, str) else k, seed=seed, entries=entries)
+    # Named by text, since it imports this package.
+    module = importlib.import_module("relaxboost.references.planted")
+    game, _ = module.planted(
+        m, n, k=Fraction(k) if isinstance(k, str) else k, seed=seed, entries=entries
+    )
     return game.matrix
 
 

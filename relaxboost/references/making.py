@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import time
@@ -78,8 +79,8 @@ def make(
     Raises
     ------
     InputError
-        Before any work, for a specification that cannot be carried out or a directory that cannot be
-        written to.
+        Before any work, for a specification that cannot be carried out or a directory that cannot
+        be written to.
     MissingDependencyError
         Before any work, if a certificate has the level enclosed and python-flint is not there.
     """
@@ -102,7 +103,10 @@ def _rows(entry: Entry, sources: Sources) -> int:
 def _make_all(
     entries: list[Entry], sources: Sources, directory: Path, log: TextIO, progress: Progress
 ) -> Made:
-    made, kept, wide, lines = [], [], [], []
+    made: list[str] = []
+    kept: list[str] = []
+    wide: list[str] = []
+    lines = []
     progress(0, len(entries), "")
     for done, entry in enumerate(entries, start=1):
         start = time.perf_counter()
@@ -186,9 +190,8 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 def _points(game: Game, tol: float) -> tuple[tuple[Any, Any], str]:
     """Return (d, w) and how they were found."""
     if tol == 0:
-        from relaxboost.certificates.optimum import exact_optimum
-
-        optimum = exact_optimum(game)
+        # Exact optima need python-flint, which nothing else here does.
+        optimum = importlib.import_module("relaxboost.certificates.optimum").exact_optimum(game)
         return (optimum.d, (optimum.support, optimum.w)), "made by exact_optimum"
     solution = _solution(game, tol)
     how = f"made by {solution.method}, {solution.rounds} rounds, {solution.status}"

@@ -8,9 +8,9 @@
         reference = relaxboost_reference("identity-3.capped-k-3-2")
         assert_bracketed(my_solver(reference.A, k=1.5), reference, tol=1e-6)
 
-Where the references are is said by ``--relaxboost-references DIR`` (more than once if need be), or by
-``relaxboost_references`` in the configuration of pytest; by default they are the corner cases that
-come with relaxboost. Nothing heavy is imported before the fixture is used.
+Where the references are is said by ``--relaxboost-references DIR`` (more than once if need be), or
+by ``relaxboost_references`` in the configuration of pytest; by default they are the corner cases
+that come with relaxboost. Nothing heavy is imported before the fixture is used.
 """
 
 from __future__ import annotations

@@ -77,7 +77,9 @@ class Reference:
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error}; make the set again") from None
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise InputError(f"{self.path} is not the file that the index names; make the set again")
+            raise InputError(
+                f"{self.path} is not the file that the index names; make the set again"
+            )
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:

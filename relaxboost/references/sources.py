@@ -29,7 +29,8 @@ class Sources:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._key, self._matrix = "", None
+        self._key = ""
+        self._matrix: MarginMatrix | None = None
 
     def matrix(self, source: dict[str, Any]) -> MarginMatrix:
         """Return the matrix of a description such as ``{"builtin": "identity-3"}``."""
@@ -55,8 +56,8 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
     if "csv" in source:
         path = folder / source["csv"]
         data = datasets.read_csv(path, source["label"])
-        matrix = stumps(data.X, data.y, data.feature_names, max_cuts=source.get("max_cuts"))
-        return _small(path, matrix, data.X.size)
+        cuts = source.get("max_cuts")
+        return _small(path, stumps(data.X, data.y, data.feature_names, cuts), data.X.size)
     kind = "npy" if "npy" in source else "npz"
     path = folder / source[kind]
     try:

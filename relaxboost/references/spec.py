@@ -100,7 +100,9 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
                 )
             entry.resolved(m)
             if tol == 0 and entry.resolved(m)[2] != "exact":
-                raise InputError(f"{where}: tol = 0 needs the level exact, not that of {relaxation}")
+                raise InputError(
+                    f"{where}: tol = 0 needs the level exact, not that of {relaxation}"
+                )
             yield entry
 
 
@@ -131,7 +133,9 @@ def _matrices(
     _known(where, given, ("name", kind, *_KEYS[kind], *_SHARED))
     if kind == "builtin":
         chosen = given["builtin"]
-        names = list(CORNERS) if chosen == "all" else chosen if isinstance(chosen, list) else [chosen]
+        names = (
+            list(CORNERS) if chosen == "all" else chosen if isinstance(chosen, list) else [chosen]
+        )
         if "name" in given:
             raise InputError(f"{where}: built-in games have names; leave out name")
         for name in names:
@@ -158,8 +162,11 @@ def _matrices(
 def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     kind = given["generator"]
     if kind not in OPTIONS:
-        raise InputError(f"{where}: no generator is called {kind!r}; known: {', '.join(OPTIONS)}")
-    options = {k: v for k, v in given.items() if k not in ("name", "generator", *_KEYS["generator"])}
+        known = ", ".join(OPTIONS)
+        raise InputError(f"{where}: no generator is called {kind!r}; known: {known}")
+    options = {
+        k: v for k, v in given.items() if k not in ("name", "generator", *_KEYS["generator"])
+    }
     check_options(where, kind, options)
     m, n = (_whole(where, given, key, 1) for key in ("rows", "columns"))
     seed, count = _whole(where, given, "seed", 0, 0), _whole(where, given, "count", 1, 1)
