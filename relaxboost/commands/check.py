@@ -55,14 +55,17 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         }
         click.echo(json.dumps(content, indent=2))
     elif verdict.lower is not None and verdict.upper is not None:
-        lower, upper = spell(verdict.lower), spell(verdict.upper)
-        click.echo(f"accepted, {verdict.level}: {lower} <= rho <= {upper}")
+        click.echo(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
     else:
         click.echo(f"REJECTED: {verdict.reason}")
     if not verdict.ok:
         sys.exit(1)
 
 
-def spell(x: Fraction) -> str:
-    """Return a decimal, and the fraction before it where it is short."""
-    return f"{x} = " * (len(str(x)) < 40 and x.denominator > 1) + f"{float(x):.17g}"
+def spell(lower: Fraction, upper: Fraction) -> str:
+    """Return a bracket in decimals rounded outwards; the fraction where it is a point."""
+    from relaxboost.rounding import float_down, float_up, show_bracket
+
+    below, above = show_bracket(float_down(lower), float_up(upper))
+    exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""
+    return f"{below} <= rho <= {above}{exact}"

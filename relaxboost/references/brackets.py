@@ -36,12 +36,12 @@ def assert_bracketed(value: Any, reference: Any, tol: Any = 0) -> None:
     allowed = _rational(tol)
     if allowed is None or allowed < 0:
         raise InputError(f"tol must be a number >= 0, got {tol!r}")
-    if not hasattr(reference, "lower") or not hasattr(reference, "upper"):
+    lower, upper = (_rational(getattr(reference, name, None)) for name in ("lower", "upper"))
+    if lower is None or upper is None:  # a text has methods of these names
         raise InputError(
             f"assert_bracketed takes a reference, as relaxboost_reference(name) returns, "
             f"got {type(reference).__name__}"
         )
-    lower, upper = Fraction(reference.lower), Fraction(reference.upper)
     given = _rational(value)
     if given is None:
         raise AssertionError(_message(f"{value!r} is no finite number", value, reference, tol))
@@ -73,9 +73,9 @@ def _rational(value: Any) -> Fraction | None:
 
 
 def _number(x: Fraction) -> str:
-    """Return a decimal, and the fraction where it is short."""
-    decimal = f"{float(x):.17g}"
-    return decimal if len(str(x)) > 24 or str(x) == decimal else f"{decimal} = {x}"
+    """Return a decimal, with the fraction before it where that is short and says more."""
+    decimal = f"{float(x):.16g}"
+    return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"
 
 
 def _message(what: str, value: Any, reference: Any, tol: Any) -> str:

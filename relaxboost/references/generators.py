@@ -39,18 +39,19 @@ class _Draw:
 
 def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return decimals of so many digits, equally likely in [−1, 1]."""
-    return np.asarray(draw.between(10**digits, m, n) / 10**digits, dtype=np.float64)
+    return draw.between(10**digits, m, n) / 10**digits
 
 
 def signs(draw: _Draw, m: int, n: int) -> Matrix:
     """Return −1 and +1, equally likely."""
-    return 2.0 * draw.below(2, m, n) - 1.0
+    return (2 * draw.below(2, m, n) - 1).astype(np.float64)
 
 
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return nearly normal decimals with deviation 1/2, clipped to [−1, 1]."""
     size = 10**digits
-    return np.asarray(np.clip(_bell(draw, m, n, digits), -size, size) / size, dtype=np.float64)
+    clipped: Whole = np.clip(_bell(draw, m, n, digits), -size, size)
+    return clipped / size
 
 
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:

@@ -78,6 +78,7 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
                 )
             found = found[key]
     if not isinstance(found, np.ndarray):
+        found.close()
         raise InputError(f"{path} holds several arrays; write npz = in place of npy =")
     try:
         matrix = as_matrix(found)
