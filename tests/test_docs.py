@@ -103,8 +103,9 @@ def test_guide_bracket_is_as_shown():
     )
 
 
-@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md"])
-def test_pages_print_what_they_show(page, monkeypatch):
+@pytest.mark.parametrize("page", ["relaxations.md", "prototyping.md", "references.md"])
+def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # where a page may write files
     module = types.ModuleType("a_page")
     monkeypatch.setitem(sys.modules, "a_page", module)  # so that its classes can be pickled
     ran = run_page(ROOT / "docs" / page, module)
