@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,11 +99,10 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
                     "letters, digits, dots, dashes and underscores, a letter or digit first, "
                     "and not 'index'; long relaxations can be given labels"
                 )
-            entry.resolved(m)
-            if tol == 0 and entry.resolved(m)[2] != "exact":
-                raise InputError(
-                    f"{where}: tol = 0 needs the level exact, not that of {relaxation}"
-                )
+            if entry.resolved(m)[2] != "exact" and tol == 0:
+                if kind != "builtin" or "relaxations" in shared:
+                    raise InputError(f"{where}: tol = 0 needs the level exact, not {relaxation}")
+                entry = replace(entry, tol=TOL)  # a built-in game brings both kinds along
             yield entry
 
 

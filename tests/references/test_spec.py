@@ -59,6 +59,13 @@ def test_names(write):
     )
 
 
+def test_exact_optima_are_for_the_level_exact(write):
+    entries, _ = read_spec(write('tol = 0\n[[game]]\nbuiltin = "identity-3"'))
+    tols = {entry.name: entry.tol for entry in entries}
+    assert tols["identity-3"] == tols["identity-3.capped-k-3-2"] == 0
+    assert tols["identity-3.klpenalty-1-10"] == tols["identity-3.squarednorm-1"] == 1e-9
+
+
 def test_files_of_every_kind(write, tmp_path):
     text = CSV + '[[game]]\nnpy = "A.npy"\n[[game]]\nnpz = "two.npz"\nkey = "second"\n'
     thinned = '[[game]]\nname = "thin"\ncsv = "data.csv"\nlabel = "y"\nmax_cuts = 2\n'
