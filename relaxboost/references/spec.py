@@ -99,9 +99,13 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
                     "letters, digits, dots, dashes and underscores, a letter or digit first, "
                     "and not 'index'; long relaxations can be given labels"
                 )
-            if entry.resolved(m)[2] != "exact" and tol == 0:
+            _, outer, proof = entry.resolved(m)
+            if tol == 0 and not (proof == "exact" and outer.linear):
                 if kind != "builtin" or "relaxations" in shared:
-                    raise InputError(f"{where}: tol = 0 needs the level exact, not {relaxation}")
+                    raise InputError(
+                        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball or Simplex, "
+                        f"whose optima are fractions, not {relaxation} over {over}"
+                    )
                 entry = replace(entry, tol=TOL)  # a built-in game brings both kinds along
             yield entry
 
