@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from relaxboost import __version__
+from relaxboost import __version__, commands
 from relaxboost.errors import InputError, MissingDependencyError
 
 
@@ -42,6 +42,10 @@ def cli() -> None:
     """Certified convex optimisation behind boosting."""
 
 
+cli.add_command(commands.check)
+cli.add_command(commands.reference)
+
+
 @cli.command(
     epilog=_EXIT
     + """
@@ -51,6 +55,7 @@ Examples:
   relaxboost solve data.csv --label y --tol 1e-6 --json
   relaxboost solve data.csv --label y --relaxation 'Capped(fraction=1/5) + NormPenalty(2, 0.1)'
   relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
+  relaxboost solve data.csv --label y --certificate out.json && relaxboost check out.json
 """
 )
 @click.argument("csv", required=False, type=click.Path(path_type=Path))
@@ -88,6 +93,11 @@ Examples:
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw margins and gap to this file.")
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Write what proves the bracket to this file, for relaxboost check.",
+)
 def solve(
     csv: Path | None,
     label: str | None,
@@ -104,6 +114,7 @@ def solve(
     time_limit: float | None,
     as_json: bool,
     plot: Path | None,
+    certificate: Path | None,
 ) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
 
@@ -111,6 +122,7 @@ def solve(
     prints a bracket of its value, the hypotheses with the largest weights, and the margins.
     """
     from relaxboost import boosters, plots, report
+    from relaxboost.certificates import certify
     from relaxboost.game import Game
     from relaxboost.matrices import stumps
 
@@ -118,6 +130,8 @@ def solve(
     weights = _over(over, radius)
     if plot is not None:
         plots.check_plot(plot)
+    if certificate is not None:
+        _check_certificate(certificate, chosen, weights)
     data = _data(csv, label, dataset)
     game = Game(stumps(data.X, data.y, data.feature_names), chosen, over=weights)
     solution = boosters.solve(
@@ -150,8 +164,24 @@ def solve(
         plots.save(plots.overview(solution, title=f"{data.name}: all {game.n} stumps"), plot)
         if not as_json:
             click.echo(f"picture:    {plot}")
+    if certificate is not None:
+        proved = certify(solution)
+        proved.save(certificate)
+        if not as_json:
+            click.echo(f"proof:      {certificate}, {proved!r}")
     if solution.status != "optimal":
         sys.exit(1)
+
+
+def _check_certificate(path: Path, relaxation: Any, over: Any) -> None:
+    """Raise before the work for what would keep the certificate from being written after it."""
+    from relaxboost.certificates.certificate import precisely
+    from relaxboost.files import check_output
+
+    check_output(path, (".json",))
+    if "enclosed" in (relaxation.level, over.level):
+        with precisely("enclosed", 53):
+            pass
 
 
 def _relaxation(

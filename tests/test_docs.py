@@ -103,12 +103,14 @@ def test_guide_bracket_is_as_shown():
     )
 
 
-PAGES = ["relaxations.md", "prototyping.md", "certificates.md", "ensembles.md"]
+PAGES = [
+    "relaxations.md", "prototyping.md", "certificates.md", "references.md", "ensembles.md"
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)  # where a page may write files
     module = types.ModuleType("a_page")
     monkeypatch.setitem(sys.modules, "a_page", module)  # so that its classes can be pickled
     ran = run_page(ROOT / "docs" / page, module)

@@ -26,6 +26,7 @@ FLOORS = [
     {"references", "ensembles"},
     {"report", "plots"},
     {"testing"},
+    {"commands"},
     {"cli"},
     {"__main__", "__init__"},
 ]

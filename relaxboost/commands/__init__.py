@@ -1,0 +1,6 @@
+"""The commands of the command line, each in a file; `solve` is in `relaxboost.cli`."""
+
+from relaxboost.commands.check import check
+from relaxboost.commands.reference import reference
+
+__all__ = ["check", "reference"]

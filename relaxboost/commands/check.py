@@ -1,0 +1,71 @@
+"""`relaxboost check`: the verdict on one certificate."""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from relaxboost.errors import InputError
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input.
+
+\b
+Examples:
+  relaxboost solve --dataset breast-cancer --certificate margin.json
+  relaxboost check margin.json
+"""
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--matrix",
+    type=click.Path(path_type=Path),
+    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
+    "commas between them for each row.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def check(file: Path, matrix: Path | None, as_json: bool) -> None:
+    """Check whether a certificate proves its bracket, recomputing everything.
+
+    Nothing that the file says of itself is believed, and nothing is optimised: d, w and the witness
+    are evaluated in rational arithmetic or in balls. The checker also runs alone, without
+    relaxboost: see certificates/FORMAT.md.
+    """
+    from relaxboost.certificates import check_certificate
+
+    for path in (file, matrix):
+        if path is not None and not path.is_file():
+            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    verdict = check_certificate(file, matrix)
+    if as_json:
+        content = {
+            "file": str(file),
+            "ok": verdict.ok,
+            "level": verdict.level,
+            "lower": None if verdict.lower is None else str(verdict.lower),
+            "upper": None if verdict.upper is None else str(verdict.upper),
+            "reason": verdict.reason,
+        }
+        click.echo(json.dumps(content, indent=2))
+    elif verdict.lower is not None and verdict.upper is not None:
+        click.echo(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
+    else:
+        click.echo(f"REJECTED: {verdict.reason}")
+    if not verdict.ok:
+        sys.exit(1)
+
+
+def spell(lower: Fraction, upper: Fraction) -> str:
+    """Return a bracket in decimals rounded outwards; the fraction where it is a point."""
+    from relaxboost.rounding import float_down, float_up, show_bracket
+
+    below, above = show_bracket(float_down(lower), float_up(upper))
+    exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""
+    return f"{below} <= rho <= {above}{exact}"

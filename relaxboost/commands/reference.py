@@ -1,0 +1,151 @@
+"""`relaxboost reference`: make and check sets of certified games."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group()
+def reference() -> None:
+    """Make and check sets of games with certified optima, for the tests of other packages."""
+
+
+@reference.command(
+    epilog="""
+\b
+Exit status: 0 done, 1 some gap is wider than asked for (the brackets hold all the same), 2 bad
+input, 130 interrupted.
+
+\b
+A specification:
+  tol = 1e-9
+  [[game]]
+  generator = "uniform"
+  rows = 20
+  columns = 10
+  count = 8
+  relaxations = ["HardMargin()", "Capped(k=3)", "0.1*KLPenalty(1)"]
+  [[game]]
+  builtin = "all"
+
+\b
+Example:
+  relaxboost reference make games.toml -o games
+"""
+)
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def make(spec: Path, out: Path, as_json: bool) -> None:
+    """Make a certificate for each game and relaxation of SPEC, and an index.
+
+    What is there and proves its bracket is kept, so that an interrupted run is continued by the
+    same command. Times go to a log beside the directory.
+    """
+    from relaxboost import references
+
+    try:
+        with _bar("making") as progress:
+            made = references.make(spec, out, progress)
+    except KeyboardInterrupt:
+        click.echo(
+            "relaxboost: interrupted; what is finished is kept, and the same command goes on",
+            err=True,
+        )
+        sys.exit(130)
+    if as_json:
+        content = {
+            "directory": str(out),
+            "made": list(made.made),
+            "kept": list(made.kept),
+            "wide": list(made.wide),
+            "log": str(made.log),
+        }
+        click.echo(json.dumps(content, indent=2))
+    else:
+        total = len(made.made) + len(made.kept)
+        click.echo(
+            f"{out}: {total} references, {len(made.made)} made, {len(made.kept)} kept; "
+            f"times are in {made.log.name} beside it"
+        )
+        for name in made.wide:
+            click.echo(f"  {name}: the gap is wider than asked for; its bracket holds")
+    if made.wide:
+        sys.exit(1)
+
+
+@reference.command(
+    epilog="""
+\b
+Exit status: 0 every reference is accepted, 1 one is not, or the index is wrong, 2 bad input.
+
+\b
+Example:
+  relaxboost reference check games
+"""
+)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def check(directory: Path, as_json: bool) -> None:
+    """Check every certificate of a set again, and the index against them."""
+    from relaxboost import references
+
+    with _bar("checking") as progress:
+        summary = references.check(directory, progress)
+    if as_json:
+        rows = [
+            {**row._asdict(), "lower": str(row.lower), "upper": str(row.upper)}
+            for row in summary.rows
+        ]
+        content = {"ok": summary.ok, "problems": list(summary.problems), "references": rows}
+        click.echo(json.dumps(content, indent=2))
+    else:
+        _table(summary)
+    if not summary.ok:
+        sys.exit(1)
+
+
+def _table(summary: Any) -> None:
+    from relaxboost.rounding import float_down, float_up, show_bracket
+
+    width = max((len(row.name) for row in summary.rows), default=4)
+    if summary.rows:
+        click.echo(f"{'name':{width}}  {'level':8}  {'lower':>15}  {'upper':>15}  {'gap':>8}")
+    for row in summary.rows:
+        lower, upper = show_bracket(float_down(row.lower), float_up(row.upper))
+        gap = f"{float(row.upper - row.lower):.2g}"
+        line = f"{row.name:{width}}  {row.level:8}  {lower:>15}  {upper:>15}  {gap:>8}"
+        click.echo(line if row.ok else f"{line}  REJECTED: {row.reason}")
+    for problem in summary.problems:
+        click.echo(f"REJECTED: {problem}")
+    rejected = len(summary.failed) + len(summary.problems)
+    click.echo(
+        f"{summary.directory}: {len(summary.rows)} references, "
+        + (f"{rejected} rejected" if rejected else "all accepted")
+    )
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Give what shows progress on a terminal (standard error), and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, name: None
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr, item_show_func=_shown) as bar:
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.length = total
+            bar.update(done - bar.pos, name)
+
+        yield show
+
+
+def _shown(name: str | None) -> str:
+    return name or ""

@@ -1,0 +1,184 @@
+"""The pytest plugin: in another package's suite, by its entry point, at no cost to others."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.references import assert_bracketed, load
+
+ROOT = Path(rb.__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "testing_another_package"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that makes the entry points of pyproject.toml known, whatever is installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    info = tmp_path_factory.mktemp("site") / "relaxboost-0.0.0.dist-info"
+    info.mkdir()
+    points = project["entry-points"]["pytest11"]
+    lines = [f"{name} = {module}" for name, module in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[pytest11]", *lines]) + "\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: relaxboost\nVersion: 0.0.0\n")
+    return info.parent
+
+
+def run(installed, folder, *arguments, **variables):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error"]
+    command += ["-p", "no:hypothesispytest"]  # which takes longer to start than all the rest
+    # In a process that starts pytest within pytest, its settings are not the outer ones.
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV"))}
+    paths = [str(installed), str(ROOT), env.get("PYTHONPATH", "")]
+    env |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=env,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_the_example_catches_the_planted_bug_where_it_is(installed):
+    result = run(installed, EXAMPLE, "-q", "-rf")
+    assert result.returncode == 1, result.stdout + result.stderr
+    failed = set(re.findall(r"^FAILED test_tinyboost\.py::(\S+)", result.stdout, re.MULTILINE))
+    assert failed == {
+        "test_value[single-column-with-ties.capped-k-2]",
+        "test_value[single-column-with-ties.capped-k-3]",
+        "test_value[opposite-rows-among-others.capped-k-3]",
+    }
+    assert "3 failed, 11 passed" in result.stdout
+    assert "0.75 is above the certified bracket by 0.25" in result.stdout
+    assert "level:    exact" in result.stdout
+
+
+def test_the_example_passes_with_the_bug_fixed(installed):
+    result = run(installed, EXAMPLE, "-q", TINYBOOST_FIXED="1")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "14 passed" in result.stdout
+
+
+def test_the_example_takes_three_lines():
+    text = (EXAMPLE / "test_tinyboost.py").read_text()
+    body = text.split("def test_value")[1].strip().splitlines()[1:]
+    assert len(body) + text.count("import assert_bracketed") == 3
+
+
+SUITE = """
+def test_it(relaxboost_reference):
+    print("found:", *relaxboost_reference)
+"""
+
+
+def test_which_references_are_offered(installed, own):
+    (own / "test_it.py").write_text(SUITE)
+    for setting, arguments in (
+        ("relaxboost_references = games", []),
+        ("relaxboost_references = nowhere", ["--relaxboost-references=games"]),
+    ):
+        (own / "pytest.ini").write_text(f"[pytest]\naddopts = --strict-config\n{setting}\n")
+        result = run(installed, own, "-q", "-s", *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        offered = result.stdout.split("found: ")[1].split("\n")[0].split(" ")
+        assert offered == list(load(own / "games"))
+    with pytest.raises(rb.InputError, match=r"nowhere has no index\.json; make the set, or finish"):
+        load(own / "nowhere")
+
+
+def test_a_spoiled_reference_is_not_handed_out(installed, own):
+    (own / "test_it.py").write_text(
+        'def test_it(relaxboost_reference):\n    relaxboost_reference("identity-3")\n'
+        'def test_other(relaxboost_reference):\n    relaxboost_reference("identity-4")\n'
+    )
+    path = own / "games" / "identity-3.json"
+    path.write_text(path.read_text().replace('"lower": "', '"lower": "1'))
+    result = run(installed, own, "-q", "--relaxboost-references", "games")
+    assert result.returncode == 1
+    assert "identity-3.json is not the file that the index names" in result.stdout
+    assert "no reference is called 'identity-4'" in result.stdout
+    assert "did you mean identity-3" in result.stdout
+
+
+def test_nothing_heavy_is_imported_at_start_up(installed, tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import sys\ndef test_it():\n"
+        "    assert 'relaxboost.references.plugin' in sys.modules\n"
+        "    heavy = {'numpy', 'scipy', 'numba', 'cvxpy', 'click'}\n"
+        "    assert not heavy & set(sys.modules)\n"
+    )
+    result = run(installed, tmp_path, "-q")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+class Claim:
+    """A bracket by hand."""
+
+    def __init__(self, lower, upper):
+        self.lower, self.upper = Fraction(lower), Fraction(upper)
+
+
+def test_values_in_the_bracket():
+    third = Claim("1/3", "1/3")
+    for value in (Fraction(1, 3), 1 / 3, np.float64(1 / 3), np.array([1 / 3]), np.array(1 / 3)):
+        assert_bracketed(value, third)
+    assert_bracketed(0.34, third, tol=0.01)
+    assert_bracketed(Fraction(34, 100), third, tol=Fraction(1, 150))
+    assert_bracketed(0, Claim(0, 0))
+    assert_bracketed(np.int64(1), Claim(0, "3/2"))
+    assert_bracketed(0.5, rb.certify(rb.reference(rb.Game(np.eye(2)))))
+
+
+@pytest.mark.parametrize(
+    ("value", "tol", "message"),
+    [
+        (0.5, 0, r"^0\.5 is above the certified bracket by 0\.166667\n  value: +0\.5\n  br"),
+        (0.25, 0.01, r"^0\.25 is below the certified bracket by 0\.0833333\n(.*\n)*.*0\.01"),
+        (Fraction(33, 100), 0, r"is below the certified bracket by 0\.00333333"),
+        (0.33333333333333326, 0, "is below"),
+        (Fraction(1 / 3), 0, "is below"),
+        (float("nan"), 1, r"^nan is no finite number\n"),
+        (float("inf"), 1, "^inf is no finite number"),
+        (None, 0, "^None is no finite number"),
+        (True, 1, "^True is no finite number"),
+        ("1/3", 0, "^'1/3' is no finite number"),
+        (np.zeros(2), 1, "is no finite number"),
+        (1 / 3 + 0j, 0, "is no finite number"),
+    ],
+)
+def test_values_outside(value, tol, message):
+    with pytest.raises(AssertionError) as error:
+        assert_bracketed(value, Claim("1/3", "1/3"), tol=tol)
+    assert re.search(message, str(error.value))
+
+
+def test_the_message_says_where_the_proof_is():
+    reference = load()("identity-3")
+    with pytest.raises(AssertionError) as error:
+        assert_bracketed(1, reference)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "1 is above the certified bracket by 0.666667"
+    assert lines[4] == "  level:    exact"
+    assert "identity-3: 3 x 3, HardMargin() over L1Ball(1) (builtin identity-3)" in lines[5]
+    assert lines[6] == f"  proof:    relaxboost check {reference.path}"
+
+
+def test_wrong_arguments():
+    for tol in (-1, float("nan"), "1"):
+        with pytest.raises(rb.InputError, match="tol must be a number >= 0"):
+            assert_bracketed(1, Claim(0, 1), tol=tol)
+    with pytest.raises(rb.InputError, match=r"takes a reference, .* got str"):
+        assert_bracketed(1, "identity-3")
