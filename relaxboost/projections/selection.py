@@ -11,6 +11,9 @@ from relaxboost.compiled import njit
 
 Vector = NDArray[np.float64]
 
+_RANKED = 4096
+"""Entries of the sample that narrows a rank down."""
+
 
 @njit()
 def compensated_sum(x: Vector) -> float:
@@ -21,6 +24,52 @@ def compensated_sum(x: Vector) -> float:
         lost += (total - new) + x[i] if total >= x[i] else (x[i] - new) + total
         total = new
     return total + lost
+
+
+@njit(error_model="numpy")
+def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
+    """Return how many x are below `low`, and how many from `low` to `high`."""
+    below, upto = 0, 0
+    for i in range(x.shape[0]):
+        below += x[i] < low
+        upto += x[i] <= high
+    return below, upto - below
+
+
+@njit()
+def take_between(x: Vector, low: float, high: float, inside: int, stride: int = 1) -> Vector:
+    """Return every `stride`-th of the x from `low` to `high`, of which there are `inside`."""
+    taken = np.empty(inside // stride + 1)
+    n, waiting = 0, 0
+    for i in range(x.shape[0]):
+        taken[n] = x[i]
+        waiting += (x[i] >= low) and (x[i] <= high)
+        n += waiting == stride
+        waiting = 0 if waiting == stride else waiting
+    return taken[:n]
+
+
+def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
+    """Return the entries j and j + 1, counted from 0, of sorted x; twice the largest at its end.
+
+    A sample tells between which values they lie, nearly always, and only those are partitioned.
+    """
+    following = min(j + 1, x.size - 1)
+    size = _RANKED
+    if x.size > 16 * size:
+        sample = np.sort(x[:: x.size // size][:size])
+        share = j / x.size
+        center, spread = share * size, 5.0 * math.sqrt(size * share * (1.0 - share)) + 5.0
+        first, last = int(center - spread), math.ceil(center + spread)
+        low = float(sample[first]) if first >= 0 else -math.inf
+        high = float(sample[last]) if last < size else math.inf
+        below, inside = count_between(x, low, high)
+        if below <= j and following < below + inside:
+            near = take_between(x, low, high, inside)
+            near.partition((j - below, following - below))
+            return float(near[j - below]), float(near[following - below])
+    ordered = np.partition(x, (j, following))
+    return float(ordered[j]), float(ordered[following])
 
 
 @njit()
