@@ -111,8 +111,8 @@ def weigh(
     """Fill x (and the logits, if a < 1) for γ = `delta`; return seven sums.
 
     Σ x and Σ (1 − x), Σ T dx/dγ twice, Σ T² d²x/dγ² twice, the first of each pair over x <= 1/2
-    and the second over x > 1/2, and the number of these. Where |`change`|/a is small, w has changed by it
-    everywhere since the last pass, which left `logits`.
+    and the second over x > 1/2, and the number of these. Where |`change`|/a is small, w has
+    changed by it everywhere since the last pass, which left `logits`.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])

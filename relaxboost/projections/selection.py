@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.compiled import njit
+from relaxboost.projections.vectorised import REORDER
 
 Vector = NDArray[np.float64]
 
@@ -15,13 +16,25 @@ _RANKED = 4096
 """Entries of the sample that narrows a rank down."""
 
 
-@njit()
-def compensated_sum(x: Vector) -> float:
-    """Return Σ x with an error of two roundings of the result (Neumaier's summation), x >= 0."""
-    total, lost = 0.0, 0.0
+@njit(error_model="numpy", fastmath=REORDER)
+def _plain_sum(x: Vector) -> float:
+    total = 0.0
     for i in range(x.shape[0]):
-        new = total + x[i]
-        lost += (total - new) + x[i] if total >= x[i] else (x[i] - new) + total
+        total += x[i]
+    return total
+
+
+@njit(error_model="numpy")
+def compensated_sum(x: Vector) -> float:
+    """Return Σ x with an error of some roundings of the result, x >= 0.
+
+    Neumaier's summation over the sums of 64 entries at a time.
+    """
+    total, lost = 0.0, 0.0
+    for start in range(0, x.shape[0], 64):
+        part = _plain_sum(x[start : start + 64])
+        new = total + part
+        lost += (total - new) + part if total >= part else (part - new) + total
         total = new
     return total + lost
 
@@ -82,16 +95,26 @@ def _pivot(key: Vector, n: int, state: int) -> float:
 
 
 @njit()
-def first_reaching(key: Vector, const: Vector, slope: Vector, target: float, rising: bool) -> float:
+def first_reaching(
+    key: Vector,
+    const: Vector,
+    slope: Vector,
+    target: float,
+    rising: bool,
+    best: float = math.inf,
+    left: float = 0.0,
+    ramp: float = 0.0,
+) -> float:
     """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
 
     S(p) = Σ_{key <= p} const + p Σ slope, non-decreasing in p. The second sum is over key <= p if
     `rising` (hinges, const = −key·slope) and over key > p if not (ramps that end at their key,
     key·slope <= const). The keys are finite; the vectors are used up. Linear time on average, and
-    deterministic.
+    deterministic. Other keys may have been left out: those below are in `left` = Σ const and, if
+    rising, `ramp` = Σ slope; of those above `best`, where S reaches the target, is the smallest,
+    and unless rising their slopes are in `ramp`.
     """
-    n, state, best = key.shape[0], 12345, math.inf
-    left, ramp = 0.0, 0.0  # what the keys no longer considered contribute
+    n, state = key.shape[0], 12345
     while n > 0:
         state = (state * 1103515245 + 12345) % 2147483648
         p = _pivot(key, n, state >> 8)  # the low bits are not random enough
