@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
+def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
     """Solve e^y + y = q z + k by Halley's method from `y` or, if `cold`, anew; w = e^y.
 
     The error of y is below 0.7 at first, and after a step below a twelfth of its cube.
@@ -40,14 +40,14 @@ def _omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
+def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
     """Set t = (w / e^k)^{1/q}, in that of two forms that does not cancel."""
     for i in range(z.shape[0]):
         t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
-def _add(t: Vector, w: Vector, sums: Vector) -> None:
+def add(t: Vector, w: Vector, sums: Vector) -> None:
     s0, s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
         a = t[i] / (1.0 + w[i])
@@ -94,7 +94,7 @@ def sweep(
         if logk.shape[0] > 1:
             for i in range(n):
                 k[i] = logk[start + i] + shift
-        _omegas(z[:n], k[:n], q, cold, steps, y[start:stop], omega[start:stop])
-        _entries(z[:n], k[:n], q, y[start:stop], omega[start:stop], t[start:stop])
-        _add(t[start:stop], omega[start:stop], sums)
+        omegas(z[:n], k[:n], q, cold, steps, y[start:stop], omega[start:stop])
+        entries(z[:n], k[:n], q, y[start:stop], omega[start:stop], t[start:stop])
+        add(t[start:stop], omega[start:stop], sums)
     return sums

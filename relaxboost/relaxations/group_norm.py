@@ -12,6 +12,7 @@ V_g of the brackets. The penalty has λ = c, the ball the λ at which Σ a_g ‖
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
-from relaxboost.projections import power, power_margin
+from relaxboost.projections import power_margin
 from relaxboost.projections.capped import capped_distribution
+from relaxboost.projections.grouped import norm_penalties
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -31,6 +33,50 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.norms import PNorm
 from relaxboost.relaxations.vectors import check_length, enclose_vector, exact_vector, spell_vector
+
+
+class Spreading:
+    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d along a sequence of λ."""
+
+    def __init__(
+        self,
+        u: Vector,
+        beta: float,
+        order: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        a: Vector,
+        q: float,
+    ) -> None:
+        self._order, self._starts, self._a, self._q, self._beta = order, starts, a, q, beta
+        self._u = u[order]
+        self._y, self._p = np.zeros(u.size), np.empty(u.size)
+        self._states = np.full((a.size, 5), np.inf)
+        self._shares = np.empty(0)
+        self._last = math.nan
+
+    def move(self, log_weight: float) -> tuple[float, float]:
+        """Solve for the λ whose logarithm this is; return log Σ a_g ‖d_g‖ and its slope."""
+        states = self._states
+        if math.isfinite(self._last):
+            states[:, :2] += states[:, 3:] * (log_weight - self._last)
+        self._last = log_weight
+        log_c = log_weight + np.log(self._a)
+        given = self._u, self._starts, log_c, self._q, self._beta, states
+        norm_penalties(*given, self._y, self._p)
+        self._shares = capped_distribution(states[:, 0], self._beta)
+        norms = np.exp((log_c - states[:, 1]) / self._q)
+        parts = self._shares * self._a * norms
+        size = float(parts.sum())
+        # d log N = (1 − d log μ)/q, and V_g has the slope a_g N_g in λ.
+        slopes = (1.0 - states[:, 4]) / self._q
+        slopes -= (states[:, 3] - float(self._shares @ states[:, 3])) / self._beta
+        return math.log(size), float(parts @ slopes) / size
+
+    def distribution(self) -> Vector:
+        """Return d."""
+        d = np.empty(self._u.size)
+        d[self._order] = np.repeat(self._shares, np.diff(self._starts)) * self._p
+        return d / d.sum()
 
 
 class GroupNorm(Relaxation):
@@ -121,8 +167,12 @@ class GroupNorm(Relaxation):
 
     def norm_size(self, d: Vector) -> float:
         """Return Σ a_g ‖d_g‖ in doubles."""
-        sizes = [self.norm.size(d[group]) for group in self.members]
-        return float(self._a @ np.array(sizes))
+        order, starts = self._order
+        x = np.abs(np.asarray(d, dtype=np.float64)[order])
+        largest = np.maximum.reduceat(x, starts[:-1])
+        scale = np.repeat(np.where(largest > 0.0, largest, 1.0), np.diff(starts))
+        powers = np.add.reduceat(np.power(x / scale, float(self.p)), starts[:-1])
+        return float(self._a @ (largest * powers ** (1.0 / float(self.p))))
 
     def _dual_size(self, theta: Vector) -> float:
         enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
@@ -134,21 +184,15 @@ class GroupNorm(Relaxation):
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()
 
-    def spread(self, u: Vector, beta: float, weight: float) -> Vector:
-        """Return the minimiser of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d, λ = `weight`."""
-        norm = self.norm
-        values, parts = np.empty(len(self.members)), []
-        for g, group in enumerate(self.members):
-            strength = weight * self._a[g]
-            part = power.norm_penalty(u[group], beta, norm.kappa, norm.q, strength)
-            entropy = float(np.sum(part[part > 0.0] * np.log(part[part > 0.0])))
-            values[g] = float(part @ u[group]) + strength * norm.size(part) + beta * entropy
-            parts.append(part)
-        shares = capped_distribution(values, beta)
-        d = np.empty(u.size)
-        for share, group, part in zip(shares, self.members, parts, strict=True):
-            d[group] = share * part
-        return d / d.sum()
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The examples group by group, and where each group starts, then their number."""
+        ends = np.cumsum([len(group) for group in self.members])
+        return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
+
+    def spreading(self, u: Vector, beta: float) -> Spreading:
+        """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
+        return Spreading(u, beta, *self._order, self._a, self.norm.q)
 
     def within(self, u: Vector, weight: float) -> tuple[Vector, list[Vector]]:
         """Return V_g and its p_g for each group, without smoothing."""

@@ -70,7 +70,9 @@ class GroupNormPenalty(GroupNorm):
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, two scalar roots a group."""
-        return self.spread(as_margins(u, self), positive("beta", beta), float(self.weight))
+        spreading = self.spreading(as_margins(u, self), positive("beta", beta))
+        spreading.move(math.log(float(self.weight)))
+        return spreading.distribution()
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = F(u)."""
@@ -207,28 +209,15 @@ class GroupNormBall(Ball, GroupNorm):
         r = float(self.radius)
         if self.size(free) <= r:
             return free
-        inside, outside = self.center(u.size), free
-        last = (math.nan, math.nan)
+        spreading = self.spreading(u, beta)
 
         def excess(x: float) -> tuple[float, float]:
-            nonlocal inside, outside, last
-            d = self.spread(u, beta, math.exp(x))
-            size = self.size(d)
-            if size <= r:
-                inside = d
-            else:
-                outside = d
-            value = math.log(size / r)
-            # The slope of the secant: each evaluation is a root for every group.
-            slope = (value - last[1]) / (x - last[0]) if x != last[0] else math.nan
-            last = (x, value)
-            return value, slope
+            size, slope = spreading.move(x)
+            return size - math.log(r), slope
 
         start = math.log(max(float(np.ptp(u)), beta))
         decreasing_root(excess, start, 2.0, 1e-13)
-        below, above = self.size(inside), self.size(outside)
-        share = 0.0 if above <= below else min(1.0, max(0.0, (r - below) / (above - below)))
-        return self.draw_in(inside + share * (outside - inside))
+        return self.draw_in(spreading.distribution())
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""
