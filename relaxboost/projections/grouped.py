@@ -54,9 +54,7 @@ def _evaluate(
 
 
 @njit(error_model="numpy")
-def _newton(
-    sums: Vector, q: float, miss: float, other: float
-) -> tuple[float, float]:
+def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
     """Return the steps of (g/β, log μ) at which the linearised misses vanish."""
     total, a0, a1, a2, energy = sums[0], sums[1], sums[2], sums[3], sums[4]
     gg, gm = a0 / total, -a1 / (q * total)
@@ -142,8 +140,14 @@ def _group(
 
 @njit(error_model="numpy")
 def norm_penalties(
-    u: Vector, starts: NDArray[np.int64], log_c: Vector, q: float, beta: float,
-    states: Vector, y: Vector, p: Vector,
+    u: Vector,
+    starts: NDArray[np.int64],
+    log_c: Vector,
+    q: float,
+    beta: float,
+    states: Vector,
+    y: Vector,
+    p: Vector,
 ) -> None:
     """Fill p for all groups, u[starts[g] : starts[g + 1]] each, and the rows of `states`.
 

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
-from relaxboost.projections import power_margin
 from relaxboost.projections.capped import capped_distribution
 from relaxboost.projections.grouped import norm_penalties
+from relaxboost.projections.grouped_margin import Levels
+from relaxboost.projections.roots import decreasing_root
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -51,7 +52,7 @@ class Spreading:
         self._u = u[order]
         self._y, self._p = np.zeros(u.size), np.empty(u.size)
         self._states = np.full((a.size, 5), np.inf)
-        self._shares = np.empty(0)
+        self._shares, self._log_c = np.empty(0), np.empty(0)
         self._last = math.nan
 
     def move(self, log_weight: float) -> tuple[float, float]:
@@ -60,15 +61,35 @@ class Spreading:
         if math.isfinite(self._last):
             states[:, :2] += states[:, 3:] * (log_weight - self._last)
         self._last = log_weight
-        log_c = log_weight + np.log(self._a)
-        given = self._u, self._starts, log_c, self._q, self._beta, states
+        self._log_c = log_weight + np.log(self._a)
+        given = self._u, self._starts, self._log_c, self._q, self._beta, states
         norm_penalties(*given, self._y, self._p)
-        self._shares = capped_distribution(states[:, 0], self._beta)
-        norms = np.exp((log_c - states[:, 1]) / self._q)
-        parts = self._shares * self._a * norms
-        size = float(parts.sum())
+        return self._share(0.0)
+
+    def settle(self, log_size: float) -> None:
+        """Divide d among the groups again so that Σ a_g ‖d_g‖ is e^log_size.
+
+        Where groups tie on the scale of β, the log λ at which it is may lie between two doubles.
+        What is missing is small, and so a number with digits of its own.
+        """
+
+        def miss(x: float) -> tuple[float, float]:
+            size, slope = self._share(x)
+            return size - log_size, slope
+
+        decreasing_root(miss, 0.0, 1e-17, 1e-14)
+
+    def _share(self, onwards: float) -> tuple[float, float]:
+        """Set the groups' shares for λ e^onwards; return log Σ a_g ‖d_g‖ and its slope."""
+        states = self._states
+        g = int(np.argmin(states[:, 0]))
+        values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
+        self._shares = capped_distribution(values, self._beta)
         # d log N = (1 − d log μ)/q, and V_g has the slope a_g N_g in λ.
         slopes = (1.0 - states[:, 4]) / self._q
+        norms = np.exp((self._log_c - states[:, 1]) / self._q + onwards * slopes)
+        parts = self._shares * self._a * norms
+        size = float(parts.sum())
         slopes -= (states[:, 3] - float(self._shares @ states[:, 3])) / self._beta
         return math.log(size), float(parts @ slopes) / size
 
@@ -178,6 +199,7 @@ class GroupNorm(Relaxation):
         enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
         return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
 
+    @cached_property
     def _flattest(self) -> tuple[int, Interval]:
         """Return the group with the least norm on the simplex, and that norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
@@ -194,14 +216,9 @@ class GroupNorm(Relaxation):
         """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
         return Spreading(u, beta, *self._order, self._a, self.norm.q)
 
-    def within(self, u: Vector, weight: float) -> tuple[Vector, list[Vector]]:
-        """Return V_g and its p_g for each group, without smoothing."""
-        norm = self.norm
-        pairs = [
-            power_margin.norm_penalty_margin(u[group], norm.kappa, norm.q, weight * a)
-            for group, a in zip(self.members, self._a, strict=True)
-        ]
-        return np.array([value for value, _ in pairs]), [part for _, part in pairs]
+    def levels(self, u: Vector) -> Levels:
+        """Return the groups' relaxed margins without smoothing, level by level."""
+        return Levels(u, *self._order, self._a, self.norm.q)
 
     def place(self, g: int, part: Vector) -> Vector:
         """Return `part` as a distribution over all examples."""
