@@ -119,14 +119,20 @@ def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = N
             f"the caps of the entries with finite margins sum to {room:.17g}, and no distribution "
             "obeys caps whose sum is below 1; raise some"
         )
-    gamma = caps_threshold(u, c)
     e = np.empty(u.size)
-    _free(u, gamma, beta, e)
+    cap_exponentials(u, caps_threshold(u, c), beta, c, e, prior)
+    return e
+
+
+def cap_exponentials(
+    u: Vector, gamma: float, beta: float, c: Vector, d: Vector, prior: Any = None
+) -> None:
+    """Set d = min{c, x a exp(−(u − γ)/β)} with Σ d = 1, γ being what `caps_threshold` returns."""
+    _free(u, gamma, beta, d)
     if prior is not None:
         with np.errstate(over="ignore", under="ignore"):
-            e *= prior
-    _cut(e, c, reaching(RAMPS, e, c, 1.0))
-    return e
+            d *= prior
+    _cut(d, c, reaching(RAMPS, d, c, 1.0))
 
 
 def check_vectors(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost.projections import (
+    capped_distribution,
     caps_distribution,
     narrowing,
     plateau_distribution,
@@ -80,3 +81,14 @@ def test_caps_of_many_entries_hold_and_the_rest_is_softmax(rng):
         assert np.ptp(score) <= 1e-9 * max(1.0, np.abs(u).max() / beta)
         capped = (d == caps) & (caps > 0.0)
         assert (np.log(caps[capped]) + u[capped] / beta <= score.min() + 1e-6).all()
+
+
+def test_equal_caps_need_no_order(rng):
+    """Where many margins would have to be ordered: against Fig. 2 to the letter."""
+    for u in (rng.normal(size=M), np.sort(rng.standard_cauchy(M)), np.arange(M) % 3.0):
+        for k in (8500.5, 0.4 * M, M - 0.5, float(M)):
+            for beta in (1e-300, 1e-6, 0.1, 1e3):
+                found = capped_distribution(u, beta, k)
+                assert np.abs(found - capped_distribution(u, beta, k, "sort")).sum() <= 1e-11
+                assert found.max() <= 1 / k
+                assert found.sum() == pytest.approx(1.0, abs=1e-14)
