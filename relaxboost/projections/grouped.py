@@ -175,3 +175,19 @@ def norm_penalties(
         work[2] = y[part]
         _group(u[part], (log_c[r], q, beta), states[r], work, p[part])
         y[part] = work[2]
+
+
+@njit(error_model="numpy")
+def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
+    """Return ‖d_g‖_p of each group, scaled so that nothing over- or underflows."""
+    norms = np.zeros(starts.shape[0] - 1)
+    for g in range(norms.shape[0]):
+        largest = 0.0
+        for r in range(starts[g], starts[g + 1]):
+            largest = max(largest, abs(d[order[r]]))
+        total = 0.0
+        for r in range(starts[g], starts[g + 1] if largest > 0.0 else starts[g]):
+            x = abs(d[order[r]]) / largest
+            total += x * x if p == 2.0 else math.pow(x, p)
+        norms[g] = largest * math.pow(total, 1.0 / p)
+    return norms

@@ -23,7 +23,7 @@ from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
 from relaxboost.projections.capped import capped_distribution
-from relaxboost.projections.grouped import norm_penalties
+from relaxboost.projections.grouped import group_norms, norm_penalties
 from relaxboost.projections.grouped_margin import Levels
 from relaxboost.projections.roots import decreasing_root
 from relaxboost.relaxations.base import (
@@ -188,12 +188,8 @@ class GroupNorm(Relaxation):
 
     def norm_size(self, d: Vector) -> float:
         """Return Σ a_g ‖d_g‖ in doubles."""
-        order, starts = self._order
-        x = np.abs(np.asarray(d, dtype=np.float64)[order])
-        largest = np.maximum.reduceat(x, starts[:-1])
-        scale = np.repeat(np.where(largest > 0.0, largest, 1.0), np.diff(starts))
-        powers = np.add.reduceat(np.power(x / scale, float(self.p)), starts[:-1])
-        return float(self._a @ (largest * powers ** (1.0 / float(self.p))))
+        d = np.ascontiguousarray(d, dtype=np.float64)
+        return float(self._a @ group_norms(d, *self._order, float(self.p)))
 
     def _dual_size(self, theta: Vector) -> float:
         enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))

@@ -103,3 +103,13 @@ def test_a_ball_that_misses_the_simplex_is_refused(rng):
     for call in (lambda: f.distribution(u, 0.1), lambda: f.relaxed_margin(u)):
         with pytest.raises(InputError, match="misses the simplex"):
             call()
+
+
+@pytest.mark.parametrize("p", [1.5, 2, 4])
+def test_sizes_are_those_of_the_norm(p, rng):
+    f = GroupNormBall(rng.permutation(np.arange(60) % 7), 1, p, rng.uniform(0.5, 2, 7))
+    for d in (rng.normal(size=60), 1e-200 * rng.random(60), np.eye(60)[3], np.zeros(60)):
+        expected = sum(
+            float(a) * f.norm.size(d[g]) for a, g in zip(f.factors, f.members, strict=True)
+        )
+        assert f.norm_size(d) == pytest.approx(expected, rel=1e-14)
