@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,13 +86,26 @@ def line_search(
         right = min(longest, max(2.0 * left, min(1.2 * secant, 16.0 * left)))
     if right == shortest:  # Fig. 1's step is never too long, so this is rounding
         return found(right)
+    eta, known = _close(excess, left, at_left, right, at_right, shortest, aim)
+    return found(eta) if known else Step(eta)
+
+
+def _close(
+    excess: Callable[[float], float],
+    left: float,
+    at_left: float,
+    right: float,
+    at_right: float,
+    shortest: float,
+    aim: float,
+) -> tuple[float, bool]:
+    """Return an η >= `shortest` with |excess| <= aim, and whether it is where `excess` was last."""
     side = 0
     for _ in range(60):
-        eta = right - at_right * (right - left) / (at_right - at_left)
-        eta = max(eta, shortest)
+        eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
         value = excess(eta)
         if abs(value) <= aim or (eta == shortest and value < 0.0):
-            return found(eta)
+            return eta, True
         if value > 0.0:
             left, at_left = eta, value
             at_right = at_right / 2 if side == 1 else at_right
@@ -100,4 +114,4 @@ def line_search(
             right, at_right = eta, value
             at_left = at_left / 2 if side == -1 else at_left
             side = -1
-    return Step(max(left, shortest))
+    return max(left, shortest), False
