@@ -35,7 +35,7 @@ def families(m: int) -> list[rb.Relaxation]:
         rb.NormPenalty(2, 0.03 * m**0.5),
         rb.NormPenalty(3, 0.03 * m ** (2 / 3)),
         rb.NormPenalty(np.inf, 0.03 * m),
-        rb.GroupNormBall(groups, 3 / (m // 100) ** 0.5 if m >= 300 else 1),
+        rb.GroupNormBall(groups, 0.3 if m >= 200 else 1),  # at least a tenth in groups of 100
         rb.ChiSquarePenalty(0.03, prior / prior.sum()),
         rb.ChiSquareBall(3),
         rb.HellingerPenalty(0.1),

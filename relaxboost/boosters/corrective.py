@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from relaxboost.boosters.active import ActiveSet, Combination
 from relaxboost.boosters.dense import DensePoint
 from relaxboost.boosters.smoothing import Smoother
-from relaxboost.boosters.steps import line_search, quadratic_step
+from relaxboost.boosters.steps import Step, line_search, quadratic_step
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 from relaxboost.outer import AtomicSet, Dense
@@ -72,6 +72,8 @@ class Corrective:
             assert isinstance(game.over, EuclideanSet)
             self.active = DensePoint(game.matrix, game.over)
         self.step = float("nan")
+        self._found = Step(float("nan"))
+        self._stretches: dict[str, float] = {}
         self.d = self._relaxation.distribution(self.active.u, beta)
 
     def advance(self, best: Best | Dense) -> bool:
@@ -91,7 +93,9 @@ class Corrective:
         self._reweigh()
 
     def _reweigh(self) -> None:
-        self.d = self._relaxation.distribution(self.active.u, self._beta)
+        """Set d to that of the present margins, where the line search has not met it."""
+        d, self._found = self._found.d, Step(float("nan"))
+        self.d = self._relaxation.distribution(self.active.u, self._beta) if d is None else d
 
     def _towards(self, best: Best | Dense) -> None:
         active, beta = self.active, self._beta
@@ -104,7 +108,7 @@ class Corrective:
         elif self._rule == "classic":
             eta = 2.0 / (self._round + 2.0)
         else:
-            eta = line_search(self._relaxation, active.u, v, beta, slope, bend=bend)
+            eta = self._search("towards", v, slope, bend=bend)
         active.move(best, eta, v)
         self.step = eta
 
@@ -144,7 +148,7 @@ class Corrective:
         v = active.columns[:, slot].astype(np.float64)
         if worst.slot is not None:
             v -= active.columns[:, worst.slot]
-        eta = self._search(v, best.edge - worst.edge, worst.weight)
+        eta = self._search("pairwise", v, best.edge - worst.edge, worst.weight)
         active.weights[slot] += eta
         if worst.slot is not None:
             active.weights[worst.slot] = 0.0 if eta == worst.weight else worst.weight - eta
@@ -156,15 +160,28 @@ class Corrective:
         if worst.slot is not None:
             v -= scale * active.columns[:, worst.slot]
         longest = worst.weight / (scale - worst.weight)
-        eta = self._search(v, slope, longest)
+        eta = self._search("away", v, slope, longest)
         active.weights[: len(active)] *= 1.0 + eta
         if worst.slot is not None:
             left = active.weights[worst.slot] - eta * scale
             active.weights[worst.slot] = 0.0 if eta == longest else max(0.0, left)
         self._moved(eta, v)
 
-    def _search(self, v: Vector, slope: float, longest: float) -> float:
-        return line_search(self._relaxation, self.active.u, v, self._beta, slope, longest)
+    def _search(
+        self,
+        kind: str,
+        v: Vector,
+        slope: float,
+        longest: float = 1.0,
+        bend: tuple[float, float] = (0.0, 0.0),
+    ) -> float:
+        """Return the best step, looked for where the last one of its kind was."""
+        stretch = self._stretches.get(kind, 1.0)
+        given = self._relaxation, self.active.u, v, self._beta, slope, longest
+        self._found = line_search(*given, bend=bend, stretch=stretch)
+        if self._found.stretch is not None:
+            self._stretches[kind] = self._found.stretch
+        return self._found.eta
 
     def _moved(self, eta: float, v: Vector) -> None:
         self.active.u = self.active.u + eta * v

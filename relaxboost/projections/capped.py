@@ -24,8 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
+from relaxboost.projections.caps import cap_exponentials
+from relaxboost.projections.selection import pair_of_rank
 
 Vector = NDArray[np.float64]
+
+_LONG = 8192
+"""Margins to order at most; sorting more costs more than two further passes over all."""
 
 
 @njit()
@@ -104,8 +109,17 @@ def _by_sorting(u: Vector, beta: float, k: float) -> Vector:
     return _fill(u, beta, k, i, tail, ordered[i])
 
 
+def _by_ratios(u: Vector, beta: float, k: float) -> Vector:
+    """Return the projection as that of equal caps, without an order of the k smallest margins."""
+    d = np.empty(u.size)
+    cap_exponentials(u, pair_of_rank(u, math.ceil(k) - 1)[0], beta, np.full(u.size, 1.0 / k), d)
+    return d
+
+
 def _by_selection(u: Vector, beta: float, k: float) -> Vector:
     size = math.ceil(k)
+    if size > _LONG:
+        return _by_ratios(u, beta, k)
     if size < u.size:
         head = np.sort(np.partition(u, size - 1)[:size]) if size > 1 else u.min(keepdims=True)
     else:
@@ -143,8 +157,8 @@ def capped_distribution(
         Reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max).
     method : {"select", "sort"}
         ``"sort"`` is Fig. 2 as printed but in the log domain, O(m log m). ``"select"`` orders
-        only the ceil(k) smallest margins, O(m + k log k); `benchmarks/projection.py` compares
-        them.
+        only the ceil(k) smallest margins, O(m + k log k), and not even these if they are many;
+        `benchmarks/projection.py` compares them.
 
     Returns
     -------

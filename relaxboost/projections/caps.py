@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
-from relaxboost.projections.selection import compensated_sum, first_reaching
+from relaxboost.projections.narrowing import RAMPS, STEPS, SURELY_ENDED, ramp_end, reaching
+from relaxboost.projections.selection import compensated_sum
+from relaxboost.projections.vectorised import REORDER, exp
 
 Vector = NDArray[np.float64]
-
-_SURELY_CAPPED = 1e-100
 
 
 def caps_threshold(u: Vector, caps: Vector) -> float:
@@ -36,41 +36,46 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
     It maximises γ − Σ c_i [γ − u_i]_+. Where the caps reach one only up to rounding it is the
     largest margin with a cap above zero. `u` and `caps` have shape (m,), caps >= 0.
     """
-    used = caps > 0.0
-    used &= u < math.inf
-    if used.all():
-        key, weights = u.copy(), caps.copy()
-    else:
-        key, weights = u[used], caps[used]
-    largest = key.max()
-    gamma = first_reaching(key, weights, np.zeros(key.size), 1.0, False)
-    return min(float(gamma), float(largest))
+    gamma = reaching(STEPS, u, caps, 1.0)
+    if gamma == math.inf:
+        gamma = u[(caps > 0.0) & (u < math.inf)].max()
+    return float(gamma)
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def _free(u: Vector, gamma: float, beta: float, e: Vector) -> None:
+    """Set e = exp((γ − u)/β), cut far beyond what is surely at its cap."""
+    for i in range(u.shape[0]):
+        e[i] = exp((gamma - u[i]) / beta)
+
+
+@njit(inline="always", error_model="numpy")
+def _at_cap(e: float, c: float, best: float) -> bool:
+    b = ramp_end(e, c)
+    return (b < best) | (b < SURELY_ENDED)
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _few_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
+    capped, free = 0.0, 0.0
+    for i in range(e.shape[0]):
+        at_cap = _at_cap(e[i], c[i], best)
+        capped += c[i] if at_cap else 0.0
+        free += 0.0 if at_cap else e[i]
+    return capped, free
 
 
 @njit(error_model="numpy")
-def _cut(e: Vector, c: Vector) -> Vector:
-    """Return min{c, x e}, the x at which it sums to one."""
-    m = e.shape[0]
-    key, const, slope = np.empty(m), np.empty(m), np.empty(m)
-    n, surely = 0, 0.0
-    for i in range(m):
-        b = c[i] / e[i]
-        if b < _SURELY_CAPPED or e[i] == math.inf:
-            surely += c[i]
-        elif b < math.inf:
-            key[n], const[n], slope[n] = b, c[i], e[i]
-            n += 1
-    best = first_reaching(key[:n], const[:n], slope[:n], 1.0 - surely, False)
-    capped, free = np.empty(m), np.empty(m)
-    for i in range(m):
-        at_cap = e[i] == math.inf or c[i] / e[i] < best or c[i] == 0.0
-        capped[i] = c[i] if at_cap else 0.0
-        free[i] = 0.0 if at_cap else e[i]
+def _cut(e: Vector, c: Vector, best: float) -> None:
+    """Turn e into min{c, x e}, x being such that it sums to one, if x >= b at the caps only."""
+    capped, free = np.empty(e.shape[0] // 64 + 1), np.empty(e.shape[0] // 64 + 1)
+    for r in range(capped.shape[0]):
+        part = slice(64 * r, 64 * r + 64)
+        capped[r], free[r] = _few_sums(e[part], c[part], best)
     rest, total = max(0.0, 1.0 - compensated_sum(capped)), compensated_sum(free)
     x = rest / total if total > 0.0 else 0.0
-    for i in range(m):
-        capped[i] += min(c[i], x * free[i])
-    return capped
+    for i in range(e.shape[0]):
+        e[i] = c[i] if _at_cap(e[i], c[i], best) else min(c[i], x * e[i])
 
 
 def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = None) -> Vector:
@@ -106,19 +111,28 @@ def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = N
     u, c, prior = check_vectors(u, beta, "caps", caps, "prior", prior)
     if not (c.min() >= 0.0 and c.max() < math.inf):
         raise InputError("caps must be numbers >= 0; 1 stands for no cap")
-    c = np.minimum(c, 1.0)  # so that their sum cannot overflow
+    if c.max() > 1.0:
+        c = np.minimum(c, 1.0)  # so that their sum cannot overflow
     room = float(c.sum() if u.max() < math.inf else c[u < math.inf].sum())
     if room < 1.0 - 1e-15 * (c.size + 8):
         raise InputError(
             f"the caps of the entries with finite margins sum to {room:.17g}, and no distribution "
             "obeys caps whose sum is below 1; raise some"
         )
-    gamma = caps_threshold(u, c)
-    with np.errstate(over="ignore", under="ignore"):
-        e = np.exp((gamma - u) / beta)
-        if prior is not None:
-            e *= prior
-    return _cut(e, c)
+    e = np.empty(u.size)
+    cap_exponentials(u, caps_threshold(u, c), beta, c, e, prior)
+    return e
+
+
+def cap_exponentials(
+    u: Vector, gamma: float, beta: float, c: Vector, d: Vector, prior: Any = None
+) -> None:
+    """Set d = min{c, x a exp(−(u − γ)/β)} with Σ d = 1, γ being what `caps_threshold` returns."""
+    _free(u, gamma, beta, d)
+    if prior is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            d *= prior
+    _cut(d, c, reaching(RAMPS, d, c, 1.0))
 
 
 def check_vectors(

@@ -24,15 +24,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError
 from relaxboost.projections.capped import capped_distribution
+from relaxboost.projections.logits import nudge, weigh
+from relaxboost.projections.selection import count_between, pair_of_rank, take_between
 from relaxboost.projections.tilted import finite_margins
 
 Vector = NDArray[np.float64]
 
-_CHUNK = 16384  # of all temporaries of a pass, so that they stay in the cache
 _SAMPLE = 40_000  # margins that are enough to guess γ from
 _WINDOW = 10.0  # times T, around the k-th smallest margin: where they are taken from
-_BEYOND = 650.0  # logits are cut here, since numbers that underflow are ten times as slow
-_NOTHING = 1e-270  # weights that come from the cut
+_NOTHING = 1e-270  # weights that come from the cut of the logits
 
 
 def logistic_distribution(
@@ -88,22 +88,21 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
     """Return a number near γ, to be subtracted from all margins, and a guess of γ less it."""
     j = math.ceil(k) - 1
-    ordered = np.partition(u, (j, min(j + 1, u.size - 1)))
-    reference = float(ordered[j])
+    reference, following = pair_of_rank(u, j)
     if u.size > 2 * _SAMPLE:
         # Far from it x is nearly 0 or 1; nearby a sample will do, unless few margins decide.
         far = _WINDOW * temperature
-        window = u[np.abs(u - reference) <= far]
-        inside = k - int(np.count_nonzero(reference - u > far))
-        stride = max(1, window.size // _SAMPLE)
-        sample = window[::stride]
-        inside *= sample.size / window.size
+        low, high = reference - far, reference + far
+        below, near = count_between(u, low, high)
+        inside, stride = k - below, max(1, near // _SAMPLE)
+        sample = take_between(u, low, high, near, stride)
+        inside *= sample.size / near
         if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
             return _locate(sample, temperature, inside, share)[0], 0.0
     rest = k - j  # of the (j + 1)-th smallest margin, if margins are far apart
     if rest == 1.0:
         # x_j and x_{j+1} are then equally far from 1 and 0.
-        return reference, share / (1.0 + share) * (float(ordered[j + 1]) - reference)
+        return reference, share / (1.0 + share) * (following - reference)
     logit = math.log(rest) - share * math.log1p(-rest)
     return reference, temperature * min(max(logit, -3.0), 3.0)
 
@@ -112,7 +111,7 @@ def _solve(
     weighing: _Weighing, delta: float, left: float, right: float, temperature: float
 ) -> float:
     """Return the γ (less the reference margin) with Σ x = k, leaving its x in `weighing`."""
-    previous = math.inf
+    previous, slow = math.inf, 0
     for _ in range(200):
         balance = weighing.weigh(delta)
         above, below = balance.above, balance.below
@@ -125,26 +124,41 @@ def _solve(
         step, residual = math.nan, math.inf
         if min(above, below) >= _NOTHING:  # else it comes from the cut, and so does its slope
             residual = abs(math.log(below / above))
-            slope = balance.above_slope / above + balance.below_slope / below
-            step = math.log(below / above) / slope if slope > 0.0 else math.nan
+            step = balance.step() * temperature
         if residual <= 1e-14:
             break
-        inside = left < delta + step < right
+        slow = slow + 1 if residual > 0.5 * previous else 0
+        inside = left < delta + step < right and slow < 4
         tiny = abs(step) <= 1e-8 * temperature and residual < 0.01
         if delta + step == delta or (tiny and (residual >= previous or not inside)):
             break  # down to rounding
         if inside and weighing.nudge(step):
             return delta + step
-        previous = residual
+        previous, slow = residual, slow if inside else 0
         delta = delta + step if inside else 0.5 * (left + right)
     return delta
 
 
 class _Balance(NamedTuple):
+    """Both sides of the equation for γ, and what they owe x: T Σ dx/dγ and T² Σ d²x/dγ²."""
+
     above: float
     below: float
-    above_slope: float
-    below_slope: float
+    above_rates: tuple[float, float]
+    below_rates: tuple[float, float]
+
+    def step(self) -> float:
+        """Return the step in γ/T to the root of log(below/above); its error is of third order."""
+        rise, fall = self.above_rates[0] / self.above, self.below_rates[0] / self.below
+        slope = rise + fall
+        if not slope > 0.0:
+            return math.nan
+        newton = math.log(self.below / self.above) / slope
+        # Half the second derivative over the first, times Newton's step.
+        bend = self.below_rates[1] / self.below + fall * fall
+        bend += self.above_rates[1] / self.above - rise * rise
+        correction = 0.5 * newton * bend / slope
+        return newton * (1.0 - correction) if abs(correction) <= 0.25 else newton
 
 
 class _Weighing:
@@ -153,115 +167,31 @@ class _Weighing:
     def __init__(self, v: Vector, temperature: float, share: float, k: float) -> None:
         self._v, self._temperature, self._share, self._k = v, temperature, share, k
         self.x = np.empty(v.size)
-        self._logits = np.empty(v.size) if share < 1.0 else None
-        self._cold = True
+        self._logits = np.empty(v.size if share < 1.0 else 0)
+        self._last = math.inf
 
     def weigh(self, delta: float) -> _Balance:
         """Set x to that of γ = `delta`."""
-        large = 0
-        sums = np.zeros(4)
-        for start in range(0, self._v.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            with np.errstate(over="ignore"):
-                w = (delta - self._v[part]) / self._temperature
-            np.clip(w, -_BEYOND, _BEYOND * self._share, out=w)  # logits up to 650
-            large += self._weigh_part(part, w, sums)
-        self._cold = False
+        change = (delta - self._last) / self._temperature
+        given = self._v, delta, self._temperature, self._share, change
+        sums = weigh(*given, self._logits, self.x).tolist()
+        low, high, low_slope, high_slope, low_turn, high_turn, large = sums
+        self._last = delta
         excess = large - self._k
-        low, high, low_slope, high_slope = sums.tolist()
-        return _Balance(
-            low + max(excess, 0.0),
-            high + max(-excess, 0.0),
-            low_slope / self._temperature,
-            high_slope / self._temperature,
-        )
+        low, high = low + max(excess, 0.0), high + max(-excess, 0.0)
+        return _Balance(low, high, (low_slope, low_turn), (high_slope, high_turn))
 
     def nudge(self, step: float) -> bool:
-        """Move x to γ + `step` by its derivative in γ, if that is exact to rounding.
+        """Move x to γ + `step` by its derivatives in γ, if that is exact to rounding.
 
-        The second derivative of x in γ/T is at most 0.15/a.
+        A step s in γ/T is at most s/a in the logits, whose function x is, and the error is of
+        the order of its cube.
         """
         step /= self._temperature
-        if abs(step) > 1e-7 * math.sqrt(self._share):
+        if abs(step) > 5e-6 * self._share:
             return False
-        for start in range(0, self.x.size, _CHUNK):
-            x = self.x[start : start + _CHUNK]
-            change = 1.0 - x
-            change *= x
-            if self._share < 1.0:
-                change /= 1.0 - (1.0 - self._share) * x
-            change *= step
-            x += change
+        nudge(self.x, step, self._share)
         return True
-
-    def _weigh_part(self, part: slice, w: Vector, sums: Vector) -> int:
-        """Write x of a chunk, add to `sums`, and return how many x are above 1/2."""
-        logits = w
-        if self._logits is not None:
-            logits = self._logits[part]
-            if self._cold:
-                logits[:] = _first_logits(w, self._share)
-            _refine(logits, w, self._share)
-        small = _exponential(logits)
-        small /= 1.0 + small  # the smaller of x and 1 − x, to full relative accuracy
-        large = logits > 0.0
-        one = large.astype(np.float64)
-        slope = 1.0 - small
-        x = self.x[part]
-        x[:] = small
-        np.copyto(x, slope, where=large)
-        slope *= small
-        if self._share < 1.0:
-            slope /= 1.0 - (1.0 - self._share) * x
-        other = 1.0 - one
-        sums += (small @ other, small @ one, slope @ other, slope @ one)
-        return int(np.count_nonzero(large))
-
-
-def _first_logits(w: Vector, share: float) -> Vector:
-    """Return a first guess of the logits."""
-    if share > 0.5:
-        return np.maximum(w, w / share)
-    # −log x =: s solves s + a log(1 − e^−s) = −w; with log s for log(1 − e^−s) and s = a e^p
-    # this is e^p + p = −w/a − log a, Wright's omega.
-    y = -w / share - math.log(share)
-    p = np.minimum(y, np.log(np.maximum(y, 1.0)))
-    for _ in range(2):
-        e = np.exp(p)
-        p -= (e + p - y) / (e + 1.0)
-    s = share * np.exp(p)
-    return -s - np.log(-np.expm1(-s))
-
-
-def _refine(logits: Vector, w: Vector, share: float) -> None:
-    """Solve ℓ − (1 − a) log(1 + e^ℓ) = w by Halley's method, in place."""
-    bend = 1.0 - share
-    for _ in range(60):
-        e = _exponential(logits)
-        step = np.minimum(logits, share * logits)
-        step -= w
-        step -= bend * np.log1p(e)
-        small = e / (1.0 + e)
-        slope = 1.0 - bend * small
-        np.copyto(slope, share + bend * small, where=logits > 0.0)
-        step /= slope
-        small *= 1.0 - small
-        small *= 0.5 * bend
-        small /= slope  # −G''/(2 G'), at most 1/2
-        small *= step
-        small += 1.0
-        step /= np.maximum(small, 0.5, out=small)
-        logits -= step
-        # The third derivative is at most the slope too, so the error left is below the step cubed.
-        if np.abs(step).max() <= 1e-5:
-            return
-
-
-def _exponential(logits: Vector) -> Vector:
-    """Return exp(−|ℓ|)."""
-    e = np.abs(logits)
-    np.negative(e, out=e)
-    return np.exp(e, out=e)
 
 
 def binary_capped_distribution(u: ArrayLike, beta: float, k: float = 1.0) -> Vector:

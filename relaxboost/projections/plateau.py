@@ -20,22 +20,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relaxboost.compiled import njit
 from relaxboost.errors import InputError
 from relaxboost.projections.capped import capped_distribution
 from relaxboost.projections.caps import check_vectors
-from relaxboost.projections.selection import first_reaching
+from relaxboost.projections.narrowing import HINGES, reaching
+from relaxboost.projections.vectorised import CHUNK, REORDER, exp
 
 Vector = NDArray[np.float64]
 
 
-def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, NDArray[np.bool_]]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and which v_i lie below it; v >= 0 or near."""
-    finite = v < math.inf
-    key, slope = (v.copy(), inverse.copy()) if finite.all() else (v[finite], inverse[finite])
-    below = v < first_reaching(key, -key * slope, slope, c, True)
-    below &= finite
-    weights = inverse[below]
-    return float((c + (v[below] * weights).sum()) / weights.sum()), below
+@njit(error_model="numpy", fastmath=REORDER)
+def _hinges(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
+    weight, water = 0.0, 0.0
+    for i in range(v.shape[0]):
+        weight += inverse[i] if v[i] <= top else 0.0
+        water += (top - v[i]) * inverse[i] if v[i] <= top else 0.0
+    return weight, water
+
+
+@njit(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
+def _largest(v: Vector, edge: float) -> float:
+    top = -math.inf
+    for i in range(v.shape[0]):
+        top = max(top, v[i] if v[i] < edge else -math.inf)
+    return top
+
+
+@njit(error_model="numpy")
+def _pour(v: Vector, inverse: Vector, edge: float, c: float) -> float:
+    """Return the y with Σ [y − v_i]_+ / a_i = c, which only v_i < `edge` are below."""
+    top, weight, water = _largest(v, edge), 0.0, 0.0
+    for start in range(0, v.shape[0], CHUNK):
+        part = slice(start, start + CHUNK)
+        x, y = _hinges(v[part], inverse[part], top)
+        weight += x
+        water += y
+    return top + (c - water) / weight if weight > 0.0 else edge
+
+
+def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
+    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i not below it, or inf."""
+    edge = float(reaching(HINGES, v, inverse, c))
+    return _pour(v, inverse, edge, c), edge
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def _flatten(v: Vector, inverse: Vector, level: float) -> None:
+    """Turn v into exp(−[v − level]_+) / a."""
+    for i in range(v.shape[0]):
+        v[i] = inverse[i] * exp(min(level - v[i], 0.0))
 
 
 def _checked(u: ArrayLike, beta: float, c: float, a: Any) -> tuple[Vector, Vector, float]:
@@ -74,12 +108,12 @@ def plateau_margin(u: ArrayLike, c: float, a: Any = None) -> tuple[float, Vector
     """
     u, inverse, c = _checked(u, 1.0, c, a)
     low = float(u.min())
-    gamma, below = _level(u - low, inverse, c) if c > 0.0 else (0.0, np.zeros(u.size, np.bool_))
-    if not below.any():  # c = 0, or too small to lift γ above min u in double precision
+    gamma, edge = _level(u - low, inverse, c) if c > 0.0 else (0.0, 0.0)
+    if not edge > 0.0:  # c = 0, or too small to lift γ above min u in double precision
         d = np.zeros(u.size)
         d[np.argmin(u)] = 1.0
         return low, d
-    d = np.where(below, inverse, 0.0)
+    d = np.where(u - low < edge, inverse, 0.0)
     return low + gamma, d / d.sum()
 
 
@@ -115,13 +149,19 @@ def plateau_distribution(u: ArrayLike, beta: float, c: float, a: Any = None) -> 
     Shalev-Shwartz & Singer (2009), Sec. 5, whose Fig. 2 is the case of a hard cap.
     """
     u, inverse, c = _checked(u, beta, c, a)
-    # In units of β, so that log a_i is not lost beside the margins; the limit where c/β overflows.
-    unit = max(float(beta), c * 1e-300)
     with np.errstate(over="ignore", under="ignore"):
-        v = (u - u.min()) / unit
+        v = u - u.min()
+        # In units of β, so that log a_i is not lost beside the margins; the limit where c/β or
+        # the sum of all margins over β would overflow.
+        spread = float(v.max())
+        spread = spread if spread < math.inf else float(v[v < math.inf].max())
+        unit = max(float(beta), c * 1e-300, spread * float(inverse.sum()) * 1e-300)
+        v /= unit
         if c / unit == 0.0:
             return capped_distribution(u, beta)
-        v += np.log(inverse)
+        if a is not None:
+            v += np.log(inverse)
         level, _ = _level(v, inverse, c / unit)
-        d = inverse * np.exp(np.minimum(level - v, 0.0))
-    return d / d.sum()
+    _flatten(v, inverse, level)
+    v /= v.sum()
+    return v

@@ -7,50 +7,17 @@ that stay in the cache.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.compiled import njit
+from relaxboost.projections.vectorised import CHUNK, REORDER, exp, rough_log
 
 Vector = NDArray[np.float64]
 
-_CHUNK = 2048
-_ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to a whole number, its last bits
-_ROUND_BITS = 0x4338000000000000
-_ONE_BITS = 0x3FF0000000000000
-_BITS_OF_E = math.log(2.0) / 2.0**52
-_LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
-_REORDER = {"reassoc", "contract", "nsz", "arcp"}
-
-
-@njit(inline="always", error_model="numpy", fastmath={"contract"})
-def _exp(x: float) -> float:
-    """Return e^x to the last bits, 0 below −708 and e^709 above 709."""
-    inside = min(max(x, -708.0), 709.0)
-    shifted = inside * 1.4426950408889634 + _ROUND
-    n = shifted - _ROUND
-    r = (inside - n * _LOG2_HIGH) - n * _LOG2_LOW
-    p = 1.0 / 6227020800.0  # Taylor's sum; |r| <= log(2)/2
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = ((p * r + 0.5) * r + 1.0) * r + 1.0
-    bits = np.float64(shifted).view(np.int64) - np.int64(_ROUND_BITS) + np.int64(1023)
-    power = np.int64(bits << np.int64(52)).view(np.float64)
-    return p * power if x >= -708.0 else 0.0
-
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
+def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
     """Solve e^y + y = q z + k by Halley's method from `y` or, if `cold`, anew; w = e^y.
 
     The error of y is below 0.7 at first, and after a step below a twelfth of its cube.
@@ -58,15 +25,14 @@ def _omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w
     if cold:
         for i in range(z.shape[0]):
             x = q * z[i] + k[i]
-            above = np.float64(max(x, 1.0)).view(np.int64) - np.int64(_ONE_BITS)
-            y[i] = min(x, above * _BITS_OF_E)  # nearly the logarithm of what exceeds 1
+            y[i] = min(x, rough_log(max(x, 1.0)))
     for _ in range(steps - 1):
         for i in range(z.shape[0]):
-            e = _exp(y[i])
+            e = exp(y[i])
             h = e + y[i] - (q * z[i] + k[i])
             y[i] -= h / (1.0 + e - 0.5 * h * (e / (1.0 + e)))
     for i in range(z.shape[0]):
-        e = _exp(y[i])
+        e = exp(y[i])
         h = e + y[i] - (q * z[i] + k[i])
         step = -h / (1.0 + e - 0.5 * h * (e / (1.0 + e)))
         y[i] += step
@@ -74,14 +40,14 @@ def _omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
+def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
     """Set t = (w / e^k)^{1/q}, in that of two forms that does not cancel."""
     for i in range(z.shape[0]):
-        t[i] = _exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
+        t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
 
 
-@njit(error_model="numpy", fastmath=_REORDER)
-def _add(t: Vector, w: Vector, sums: Vector) -> None:
+@njit(error_model="numpy", fastmath=REORDER)
+def add(t: Vector, w: Vector, sums: Vector) -> None:
     s0, s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
         a = t[i] / (1.0 + w[i])
@@ -117,18 +83,18 @@ def sweep(
     |`change`| is small, X has changed by it everywhere since the last pass, which left `y`.
     """
     sums = np.zeros(5)
-    z, k = np.empty(_CHUNK), np.full(_CHUNK, logk[0] + shift)
+    z, k = np.empty(CHUNK), np.full(CHUNK, logk[0] + shift)
     cold = not abs(change) <= 0.05
     steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
-    for start in range(0, u.shape[0], _CHUNK):
-        stop = min(start + _CHUNK, u.shape[0])
+    for start in range(0, u.shape[0], CHUNK):
+        stop = min(start + CHUNK, u.shape[0])
         n = stop - start
         for i in range(n):
             z[i] = min(max((g - u[start + i]) / beta, -1e300), 1e300)
         if logk.shape[0] > 1:
             for i in range(n):
                 k[i] = logk[start + i] + shift
-        _omegas(z[:n], k[:n], q, cold, steps, y[start:stop], omega[start:stop])
-        _entries(z[:n], k[:n], q, y[start:stop], omega[start:stop], t[start:stop])
-        _add(t[start:stop], omega[start:stop], sums)
+        omegas(z[:n], k[:n], q, cold, steps, y[start:stop], omega[start:stop])
+        entries(z[:n], k[:n], q, y[start:stop], omega[start:stop], t[start:stop])
+        add(t[start:stop], omega[start:stop], sums)
     return sums

@@ -12,6 +12,7 @@ V_g of the brackets. The penalty has λ = c, the ball the λ at which Σ a_g ‖
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,8 +22,10 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.intervals import Interval
 from relaxboost.parameters import exact, spell
-from relaxboost.projections import power, power_margin
 from relaxboost.projections.capped import capped_distribution
+from relaxboost.projections.grouped import group_norms, norm_penalties
+from relaxboost.projections.grouped_margin import Levels
+from relaxboost.projections.roots import decreasing_root
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -38,6 +41,70 @@ from relaxboost.relaxations.vectors import (
     positive_vector,
     spell_vector,
 )
+
+
+class Spreading:
+    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d along a sequence of λ."""
+
+    def __init__(
+        self,
+        u: Vector,
+        beta: float,
+        order: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        a: Vector,
+        q: float,
+    ) -> None:
+        self._order, self._starts, self._a, self._q, self._beta = order, starts, a, q, beta
+        self._u = u[order]
+        self._y, self._p = np.zeros(u.size), np.empty(u.size)
+        self._states = np.full((a.size, 5), np.inf)
+        self._shares, self._log_c = np.empty(0), np.empty(0)
+        self._last = math.nan
+
+    def move(self, log_weight: float) -> tuple[float, float]:
+        """Solve for the λ whose logarithm this is; return log Σ a_g ‖d_g‖ and its slope."""
+        states = self._states
+        if math.isfinite(self._last):
+            states[:, :2] += states[:, 3:] * (log_weight - self._last)
+        self._last = log_weight
+        self._log_c = log_weight + np.log(self._a)
+        given = self._u, self._starts, self._log_c, self._q, self._beta, states
+        norm_penalties(*given, self._y, self._p)
+        return self._share(0.0)
+
+    def settle(self, log_size: float) -> None:
+        """Divide d among the groups again so that Σ a_g ‖d_g‖ is e^log_size.
+
+        Where groups tie on the scale of β, the log λ at which it is may lie between two doubles.
+        What is missing is small, and so a number with digits of its own.
+        """
+
+        def miss(x: float) -> tuple[float, float]:
+            size, slope = self._share(x)
+            return size - log_size, slope
+
+        decreasing_root(miss, 0.0, 1e-17, 1e-14)
+
+    def _share(self, onwards: float) -> tuple[float, float]:
+        """Set the groups' shares for λ e^onwards; return log Σ a_g ‖d_g‖ and its slope."""
+        states = self._states
+        g = int(np.argmin(states[:, 0]))
+        values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
+        self._shares = capped_distribution(values, self._beta)
+        # d log N = (1 − d log μ)/q, and V_g has the slope a_g N_g in λ.
+        slopes = (1.0 - states[:, 4]) / self._q
+        norms = np.exp((self._log_c - states[:, 1]) / self._q + onwards * slopes)
+        parts = self._shares * self._a * norms
+        size = float(parts.sum())
+        slopes -= (states[:, 3] - float(self._shares @ states[:, 3])) / self._beta
+        return math.log(size), float(parts @ slopes) / size
+
+    def distribution(self) -> Vector:
+        """Return d."""
+        d = np.empty(self._u.size)
+        d[self._order] = np.repeat(self._shares, np.diff(self._starts)) * self._p
+        return d / d.sum()
 
 
 class GroupNorm(Relaxation):
@@ -131,43 +198,33 @@ class GroupNorm(Relaxation):
 
     def norm_size(self, d: Vector) -> float:
         """Return Σ a_g ‖d_g‖ in doubles."""
-        sizes = [self.norm.size(d[group]) for group in self.members]
-        return float(self._a @ np.array(sizes))
+        d = np.ascontiguousarray(d, dtype=np.float64)
+        return float(self._a @ group_norms(d, *self._order, float(self.p)))
 
     def _dual_size(self, theta: Vector) -> float:
         enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
         return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
 
+    @cached_property
     def _flattest(self) -> tuple[int, Interval]:
         """Return the group with the least norm on the simplex, and that norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()
 
-    def spread(self, u: Vector, beta: float, weight: float) -> Vector:
-        """Return the minimiser of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d, λ = `weight`."""
-        norm = self.norm
-        values, parts = np.empty(len(self.members)), []
-        for g, group in enumerate(self.members):
-            strength = weight * self._a[g]
-            part = power.norm_penalty(u[group], beta, norm.kappa, norm.q, strength)
-            entropy = float(np.sum(part[part > 0.0] * np.log(part[part > 0.0])))
-            values[g] = float(part @ u[group]) + strength * norm.size(part) + beta * entropy
-            parts.append(part)
-        shares = capped_distribution(values, beta)
-        d = np.empty(u.size)
-        for share, group, part in zip(shares, self.members, parts, strict=True):
-            d[group] = share * part
-        return d / d.sum()
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The examples group by group, and where each group starts, then their number."""
+        ends = np.cumsum([len(group) for group in self.members])
+        return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
 
-    def within(self, u: Vector, weight: float) -> tuple[Vector, list[Vector]]:
-        """Return V_g and its p_g for each group, without smoothing."""
-        norm = self.norm
-        pairs = [
-            power_margin.norm_penalty_margin(u[group], norm.kappa, norm.q, weight * a)
-            for group, a in zip(self.members, self._a, strict=True)
-        ]
-        return np.array([value for value, _ in pairs]), [part for _, part in pairs]
+    def spreading(self, u: Vector, beta: float) -> Spreading:
+        """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
+        return Spreading(u, beta, *self._order, self._a, self.norm.q)
+
+    def levels(self, u: Vector) -> Levels:
+        """Return the groups' relaxed margins without smoothing, level by level."""
+        return Levels(u, *self._order, self._a, self.norm.q)
 
     def place(self, g: int, part: Vector) -> Vector:
         """Return `part` as a distribution over all examples."""

@@ -64,13 +64,20 @@ class GroupNormPenalty(GroupNorm):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) = min_g V_g and a minimiser on one group."""
-        values, parts = self.within(as_margins(u, self), float(self.weight))
-        g = int(np.argmin(values))
-        return float(values[g]), self.place(g, parts[g])
+        levels, log_c = self.levels(as_margins(u, self)), math.log(float(self.weight))
+
+        def miss(x: float) -> tuple[float, float]:
+            highest = levels.look(x)
+            return log_c - highest.dual, -highest.dual_slope
+
+        x = decreasing_root(miss, levels.start, 2.0, 1e-15)
+        return levels.low + math.exp(x), levels.distribution(x)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, two scalar roots a group."""
-        return self.spread(as_margins(u, self), positive("beta", beta), float(self.weight))
+        spreading = self.spreading(as_margins(u, self), positive("beta", beta))
+        spreading.move(math.log(float(self.weight)))
+        return spreading.distribution()
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = F(u)."""
@@ -81,7 +88,7 @@ class GroupNormPenalty(GroupNorm):
         if not math.isfinite(witness.gamma):
             return -math.inf
         spare = Interval(self.weight) - self.dual_of(hinge(witness.gamma, u))
-        least, largest = self._flattest()[1], self.enclosed.max()
+        least, largest = self._flattest[1], self.enclosed.max()
         worth = min((spare * least).down, (spare * largest).down)
         return (Interval(witness.gamma) + worth).down
 
@@ -144,14 +151,14 @@ class GroupNormBall(Ball, GroupNorm):
     def resolve(self, m: int) -> GroupNormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         check_length(type(self).__name__, "groups", self.groups, m)
-        radius = fit(self, self.radius, float(self._flattest()[1].lower))
+        radius = fit(self, self.radius, float(self._flattest[1].lower))
         if radius == self.radius:
             return self
         return GroupNormBall(self.groups, radius, self.p, self.factors)
 
     def center(self, m: int) -> Vector:
         """Return the uniform distribution on the group where it has the least norm."""
-        g, _ = self._flattest()
+        g, _ = self._flattest
         size = len(self.members[g])
         return self.place(g, np.full(size, 1.0 / size))
 
@@ -160,39 +167,32 @@ class GroupNormBall(Ball, GroupNorm):
         return float(self.radius) * self._dual_size(theta)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return γ and d: the λ at which min_g V_g(λ) − λ r is largest, by its supergradient.
+        """Return γ and d: the level at which Σ a_g ‖d_g‖ falls through the radius.
 
         Where two groups tie there, d mixes a point of the ball with one outside of it.
         """
-        r = float(self.radius)
-        low = float(u.min())
-        for group in self.members:
-            face = np.zeros(u.size)
-            face[group[u[group] == low]] = 1.0
-            if face.any() and self.size(face / face.sum()) <= r:
-                return low, face / face.sum()
-        inside, outside, gamma = self.center(u.size), np.zeros(0), low
+        r, levels = float(self.radius), self.levels(u)
+        face = levels.face(r)
+        if face is not None:
+            return levels.low, face
+        self.resolve(u.size)
+        log_r = math.log(r)
+        inside, outside = math.inf, math.nan
 
-        def slope(x: float) -> tuple[float, float]:
-            nonlocal inside, outside, gamma
-            values, parts = self.within(u, math.exp(x))
-            g = int(np.argmin(values))
-            gamma = float(values[g])
-            d = self.place(g, parts[g])
-            excess = self.size(d) - r
-            if excess <= 0.0:
-                inside = d
+        def excess(x: float) -> tuple[float, float]:
+            nonlocal inside, outside
+            highest = levels.look(x)
+            if highest.size <= log_r:
+                inside = x
             else:
-                outside = d
-            return excess, math.nan
+                outside = x
+            return highest.size - log_r, highest.size_slope
 
-        start = math.log(max(float(np.ptp(u)), 1e-3))
-        decreasing_root(slope, start, 2.0, 1e-15 * r)
-        if not outside.size:
-            return gamma, inside
-        below, above = self.size(inside), self.size(outside)
-        share = 0.0 if above <= below else min(1.0, max(0.0, (r - below) / (above - below)))
-        return gamma, self.draw_in(inside + share * (outside - inside))
+        gamma = levels.low + math.exp(decreasing_root(excess, levels.start, 2.0, 1e-15))
+        point = levels.distribution(inside) if inside < math.inf else self.center(u.size)
+        if math.isnan(outside):
+            return gamma, point
+        return gamma, self.draw_in(self._mix(point, levels.distribution(outside)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser, by a scalar root around those of the groups."""
@@ -207,28 +207,27 @@ class GroupNormBall(Ball, GroupNorm):
         r = float(self.radius)
         if self.size(free) <= r:
             return free
-        inside, outside = self.center(u.size), free
-        last = (math.nan, math.nan)
+        self.resolve(u.size)  # no λ would do for a ball that misses the simplex
+        spreading, log_r = self.spreading(u, beta), math.log(r)
+        last = math.inf
 
         def excess(x: float) -> tuple[float, float]:
-            nonlocal inside, outside, last
-            d = self.spread(u, beta, math.exp(x))
-            size = self.size(d)
-            if size <= r:
-                inside = d
-            else:
-                outside = d
-            value = math.log(size / r)
-            # The slope of the secant: each evaluation is a root for every group.
-            slope = (value - last[1]) / (x - last[0]) if x != last[0] else math.nan
-            last = (x, value)
-            return value, slope
+            nonlocal last
+            size, slope = spreading.move(x)
+            last = size - log_r
+            return last, slope
 
         start = math.log(max(float(np.ptp(u)), beta))
         decreasing_root(excess, start, 2.0, 1e-13)
-        below, above = self.size(inside), self.size(outside)
+        if abs(last) > 1e-12:
+            spreading.settle(log_r)
+        return self.draw_in(spreading.distribution())
+
+    def _mix(self, point: Vector, beyond: Vector) -> Vector:
+        """Return the point on the way out of the ball where the norm is the radius, nearly."""
+        below, above, r = self.size(point), self.size(beyond), float(self.radius)
         share = 0.0 if above <= below else min(1.0, max(0.0, (r - below) / (above - below)))
-        return self.draw_in(inside + share * (outside - inside))
+        return point + share * (beyond - point)
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""

@@ -63,6 +63,10 @@ class MaxPenalty(FinitePenalty):
         check_length("NormPenalty", "weights", self.weights, m)
         return self
 
+    @property
+    def _given(self) -> Vector | None:
+        return None if self.weights is None else self.factors
+
     def norm(self, d: Interval) -> Interval:
         """Return max_i a_i |d_i|."""
         return (d.abs() * self.enclosed).max()
@@ -75,12 +79,12 @@ class MaxPenalty(FinitePenalty):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and the minimiser that weighs the examples under water like 1 / a_i."""
         u = as_margins(u, self)
-        return plateau_margin(u, float(self.weight), self.factors * np.ones(u.size))
+        return plateau_margin(u, float(self.weight), self._given)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
         u = as_margins(u, self)
-        return plateau_distribution(u, beta, float(self.weight), self.factors * np.ones(u.size))
+        return plateau_distribution(u, beta, float(self.weight), self._given)
 
     def witness(self, u: Vector) -> Witness:
         """Return γ = F(u)."""

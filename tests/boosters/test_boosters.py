@@ -148,16 +148,32 @@ def test_line_search_finds_the_maximiser_from_below(rng):
 
             slope = derivative(0.0)
             if slope <= 0:
-                assert line_search(relaxation, u, v, beta, slope) == 0.0
+                assert line_search(relaxation, u, v, beta, slope).eta == 0.0
                 continue
-            eta = line_search(relaxation, u, v, beta, slope, accuracy=1e-6)
-            if derivative(1.0) >= 0:
-                assert eta == 1.0
-            else:
-                root = so.brentq(derivative, 0.0, 1.0, xtol=1e-14)
-                assert eta <= root + 1e-12
-                assert 0.0 <= derivative(eta) <= 1e-6 * slope + 1e-12
-            assert eta >= quadratic_step(slope, v, beta) * (1 - 1e-12)
+            for stretch in (1.0, 3.0, 1e6):  # where the search begins does not matter
+                given = relaxation, u, v, beta, slope
+                eta, d, times = line_search(*given, accuracy=1e-6, stretch=stretch)
+                if derivative(1.0) >= 0:
+                    assert eta == 1.0
+                    assert times is None
+                else:
+                    root = so.brentq(derivative, 0.0, 1.0, xtol=1e-14)
+                    assert eta <= root + 1e-12
+                    assert 0.0 <= derivative(eta) <= 1e-6 * slope + 1e-12
+                assert eta >= quadratic_step(slope, v, beta) * (1 - 1e-12)
+                assert np.array_equal(d, relaxation.distribution(u + eta * v, beta))
+
+
+def test_a_line_search_needs_two_or_three_distributions(rng):
+    """It begins where the last one ended, and its last distribution is the next round's."""
+    game = rb.Game(noisy(rng, 200, 60), rb.KLPenalty(0.1))
+    own, calls = type(game.relaxation).distribution, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(game.relaxation), "distribution", lambda *a: calls.append(1) or own(*a))
+        for step in ("line-search", "away", "pairwise"):
+            calls.clear()
+            s = rb.solve(game, 1e-6, "corrective", step=step, beta=1e-3, max_rounds=100)
+            assert len(calls) <= 3.5 * s.rounds + 10
 
 
 def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
