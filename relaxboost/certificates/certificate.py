@@ -100,6 +100,22 @@ class Certificate:
         return self.upper - self.lower
 
     @property
+    def d(self) -> list[Fraction]:
+        """The distribution, length m."""
+        return self._vector("d", self.document["game"]["m"])
+
+    @property
+    def w(self) -> dict[int, Fraction]:
+        """The weights that are not zero, by column."""
+        columns = self.document["columns"]
+        return dict(zip(columns, self._vector("w", len(columns)), strict=True))
+
+    def _vector(self, name: str, length: int) -> list[Fraction]:
+        if self.level == "numerical":
+            return [Fraction(float(x)) for x in self.document[name]]
+        return list(check.Fields(self.document, "the document").vector(name, length))
+
+    @property
     def digest(self) -> str:
         """The SHA-256 of the content."""
         return str(self.document["digest"])
@@ -146,7 +162,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """
     with tempfile.TemporaryDirectory() as folder:
         given = _write_matrix(A, Path(folder))
-        with precisely("exact" if not _has_flint() else "enclosed", 53):
+        with _settings_kept():
             level, lower, upper, reason = check.verdict(os.fspath(path), given)
     if level is not None:
         return Verdict(True, level, lower, upper, "")
@@ -157,10 +173,19 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
 
 
-def _has_flint() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("flint") is not None
+@contextmanager
+def _settings_kept() -> Iterator[None]:
+    """Leave the precision of python-flint, where it is installed, as it was."""
+    try:
+        import flint
+    except ImportError:
+        yield
+        return
+    before = flint.ctx.prec
+    try:
+        yield
+    finally:
+        flint.ctx.prec = before
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:

@@ -29,13 +29,17 @@ def distribution(d: Sequence[float], f: Relaxation) -> list[Fraction]:
         below *= wider
     top, bottom = math.fsum(d).as_integer_ratio()
     shares = [below * bottom * p // (top * q) for p, q in (x.as_integer_ratio() for x in d)]
+    at_cap: set[int] = set()
+    for members, caps in groups:
+        at_cap |= _snap(shares, members, [int(c * below) for c in caps])
     missing = below - sum(shares)
     if missing < 0:
-        shares[max(range(len(d)), key=shares.__getitem__)] += missing
-        missing = 0
+        order = sorted(range(len(d)), key=lambda i: (i in at_cap, -shares[i]))
+        missing += _take(shares, order, -missing)
     for members, caps in groups:
-        limits = [int(c * below) for c in caps]
-        missing = _cut(shares, members, limits, missing)
+        for group, c in zip(members, caps, strict=True):
+            order = sorted(group, key=shares.__getitem__, reverse=True)
+            missing += _take(shares, order, sum(shares[i] for i in group) - int(c * below))
     missing = _fill(shares, groups, below, missing)
     if missing:  # caps of several terms that leave no simple repair: the caller moves it
         shares[max(range(len(d)), key=shares.__getitem__)] += missing
@@ -64,14 +68,25 @@ def _caps(f: Any, m: int) -> Groups | None:
     return None
 
 
-def _cut(shares: list[int], members: list[list[int]], limits: list[int], missing: int) -> int:
-    """Cut what exceeds a cap, from the largest entries of its group; return what is missing."""
+def _snap(shares: list[int], members: list[list[int]], limits: list[int]) -> set[int]:
+    """Put entries that are a few roundings from a cap of their own there; return which."""
+    found = set()
     for group, limit in zip(members, limits, strict=True):
-        excess = sum(shares[i] for i in group) - limit
-        for i in sorted(group, key=shares.__getitem__, reverse=True) if excess > 0 else ():
-            taken = min(shares[i], excess)
-            shares[i], excess, missing = shares[i] - taken, excess - taken, missing + taken
-    return missing
+        if len(group) == 1 and abs(limit - shares[group[0]]) <= limit >> 48:
+            shares[group[0]] = limit
+            found.add(group[0])
+    return found
+
+
+def _take(shares: list[int], order: list[int], excess: int) -> int:
+    """Take what is too much, if anything, from the entries in this order; return how much."""
+    left = max(0, excess)
+    for i in order if left else ():
+        taken = min(shares[i], left)
+        shares[i], left = shares[i] - taken, left - taken
+        if not left:
+            break
+    return max(0, excess) - left
 
 
 def _fill(shares: list[int], groups: list[Groups], below: int, missing: int) -> int:

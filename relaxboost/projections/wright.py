@@ -48,6 +48,7 @@ def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`."""
     s0, s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
         a = t[i] / (1.0 + w[i])
