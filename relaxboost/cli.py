@@ -75,7 +75,8 @@ Examples:
     type=click.Choice(["l1", "simplex", "l2"]),
     default="l1",
     show_default=True,
-    help="The weights: in an l1 ball, non-negative with sum 1, or in an l2 ball.",
+    help="The weights: in an l1 ball; non-negative with sum 1, which leaves only the stumps "
+    "'feature > threshold'; or in an l2 ball.",
 )
 @click.option("--radius", type=_Number(), help="l1, l2: the radius of the ball. [default: 1]")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")

@@ -89,8 +89,12 @@ class Shifted(_Changed):
         object.__setattr__(self, "d0", tuple(d0.tolist()) if d0.ndim else float(d0))
 
     def __repr__(self) -> str:
-        d0 = list(self.d0) if isinstance(self.d0, tuple) else self.d0
-        return f"{_operand(self.f)}.shifted({d0!r})"
+        if isinstance(self.d0, tuple) and len(self.d0) > 8:
+            same = len(set(self.d0)) == 1
+            d0 = repr(self.d0[0]) if same else f"<{len(self.d0)} numbers>"
+        else:
+            d0 = repr(list(self.d0) if isinstance(self.d0, tuple) else self.d0)
+        return f"{_operand(self.f)}.shifted({d0})"
 
     def key(self) -> str:
         """Return d0, exactly, and the key of f."""
