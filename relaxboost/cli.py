@@ -124,6 +124,7 @@ def solve(
     """
     from relaxboost import boosters, plots, report
     from relaxboost.certificates import certify
+    from relaxboost.certificates.emit import INLINE
     from relaxboost.game import Game
     from relaxboost.matrices import stumps
 
@@ -166,7 +167,8 @@ def solve(
         if not as_json:
             click.echo(f"picture:    {plot}")
     if certificate is not None:
-        proved = certify(solution)
+        small = data.X.size <= INLINE  # then the file holds the data, and can be checked alone
+        proved = certify(solution, inline=small)
         proved.save(certificate)
         if not as_json:
             click.echo(f"proof:      {certificate}, {proved!r}")

@@ -18,6 +18,7 @@ import numpy as np
 from relaxboost.certificates import check
 from relaxboost.errors import InputError, MissingDependencyError
 from relaxboost.files import check_output, write_atomically
+from relaxboost.rounding import float_down, float_up, show_bracket
 
 
 class Verdict(NamedTuple):
@@ -77,7 +78,12 @@ class Certificate:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
             raise InputError(f"{path} is no certificate: it has no lower, upper or level")
-        return cls(document)
+        found = cls(document)
+        try:
+            _ = found.lower, found.upper
+        except (check.Rejected, ValueError, TypeError) as error:
+            raise InputError(f"{path} is no certificate: {error}") from None
+        return found
 
     @property
     def level(self) -> str:
@@ -87,12 +93,12 @@ class Certificate:
     @property
     def lower(self) -> Fraction:
         """The lower bound claimed."""
-        return _number(self.document["lower"])
+        return self._bound("lower")
 
     @property
     def upper(self) -> Fraction:
         """The upper bound claimed."""
-        return _number(self.document["upper"])
+        return self._bound("upper")
 
     @property
     def gap(self) -> Fraction:
@@ -110,6 +116,10 @@ class Certificate:
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
+    def _bound(self, name: str) -> Fraction:
+        text = self.document[name]
+        return Fraction(float(text)) if self.level == "numerical" else check.fraction(text, name)
+
     def _vector(self, name: str, length: int) -> list[Fraction]:
         if self.level == "numerical":
             return [Fraction(float(x)) for x in self.document[name]]
@@ -121,9 +131,15 @@ class Certificate:
         return str(self.document["digest"])
 
     def __repr__(self) -> str:
-        low, high = float(self.lower), float(self.upper)
+        low, high = float_down(self.lower), float_up(self.upper)
+        lower, upper = show_bracket(low, high)
+        if (
+            self.lower == self.upper
+            and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
+        ):
+            lower = upper = str(self.lower)
         proof = "bracketed, numerical" if self.level == "numerical" else f"certified, {self.level}"
-        return f"Certificate({proof}: {low:.12g} <= rho <= {high:.12g}, gap {high - low:.2g})"
+        return f"Certificate({proof}: {lower} <= rho <= {upper}, gap {float(self.gap):.2g})"
 
     def tobytes(self) -> bytes:
         """Return the file: JSON, the same bytes for the same certificate."""
@@ -205,10 +221,3 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
     path = folder / "matrix.csv"
     path.write_text("\n".join(text(rows)) + "\n")
     return os.fspath(path)
-
-
-def _number(text: Any) -> Fraction:
-    try:
-        return check.fraction(text, "bound")
-    except check.Rejected:
-        return Fraction(float(text))

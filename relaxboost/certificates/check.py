@@ -16,11 +16,13 @@ import struct
 import sys
 from fractions import Fraction
 from itertools import compress
-from operator import add, ge, mul, sub
+from operator import add, ge, mul, sub, truediv
 
-LARGEST = 1 << 28  # bytes of a file, and entries of a matrix
-DIGITS = 20_000  # of a number, and fewer if there are many examples
-WORK = 20_000_000  # digits in a vector
+LARGEST = 1 << 28  # bytes of a file
+ENTRIES = 1 << 26  # of a matrix
+DIGITS = 20_000  # of a number, and fewer in a large game:
+WORK = 50_000_000  # digits in a vector
+NESTED = 16  # sums and multiples within each other
 ZERO = Fraction(0)
 
 
@@ -34,9 +36,9 @@ def need(condition, reason):
         raise Rejected(reason)
 
 
-def fraction(text, name):
+def fraction(text, name, most=DIGITS):
     """Return the number that a string like "-3/7" spells."""
-    most, short = Fields.digits, isinstance(text, str) and len(text) <= 2 * Fields.digits
+    short = isinstance(text, str) and len(text) <= 2 * most
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", text, re.ASCII) if short else None
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
     need(fine, f"{name!r}: {str(text)[:20]!r} is no number like '-3/7' of at most {most} digits")
@@ -55,21 +57,20 @@ def integer(text):
 class Fields:
     """An object of the document: every field is taken once, and none may be left over."""
 
-    digits = DIGITS
-
-    def __init__(self, given, where):
+    def __init__(self, given, where, digits=DIGITS):
         need(isinstance(given, dict), f"{where} is not an object")
-        self.left, self.where = dict(given), where
+        self.left, self.where, self.digits = dict(given), where, digits
 
     def take(self, name, kind=str):
         """Return a field of this type."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
-        return Fields(self.left.pop(name), name) if kind is dict else self.left.pop(name)
+        value = self.left.pop(name)
+        return Fields(value, name, self.digits) if kind is dict else value
 
     def number(self, name, above=None):
         """Return a rational number."""
-        value = fraction(self.take(name), name)
+        value = fraction(self.take(name), name, self.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
 
@@ -87,7 +88,7 @@ class Fields:
         below, items = fields.number("denominator", 0), fields.take("numerators", list)
         fields.done()
         need(len(items) == length, f"{name!r} has {len(items)} entries in place of {length}")
-        values = [fraction(item, name) / below for item in items]
+        values = [fraction(item, name, self.digits) / below for item in items]
         need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
         return values
 
@@ -116,13 +117,12 @@ def load(path):
 def matrix(game, m, n, path):
     """Return the rows of A, and the SHA-256 of what they come from."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
-    if "rows" in game.left:
-        lines = game.take("rows", list)
-    else:
-        need(path is not None, "A is not in this file: give it with --matrix")
+    lines = game.take("rows", list) if "rows" in game.left else None
+    if path is not None:  # what is given counts, whatever the file says A is
         need(os.path.getsize(path) <= LARGEST, f"the matrix has more than {LARGEST} bytes")
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
+    need(lines is not None, "A is not in this file: give it with --matrix")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m}")
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for line in lines:
@@ -144,15 +144,17 @@ def matrix(game, m, n, path):
 
 def stumps(recipe, data, n):
     """Return rows y sign(x - cut) of data (y, x): columns by feature, then by level cut after."""
-    need(all(abs(row[0]) == 1 and math.isfinite(sum(row)) for row in data), "y is not -1 or 1")
-    places, cuts, most = [], recipe.left.pop("cuts", None), recipe.left.pop("max_cuts", None)
+    fine = all(abs(row[0]) == 1 and all(map(math.isfinite, row)) for row in data)
+    need(fine, "the data are not 1 or -1 and features in each row")
+    most, places = recipe.left.pop("max_cuts", None), []
     recipe.done()
-    fine = cuts is None or (type(cuts) is list and len(cuts) == len(data[0]) - 1)
-    need(fine and all(type(c) is list for c in cuts or ()), "cuts are not a list for each feature")
+    need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
     for f, x in enumerate(list(zip(*data, strict=True))[1:]):
         levels = sorted(set(x))
-        after = range(len(levels) - 1) if cuts is None else cuts[f]
-        need(all(type(a) is int and 0 <= a < len(levels) - 1 for a in after), "a cut is no level")
+        after = range(len(levels) - 1)
+        if most is not None and len(after) > most:  # evenly spread, in double precision
+            step = (len(after) - 1) / max(1, most - 1)
+            after = sorted({round(i * step) for i in range(most)})
         places += [(f + 1, levels[a]) for a in after]
     need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
     head = f"relaxboost stumps v1 {(len(data), len(data[0]) - 1)} max_cuts={most}\n"
@@ -216,12 +218,8 @@ def norm(spec, m, real):
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max) if p == "1" else (max, sum)
-    return bounded(
-        spec,
-        real,
-        lambda d: real(size(b * abs(y) for b, y in zip(a, d, strict=True))),
-        lambda x, w: real(dual(abs(y) / b for b, y in zip(a, x, strict=True))),
-    )
+    above = lambda d: real(size(map(mul, a, map(abs, d))))  # noqa: E731
+    return bounded(spec, real, above, lambda x, w: real(dual(map(truediv, map(abs, x), a))))
 
 
 def bounded(spec, real, size, dual):
@@ -252,11 +250,13 @@ def atom(spec, m, real):
     return found
 
 
-def relaxation(spec, m, real):
+def relaxation(spec, m, real, nested=0):
     """Return f, and a function of margins u and a witness that is nowhere above F(u)."""
+    need(nested <= NESTED, f"more than {NESTED} sums and multiples are within each other")
     if spec.left.get("kind") == "sum":
         spec.take("kind")
-        one, two = (relaxation(spec.take(s, dict), m, real) for s in ("first", "second"))
+        parts = (spec.take(name, dict) for name in ("first", "second"))
+        one, two = (relaxation(part, m, real, nested + 1) for part in parts)
         spec.done()
 
         def split(u, w):
@@ -267,7 +267,10 @@ def relaxation(spec, m, real):
         return lambda d: one[0](d) + two[0](d), split
     if spec.left.get("kind") == "scaled":
         spec.take("kind")
-        c, (f, lower) = spec.number("factor", 0), relaxation(spec.take("of", dict), m, real)
+        c, (f, lower) = (
+            spec.number("factor", 0),
+            relaxation(spec.take("of", dict), m, real, nested + 1),
+        )
         spec.done()
         return lambda d: real(c) * f(d), lambda u, w: real(c) * lower([x / c for x in u], w)
     f, conjugate = atom(spec, m, real)
@@ -290,10 +293,12 @@ def relaxation(spec, m, real):
 def outer(spec, w, v, real):
     """Return g(v) and g*(w)."""
     kind, c = spec.take("kind"), list(w.values())
+    size = ZERO if kind == "simplex" else spec.number("size", 0)
+    spec.done()
+    square = sum(x * x for x in c)
     if kind == "simplex":
         need(sum(c) == 1 and min(c) >= 0, "w is not in the simplex")
         return real(max(v)), real(ZERO)
-    size, square = spec.number("size", 0), sum(x * x for x in c)
     if kind == "squared-norm":
         return real(sum(x * x for x in v) / (4 * size)), real(size * square)
     if kind == "l1":
@@ -315,18 +320,18 @@ def check(document, path=None):
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
     if level == "enclosed":
-        real = enclosed(doc.whole("precision", 53, 4096))
+        real = enclosed(doc.whole("precision", 53, 1024))
     game = doc.take("game", dict)
-    m, n = game.whole("m", 1, LARGEST), game.whole("n", 1, LARGEST)
-    need(m * n <= LARGEST, "A is too large")
-    Fields.digits = max(100, min(DIGITS, WORK // m))
+    m, n = game.whole("m", 1, ENTRIES), game.whole("n", 1, ENTRIES)
+    need(m * n <= ENTRIES, f"A has more than {ENTRIES} entries")
+    rows, sha = matrix(game, m, n, path)
+    need(game.take("sha256") == sha, "the SHA-256 of A is another one")
+    doc.digits = game.digits = min(DIGITS, WORK // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
     fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
     need(fine and len(set(columns)) == len(columns), "columns are not different ones of A")
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
-    rows, sha = matrix(game, m, n, path)
-    need(game.take("sha256") == sha, "the SHA-256 of A is another one")
     f, bound = relaxation(game.take("relaxation", dict), m, real)
     u, v = products(rows, d, w)
     g, cost = outer(game.take("over", dict), w, v, real)
@@ -372,9 +377,20 @@ def main(arguments):
     if level is None:
         print(f"REJECTED: {reason}")
         return 1
-    low, high = (f"{x} = " * (len(str(x)) < 40) + f"{float(x):.17g}" for x in (low, high))
-    print(f"accepted, {level}: {low} <= rho <= {high}")
+    print(f"accepted, {level}: {shown(low, -1)} <= rho <= {shown(high, 1)}")
     return 0
+
+
+def shown(x, side):
+    """Return a number if it is short, and else a double on this side of it."""
+    if max(abs(x.numerator), x.denominator) < 10**15:
+        return str(x)
+    try:
+        nearest = float(x)
+    except OverflowError:
+        nearest = math.inf if x > 0 else -math.inf
+    wrong = nearest > x if side < 0 else nearest < x
+    return f"{math.nextafter(nearest, side * math.inf) if wrong else nearest:.17g}"
 
 
 if __name__ == "__main__":

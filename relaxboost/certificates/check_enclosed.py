@@ -43,9 +43,10 @@ def _power_sum(values, p, real):
 def p_norm(spec, m, real, check):
     """Return f = c |d|, or 0 where |d| <= r: sums over groups of f_g (sum (a |d|)^p)^(1/p)."""
     p = spec.number("p", 1)
-    members = [range(m)]
+    members, free = [range(m)], []
     if "groups" in spec.left:
-        members = [g for g in check.groups(spec, m) if g]
+        *members, free = check.groups(spec, m)
+    check.need(not free, "an example is in no group")
     a, factors = spec.vector("weights", m, 0), spec.vector("factors", len(members), 0)
     pairs = list(zip(members, map(real, factors), strict=True))
 
@@ -62,7 +63,8 @@ def p_norm(spec, m, real, check):
 def ellipsoid(spec, m, real, check):
     """Return f = c |Q d|, or 0 where |Q d| <= r, in the Euclidean norm; x must be Q'v."""
     lines = spec.take("matrix", list)
-    Q = [check.Fields({"row": line}, "matrix").vector("row", m) for line in lines]
+    check.need(len(lines) > 0, "'matrix' is empty")
+    Q = [check.Fields({"row": line}, "matrix", spec.digits).vector("row", m) for line in lines]
 
     def size(d):
         return _power_sum([sum(map(mul, row, d)) for row in Q], Fraction(2), real)

@@ -216,8 +216,8 @@ def _prove(
     }
     witness, lower = _witness(game.relaxation, u, known, bound)
     document["witness"] = witness
-    document["lower"] = spell.number(_below(lower - cost))
-    document["upper"] = spell.number(-_below(-(f(d) + g)))
+    document["lower"] = spell.number(_short(_below(lower - cost), game))
+    document["upper"] = spell.number(-_short(_below(-(f(d) + g)), game))
     return Certificate.made(document)
 
 
@@ -261,6 +261,14 @@ def _below(x: Any) -> Fraction:
     mantissa, exponent = x.lower().man_exp()
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return Fraction(math.floor(exact * 2**100), 2**100)
+
+
+def _short(x: Fraction, game: Game) -> Fraction:
+    """Return x, or a number just below it with no more digits than a checker reads."""
+    digits = min(check.DIGITS, check.WORK // max(game.m, game.matrix.known))
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
+        return x
+    return Fraction(math.floor(x * 2**200), 2**200)
 
 
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from relaxboost.relaxations import Capped, Caps, GroupCaps, Relaxation
+from relaxboost.relaxations import BinaryEntropy, Capped, Caps, GroupCaps, Relaxation
 from relaxboost.relaxations.calculus import Scaled, Sum
 
 _BITS = 96
@@ -54,7 +54,7 @@ def _terms(f: Relaxation) -> list[Relaxation]:
 
 def _caps(f: Any, m: int) -> Groups | None:
     """Return the groups of examples that f caps, and their caps."""
-    if isinstance(f, Capped):
+    if isinstance(f, Capped | BinaryEntropy):
         return [[i] for i in range(m)], [1 / Fraction(f.k)] * m
     if isinstance(f, Caps):
         return [[i] for i in range(m)], [Fraction(c) for c in f.caps]

@@ -58,7 +58,6 @@ class StumpMatrix(MarginMatrix):
         self.m = X.shape[0]
         self._X, self._y = X, y
         self._names, self._max_cuts = names, max_cuts
-        self._after: list[list[int]] = []  # the levels that the cuts of each feature follow
         cuts: list[NDArray[np.float64]] = []  # (low, high) pairs of each feature
         codes = []
         for x in X.T:
@@ -66,7 +65,6 @@ class StumpMatrix(MarginMatrix):
             after = np.arange(levels.size - 1)
             if max_cuts is not None and after.size > max_cuts:
                 after = np.unique(np.linspace(0, after.size - 1, max_cuts).round().astype(int))
-            self._after.append(after.tolist())
             codes.append(np.searchsorted(after, code, side="left"))
             cuts.append(np.column_stack([levels[after], levels[after + 1]]))
         self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
@@ -112,10 +110,8 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return what makes the columns of the data: `max_cuts` and, if not all, the cuts."""
-        if self._max_cuts is None:
-            return {"max_cuts": None, "cuts": None}
-        return {"max_cuts": self._max_cuts, "cuts": self._after}
+        """Return what makes the columns of the data: `max_cuts`, None for all cuts."""
+        return {"max_cuts": self._max_cuts}
 
     def data(self) -> NDArray[np.float64]:
         """Return y and X side by side, shape (m, 1 + features)."""

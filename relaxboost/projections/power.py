@@ -18,6 +18,7 @@ g − u_i, and a single equation is left: see `power_margin`.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 
@@ -92,6 +93,7 @@ class _Smoothed:
         self._shift, self._onwards = shift, 0.0
 
         def excess(g: float) -> tuple[float, float]:
+            g = float(g)  # NumPy's would warn where it overflows to infinity
             x = self.q * g / self.beta + shift
             change, self._last = x - self._last, x
             self.sums = [0.0] * 5
@@ -192,7 +194,7 @@ def _root(
                     continue
                 equations.normalise(log_mu, tolerance)
                 last = miss(log_mu)
-                if size * equations.excess**2 <= 0.1 * abs(last[0]):
+                if size * min(equations.excess, 1e9) ** 2 <= 0.1 * abs(last[0]):
                     break
             return last
 
@@ -214,8 +216,9 @@ def _equations(
     log_mu = g = math.nan
     if u.size >= 4 * _SAMPLE:
         rough = _Smoothed(_sample(u, kappa), q, beta)
-        log_mu = solve(rough, math.nan)
-        log_mu, g = (log_mu, rough.g) if rough.solved else (math.nan, math.nan)
+        with contextlib.suppress(ArithmeticError, ValueError):  # it may have no solution
+            log_mu = solve(rough, math.nan)
+            log_mu, g = (log_mu, rough.g) if rough.solved else (math.nan, math.nan)
     full = _Smoothed([_Part(u, kappa, 1.0)], q, beta)
     full.g = g if math.isfinite(g) else full.g
     solve(full, log_mu)
@@ -224,10 +227,13 @@ def _equations(
 
 
 def _sample(u: Vector, kappa: Vector) -> list[_Part]:
-    """Return every s-th entry, and all of the smallest u: a few of those may carry all of d."""
+    """Return one entry in s, and all of the smallest u: a few of those may carry all of d."""
     stride = u.size // _SAMPLE
-    low = np.partition(u[::stride], 1)[1]
-    few, rest = np.flatnonzero(u <= low), np.arange(0, u.size, stride)
+    # One of each run of s, at a place that does not repeat, since margins may be periodic.
+    places = np.arange(u.size // stride)
+    rest = places * stride + (places * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
+    low = np.partition(u[rest], 1)[1]
+    few = np.flatnonzero(u <= low)
     rest = rest[u[rest] > low]
     return [
         _Part(u[i], kappa if kappa.size == 1 else kappa[i], weight)

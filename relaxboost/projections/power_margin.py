@@ -20,6 +20,8 @@ from relaxboost.rounding import UNIT
 
 Vector = NDArray[np.float64]
 
+_NOTHING = 1e-140
+
 
 @njit()
 def _sums(
@@ -62,6 +64,8 @@ class _Scan:
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
         self.v, self.kappa, self.q = u - self.low, kappa, q
+        if float(self.v.max()) < _NOTHING:
+            self.v[:] = 0.0  # their squares are no doubles; γ is wrong by less than that
         self.t = np.empty(u.size)
         self.log_total = self.top = math.nan
         spread = float(self.v.mean())

@@ -133,7 +133,7 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
             if lowest == -math.inf:
                 reason += ", and f is not bounded below"
             return Condition(name, "fails", reason, d)
-    elif lowest > _TOLERANCE:
+    elif lowest > _TOLERANCE * _scale(f, m):
         return Condition(name, "fails", f"min f = -f*(0) = {lowest:.6g}", lowest)
     if _signed(f, m):
         reason = "f >= 0 by the signs of its terms, and f(0) = 0"
@@ -142,6 +142,12 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
         reason = f"declared by the user; -f*(0) = {lowest:.2g} is no evidence against it"
         return Condition(name, "declared", reason)
     return Condition(name, "undecided", f"-f*(0) = {lowest:.2g}, as computed by a solver")
+
+
+def _scale(f: Relaxation, m: int) -> float:
+    """Return the size of f where it is played, at least 1: a solver's errors are relative to it."""
+    values = [abs(f.penalty(d)) for d in (f.center(m), np.eye(m)[0], np.eye(m)[-1])]
+    return max(1.0, *(v for v in values if math.isfinite(v)), 1.0)
 
 
 def _signed(f: Relaxation, m: int) -> bool:
@@ -156,20 +162,21 @@ def _signed(f: Relaxation, m: int) -> bool:
 def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     """0 is inside the simplex with corners τ e_i and −τ 1; if f is finite there, so it is around 0.
 
-    The largest τ for each corner is searched down to 1e-6. Only τ >= 1e-3 counts in favour,
-    since a constraint violated by less than 1e-9 goes unnoticed.
+    The largest τ for each corner is searched down to 1e-300, or to 3e-9 where constraints are
+    cvxpy's: there one that is violated by less than 1e-9 goes unnoticed, so that only τ >= 1e-3
+    counts in favour.
     """
     name = "(ii)  0 in core(dom f)"
     if proved and f.traits.zero_in_core:
         return Condition(name, "holds", _by_family(f))
     if not math.isfinite(f.penalty(np.zeros(m))):
         return Condition(name, "fails", "f(0) = inf", np.zeros(m))
-    smallest = 1.0
+    smallest, steps = 1.0, [10.0**-e for e in range(9)]
+    steps += [3e-9] if f.level == "numerical" else [1e-12, 1e-16, 1e-30, 1e-100, 1e-300]
     for v in (*np.eye(m), -np.ones(m)):
-        steps = (10.0**-e for e in range(7))
         tau = next((t for t in steps if math.isfinite(f.penalty(t * v))), None)
         if tau is None:
-            reason = "f(τ v) = inf for the witness v and every τ = 1, 0.1, ..., 1e-6"
+            reason = f"f(τ v) = inf for the witness v and every τ = 1, 0.1, ..., {steps[-1]:g}"
             return Condition(name, "fails", reason, v)
         smallest = min(smallest, tau)
     if smallest >= 1e-3:

@@ -70,7 +70,7 @@ def test_a_changed_certificate(what, own):
 
 def test_a_changed_certificate_and_index(own):
     edit_certificate(own, TAMPERED["cap"], digest=False, index=True)
-    assert only_failure(own) == "the digest is another one"
+    assert only_failure(own) == "d exceeds a cap"
 
 
 def test_a_lie_told_throughout(own):

@@ -56,10 +56,10 @@ def test_check(call, made, own):
     assert Fraction(content["lower"]) <= Fraction(1, 3) <= Fraction(content["upper"])
     spoiled = own / "games" / "identity-3.json"
     spoiled.write_text(spoiled.read_text().replace('"lower": "', '"lower": "1'))
-    assert call("check", spoiled)[:2] == (1, "REJECTED: the digest is another one\n")
+    assert call("check", spoiled)[:2] == (1, "REJECTED: the lower bound is above what w proves\n")
     status, out, _ = call("check", spoiled, "--json")
     assert (status, json.loads(out)["ok"]) == (1, False)
-    assert json.loads(out)["reason"] == "the digest is another one"
+    assert json.loads(out)["reason"] == "the lower bound is above what w proves"
     spoiled.write_text("no certificate")
     assert call("check", spoiled)[0] == 1
     status, out, err = call("check", own / "nothing.json")

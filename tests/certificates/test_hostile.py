@@ -1,0 +1,175 @@
+"""Files that were made to mislead the checker, or to keep it busy."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.certificates import Certificate, check
+from tests.certificates.tampering import matrix_digest, with_digest
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    def run(document, A=None):
+        path = tmp_path / "certificate.json"
+        path.write_text(json.dumps(document))
+        return rb.check_certificate(path, A)
+
+    return run
+
+
+@pytest.fixture
+def simple():
+    """The certificate of two ones, whose value is one."""
+    game = rb.Game(np.ones((2, 1)))
+    return rb.certify(game, d=[Fraction(1), Fraction(0)], w=[Fraction(1)]).document
+
+
+def test_the_matrix_given_counts(verdict, simple):
+    assert verdict(simple, np.ones((2, 1)))
+    assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is another one"
+    assert "No such file" in verdict(simple, "no such file").reason
+
+
+def test_stumps_are_those_of_the_data(verdict):
+    X, y = np.arange(6.0)[:, None], np.array([-1, -1, 1, 1, 1, 1.0])
+    matrix = rb.matrices.stumps(X, y, max_cuts=2)
+    document = rb.certify(rb.solve(rb.Game(matrix)), inline=True).document
+    assert verdict(document)
+    for recipe in ({"max_cuts": 2, "cuts": [[1, 4]]}, {"max_cuts": "2"}, {"max_cuts": 0}, {}):
+        other = copy.deepcopy(document)
+        other["game"]["stumps"] = recipe
+        assert not verdict(with_digest(other), matrix)
+
+
+@pytest.mark.parametrize("levels", [2, 3, 5, 8, 17, 40])
+def test_the_checker_cuts_where_the_matrix_does(levels, verdict, rng):
+    X = rng.integers(0, levels, (60, 2)).astype(float)
+    X[:2] = [[0, 1], [1, 0]]
+    y = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    for max_cuts in (None, 1, 2, 3, 4, 6, 7, 13, 20):
+        game = rb.Game(rb.matrices.stumps(X, y, max_cuts=max_cuts), rb.Capped(9))
+        certificate = rb.certify(game, d=np.ones(60), w=rng.normal(size=game.n))
+        found = verdict(certificate.document, game.matrix)
+        assert found, (max_cuts, found.reason)
+
+
+def test_features_of_any_size(verdict):
+    X, y = np.array([[1e308, -1e308], [1e308, 1e308], [-1e308, 1e308]]), np.array([1, -1, 1.0])
+    game = rb.Game(rb.matrices.stumps(X, y))
+    assert verdict(rb.certify(rb.solve(game)).document, game.matrix)
+
+
+def test_the_checker_keeps_nothing(verdict):
+    certificate = rb.certify(rb.solve(rb.Game([[1e-60, 0.3], [0.1, -1e-70]])))
+    upper = certificate.upper
+    big = {"format": "relaxboost certificate", "version": 1, "level": "exact", "digest": "x"}
+    assert not verdict({**big, "game": {"m": 2**25, "n": 1}, "d": "x"})
+    assert certificate.upper == upper
+    enclosed = rb.certify(rb.solve(rb.Game(np.eye(2), rb.KLPenalty(1))))
+    assert verdict(enclosed.document)
+    foreign = {**enclosed.document, "level": "exact"}
+    del foreign["precision"]
+    assert "is no relaxation that this level knows" in verdict(with_digest(foreign)).reason
+    circle = rb.certify(rb.solve(rb.Game(np.eye(2), over=rb.L2Ball())))
+    foreign = {**circle.document, "level": "exact"}
+    del foreign["precision"]
+    assert verdict(with_digest(foreign)).reason == "this level knows no set 'l2'"
+
+
+def test_bounds_of_any_length_are_printed(tmp_path, simple, capsys):
+    path = tmp_path / "c.json"
+    for upper in (str(10**400), "1" + "0" * 5000, f"{10**4000}/{10**4000 - 1}"):
+        path.write_text(json.dumps(with_digest({**simple, "upper": upper})))
+        assert check.main([str(path)]) == 0
+        assert capsys.readouterr().out.startswith("accepted, exact: 1 <= rho <= ")
+
+
+def test_what_is_printed_holds(tmp_path, capsys):
+    c = Fraction(1, 10) - Fraction(1, 10**45)
+    game = rb.Game([[0.0]], rb.NormPenalty(1, c))
+    certificate = rb.certify(game, d=[Fraction(1)], w=[Fraction(0)])
+    certificate.save(tmp_path / "c.json")
+    assert check.main([str(tmp_path / "c.json")]) == 0
+    low, high = capsys.readouterr().out.split(": ")[1].split(" <= rho <= ")
+    assert Fraction(float(low)) <= c <= Fraction(float(high))
+    thirds = rb.certify(rb.Game(np.eye(3)), d=[Fraction(1, 3)] * 3, w=[Fraction(1, 3)] * 3)
+    assert "exact: 1/3 <= rho <= 1/3" in repr(thirds)
+    near = rb.certify(rb.Game(np.eye(3)), d=[Fraction(1, 3)] * 3, w=[0.3333, 0.3333, 0.3333])
+    low, high = repr(near).split("exact: ")[1].split(", gap")[0].split(" <= rho <= ")
+    assert float(low) < 1 / 3 < float(high)
+
+
+def test_unknown_fields_wherever_they_are(verdict, simple):
+    for over in ({"kind": "simplex", "size": "17"}, {"kind": "l1", "size": "1", "note": "x"}):
+        other = copy.deepcopy(simple)
+        other["game"]["over"] = over
+        assert "unknown fields" in verdict(with_digest(other)).reason
+
+
+def test_every_example_has_its_group(verdict):
+    game = rb.Game(np.ones((2, 1)), rb.GroupNormPenalty([0, 0], 0.5))
+    document = rb.certify(rb.solve(game)).document
+    assert verdict(document)
+    other = copy.deepcopy(document)
+    other["game"]["relaxation"]["groups"] = [-1, -1]
+    assert "in no group" in verdict(with_digest(other)).reason
+    other = rb.certify(rb.solve(rb.Game(np.eye(2), rb.MahalanobisPenalty(np.eye(2), 1)))).document
+    other["game"]["relaxation"]["matrix"] = []
+    assert verdict(with_digest(other)).reason == "'matrix' is empty"
+
+
+def busy():
+    """Small files that ask for much work."""
+    rows, one = ["1"] * 2000, {"kind": "l1", "size": "1"}
+    base = {
+        "format": "relaxboost certificate", "version": 1, "level": "exact", "d": "1/2000",
+        "columns": [0], "w": "1", "lower": "0", "upper": "1",
+        "witness": {"gamma": "1", "floor": "0"},
+        "game": {"m": 2000, "n": 1, "rows": rows, "sha256": matrix_digest(rows), "over": one,
+                 "relaxation": {"kind": "hard-margin"}},
+    }  # fmt: skip
+    yield {**base, "d": f"1/{2**24}", "game": {**base["game"], "m": 2**24, "rows": ["1", "1"]}}
+    entropy = {"kind": "binary-entropy", "k": "1", "weight": "1"}
+    nested, witness = entropy, {"gamma": "0"}
+    for _ in range(101):
+        nested = {"kind": "sum", "first": entropy, "second": nested}
+        witness = {"v": "0", "first": {"gamma": "0"}, "second": witness}
+    game = {**base["game"], "relaxation": nested}
+    yield {**base, "level": "enclosed", "precision": 1024, "game": game, "witness": witness}
+    long = {"denominator": "9" * 20_000, "numerators": ["1"] * 2000}
+    yield {**base, "d": long}
+    data = [f"{(-1) ** i},{i}" for i in range(12_000)]
+    stumps = {**base["game"], "m": 12_000, "n": 11_999, "rows": data, "stumps": {"max_cuts": None}}
+    yield {**base, "game": stumps}
+
+
+@pytest.mark.parametrize("document", list(busy()), ids=["m", "sums", "digits", "stumps"])
+def test_small_files_are_rejected_soon(document, verdict):
+    start = time.process_time()
+    assert not verdict(with_digest(document))
+    assert time.process_time() - start < 20
+
+
+def test_certificates_of_forced_entropies_and_tiny_entries(verdict, rng):
+    for m in (3, 7):
+        game = rb.Game(rng.uniform(-1, 1, (m, 2)), rb.BinaryEntropy(m))
+        assert verdict(rb.certify(rb.solve(game)).document)
+    A = rng.choice([1.0, -1.0, 1e-80, -1e-80], (3000, 2))
+    game = rb.Game(A, rb.Capped(10))
+    assert verdict(rb.certify(rb.solve(game)).document)
+
+
+def test_files_that_are_no_certificates(tmp_path):
+    path = tmp_path / "c.json"
+    for text in ("", "[]", '{"level": "exact", "lower": "x", "upper": "1"}', "{" * 10**5):
+        path.write_text(text)
+        with pytest.raises(rb.InputError, match="is no certificate"):
+            Certificate.load(path)
