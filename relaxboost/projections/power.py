@@ -48,7 +48,7 @@ class _Smoothed:
     """The equations of one (u, β), for all entries or for those of a sample."""
 
     def __init__(self, parts: list[_Part], q: float, beta: float) -> None:
-        self.parts, self.q, self.beta = parts, q, beta
+        self.parts, self.q, self.beta = parts, float(q), float(beta)
         self.low = min(float(part.u.min()) for part in parts)
         self.high = max(float(part.u.max()) for part in parts)
         logs = [-part.logk / q for part in parts]
@@ -84,6 +84,8 @@ class _Smoothed:
 
     def normalise(self, log_mu: float, tolerance: float = 1e-9) -> None:
         """Find g with Σt = 1 up to the tolerance; leaves t and the sums of the last pass."""
+        # Python's numbers: NumPy's would warn where they overflow to infinity.
+        log_mu, self.g = float(log_mu), float(self.g)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
         if math.isfinite(self._shift) and self.sums[1] > 0.0:
             # Along the path of normalised t: dg = β (Σ aω / Σ a) dlog μ / q.
@@ -93,7 +95,6 @@ class _Smoothed:
         self._shift, self._onwards = shift, 0.0
 
         def excess(g: float) -> tuple[float, float]:
-            g = float(g)  # NumPy's would warn where it overflows to infinity
             x = self.q * g / self.beta + shift
             change, self._last = x - self._last, x
             self.sums = [0.0] * 5
