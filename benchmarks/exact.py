@@ -52,7 +52,7 @@ def main() -> None:
         start = time.perf_counter()
         found = exact_optimum(game)
         pair = time.perf_counter() - start
-        digits = len(str(value.denominator))
+        digits = math.ceil(value.denominator.bit_length() * math.log10(2))
         size = f"{game.m} x {game.n}"
         cells = (f"{seconds:.2f}", f"{pair:.2f}", found.pivots, len(found.support), digits)
         rows.append((name, size, game.relaxation, *cells, f"{float(value):.12g}"))

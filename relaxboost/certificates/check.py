@@ -165,9 +165,9 @@ def stumps(recipe, data, n):
 
 def products(rows, d, w):
     """Return Aw and A'd, exactly; w maps columns to numbers."""
-    entries = set().union(*rows)
-    scale = max(a.as_integer_ratio()[1] for a in entries)
-    whole = {a: int(Fraction(a) * scale) for a in entries}
+    ratios = {a: a.as_integer_ratio() for a in set().union(*rows)}
+    scale = max(below for _, below in ratios.values())
+    whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
     columns = [list(map(whole.__getitem__, column)) for column in zip(*rows, strict=True)]
     below = math.lcm(*(x.denominator for x in (*d, *w.values())))
     shares, u = [int(x * below) for x in d], [0] * len(d)
