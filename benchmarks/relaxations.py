@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
 
-BETAS = (0.0, 1e-4, 1e-2, 1.0)
+BETAS = (1e-4, 1e-2, 1.0)
 
 
 def families(m: int) -> list[rb.Relaxation]:
@@ -63,11 +63,7 @@ def distributions(m: int) -> None:
         for f in families(m):
             cells = []
             for beta in BETAS:
-                try:
-                    f.distribution(u, beta)
-                except rb.InputError:
-                    cells.append("-")
-                    continue
+                f.distribution(u, beta)  # compiled
                 ours, plain = [], []
                 for _ in range(3):  # in turns, since the machine's speed drifts
                     plain.append(best_time(lambda: softmax(u / 0.01), 0.1, 3))

@@ -124,7 +124,6 @@ def solve(
     """
     from relaxboost import boosters, plots, report
     from relaxboost.certificates import certify
-    from relaxboost.certificates.emit import INLINE
     from relaxboost.game import Game
     from relaxboost.matrices import stumps
 
@@ -167,8 +166,7 @@ def solve(
         if not as_json:
             click.echo(f"picture:    {plot}")
     if certificate is not None:
-        small = data.X.size <= INLINE  # then the file holds the data, and can be checked alone
-        proved = certify(solution, inline=small)
+        proved = certify(solution, inline=True)  # so that the file can be checked alone
         proved.save(certificate)
         if not as_json:
             click.echo(f"proof:      {certificate}, {proved!r}")

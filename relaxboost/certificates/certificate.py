@@ -27,9 +27,9 @@ class Verdict(NamedTuple):
     ok: bool
     """Whether the bracket is proved."""
     level: str | None
-    """exact or enclosed; numerical where there is nothing to check; None for what is no
-    certificate."""
+    """exact or enclosed; numerical where there is nothing to check; None where it is rejected."""
     lower: Fraction | None
+    """The bounds it proves; None where it is rejected."""
     upper: Fraction | None
     reason: str
     """Why it is not accepted."""
@@ -138,8 +138,7 @@ class Certificate:
             and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
         ):
             lower = upper = str(self.lower)
-        proof = "bracketed, numerical" if self.level == "numerical" else f"certified, {self.level}"
-        return f"Certificate({proof}: {lower} <= rho <= {upper}, gap {float(self.gap):.2g})"
+        return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float(self.gap):.2g})"
 
     def tobytes(self) -> bytes:
         """Return the file: JSON, the same bytes for the same certificate."""
@@ -175,7 +174,15 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     -------
     Verdict
         True where it is accepted; `reason` says why not.
+
+    Raises
+    ------
+    InputError
+        If a file does not exist, or A is no matrix.
     """
+    for file in (path, A) if isinstance(A, str | os.PathLike) else (path,):
+        if not os.path.isfile(file):
+            raise InputError(f"there is no file {os.fspath(file)}")
     with tempfile.TemporaryDirectory() as folder:
         given = _write_matrix(A, Path(folder))
         with _settings_kept():
@@ -215,9 +222,9 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
     elif isinstance(A, MarginMatrix):
         rows = A.toarray()
     else:
-        rows = np.asarray(A, dtype=np.float64)
-        if rows.ndim != 2:
-            raise InputError(f"A must be a matrix, got shape {rows.shape}")
+        rows = np.asarray(A)
+        if rows.ndim != 2 or rows.dtype.kind not in "iuf":
+            raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
     path = folder / "matrix.csv"
     path.write_text("\n".join(text(rows)) + "\n")
     return os.fspath(path)

@@ -22,7 +22,7 @@ LARGEST = 1 << 28  # bytes of a file
 ENTRIES = 1 << 26  # of a matrix
 DIGITS = 20_000  # of a number, and fewer in a large game:
 WORK = 50_000_000  # digits in a vector
-NESTED = 16  # sums and multiples within each other
+NESTED = 20  # objects within each other
 ZERO = Fraction(0)
 
 
@@ -57,16 +57,17 @@ def integer(text):
 class Fields:
     """An object of the document: every field is taken once, and none may be left over."""
 
-    def __init__(self, given, where, digits=DIGITS):
+    def __init__(self, given, where, digits=DIGITS, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
-        self.left, self.where, self.digits = dict(given), where, digits
+        need(depth <= NESTED, f"more than {NESTED} objects are within each other")
+        self.left, self.where, self.digits, self.depth = dict(given), where, digits, depth
 
     def take(self, name, kind=str):
         """Return a field of this type."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
-        return Fields(value, name, self.digits) if kind is dict else value
+        return Fields(value, name, self.digits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
         """Return a rational number."""
@@ -250,13 +251,11 @@ def atom(spec, m, real):
     return found
 
 
-def relaxation(spec, m, real, nested=0):
+def relaxation(spec, m, real):
     """Return f, and a function of margins u and a witness that is nowhere above F(u)."""
-    need(nested <= NESTED, f"more than {NESTED} sums and multiples are within each other")
     if spec.left.get("kind") == "sum":
         spec.take("kind")
-        parts = (spec.take(name, dict) for name in ("first", "second"))
-        one, two = (relaxation(part, m, real, nested + 1) for part in parts)
+        one, two = (relaxation(spec.take(s, dict), m, real) for s in ("first", "second"))
         spec.done()
 
         def split(u, w):
@@ -269,7 +268,7 @@ def relaxation(spec, m, real, nested=0):
         spec.take("kind")
         c, (f, lower) = (
             spec.number("factor", 0),
-            relaxation(spec.take("of", dict), m, real, nested + 1),
+            relaxation(spec.take("of", dict), m, real),
         )
         spec.done()
         return lambda d: real(c) * f(d), lambda u, w: real(c) * lower([x / c for x in u], w)
@@ -281,6 +280,7 @@ def relaxation(spec, m, real, nested=0):
         x = w.vector("x", m) if "x" in w.left else least
         if "floor" in w.left:
             floor = w.number("floor")
+            need(x is least, "the witness has both x and floor")
             x = [max(y, floor) for y in least]
         need(all(map(ge, x, least)), "x is below gamma - u")
         value = conjugate(x, w)
@@ -370,7 +370,8 @@ def verdict(path, matrix_path=None):
 
 def main(arguments):
     """Print the verdict; return 0 if the certificate is accepted, 1 if not, 2 for misuse."""
-    if len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
+    asked = arguments and arguments[0].startswith("-")
+    if asked or len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
         print("usage: check.py FILE [--matrix FILE]", file=sys.stderr)
         return 2
     level, low, high, reason = verdict(arguments[0], *arguments[2:])

@@ -1,11 +1,10 @@
-"""What check.py needs besides for certificates of the level `enclosed`: arithmetic with balls.
+"""What check.py needs in addition where the level is `enclosed`: arithmetic with balls.
 
 Each function makes f(d) and f*(x, witness) of one kind of relaxation, as those of check.py do.
 Balls are python-flint's `arb`: every operation encloses the true result, and a comparison is
 true only where it holds for all numbers in the balls.
 """
 
-import math
 from fractions import Fraction
 from functools import reduce
 from operator import add, mul
@@ -33,10 +32,10 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return (sum |v|^p)^(1/p), or the maximum."""
-    used = [abs(v) for v in values if v] or [ZERO]
-    if p == math.inf or not used[0]:
-        return real(max(used))
+    """Return (sum |v|^p)^(1/p)."""
+    used = [abs(v) for v in values if v]
+    if not used:
+        return real(ZERO)
     return sum((real(v) ** real(p) for v in used), flint.arb(0)) ** real(1 / p)
 
 

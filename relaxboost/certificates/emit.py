@@ -66,6 +66,11 @@ def certify(
     Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
     (2004) for rigorous bounds from approximate points.
     """
+    if not isinstance(solution, Game | Solution):
+        raise InputError(
+            f"certify needs what solve or reference returned, or a Game with d and w, got a "
+            f"{type(solution).__name__}"
+        )
     game = solution if isinstance(solution, Game) else solution.game
     level = _level(game, level)
     if game.n is None:
@@ -89,8 +94,11 @@ def certify(
     if level == "enclosed":
         document["precision"] = PRECISION
     with precisely(level, PRECISION) as real:
-        points = _exact_d(d, game, real), _exact_w(w, game)
-        return _prove(document, game, *points, witness, real)
+        try:
+            points = _exact_d(d, game, real), _exact_w(w, game)
+            return _prove(document, game, *points, witness, real)
+        except check.Rejected as error:
+            raise InputError(f"these points prove nothing: {error}") from error
 
 
 def _level(game: Game, level: str | None) -> str:
@@ -149,6 +157,11 @@ def _exact_d(d: Any, game: Game, real: Any) -> list[Fraction]:
     """Return a d of the simplex at which f is finite for certain."""
     given = _fractions(d)
     if given is not None:
+        if len(given) != game.m or min(given) < 0 or sum(given) != 1:
+            raise InputError(
+                f"d needs {game.m} Fractions >= 0 that sum to exactly 1, and these "
+                f"{len(given)} sum to {sum(given)}; divide them by their sum"
+            )
         return given
     f, _ = check.relaxation(
         check.Fields(spell.relaxation(game.relaxation, game.m), "f"), game.m, real
@@ -176,10 +189,15 @@ def _exact_d(d: Any, game: Game, real: Any) -> list[Fraction]:
 
 def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
     """Return a w of the outer set, by column."""
-    if isinstance(w, tuple) and _fractions(w[1]) is not None:
-        return {int(j): Fraction(c) for j, c in zip(*w, strict=True) if c}
-    if not isinstance(w, tuple) and _fractions(w) is not None:
-        return {j: Fraction(c) for j, c in enumerate(w) if c}
+    columns, values = w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
+    given = _fractions(values)
+    if given is not None:
+        found: dict[int, Fraction] = {}
+        for j, c in zip(columns, given, strict=True):
+            if not 0 <= int(j) < game.matrix.known:
+                raise InputError(f"w names column {j}, and there are n = {game.n}")
+            found[int(j)] = found.get(int(j), Fraction(0)) + c
+        return {j: c for j, c in found.items() if c}
     support, coefficients = game.repair_w(w)
     exact = rational.weights(coefficients.tolist(), game.over)
     return {int(j): c for j, c in zip(support, exact, strict=True) if c}
@@ -232,12 +250,8 @@ def _witness(
         known = f.witness(np.array([float(x) for x in u]))
     found = spell.witness(f, known, u)
     reason = ""
-    for e in (None, *range(60, -8, -1)):
-        given = (
-            found
-            if e is None
-            else _lowered(found, Fraction(1, 2**e) if e >= 0 else Fraction(2**-e))
-        )
+    for step in (Fraction(0), *(Fraction(2) ** e for e in range(-60, 8))):
+        given = _lowered(found, step, u) if step else found
         try:
             return given, bound(u, check.Fields(given, "witness"))
         except check.Rejected as error:
@@ -245,11 +259,16 @@ def _witness(
     raise InputError(f"no witness near that of {f!r} proves a bound: {reason}")
 
 
-def _lowered(witness: dict[str, Any], by: Fraction) -> dict[str, Any]:
-    """Return the witness with every threshold lowered."""
+def _lowered(witness: dict[str, Any], by: Fraction, u: Sequence[Fraction]) -> dict[str, Any]:
+    """Return the witness with every threshold lowered; an x of its own is shrunk, at most to 0."""
+    if "x" in witness and "v" not in witness:
+        fields = check.Fields({"x": witness["x"]}, "witness")
+        x = [(1 - min(by, Fraction(1))) * y for y in fields.vector("x", len(u))]
+        gamma = min(a + b for a, b in zip(u, x, strict=True))
+        return {**witness, "gamma": spell.number(gamma), "x": spell.vector(x)}
     return {
         name: spell.number(check.fraction(value, name) - by) if name == "gamma"
-        else _lowered(value, by) if name in ("first", "second") else value
+        else _lowered(value, by, u) if name in ("first", "second") else value
         for name, value in witness.items()
     }  # fmt: skip
 

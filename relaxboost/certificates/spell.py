@@ -192,7 +192,7 @@ def witness(f: Relaxation, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
     """Return the description of what proves a lower bound on F(u), made exact.
 
     `found` is what `f.witness` returned at u in doubles. Thresholds that have to meet a constraint
-    exactly may need to be lowered afterwards; see `lowered`.
+    exactly may need to be lowered afterwards, which `certify` does.
     """
     if isinstance(f, Scaled):
         return witness(f.f, found.inner, [x / Fraction(f.c) for x in u])

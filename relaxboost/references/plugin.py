@@ -5,8 +5,8 @@
     from relaxboost.references import assert_bracketed
 
     def test_my_solver(relaxboost_reference):
-        reference = relaxboost_reference("identity-3.capped-k-3-2")
-        assert_bracketed(my_solver(reference.A, k=1.5), reference, tol=1e-6)
+        reference = relaxboost_reference("ties-at-the-cap.capped-k-7-2")
+        assert_bracketed(my_solver(reference.A, k=3.5), reference, tol=1e-6)
 
 Where the references are is said by ``--relaxboost-references DIR`` (more than once if need be), or
 by ``relaxboost_references`` in the configuration of pytest; by default they are the corner cases

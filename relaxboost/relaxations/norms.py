@@ -309,6 +309,8 @@ def _traits(weights: Weights) -> Traits:
 def _exponent(owner: str, p: Any) -> Fraction | float:
     if p == math.inf:
         return math.inf
+    if isinstance(p, str):
+        raise InputError(f"{owner} needs p to be a number, or math.inf, got {p!r}")
     exponent = exact(owner, "p", p)
     if exponent < 1:
         raise InputError(f"{owner} needs 1 <= p <= inf, got p = {p!r}: below 1 it is not a norm")

@@ -66,8 +66,13 @@ class PowerDivergence(OverPrior):
 
     def _kappa(self, m: int) -> Vector:
         """Return π^{1−α}, one number if it is the same for all."""
-        pi = np.full(1, 1.0 / m) if self.prior is None else self._prior
-        return np.power(pi, -self._q)
+        return np.power(np.full(1, 1.0 / m), -self._q) if self.prior is None else self._powers
+
+    @cached_property
+    def _powers(self) -> Vector:
+        powers = np.power(self._prior, -self._q)
+        powers.flags.writeable = False
+        return powers
 
     def divergence(self, d: Vector) -> float:
         """Return D(d) in doubles, inf outside its domain."""

@@ -101,7 +101,15 @@ def test_exact_points_are_kept(rng):
     certificate = rb.certify(game, d=[half, half], w=[Fraction(1, 3), Fraction(1, 3)])
     assert certificate.lower == certificate.upper == 0
     assert certificate.check()
-    assert "certified, exact: 0 <= rho <= 0" in repr(certificate)
+    assert "exact: 0 <= rho <= 0" in repr(certificate)
+
+
+def test_a_column_named_twice_has_both_weights():
+    third = Fraction(1, 3)
+    game = rb.Game(np.eye(3))
+    certificate = rb.certify(game, d=[third] * 3, w=([0, 0, 1], [third / 2, third / 2, third]))
+    assert certificate.w == {0: third, 1: third}
+    assert certificate.d == [third] * 3
 
 
 def test_files(tmp_path, rng):
@@ -129,7 +137,8 @@ def test_files(tmp_path, rng):
     other[3, 4] = np.nextafter(A[3, 4], 0)
     assert rb.check_certificate(path, other).reason == "the SHA-256 of A is another one"
     assert "A has 29 rows" in rb.check_certificate(path, A[1:]).reason
-    assert "No such file" in rb.check_certificate(tmp_path / "none.json").reason
+    with pytest.raises(rb.InputError, match="there is no file"):
+        rb.check_certificate(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize("max_cuts", [None, 3])
@@ -216,6 +225,11 @@ def other(game, f):
     ("call", "reason"),
     [
         (lambda g, s: rb.certify(s, "proved"), "level must be one of"),
+        (lambda g, s: rb.certify(np.eye(2)), "Game with d and w, got a ndarray"),
+        (lambda g, s: rb.certify(g, d=[Fraction(1)] * 7, w=[1.0] * 5), "sum to exactly 1"),
+        (lambda g, s: rb.certify(g, d=[Fraction(1)], w=[1.0] * 5), "needs 7 Fractions"),
+        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "prove nothing: w is outside the l1"),
+        (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, and there are n = 5"),
         (lambda g, s: rb.certify(g), "needs a solution, or a game with both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d has shape"),
@@ -230,10 +244,18 @@ def test_wrong_arguments(call, reason, rng):
         call(game, solution)
 
 
-def test_shifted_relaxations_can_be_enclosed_on_request(rng):
-    game = rb.Game(matrix(rng), rb.Capped(3).shifted(0.01), over=rb.L2Ball(2))
-    solution = rb.solve(game, tol=1e-5)
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.Capped(3).shifted(0.01),
+        rb.NormPenalty(2, 0.3).shifted(-0.02),
+        rb.NormPenalty(2, 0.3).scaled(2),
+        rb.NormBall(2, 0.9).scaled(0.5).scaled(0.5),
+    ],
+)
+def test_shifted_relaxations_can_be_enclosed_on_request(f, rng):
+    solution = rb.reference(rb.Game(matrix(rng), f, over=rb.L2Ball(2)))
     assert rb.certify(solution).level == "numerical"
     certificate = rb.certify(solution, "enclosed")
     assert certificate.check()
-    assert certificate.gap <= 2e-5
+    assert certificate.gap <= 1e-6

@@ -35,7 +35,10 @@ def simple():
 def test_the_matrix_given_counts(verdict, simple):
     assert verdict(simple, np.ones((2, 1)))
     assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is another one"
-    assert "No such file" in verdict(simple, "no such file").reason
+    with pytest.raises(rb.InputError, match="there is no file no such file"):
+        verdict(simple, "no such file")
+    with pytest.raises(rb.InputError, match="must be a matrix of numbers"):
+        verdict(simple, [["a"]])
 
 
 def test_stumps_are_those_of_the_data(verdict):

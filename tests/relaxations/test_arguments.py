@@ -178,7 +178,7 @@ QUADRATIC = {"MahalanobisPenalty": rb.MahalanobisPenalty, "MahalanobisBall": rb.
         (-1, "needs 1 <= p <= inf, got p = -1"),
         (math.nan, "p to be a finite real number, got nan"),
         (-math.inf, "p to be a finite real number, got -inf"),
-        ("2", "p to be a finite real number, got '2'"),
+        ("2", "p to be a (finite real number|number, or math.inf), got '2'"),
         (True, "p to be a finite real number, got True"),
         (1.000001, r"needs 1\.00001 <= p <= 10001, or p = 1 or inf; use p = 1$"),
         (1e5, r"needs 1\.00001 <= p <= 10001, or p = 1 or inf; use p = math\.inf$"),
