@@ -86,8 +86,9 @@ def divergence(spec, m, real, check):
     """
     need, alpha, s = check.need, spec.number("order", 0), spec.number("scale", 0)
     prior = spec.vector("prior", m)
-    need(min(prior) >= 0 and sum(prior) > 0, "the prior is not a distribution")
-    used = [(i, p / sum(prior)) for i, p in enumerate(prior) if p]
+    total = sum(prior)
+    need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
+    used = [(i, p / total) for i, p in enumerate(prior) if p]
 
     def phi(t):
         if alpha == 1:
