@@ -107,7 +107,10 @@ def load(path):
         return dict(pairs)
 
     def number(text):
-        need(re.fullmatch("-?[0-9]{1,9}", text) is not None, f"{text[:20]} is no short integer")
+        need(
+            re.fullmatch("-?[0-9]{1,9}", text) is not None,
+            f"{text[:20]} is no short integer (a string?)",
+        )
         return int(text)
 
     with open(path, encoding="utf-8") as file:
@@ -123,13 +126,13 @@ def matrix(game, m, n, path):
         need(os.path.getsize(path) <= LARGEST, f"the matrix has more than {LARGEST} bytes")
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-    need(lines is not None, "A is not in this file: give it with --matrix")
-    need(len(lines) == m, f"A has {len(lines)} rows in place of {m}")
+    need(lines is not None, "A is not in this file, and has to be given too: --matrix FILE")
+    need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
-    for line in lines:
+    for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
         known = {t: float(t) for t in set(tokens) if len(t) <= 40 and decimal.fullmatch(t)}
-        need(set(tokens) <= set(known), "a row of A is not decimal numbers with commas between")
+        need(set(tokens) <= set(known), f"row {i} of A is not numbers with commas between")
         rows.append(list(map(known.__getitem__, tokens)))
     need(all(len(row) == len(rows[0]) for row in rows), "lines of A differ in length")
     if recipe is not None:

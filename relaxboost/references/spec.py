@@ -47,7 +47,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}") from None
     games = content.pop("game", [])
-    _known(str(path), content, _SHARED)
+    _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
         raise InputError(f"{path} names no games; write a table [[game]] for each")
     sources = Sources(path.parent)

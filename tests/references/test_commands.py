@@ -77,7 +77,10 @@ def test_check_with_a_matrix(call, tmp_path):
     status, out, _ = call("check", tmp_path / "c.json", "--matrix", tmp_path / "B.csv")
     assert (status, out) == (1, "REJECTED: the SHA-256 of A is another one\n")
     status, out, _ = call("check", tmp_path / "c.json")
-    assert (status, out) == (1, "REJECTED: A is not in this file: give it with --matrix\n")
+    assert (status, out) == (
+        1,
+        "REJECTED: A is not in this file, and has to be given too: --matrix FILE\n",
+    )
     assert call("check", tmp_path / "c.json", "--matrix", tmp_path / "C.csv")[0] == 2
 
 

@@ -84,7 +84,10 @@ def test_files_of_every_kind(write, tmp_path):
 BAD = {
     "no games": ("tol = 1", "names no games; write a table [[game]]"),
     "no toml": ("a = = 1", "cannot be read as TOML"),
-    "key": ("tolerance = 1\n" + UNIFORM, "'tolerance' is unknown; known: relaxations, over, level"),
+    "key": (
+        "tolerance = 1\n" + UNIFORM,
+        "'tolerance' is unknown; known: game, relaxations, over, level",
+    ),
     "generator": (
         UNIFORM.replace("uniform", "normal"),
         "game 1: no generator is called 'normal'; known: uniform, signs",
