@@ -107,10 +107,8 @@ def load(path):
         return dict(pairs)
 
     def number(text):
-        need(
-            re.fullmatch("-?[0-9]{1,9}", text) is not None,
-            f"{text[:20]} is no short integer (a string?)",
-        )
+        short = re.fullmatch("-?[0-9]{1,9}", text) is not None
+        need(short, f"{text[:20]} is no short integer; write other numbers as strings")
         return int(text)
 
     with open(path, encoding="utf-8") as file:
@@ -134,7 +132,7 @@ def matrix(game, m, n, path):
         known = {t: float(t) for t in set(tokens) if len(t) <= 40 and decimal.fullmatch(t)}
         need(set(tokens) <= set(known), f"row {i} of A is not numbers with commas between")
         rows.append(list(map(known.__getitem__, tokens)))
-    need(all(len(row) == len(rows[0]) for row in rows), "lines of A differ in length")
+    need(len(set(map(len, rows))) == 1, "rows of A differ in length")
     if recipe is not None:
         return stumps(recipe, rows, n)
     inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
@@ -343,13 +341,12 @@ def check(document, path=None):
     game.done(), doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
     need(f(d) + g <= real(high), "the upper bound is below what d proves")
-    same = hashlib.sha256(content.encode()).hexdigest() == digest
-    need(same, "the digest belongs to another content")
+    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
     return level, low, high
 
 
 def enclosed(precision):
-    """Return what makes balls of this many bits, and learn the relaxations that need them."""
+    """Return what makes balls of this many bits, with the relaxations that need them."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(beside), "check_enclosed.py is not beside check.py, and the level needs it")
     spec = importlib.util.spec_from_file_location("check_enclosed", beside)
