@@ -22,3 +22,9 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return numba.njit(**options)(function)
 
     return decorate
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether Ctrl-C raised this: inside numba's dispatcher it comes as a SystemError."""
+    cause = error.__cause__ if isinstance(error, SystemError) else error
+    return isinstance(cause, KeyboardInterrupt)

@@ -17,6 +17,7 @@ from relaxboost.boosters.master import ProgramError
 from relaxboost.boosters.plan import Options, make_plan, simplex_range
 from relaxboost.boosters.rounds import State, Update, rounds
 from relaxboost.boosters.trace import Trace
+from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
 from relaxboost.game import Game
 from relaxboost.parameters import count, positive
@@ -133,7 +134,9 @@ def solve(
     with Trace.display(verbose, tol) as show:
         try:
             status = run.until_done(update, show)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
             status = "interrupted"
         except ProgramError as error:
             status, reason = "failed", str(error)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost import bounds, models
+from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
 from relaxboost.game import Game
 from relaxboost.matrices import DenseMatrix, SparseMatrix
@@ -91,7 +92,9 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     try:
         search.run()
         status = "optimal" if 0.0 <= search.gap <= tol else "inaccurate"
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
         status = "interrupted"
     return Solution(
         game=game,
