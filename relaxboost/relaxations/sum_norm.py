@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -242,9 +243,9 @@ class FinitePenalty(Weighted):
         """Return `d` clipped at zero and normalised."""
         return onto_simplex(d, repr(self))
 
+    @abstractmethod
     def norm(self, d: Interval) -> Interval:
         """Return the norm without its weight."""
-        raise NotImplementedError
 
     def penalty(self, d: Vector) -> float:
         """Return the weight times the norm."""
