@@ -143,7 +143,12 @@ def test_a_real_ctrl_c_in_a_real_process(options):
     ) as process:
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            # Once in a hundred times Python or numba swallows it; a user presses again.
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
     assert (out, err) == ("interrupted True True True\n", "")
     assert process.returncode == 0
 
