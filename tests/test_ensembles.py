@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -27,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
+from tests.twins import best_by_linear_program
 
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
 ENSEMBLES = {
@@ -81,20 +81,6 @@ def own_decision(estimator, X):
     if hasattr(estimator, "decision_function") and not isinstance(estimator, BaggingClassifier):
         return estimator.decision_function(X)
     return estimator.predict_proba(X) @ [-1.0, 1.0]
-
-
-def best_by_linear_program(A):
-    """Return max over ‖w‖_1 <= 1 of min_i (A w)_i."""
-    m, n = A.shape
-    rows = np.hstack([-A, A, np.ones((m, 1))])
-    norm = np.concatenate([np.ones(2 * n), [0.0]])
-    found = linprog(
-        -np.eye(2 * n + 1)[-1],
-        A_ub=np.vstack([rows, norm]),
-        b_ub=np.append(np.zeros(m), 1.0),
-        bounds=[(0, None)] * (2 * n) + [(None, None)],
-    )
-    return -found.fun
 
 
 @pytest.mark.parametrize("name", ENSEMBLES)

@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 from flint import arb, ctx, fmpq
+from scipy.optimize import linprog
 
 
 def rational(x: float | Fraction) -> fmpq:
@@ -113,3 +114,17 @@ def average_of_smallest(u: np.ndarray, k: Fraction | float) -> Fraction:
     if k != whole:
         total += (k - whole) * ordered[ceil(k) - 1]
     return total / k
+
+
+def best_by_linear_program(A: np.ndarray) -> float:
+    """Return, in floating point, max over ‖w‖_1 <= 1 of min_i (A w)_i."""
+    m, n = A.shape
+    rows = np.hstack([-A, A, np.ones((m, 1))])
+    norm = np.concatenate([np.ones(2 * n), [0.0]])
+    found = linprog(
+        -np.eye(2 * n + 1)[-1],
+        A_ub=np.vstack([rows, norm]),
+        b_ub=np.append(np.zeros(m), 1.0),
+        bounds=[(0, None)] * (2 * n) + [(None, None)],
+    )
+    return -found.fun

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational
 from typing import Any, ClassVar
 
 import numpy as np
 
 from relaxboost.compiled import njit
 from relaxboost.errors import InputError
-from relaxboost.parameters import exact, spell
+from relaxboost.parameters import spell
 from relaxboost.projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
@@ -24,6 +23,7 @@ from relaxboost.relaxations.base import (
     as_margins,
     onto_simplex,
 )
+from relaxboost.relaxations.shares import check_share, resolve_share
 from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
 
 
@@ -90,19 +90,9 @@ class Capped(Relaxation):
     level: ClassVar[Level] = "exact"
 
     def __post_init__(self) -> None:
-        if (self.k is None) == (self.fraction is None):
-            raise InputError("Capped needs either k or fraction, and not both")
-        if self.k is not None:
-            k = exact("Capped", "k", self.k)
-            if k < 1:
-                raise InputError(f"Capped(k={spell(k)}) needs k >= 1: the cap is 1/k")
-            object.__setattr__(self, "k", k)
-            return
-        fraction = exact("Capped", "fraction", self.fraction)
-        if not 0 < fraction <= 1:
-            raise InputError(f"Capped(fraction={spell(fraction)}) needs 0 < fraction <= 1")
-        keep = fraction if isinstance(self.fraction, Rational) else float(self.fraction)
-        object.__setattr__(self, "fraction", keep)
+        k, fraction = check_share("Capped", self.k, self.fraction)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "fraction", fraction)
 
     def __repr__(self) -> str:
         if self.k is not None:
@@ -118,31 +108,13 @@ class Capped(Relaxation):
 
     def resolve(self, m: int) -> Capped:
         """Return `Capped(k)` with 1 <= k <= m."""
-        if self.k is None:
-            k = self._exact_fraction * m
-            if abs(k - round(k)) <= Fraction(1, 10**12) * k:
-                k = Fraction(round(k))
-            if k < 1:
-                raise InputError(
-                    f"{self!r} gives k = {float(k):g} on this game with m = {m} examples, and k is "
-                    f"never below 1; use a fraction of at least 1/m = {1 / m:.6g}"
-                )
-            return Capped(k=k)
-        if self.k > m:
-            raise InputError(
-                f"{self!r} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}: "
-                f"the smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
-            )
-        return self
+        k = resolve_share(repr(self), self.k, self.fraction, m)
+        return self if k == self.k else Capped(k=k)
 
     @property
     def cap(self) -> float:
         """The cap ν = 1/k, rounded to nearest."""
         return float(1 / self._resolved_k)
-
-    @property
-    def _exact_fraction(self) -> Fraction:
-        return Fraction(repr(self.fraction) if isinstance(self.fraction, float) else self.fraction)
 
     @property
     def _resolved_k(self) -> Fraction:
