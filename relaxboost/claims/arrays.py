@@ -1,0 +1,225 @@
+"""Fields that are arrays: matrices, vectors, distributions and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.claims.fields import (
+    DENOMINATORS,
+    Field,
+    Rng,
+    Sizes,
+    short,
+    simpler_numbers,
+    spelled_number,
+)
+from relaxboost.errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class _Entries(Field):
+    """Arrays of doubles in [low, high]."""
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
+        self.low, self.high, self.axes = float(low), float(high), axes
+
+    def _shape(self, sizes: Sizes) -> tuple[int, ...]:
+        return tuple(int(sizes[axis]) for axis in self.axes)
+
+    def random(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return uniform entries, ends only, short fractions, or many zeros."""
+        shape, kind = self._shape(sizes), rng.integers(4)
+        if kind == 0:
+            return rng.choice([self.low, self.high], shape)
+        value = rng.uniform(self.low, self.high, shape)
+        if kind == 1:
+            value = np.round(value * 4.0) / 4.0
+        elif kind == 2:
+            value = np.where(rng.random(shape) < 0.4, 0.0, value)
+        return self._clipped(value)
+
+    def changed(self, rng: Rng, value: Array, sizes: Sizes) -> Array:
+        """Return the array with one entry changed, or all of them a little."""
+        kind = rng.integers(5)
+        width = self.high - self.low
+        changed = value.copy()
+        if kind == 0:
+            return self._clipped(
+                value + rng.normal(size=value.shape) * width * 10 ** -rng.uniform(1, 3)
+            )
+        at = tuple(int(rng.integers(size)) for size in value.shape)
+        if kind == 1:
+            changed[at] = rng.choice([self.low, 0.0, self.high])
+        elif kind == 2:
+            changed[at] = rng.uniform(self.low, self.high)
+        else:
+            changed[at] += rng.normal() * width * 10 ** -rng.uniform(0.5, 3)
+        return self._clipped(changed)
+
+    def doubled(self, value: Array, axis: str, at: int) -> Array:
+        """Return the array with one row or column twice."""
+        for number in self._numbers(axis):
+            value = np.concatenate([value, np.take(value, [at], axis=number)], axis=number)
+        return value
+
+    def fewer(self, value: Array, axis: str, at: int) -> Array:
+        """Return the array without a row or column."""
+        for number in self._numbers(axis):
+            value = np.delete(value, at, axis=number)
+        return value
+
+    def simpler(self, value: Array) -> Iterator[Array]:
+        """Yield arrays of short fractions, all entries at once and then one by one."""
+        for denominator in DENOMINATORS:
+            rounded = self._clipped(np.round(value * denominator) / denominator)
+            if not np.array_equal(rounded, value):
+                yield rounded
+        for at in np.ndindex(value.shape):
+            for simple in simpler_numbers(float(value[at]), self.low, self.high):
+                one = value.copy()
+                one[at] = simple
+                yield one
+
+    def length(self, value: Array) -> float:
+        """Return the number of digits, with one for each entry."""
+        return float(sum(len(short(float(x))) for x in value.flat))
+
+    def extents(self, value: Array) -> dict[str, int]:
+        """Return the number of rows and columns."""
+        return dict(zip(self.axes, value.shape, strict=True))
+
+    def repaired(self, value: Array, sizes: Sizes) -> Array:
+        """Return the entries within range."""
+        return self._clipped(value)
+
+    def spell(self, value: Array) -> Any:
+        """Return nested lists of integers, fractions and doubles."""
+        if value.ndim > 1:
+            return [self.spell(row) for row in value]
+        return [spelled_number(float(x)) for x in value]
+
+    def read(self, spelled: Any) -> Array:
+        """Return an array."""
+        entries = np.array(_each(spelled), dtype=np.float64)
+        if entries.ndim != len(self.axes):
+            raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
+        return entries
+
+    def _numbers(self, axis: str) -> list[int]:
+        return [number for number, name in enumerate(self.axes) if name == axis]
+
+    def _clipped(self, value: Array) -> Array:
+        return np.clip(value, self.low, self.high) + 0.0  # no negative zeros
+
+
+class Matrix(_Entries):
+    """A matrix, by default with entries in [−1, 1] and axes "m" and "n"."""
+
+    def __init__(
+        self, low: float = -1.0, high: float = 1.0, axes: tuple[str, str] = ("m", "n")
+    ) -> None:
+        super().__init__(low, high, axes)
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return a matrix of a kind that is extremal for some inequality."""
+        m, n = self._shape(sizes)
+        kind = int(rng.integers(8))
+        small = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
+        square = np.eye(m)[:, np.arange(n) % m]
+        if kind == 0:
+            value = square
+        elif kind == 1:
+            value = 2.0 * square - 1.0
+        elif kind == 2:
+            value = 1.0 - 2.0 * square
+        elif kind == 3:  # opposite rows: no margin
+            value = rng.choice([-1.0, 1.0], (m, n))
+            value[m // 2 :] = -value[: m - m // 2]
+        elif kind == 4:  # one column a little better than nothing, the other all but one right
+            value = np.ones((m, n))
+            value[:, 0] = small
+            value[0, 1:] = -rng.random()
+        elif kind == 5:
+            value = rng.choice([-1.0, 1.0], (m, 1)) * np.ones((m, n))
+        elif kind == 6:  # separable by much
+            value = rng.uniform(small, 1.0, (m, n))
+        else:
+            value = small * rng.choice([-1.0, 1.0], (m, n))
+        return self._clipped(value * max(abs(self.low), abs(self.high), 1.0))
+
+
+class Vector(_Entries):
+    """A vector along an axis, with entries in [low, high]."""
+
+    def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
+        super().__init__(low, high, (axis,))
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return ties, a unit vector, or steps."""
+        (size,) = self._shape(sizes)
+        kind = rng.integers(3)
+        if kind == 0:
+            return self._clipped(np.full(size, rng.uniform(self.low, self.high)))
+        if kind == 1:
+            return self._clipped(np.eye(size)[0] * rng.choice([self.low, self.high]))
+        return self._clipped(np.linspace(self.low, self.high, size))
+
+
+class Distribution(Vector):
+    """Non-negative weights of sum 1 along an axis."""
+
+    def __init__(self, axis: str = "m") -> None:
+        super().__init__(axis, 0.0, 1.0)
+
+    def random(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return weights, some of them zero or nearly."""
+        (size,) = self._shape(sizes)
+        return self._clipped(rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))))
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return the uniform distribution, a vertex, or half and half."""
+        (size,) = self._shape(sizes)
+        pair = np.eye(size)[rng.integers(size)] + np.eye(size)[rng.integers(size)]
+        return self._clipped(pair if rng.random() < 0.5 else np.ones(size))
+
+    def _clipped(self, value: Array) -> Array:
+        positive = np.maximum(value, 0.0)
+        total = float(positive.sum())
+        if not total > 0.0:
+            return np.full(value.shape, 1.0 / value.size)
+        return positive if total == 1.0 else positive / total
+
+
+class Weights(Vector):
+    """Signed weights in the unit l1 ball along an axis."""
+
+    def __init__(self, axis: str = "n", radius: float = 1.0) -> None:
+        self.radius = radius
+        super().__init__(axis, -radius, radius)
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return zero, a vertex, or weights on the sphere."""
+        (size,) = self._shape(sizes)
+        kind = rng.integers(3)
+        if kind == 0:
+            return np.zeros(size)
+        if kind == 1:
+            return np.eye(size)[rng.integers(size)] * rng.choice([-1.0, 1.0]) * self.radius
+        return self._clipped(1e6 * rng.normal(size=size))
+
+    def _clipped(self, value: Array) -> Array:
+        total = float(np.abs(value).sum())
+        return value * (self.radius / total) if total > self.radius else value + 0.0
+
+
+def _each(spelled: Any) -> Any:
+    """Return nested lists with every spelled number as a float."""
+    if isinstance(spelled, (list, tuple)):
+        return [_each(entry) for entry in spelled]
+    return float(Fraction(spelled) if isinstance(spelled, str) else spelled)

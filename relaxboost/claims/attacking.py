@@ -1,0 +1,102 @@
+"""Attacking a claim: instances that minimise the slack, and the shrinking of what refutes it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from relaxboost.claims.checking import examine, generator
+from relaxboost.claims.measure import REFUTED
+from relaxboost.claims.verdict import Evidence, Finding, Verdict
+from relaxboost.parameters import count
+
+if TYPE_CHECKING:
+    from relaxboost.claims.claim import Claim, Statement
+    from relaxboost.claims.spaces import Values
+
+_DRAWN = 0.4
+"""Share of the budget for instances drawn; the rest climbs from the best of them."""
+_PATIENCE = 60
+"""Steps without success after which a climb starts again from the next best."""
+
+
+def attack(claim: Claim, budget: int = 2000, seed: int = 0) -> Verdict:
+    """Return the verdict of a search for counterexamples to a claim and to its corrections."""
+    start = time.perf_counter()
+    budget = count("budget", budget)
+    stated, *corrections = (
+        _attacked(claim, statement, budget, seed)
+        for statement in (claim.stated, *claim.corrections)
+    )
+    return Verdict(
+        id=claim.id,
+        recorded=claim.status,
+        stated=stated,
+        corrections=tuple(corrections),
+        seed=seed,
+        repeat=f"relaxboost claims attack {claim.id} --budget {budget} --seed {seed}",
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _attacked(claim: Claim, statement: Statement, budget: int, seed: int) -> Finding:
+    finding = Finding(statement.words)
+    found = _search(claim, statement, budget, seed, finding)
+    if found is not None:
+        finding.counterexample = _shrink(claim, statement, *found, budget)
+    return finding
+
+
+def _search(
+    claim: Claim, statement: Statement, budget: int, seed: int, finding: Finding
+) -> tuple[Values, Evidence] | None:
+    """Draw, then climb from the instances of least slack; return the first that refutes."""
+    pool: list[tuple[float, int, Values]] = []
+    drawn = max(1, int(_DRAWN * budget))
+    for number in range(drawn):
+        values = claim.space.draw(generator(claim, seed, number), number)
+        evidence = examine(claim, statement, values, f"instance {number}")
+        finding.add(evidence)
+        if evidence is not None:
+            if evidence.outcome == REFUTED:
+                return values, evidence
+            pool.append((evidence.slack.relative, number, values))
+    pool.sort(key=lambda entry: entry[:2])
+    rng = generator(claim, seed, 2**32 - 1)
+    left = budget - drawn
+    for best, _, values in pool:
+        failures = 0
+        while left > 0 and failures < _PATIENCE:
+            left -= 1
+            near = claim.space.neighbour(rng, values)
+            evidence = examine(claim, statement, near, f"step {budget - left} of the attack")
+            finding.add(evidence)
+            if evidence is not None and evidence.outcome == REFUTED:
+                return near, evidence
+            if evidence is not None and evidence.slack.relative < best:
+                values, best, failures = near, evidence.slack.relative, 0
+            else:
+                failures += 1
+    return None
+
+
+def _shrink(
+    claim: Claim, statement: Statement, values: Values, evidence: Evidence, budget: int
+) -> Evidence:
+    """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
+    left, origin = budget, f"{evidence.origin}, shrunk"
+    improved = True
+    while improved:
+        improved = False
+        length = claim.space.complexity(values)
+        for simpler in claim.space.smaller(values):
+            if claim.space.complexity(simpler) >= length:
+                continue
+            if left == 0:
+                return evidence
+            left -= 1
+            tried = examine(claim, statement, simpler, origin)
+            if tried is not None and tried.outcome == REFUTED:
+                values, evidence, improved = simpler, tried, True
+                break
+    return evidence

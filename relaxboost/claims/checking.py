@@ -1,0 +1,103 @@
+"""Checking a claim: instances in, a verdict out."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Vacuous
+from relaxboost.claims.verdict import Bound, Evidence, Finding, Verdict
+from relaxboost.parameters import count
+
+if TYPE_CHECKING:
+    from relaxboost.claims.claim import Claim, Statement
+    from relaxboost.claims.spaces import Values
+
+_GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
+
+
+def check(
+    claim: Claim, trials: int | None, seed: int, certificates: Path | str | None = None
+) -> Verdict:
+    """Return the verdict of a claim and its corrections on the same instances."""
+    start = time.perf_counter()
+    trials = claim.trials if trials is None else count("trials", trials)
+    folder = None if certificates is None else Path(certificates)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    statements = [claim.stated, *claim.corrections]
+    findings = [Finding(statement.words) for statement in statements]
+    for number, (origin, values) in enumerate(instances(claim, trials, seed)):
+        for place, (statement, finding) in enumerate(zip(statements, findings, strict=True)):
+            prefix = f"{claim.id}-{number}-{place}"
+            finding.add(examine(claim, statement, values, origin, folder, prefix))
+    asked = f" --trials {trials}" if trials != claim.trials else ""
+    return Verdict(
+        id=claim.id,
+        recorded=claim.status,
+        stated=findings[0],
+        corrections=tuple(findings[1:]),
+        seed=seed,
+        repeat=f"relaxboost claims check {claim.id}{asked} --seed {seed}",
+        seconds=time.perf_counter() - start,
+    )
+
+
+def instances(claim: Claim, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
+    """Yield the recorded counterexamples, then instances drawn; each depends on its number only."""
+    for number, spelled in enumerate(claim.counterexamples, 1):
+        yield f"recorded counterexample {number}", claim.space.read(spelled)
+    for number in range(trials):
+        yield f"instance {number}", claim.space.draw(generator(claim, seed, number), number)
+
+
+def generator(claim: Claim, seed: int, number: int) -> np.random.Generator:
+    """Return the generator of an instance."""
+    return np.random.default_rng([seed, zlib.crc32(claim.id.encode()), number])
+
+
+def examine(
+    claim: Claim,
+    statement: Statement,
+    values: Values,
+    origin: str,
+    folder: Path | None = None,
+    prefix: str = "",
+) -> Evidence | None:
+    """Measure a statement on an instance; None if it does not meet the hypotheses."""
+    x = claim.make(values)
+    try:
+        slacks = statement.measure(x)
+    except Vacuous:
+        return None
+    except Exception as error:
+        error.add_note(f"in {claim.id}, {origin}: {claim.space.spell(values)}")
+        raise
+    if not slacks:
+        return None
+    slack = min(slacks, key=lambda s: (_GRAVITY[s.outcome(claim.resolution)], s.relative))
+    return Evidence(
+        origin=origin,
+        instance=claim.space.spell(values),
+        slack=slack,
+        outcome=slack.outcome(claim.resolution),
+        slacks=slacks,
+        optima=tuple(_bounds(x, folder, prefix)),
+    )
+
+
+def _bounds(x: Instance, folder: Path | None, prefix: str) -> Iterator[Bound]:
+    for number, optimum in enumerate(x.optima):
+        file = ""
+        if folder is not None:
+            path = folder / f"{prefix}-{number}.json"
+            optimum.certificate().save(path)
+            file = str(path)
+        bracket = optimum.bracket
+        yield Bound(optimum.digest, str(bracket.lower), str(bracket.upper), file)

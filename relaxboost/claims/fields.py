@@ -1,0 +1,210 @@
+"""The kinds of data a claim is about: each can be drawn, changed, shrunk, spelled and read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relaxboost.errors import InputError
+
+Rng: TypeAlias = np.random.Generator
+Sizes: TypeAlias = Mapping[str, Any]
+
+DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
+"""Of the fractions tried when an instance is shrunk."""
+
+
+class Field:
+    """One named piece of data. Subclasses say how it is drawn, changed and made simpler."""
+
+    axes: tuple[str, ...] = ()
+    """The sizes it shares with other fields, e.g. ``("m", "n")``."""
+    varies = True
+    """Whether there is anything to change."""
+
+    def random(self, rng: Rng, sizes: Sizes) -> Any:
+        """Return a random value."""
+        raise NotImplementedError
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Any:
+        """Return a value at which inequalities tend to be tight; random by default."""
+        return self.random(rng, sizes)
+
+    def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
+        """Return a value near another."""
+        return self.random(rng, sizes)
+
+    def doubled(self, value: Any, axis: str, at: int) -> Any:
+        """Return the value with entry `at` along `axis` twice."""
+        return value
+
+    def fewer(self, value: Any, axis: str, at: int) -> Any:
+        """Return the value without entry `at` along `axis`."""
+        return value
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        """Yield simpler values."""
+        yield from ()
+
+    def length(self, value: Any) -> float:
+        """Return how much there is to read."""
+        return 1.0
+
+    def repaired(self, value: Any, sizes: Sizes) -> Any:
+        """Return the value brought back to where it must lie."""
+        return value
+
+    def extents(self, value: Any) -> dict[str, int]:
+        """Return the size along each axis."""
+        return {}
+
+    def spell(self, value: Any) -> Any:
+        """Return the value as JSON has it."""
+        return value
+
+    def read(self, spelled: Any) -> Any:
+        """Return the value that was spelled."""
+        return spelled
+
+
+class Real(Field):
+    """A number in [low, high], drawn uniformly, or so that its logarithm is uniform."""
+
+    def __init__(self, low: float, high: float, log: bool = False) -> None:
+        self.low, self.high, self.log = float(low), float(high), log
+
+    def random(self, rng: Rng, sizes: Sizes) -> float:
+        """Return a random number."""
+        if self.log:
+            return float(np.exp(rng.uniform(math.log(self.low), math.log(self.high))))
+        return float(rng.uniform(self.low, self.high))
+
+    def structured(self, rng: Rng, sizes: Sizes) -> float:
+        """Return one of the ends, or a simple number between them."""
+        simple = round(self.random(rng, sizes), 1)
+        return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
+
+    def changed(self, rng: Rng, value: float, sizes: Sizes) -> float:
+        """Return a number near."""
+        if rng.random() < 0.2:
+            return self.random(rng, sizes)
+        step = float(rng.normal()) * 10 ** -float(rng.uniform(0.5, 3))
+        near = value * math.exp(step) if self.log else value + step * (self.high - self.low)
+        return min(max(near, self.low), self.high)
+
+    def simpler(self, value: float) -> Iterator[float]:
+        """Yield short fractions near."""
+        yield from simpler_numbers(value, self.low, self.high)
+
+    def length(self, value: float) -> float:
+        """Return the number of digits."""
+        return float(len(short(value)))
+
+    def spell(self, value: float) -> Any:
+        """Return an integer, a fraction or a double."""
+        return spelled_number(value)
+
+    def read(self, spelled: Any) -> float:
+        """Return a number."""
+        return float(Fraction(spelled) if isinstance(spelled, str) else spelled)
+
+
+class Whole(Field):
+    """A whole number between two others; an end may be an axis, ``Whole(1, "m")``."""
+
+    def __init__(self, low: int | str, high: int | str) -> None:
+        self.low, self.high = low, high
+
+    def _range(self, sizes: Sizes) -> tuple[int, int]:
+        low, high = (int(sizes[e]) if isinstance(e, str) else e for e in (self.low, self.high))
+        return low, max(low, high)
+
+    def random(self, rng: Rng, sizes: Sizes) -> int:
+        """Return any of them."""
+        low, high = self._range(sizes)
+        return int(rng.integers(low, high + 1))
+
+    def structured(self, rng: Rng, sizes: Sizes) -> int:
+        """Return one of the ends."""
+        return int(rng.choice(self._range(sizes)))
+
+    def changed(self, rng: Rng, value: int, sizes: Sizes) -> int:
+        """Return one of the next ones."""
+        low, high = self._range(sizes)
+        return min(max(value + int(rng.choice([-2, -1, 1, 2])), low), high)
+
+    def simpler(self, value: int) -> Iterator[int]:
+        """Yield smaller ones."""
+        if isinstance(self.low, int):
+            yield from (
+                x for x in dict.fromkeys((self.low, value // 2, value - 1)) if self.low <= x < value
+            )
+
+    def length(self, value: int) -> float:
+        """Return the number itself, as a run of so many rounds is what has to be followed."""
+        return 1.0 + math.log1p(abs(value))
+
+    def repaired(self, value: int, sizes: Sizes) -> int:
+        """Return the number within its range."""
+        low, high = self._range(sizes)
+        return min(max(value, low), high)
+
+    def read(self, spelled: Any) -> int:
+        """Return a whole number."""
+        return int(spelled)
+
+
+class Choice(Field):
+    """One of several named things; the instance holds the name, and a check looks it up."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.varies = len(names) > 1
+
+    def random(self, rng: Rng, sizes: Sizes) -> str:
+        """Return any name."""
+        return self.names[int(rng.integers(len(self.names)))]
+
+    def simpler(self, value: str) -> Iterator[str]:
+        """Yield the names that come first."""
+        yield from self.names[: self.names.index(value)] if value in self.names else ()
+
+    def length(self, value: str) -> float:
+        """Return the position."""
+        return 1.0 + (self.names.index(value) if value in self.names else len(self.names))
+
+    def read(self, spelled: Any) -> str:
+        """Return the name."""
+        if spelled not in self.names:
+            raise InputError(f"{spelled!r} is none of {', '.join(self.names)}")
+        return str(spelled)
+
+
+def short(x: float) -> str:
+    """Return a double as the short fraction it is nearest to, else as the shortest decimal."""
+    if not math.isfinite(x):
+        return repr(float(x))
+    fraction = Fraction(x).limit_denominator(1000)
+    if float(fraction) == x and abs(fraction.numerator) < 10_000:
+        return str(fraction)
+    return repr(float(x))
+
+
+def spelled_number(x: float) -> Any:
+    """Return a double as JSON has it: an integer, a short fraction "1/10", or itself."""
+    if math.isfinite(x) and x == int(x):
+        return int(x)
+    text = short(x)
+    return text if "/" in text else x
+
+
+def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
+    """Yield shorter numbers near x, the shortest first."""
+    length = len(short(x))
+    for simple in (0.0, 1.0, -1.0, *(round(x * d) / d for d in DENOMINATORS)):
+        if low <= simple <= high and simple != x and len(short(simple)) <= length:
+            yield simple + 0.0

@@ -1,0 +1,102 @@
+"""One instance of a claim: its data, and the certified optima that its check asked for."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from relaxboost.claims.measure import Bracket
+from relaxboost.errors import InputError
+
+if TYPE_CHECKING:
+    from relaxboost.certificates import Certificate
+    from relaxboost.game import Game
+
+_EXACT_ENTRIES = 20_000
+"""Largest game, in entries, whose optimum is computed in fractions."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A certified optimum that a check has used."""
+
+    game: Game
+    d: Any
+    w: Any
+    """(support, coefficients)."""
+    bracket: Bracket
+
+    @property
+    def digest(self) -> str:
+        """What names the game in certificates and reference sets."""
+        return self.game.digest
+
+    def certificate(self) -> Certificate:
+        """Return the certificate, complete with the matrix, for ``relaxboost check``."""
+        from relaxboost.certificates import certify
+
+        return certify(self.game, d=self.d, w=self.w, inline=True)
+
+
+class Instance:
+    """The data of a claim as attributes: ``x.A`` is an array, ``x.epsilon`` a number.
+
+    Parameters
+    ----------
+    values : mapping
+        From name to value, as the claim's `Space` draws and reads it.
+    """
+
+    def __init__(self, values: Mapping[str, Any], spelled: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self._spelled = spelled
+        self.optima: list[Optimum] = []
+        """The optima asked for so far."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_values"][name]
+        except KeyError:
+            raise AttributeError(
+                f"this claim has no {name!r}; its data: {', '.join(self.__dict__['_values'])}"
+            ) from None
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A generator that depends on the data alone, for checks that try points of their own."""
+        return np.random.default_rng(zlib.crc32(json.dumps(self._spelled).encode()))
+
+    def optimum(self, game: Game) -> Bracket:
+        """Return a certified bracket of the optimum of a game, and keep the proof.
+
+        Polyhedral games over the l1 ball or the simplex are solved in fractions, so that the
+        bracket is a point; others by `relaxboost.reference`.
+        """
+        found = _exactly(game) or _numerically(game)
+        self.optima.append(found)
+        return found.bracket
+
+
+def _exactly(game: Game) -> Optimum | None:
+    from relaxboost.certificates import exact_optimum
+
+    if game.m * game.n > _EXACT_ENTRIES:
+        return None
+    try:
+        found = exact_optimum(game)
+    except InputError:  # not a linear program with rational data
+        return None
+    return Optimum(game, found.d, (found.support, found.w), Bracket(found.lower, found.upper))
+
+
+def _numerically(game: Game) -> Optimum:
+    from relaxboost.solvers import reference
+
+    found = reference(game)
+    lower, upper = sorted((found.lower, found.upper))  # numerical bounds may cross by a little
+    return Optimum(game, found.d, (found.support, found.coefficients), Bracket(lower, upper))

@@ -1,0 +1,182 @@
+"""What an instance says about an inequality: an interval that contains its slack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from relaxboost.errors import InputError
+from relaxboost.rounding import float_down, float_up
+
+_ROUNDING = 1e-12
+"""Relative error granted to a float that a check computed; brackets and fractions have none."""
+
+HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
+
+
+class Vacuous(Exception):
+    """The hypotheses of a claim are not met by an instance."""
+
+
+def assume(hypothesis: bool) -> None:
+    """Leave an instance out, as one that the claim says nothing about, unless `hypothesis`."""
+    if not hypothesis:
+        raise Vacuous
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A number known to lie in [lower, upper]; ends are exact, floats as well as fractions."""
+
+    lower: Number
+    upper: Number
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise InputError(f"a bracket needs lower <= upper, got [{self.lower}, {self.upper}]")
+
+    def __neg__(self) -> Bracket:
+        return Bracket(-self.upper, -self.lower)
+
+    def __add__(self, other: Quantity) -> Bracket:
+        other = bracket(other)
+        return Bracket(_sum(self.lower, other.lower), _sum(self.upper, other.upper))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Quantity) -> Bracket:
+        return self + -bracket(other)
+
+    def __rsub__(self, other: Quantity) -> Bracket:
+        return bracket(other) + -self
+
+    def __mul__(self, factor: Number) -> Bracket:
+        """Multiply by a number, which is taken to be exact."""
+        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
+            ends = sorted((self.lower * factor, self.upper * factor))
+            return Bracket(ends[0], ends[1])
+        low, high = sorted(Fraction(end) * Fraction(factor) for end in (self.lower, self.upper))
+        return Bracket(low, high)
+
+    __rmul__ = __mul__
+
+    @property
+    def middle(self) -> float:
+        """A float within the bracket."""
+        lower, upper = float(self.lower), float(self.upper)
+        return lower if lower == upper else lower + (upper - lower) / 2.0
+
+
+Number: TypeAlias = int | float | Fraction
+Quantity: TypeAlias = Number | Bracket
+
+
+def bracket(value: Quantity) -> Bracket:
+    """Return a bracket of a quantity: exact for integers and fractions, wider for floats.
+
+    A float is taken for the result of a short computation, and so for known to 1e-12 of its size
+    only (and 1e-12 at least); a float that is meant exactly is written ``Fraction(x)``.
+    """
+    if isinstance(value, Bracket):
+        return value
+    if isinstance(value, (int, Fraction)):
+        return Bracket(value, value)
+    value = float(value)
+    if math.isnan(value):
+        raise InputError("a quantity of a claim came out as nan")
+    if math.isinf(value):
+        return Bracket(value, value)
+    error = _ROUNDING * max(1.0, abs(value))
+    return Bracket(value - error, value + error)
+
+
+def _sum(a: Number, b: Number) -> Number:
+    """Return a + b, exactly."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return float(a) + float(b)
+    return Fraction(a) + Fraction(b)
+
+
+@dataclass(frozen=True)
+class Slack:
+    """right − left of an inequality left <= right, which must not be negative.
+
+    Of an equality it is −|left − right|, so that it is negative or zero.
+    """
+
+    low: float
+    high: float
+    """The slack lies in [low, high]; the ends are rounded outwards."""
+    left: float
+    right: float
+    where: str = ""
+    """Which of the inequalities of an instance this is."""
+    round: int | None = None
+    """The round of a run it belongs to."""
+    equality: bool = False
+
+    def outcome(self, resolution: float) -> str:
+        """Return "holds", "tight", "undecided" or "refuted".
+
+        "tight" is where the interval contains 0 and reaches below it by `resolution` at most: the
+        two sides are equal as far as that can be told.
+        """
+        if self.high < 0.0:
+            return REFUTED
+        if self.low >= 0.0:
+            return HOLDS
+        return TIGHT if self.low >= -resolution else UNDECIDED
+
+    @property
+    def relative(self) -> float:
+        """The middle of the slack over |left| + |right|, in [−1, 1]; 1 where both are 0."""
+        size = abs(self.left) + abs(self.right)
+        if size == math.inf:
+            return -1.0 if self.high < 0.0 else 1.0
+        if self.equality:
+            return self.high / size if size else 1.0
+        return max(-1.0, min(1.0, (self.low + self.high) / 2.0 / size)) if size else 1.0
+
+    def __str__(self) -> str:
+        relation = "=" if self.equality else "<="
+        at = ", ".join(
+            part for part in (self.where, f"round {self.round}" if self.round else "") if part
+        )
+        text = f"{self.left:.6g} {relation} {self.right:.6g}"
+        if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
+            text += f", ratio {self.left / self.right:.4f}"
+        return f"{text} ({at})" if at else text
+
+
+def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
+    """Measure left <= right."""
+    a, b = bracket(left), bracket(right)
+    if math.isinf(b.middle) and a.middle == b.middle:
+        return Slack(0.0, 0.0, a.middle, b.middle, where, round)
+    low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
+    return Slack(low, high, a.middle, b.middle, where, round)
+
+
+def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
+    """Measure left >= right."""
+    return at_most(right, left, where, round)
+
+
+def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
+    """Measure left = right."""
+    a, b = bracket(left), bracket(right)
+    if a == b and (math.isinf(a.middle) or a.lower == a.upper):
+        return Slack(0.0, 0.0, a.middle, b.middle, where, round, True)
+    most = max(_end(b.upper, a.lower, float_up), _end(a.upper, b.lower, float_up))
+    least = max(_end(b.lower, a.upper, float_down), _end(a.lower, b.upper, float_down), 0.0)
+    return Slack(-most, -least, a.middle, b.middle, where, round, True)
+
+
+def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
+    """Return a − b, rounded."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return float(a) - float(b)
+    return rounding(Fraction(a) - Fraction(b))

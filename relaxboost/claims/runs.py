@@ -1,0 +1,79 @@
+"""Runs of boosters, round by round, as claims about algorithms look at them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.boosters.corrective import Corrective
+from relaxboost.boosters.rounds import rounds
+from relaxboost.game import Game
+from relaxboost.relaxations import KLPenalty
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Round:
+    """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
+
+    number: int
+    w: Vector
+    d: Vector
+    gap: float
+    """<d_t, A(e_j − w_t)>, what the figure tests."""
+    lower: float
+    """The relaxed margin of w_t, F(A w_t)."""
+    upper: float
+    """f(d_t) + ‖Aᵀd_t‖_inf."""
+    step: float
+    """The step that led to w_t."""
+
+
+def fig1(
+    game: Game,
+    epsilon: float,
+    *,
+    step: str = "fig1",
+    max_rounds: int | None = None,
+    to_gap: float | None = None,
+) -> list[Round]:
+    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it.
+
+    Parameters
+    ----------
+    game : Game
+        Over the unit l1 ball, with entries in [−1, 1].
+    epsilon : float
+        The ε of β.
+    step : str
+        Another step rule, as for `relaxboost.solve`.
+    max_rounds : int, optional
+        Stop there at the latest.
+    to_gap : float, optional
+        Test the gap against this instead of `epsilon`.
+    """
+    threshold = epsilon if to_gap is None else to_gap
+    trace: list[Round] = []
+    for state in rounds(game, Corrective(game, beta(game.m, epsilon), step)):
+        w = np.zeros(game.n or 0)
+        support, coefficients = state.active.coefficients(state.active.snapshot())
+        w[support] = coefficients
+        bounds = state.lower, state.upper
+        trace.append(Round(state.round, w, state.d, state.smoothed_gap, *bounds, state.step))
+        if state.smoothed_gap <= threshold or state.round == max_rounds:
+            break
+    return trace
+
+
+def beta(m: int, epsilon: float) -> float:
+    """Return ε/(2 log m), and a β that smooths nothing away where m = 1."""
+    return epsilon / (2.0 * math.log(m)) if m > 1 else 1.0
+
+
+def smoothed(game: Game, epsilon: float) -> Game:
+    """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
+    return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))

@@ -1,0 +1,138 @@
+"""Where the instances of a claim come from: fields that can be drawn, changed, shrunk and spelled.
+
+A claim names its data once, ``Space(A=Matrix(), k=Whole(1, "m"))``; random and structured
+instances, the steps of the attack, the shrinking of what it finds and the spelling in files all
+follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from relaxboost.claims.fields import Field, Rng
+from relaxboost.errors import InputError
+
+Values: TypeAlias = dict[str, Any]
+
+
+class Space:
+    """The data of a claim: named fields, and the ranges of the sizes they share.
+
+    Parameters
+    ----------
+    sizes : mapping, optional
+        The least and the largest number of rows, columns, or whatever an axis is called, of the
+        instances drawn. By default m in 1..8 and n in 1..6.
+    **fields : Field
+        `Matrix`, `Vector`, `Distribution`, `Weights`, `Real`, `Whole`, `Choice`.
+    """
+
+    def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
+        self.fields = fields
+        axes = {axis for field in fields.values() for axis in field.axes}
+        usual = {"m": (1, 8), "n": (1, 6)}
+        self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
+        unknown = set(sizes or {}) - axes
+        if unknown:
+            raise InputError(f"no field has an axis {', '.join(sorted(unknown))}; axes: {axes}")
+
+    def draw(self, rng: Rng, number: int = 0) -> Values:
+        """Return a random instance; every third one is structured, the first ones are small."""
+        sizes = {}
+        for axis, (least, most) in sorted(self.sizes.items()):
+            grown = least + round((most - least) * min(1.0, 0.3 + number / 20.0))
+            sizes[axis] = int(rng.integers(least, max(least, grown) + 1))
+        structured = number % 3 == 2
+        values: Values = {}
+        for name, field in self.fields.items():
+            make = field.structured if structured else field.random
+            values[name] = make(rng, {**sizes, **_numbers(values)})
+        return values
+
+    def neighbour(self, rng: Rng, values: Values) -> Values:
+        """Return an instance near another: one field changed, or a row or column more or less."""
+        axes = sorted(self.sizes)
+        changed = dict(values)
+        if axes and rng.random() < 0.2:
+            axis = axes[int(rng.integers(len(axes)))]
+            least, most = self.sizes[axis]
+            size = self.size(values, axis)
+            if rng.random() < 0.5 and size > least:
+                return self.without(values, axis, int(rng.integers(size)))
+            if size < most:
+                at = int(rng.integers(size))
+                for name, field in self.fields.items():
+                    if axis in field.axes:
+                        changed[name] = field.doubled(values[name], axis, at)
+                return self._repaired(changed)
+        names = [name for name, field in self.fields.items() if field.varies]
+        name = names[int(rng.integers(len(names)))]
+        sizes = {**self._sizes(values), **_numbers(values)}
+        changed[name] = self.fields[name].changed(rng, values[name], sizes)
+        return self._repaired(changed)
+
+    def smaller(self, values: Values) -> Iterator[Values]:
+        """Yield simpler instances, the simplest first: fewer rows and columns, shorter numbers."""
+        for axis in sorted(self.sizes):
+            size = self.size(values, axis)
+            if size > self.sizes[axis][0]:
+                for at in range(size):
+                    yield self.without(values, axis, at)
+        for name, field in self.fields.items():
+            for simpler in field.simpler(values[name]):
+                yield self._repaired({**values, name: simpler})
+
+    def without(self, values: Values, axis: str, at: int) -> Values:
+        """Return an instance with one row (column, ...) less."""
+        fewer = {
+            name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
+            for name, field in self.fields.items()
+        }
+        return self._repaired(fewer)
+
+    def size(self, values: Values, axis: str) -> int:
+        """Return how many rows (columns, ...) an instance has."""
+        return self._sizes(values)[axis]
+
+    def complexity(self, values: Values) -> float:
+        """Return how much there is to read: the digits of all its numbers."""
+        return sum(field.length(values[name]) for name, field in self.fields.items())
+
+    def spell(self, values: Values) -> dict[str, Any]:
+        """Return an instance as JSON has it: short fractions as "1/10", else doubles."""
+        return {name: field.spell(values[name]) for name, field in self.fields.items()}
+
+    def read(self, spelled: Mapping[str, Any]) -> Values:
+        """Return the instance that `spell` wrote, or a person did."""
+        missing = set(self.fields) ^ set(spelled)
+        if missing:
+            raise InputError(
+                f"an instance of this claim has {', '.join(self.fields)}; "
+                f"missing or not known: {', '.join(sorted(missing))}"
+            )
+        values = {name: field.read(spelled[name]) for name, field in self.fields.items()}
+        self._sizes(values)
+        return values
+
+    def _sizes(self, values: Values) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for name, field in self.fields.items():
+            for axis, size in field.extents(values[name]).items():
+                if sizes.setdefault(axis, size) != size:
+                    raise InputError(
+                        f"{name} has {size} entries along {axis}, others {sizes[axis]}"
+                    )
+        return sizes
+
+    def _repaired(self, values: Values) -> Values:
+        """Return the instance with numbers that depend on sizes brought back into range."""
+        sizes = self._sizes(values)
+        repaired: Values = {}
+        for name, field in self.fields.items():
+            repaired[name] = field.repaired(values[name], {**sizes, **_numbers(repaired)})
+        return repaired
+
+
+def _numbers(values: Values) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if isinstance(value, (int, float))}

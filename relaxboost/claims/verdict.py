@@ -1,0 +1,218 @@
+"""What a check of a claim found: evidence, from which the status follows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
+
+FAILS, CORRECTED = "fails", "holds with correction"
+"""Statuses beside "holds" and "undecided"."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A certified optimum as a verdict keeps it."""
+
+    digest: str
+    lower: str
+    upper: str
+    """Fractions or doubles, as text."""
+    file: str = ""
+    """The certificate, where certificates were asked for."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An instance and what was measured on it."""
+
+    origin: str
+    """Where it comes from, e.g. "recorded counterexample 1" or "instance 17"."""
+    instance: dict[str, Any]
+    """Its data, as `Space.spell` writes them."""
+    slack: Slack
+    """The one that decides."""
+    outcome: str
+    slacks: tuple[Slack, ...]
+    """All of them, in order: for an algorithm, the trace of left and right sides."""
+    optima: tuple[Bound, ...]
+
+    def data(self) -> dict[str, Any]:
+        """Return the evidence as JSON has it."""
+        return {
+            "origin": self.origin,
+            "instance": self.instance,
+            "outcome": self.outcome,
+            "slack": [self.slack.low, self.slack.high],
+            "left": self.slack.left,
+            "right": self.slack.right,
+            "where": self.slack.where,
+            "round": self.slack.round,
+            "optima": [vars(bound) for bound in self.optima],
+        }
+
+
+@dataclass
+class Finding:
+    """What the instances say about one statement: a claim as stated, or a correction of it."""
+
+    words: str
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many instances held, were tight, undecided, refuted; and "vacuous" ones."""
+    slacks: list[float] = field(default_factory=list)
+    """The least relative slack of each instance."""
+    inequalities: int = 0
+    least: Evidence | None = None
+    """The instance of least relative slack among those not refuted."""
+    counterexample: Evidence | None = None
+    """The first that refutes the statement; after an attack, the smallest."""
+    optima: int = 0
+    """Certified optima used."""
+
+    @property
+    def status(self) -> str:
+        """ "fails", "undecided" or "holds"."""
+        if self.counts[REFUTED]:
+            return FAILS
+        if self.counts[UNDECIDED] or not self.tried:
+            return UNDECIDED
+        return HOLDS
+
+    @property
+    def tried(self) -> int:
+        """Instances that meet the hypotheses."""
+        return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
+
+    def add(self, evidence: Evidence | None) -> None:
+        """Count an instance; None is one that does not meet the hypotheses."""
+        if evidence is None:
+            self.counts["vacuous"] += 1
+            return
+        self.counts[evidence.outcome] += 1
+        self.slacks.append(evidence.slack.relative)
+        self.inequalities += len(evidence.slacks)
+        self.optima += len(evidence.optima)
+        if evidence.outcome == REFUTED:
+            if self.counterexample is None:
+                self.counterexample = evidence
+        elif self.least is None or rank(evidence) < rank(self.least):
+            self.least = evidence
+
+    def data(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "statement": self.words,
+            "status": self.status,
+            "instances": self.tried,
+            "counts": dict(sorted(self.counts.items())),
+            "inequalities": self.inequalities,
+            "optima": self.optima,
+            "least": None if self.least is None else self.least.data(),
+            "counterexample": None if self.counterexample is None else self.counterexample.data(),
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The evidence for and against a claim, and the status that follows from it.
+
+    ``status`` is "holds", "fails", "holds with correction" (it fails as stated, and every
+    corrected statement holds on the same instances) or "undecided".
+    """
+
+    id: str
+    recorded: str
+    """The status that the claim is on record with."""
+    stated: Finding
+    corrections: tuple[Finding, ...]
+    seed: int
+    repeat: str
+    """The command that repeats it."""
+    seconds: float
+
+    @property
+    def status(self) -> str:
+        """The status that the evidence gives."""
+        if self.stated.status != FAILS or not self.corrections:
+            return self.stated.status
+        found = {finding.status for finding in self.corrections}
+        if found == {HOLDS}:
+            return CORRECTED
+        return FAILS if FAILS in found else UNDECIDED
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the evidence gives the status on record."""
+        return self.status == self.recorded
+
+    @property
+    def counterexample(self) -> Evidence | None:
+        """What refutes the claim as stated, if anything does."""
+        return self.stated.counterexample
+
+    @property
+    def decisive(self) -> Evidence | None:
+        """The instance to look at first: the counterexample, or the one of least slack."""
+        return self.stated.counterexample or self.stated.least
+
+    def data(self) -> dict[str, Any]:
+        """Return the verdict as JSON has it."""
+        return {
+            "id": self.id,
+            "status": self.status,
+            "recorded": self.recorded,
+            "agrees": self.agrees,
+            "stated": self.stated.data(),
+            "corrections": [finding.data() for finding in self.corrections],
+            "seed": self.seed,
+            "repeat": self.repeat,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.id}: {self.status}" + ("" if self.agrees else f", not {self.recorded}")]
+        for title, finding in self._findings():
+            lines.append(f"  {title}: {finding.status} on {_counted(finding)}")
+            if finding.counterexample is not None:
+                lines.append(f"    refuted: {finding.counterexample.slack}")
+                lines.append(
+                    f"      by {finding.counterexample.origin}: "
+                    f"{spelled(finding.counterexample.instance)}"
+                )
+            if finding.least is not None:
+                lines.append(f"    least slack: {finding.least.slack}, {finding.least.origin}")
+        lines.append(f"  again: {self.repeat}")
+        return "\n".join(lines)
+
+    def _findings(self) -> Sequence[tuple[str, Finding]]:
+        corrected = [(f"corrected, {finding.words}", finding) for finding in self.corrections]
+        return [("as stated", self.stated), *corrected]
+
+
+def rank(evidence: Evidence) -> tuple[bool, float]:
+    """Return what orders evidence: the refuted first, then by relative slack."""
+    return evidence.outcome != REFUTED, evidence.slack.relative
+
+
+def spelled(instance: dict[str, Any]) -> str:
+    """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
+    return ", ".join(f"{name} = {_plain(value)}" for name, value in instance.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_plain(entry) for entry in value) + "]"
+    return str(value)
+
+
+def _counted(finding: Finding) -> str:
+    parts = [f"{finding.tried} instance{'s' * (finding.tried != 1)}"]
+    for outcome in (TIGHT, UNDECIDED, REFUTED, "vacuous"):
+        if finding.counts[outcome]:
+            parts.append(f"{finding.counts[outcome]} {outcome}")
+    if finding.optima:
+        parts.append(f"{finding.optima} certified optima")
+    return ", ".join(parts)
