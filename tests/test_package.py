@@ -25,6 +25,7 @@ FLOORS = [
     {"datasets"},
     {"references", "ensembles"},
     {"report", "plots"},
+    {"claims"},
     {"testing"},
     {"commands"},
     {"cli"},

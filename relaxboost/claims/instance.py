@@ -85,7 +85,7 @@ class Instance:
 def _exactly(game: Game) -> Optimum | None:
     from relaxboost.certificates import exact_optimum
 
-    if game.m * game.n > _EXACT_ENTRIES:
+    if game.m * (game.n or 0) > _EXACT_ENTRIES:
         return None
     try:
         found = exact_optimum(game)
