@@ -84,11 +84,13 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, combined, corrective, totally-corrective.",
+    help="auto, combined, corrective, totally-corrective; for the hard margin over l1 also "
+    "adaboost (give --max-rounds or --time-limit) and adaboost-star.",
 )
 @click.option(
     "--step",
-    help="With --method corrective: fig1 (default), classic, line-search, away, pairwise.",
+    help="With --method corrective: fig1 (default), classic, line-search, away, pairwise. "
+    "With --method adaboost: classical (default), lecture, line-search.",
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")

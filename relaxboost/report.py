@@ -79,7 +79,10 @@ def data(solution: Solution) -> dict[str, Any]:
 
 def _rounds(s: Solution) -> str:
     rounds = f"{s.rounds} round{'s' * (s.rounds != 1)}"
-    return rounds if np.isnan(s.bound) else f"{rounds} (Fig. 1 needs at most {s.bound:.3g})"
+    if np.isnan(s.bound):
+        return rounds
+    who = "it" if s.method == "adaboost-star" else "Fig. 1"
+    return f"{rounds} ({who} needs at most {s.bound:.3g})"
 
 
 def _level(q: float) -> str:

@@ -36,9 +36,9 @@ class Record(NamedTuple):
     columns: int
     """Columns with non-zero weight."""
     step: float
-    """Step taken to reach this round (nan for a totally corrective one)."""
+    """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
     inner: str
-    """How d_t was made: "smoothed", "lp" or "hull"."""
+    """How d_t was made: "smoothed", "lp", "conic" or "hull"; "exponential" by AdaBoost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,8 @@ class Solution:
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
     its own test) over the unit l1 ball; `OuterSet.rounds_bound` for others. Proved for the steps
     "fig1" and "line-search" and for the smoothed totally corrective update; a yardstick for the
-    rest. nan where beta was chosen by hand or the weak learner has slack."""
+    rest. nan where beta was chosen by hand or the weak learner has slack. For AdaBoost*,
+    2 log(m) / tol² rounded up and a round to look; nan for AdaBoost."""
     message: str = ""
     """The status in a sentence."""
     history: tuple[Record, ...] = field(default=(), repr=False)

@@ -130,6 +130,20 @@ def test_a_gap_not_reached_is_status_one(csv):
     assert "<= rho <=" in result.stdout
 
 
+def test_adaboost(csv, capsys):
+    arguments = ["solve", str(csv), "--label", "quality", "--method", "adaboost"]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--step", "classical", "--max-rounds", "1000", "--tol", "1e-9"])
+    assert ended.value.code == 1
+    assert "method:     adaboost (classical), 1000 rounds" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "give max_rounds or time_limit" in capsys.readouterr().err
+    main([*arguments[:-1], "adaboost-star", "--tol", "0.2"])
+    assert "rounds (it needs at most 221)" in capsys.readouterr().out
+
+
 def test_ctrl_c_prints_the_best_bracket(csv):
     """On a terminal, once the progress bar counts rounds, Ctrl-C ends the run, not the answer."""
     import pty

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import atanh, ceil, exp, log
 
 import numpy as np
 from flint import arb, ctx, fmpq
@@ -114,6 +114,59 @@ def average_of_smallest(u: np.ndarray, k: Fraction | float) -> Fraction:
     if k != whole:
         total += (k - whole) * ordered[ceil(k) - 1]
     return total / k
+
+
+class AdaBoostTwin:
+    """AdaBoost and AdaBoost* with lists and loops, told which column to take."""
+
+    def __init__(self, A: np.ndarray, rule: str, nu: float = 0.0) -> None:
+        self.A = [[float(a) for a in row] for row in A]
+        self.m, self.n = A.shape
+        self.rule, self.nu, self.least = rule, nu, float("inf")
+        self.w = [0.0] * self.n
+
+    def margins(self) -> list[float]:
+        return [sum(a * x for a, x in zip(row, self.w, strict=True)) for row in self.A]
+
+    def risk(self) -> float:
+        return sum(exp(-u) for u in self.margins()) / self.m
+
+    def d(self) -> list[float]:
+        weights = [exp(-u) for u in self.margins()]
+        return [x / sum(weights) for x in weights]
+
+    def edges(self) -> list[float]:
+        d = self.d()
+        return [sum(d[i] * self.A[i][j] for i in range(self.m)) for j in range(self.n)]
+
+    def take(self, j: int) -> float:
+        """Take the step along column j, and return its length."""
+        edge = self.edges()[j]
+        sign, gamma = (1, edge) if edge > 0 else (-1, -edge)
+        if self.rule == "lecture":
+            eta = gamma
+        elif self.rule == "classical":
+            eta = log((1 + gamma) / (1 - gamma)) / 2
+        elif self.rule == "star":
+            self.least = min(self.least, gamma)
+            rho = self.least - self.nu
+            eta = log((1 + gamma) / (1 - gamma)) / 2 - log((1 + rho) / (1 - rho)) / 2
+        else:
+            eta = self.bisect(j, sign)
+        self.w[j] += sign * eta
+        return eta
+
+    def bisect(self, j: int, sign: int) -> float:
+        """Return the step at which the derivative of the risk changes its sign."""
+        d, column = self.d(), [sign * self.A[i][j] for i in range(self.m)]
+        if min(column) >= 0:
+            return atanh(1 - 2**-53)  # what is agreed on where there is no minimiser
+        low, high = 0.0, 100.0
+        for _ in range(200):
+            eta = (low + high) / 2
+            falls = sum(p * a * exp(-eta * a) for p, a in zip(d, column, strict=True)) > 0
+            low, high = (eta, high) if falls else (low, eta)
+        return eta
 
 
 def best_by_linear_program(A: np.ndarray) -> float:

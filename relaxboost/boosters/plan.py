@@ -6,6 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from relaxboost.boosters.adaboost import (
+    ADABOOST_STEPS,
+    AdaBoost,
+    AdaBoostStar,
+    star_rounds,
+    working_accuracy,
+)
 from relaxboost.boosters.combined import Combined
 from relaxboost.boosters.corrective import EXCHANGING, STEPS, Corrective
 from relaxboost.boosters.hull import HullCorrective
@@ -18,11 +25,15 @@ from relaxboost.boosters.totally_corrective import (
 )
 from relaxboost.errors import InputError
 from relaxboost.game import Game
-from relaxboost.outer import AtomicSet
+from relaxboost.outer import AtomicSet, L1Ball
+from relaxboost.relaxations import HardMargin
 
-METHODS = ("auto", "combined", "corrective", "totally-corrective")
+METHODS = ("auto", "combined", "corrective", "totally-corrective", "adaboost", "adaboost-star")
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 SMOOTHINGS = ("entropy", "binary-entropy")
+
+_STEPS_OF = {"corrective": STEPS, "adaboost": ADABOOST_STEPS}
+"""The methods that have step rules."""
 
 _POINTLESS_SMOOTHING = 0.02
 """Below this gap, for atoms of size 1, an exact program takes over from smoothing; see
@@ -37,6 +48,10 @@ class Plan:
 
     name: str
     make: Callable[[float], Update]
+    endless: str = ""
+    """Why a run may never get to tol, if that is so: it then needs a limit."""
+    bound: float | None = None
+    """Rounds it needs at most to a certified gap of tol, nan if unknown; None: as Fig. 1."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +72,7 @@ def make_plan(game: Game, options: Options) -> Plan:
     o = options
     for name, value, known in (
         ("method", o.method, METHODS),
-        ("step", o.step, (None, *STEPS)),
+        ("step", o.step, (None, *dict.fromkeys([*STEPS, *ADABOOST_STEPS]))),
         ("inner", o.inner, (None, *INNER)),
         ("smoothing", o.smoothing, SMOOTHINGS),
         ("stopping", o.stopping, ("certified", "smoothed")),
@@ -65,12 +80,15 @@ def make_plan(game: Game, options: Options) -> Plan:
         if value not in known:
             names = ", ".join(k for k in known if k is not None)
             raise InputError(f"unknown {name} {value!r}; choose one of {names}")
-    if o.step is not None and o.method != "corrective":
-        raise InputError(f'step={o.step!r} needs method="corrective", and this is {o.method!r}')
+    if o.step is not None and o.step not in _STEPS_OF.get(o.method, ()):
+        needed = " or ".join(f'method="{name}"' for name, s in _STEPS_OF.items() if o.step in s)
+        raise InputError(f"step={o.step!r} needs {needed}, and this is {o.method!r}")
     if o.inner is not None and o.method != "totally-corrective":
         raise InputError(
             f'inner={o.inner!r} needs method="totally-corrective", and this is {o.method!r}'
         )
+    if o.method in ("adaboost", "adaboost-star"):
+        return _adaboost(game, o)
     chosen = _with_atoms if isinstance(game.over, AtomicSet) else _without_atoms
     method, step, inner = chosen(game, o)
     exact = method == "totally-corrective" and inner in ("lp", "conic", "hull")
@@ -180,4 +198,39 @@ def _make(game: Game, o: Options, method: str, step: str, inner: str | None) -> 
     return Plan(
         f"totally-corrective (smoothed{suffix})",
         lambda deadline: TotallyCorrectiveSmoothed(game, beta, o.tol / 2.0, deadline, smoother),
+    )
+
+
+def _adaboost(game: Game, o: Options) -> Plan:
+    """Return the plan of a method that knows the hard margin over l1 balls only."""
+    what = f'method="{o.method}"'
+    if not isinstance(game.relaxation, HardMargin):
+        raise InputError(
+            f"{what} maximises the hard margin and knows no relaxation, and this game has "
+            f'{game.relaxation!r}; use method="auto", or the game without its relaxation'
+        )
+    if not isinstance(game.over, L1Ball):
+        raise InputError(
+            f"{what} is for games over L1Ball(radius), and this one is over {game.over!r}; "
+            'use method="auto", or play over L1Ball(radius)'
+        )
+    if o.stopping == "smoothed":
+        raise InputError(
+            f'stopping="smoothed" is the test of a smoothed problem, and {what} solves none; '
+            'leave it out, or use method="corrective"'
+        )
+    if o.beta is not None:
+        raise InputError(f"beta smooths, and {what} does not; leave one of them out")
+    if o.smoothing != "entropy":
+        raise InputError(f"{what} does not smooth; leave out smoothing={o.smoothing!r}")
+    if o.method == "adaboost-star":
+        nu = working_accuracy(game, o.tol)
+        bound = star_rounds(game.m, nu) if game.matrix.slack == 0.0 else math.nan
+        return Plan("adaboost-star", lambda _: AdaBoostStar(game, nu), bound=bound)
+    rule = o.step or "classical"
+    return Plan(
+        f"adaboost ({rule})",
+        lambda _: AdaBoost(game, rule),
+        endless="AdaBoost need not reach the maximum margin (Rudin, Daubechies & Schapire 2004)",
+        bound=math.nan,
     )

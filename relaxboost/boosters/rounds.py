@@ -20,7 +20,13 @@ Vector = NDArray[np.float64]
 
 @dataclass(slots=True)
 class State:
-    """A round as it stands after the weak learner has answered and before the update."""
+    """A round as it stands after the weak learner has answered and before the update.
+
+    In round 1 w is the point that runs start from, w = 0 over balls. AdaBoost's `active` is w
+    scaled to the size of the ball, and follows the w that is not: ``active.norm`` is its ‖w_t‖_1,
+    ``active.raw`` its margins A w_t, and ``active.log_risk`` the logarithm of the exponential risk
+    (1/m) Σ exp(−(A w_t)_i); over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    """
 
     round: int
     d: Vector
@@ -37,9 +43,9 @@ class State:
     upper: float
     """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
     step: float
-    """The step that led to w_t."""
+    """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp" or "hull"."""
+    """How d_t was made: "smoothed", "lp", "conic" or "hull"; "exponential" by AdaBoost."""
 
 
 class Update(Protocol):
@@ -62,7 +68,7 @@ class Update(Protocol):
 
     @property
     def inner(self) -> str:
-        """How d_t is made: "smoothed", "lp" or "hull"."""
+        """How d_t is made: "smoothed", "lp", "conic", "hull" or "exponential"."""
         ...
 
     def advance(self, best: Any) -> bool:

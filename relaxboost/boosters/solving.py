@@ -49,7 +49,7 @@ def solve(
     game : Game
     tol : float
         The gap upper − lower of the *unsmoothed* game at which to stop, > 0.
-    method : {"auto", "combined", "corrective", "totally-corrective"}
+    method : {"auto", "combined", "corrective", "totally-corrective", "adaboost", "adaboost-star"}
         ``"corrective"`` is SS09 Fig. 1: one new weight a round. ``"totally-corrective"`` is Eq. 13:
         all weights of the columns seen so far are optimised each round. ``"combined"`` takes
         corrective pairwise steps to a gap of 0.02 and then the second with an exact program over
@@ -58,9 +58,17 @@ def solve(
         steps where f is not polyhedral and m above 3000. Over Euclidean sets (`L2Ball`,
         `SquaredNorm`), where every best w is dense, ``"totally-corrective"`` optimises d over the
         hull of the worst distributions seen, and is ``"auto"``; there is no ``"combined"``.
-    step : {"fig1", "classic", "line-search", "away", "pairwise"}, optional
-        Step rule of the corrective method; ``"fig1"``, the default, is the paper's, ``"pairwise"``
-        the fastest.
+
+        For `HardMargin` over an `L1Ball` only: ``"adaboost"`` is AdaBoost, steepest descent in l1
+        of the exponential risk (1/m) Σ exp(−(Aw)_i). It need not reach the maximum margin, so it
+        needs `max_rounds` or `time_limit`. ``"adaboost-star"`` is AdaBoost* with accuracy `tol`,
+        which reaches it. The bracket is that of w scaled to the size of the ball; the callback
+        sees the w that is not (`State`).
+    step : str, optional
+        Step rule of the corrective method: ``"fig1"``, the default, is the paper's,
+        ``"pairwise"`` the fastest; ``"classic"``, ``"line-search"``, ``"away"``. Of AdaBoost, with
+        γ the edge of the best column: ``"classical"``, the default, artanh γ; ``"lecture"``, γ;
+        ``"line-search"``, the minimiser of the risk, which for entries ±1 is the classical step.
     inner : {"auto", "smoothed", "lp", "conic", "hull"}, optional
         How the totally corrective method solves Eq. 13: with entropic smoothing, or as the
         restricted program it becomes for β -> 0, a linear one for polyhedral f and else a conic one
@@ -103,13 +111,15 @@ def solve(
         Before any work, for an unknown method or option, an option that the method does not use
         or the outer set does not allow,
         tol <= 0, limits that are not positive, or a weak learner whose slack is unknown or not
-        below `tol` without `max_rounds` or `time_limit`.
+        below `tol`, or AdaBoost, without `max_rounds` or `time_limit`.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. The theorem's 32 log(m) / ε² belongs
     to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one, times the
-    square of the radius of other balls (`OuterSet.rounds_bound`).
+    square of the radius of other balls (`OuterSet.rounds_bound`). AdaBoost: Freund & Schapire
+    (1997); Rudin, Daubechies & Schapire (2004) for where it cycles. AdaBoost*: Rätsch & Warmuth
+    (2005), Algorithm 2, 2 log(m) / tol² rounds.
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
@@ -128,6 +138,10 @@ def solve(
             f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
             "or declare a smaller slack"
         )
+    if plan.endless and max_rounds is None and time_limit is None:
+        raise InputError(
+            f'{plan.endless}; give max_rounds or time_limit, or use method="adaboost-star"'
+        )
     run = _Run(game, tol, stopping, max_rounds, time_limit, callback)
     update = plan.make(run.deadline)
     reason = ""
@@ -140,9 +154,8 @@ def solve(
             status = "interrupted"
         except ProgramError as error:
             status, reason = "failed", str(error)
-    proved = beta is None and game.matrix.slack == 0.0
-    bound = math.nan
-    if proved:
+    bound = math.nan if plan.bound is None else plan.bound
+    if plan.bound is None and beta is None and game.matrix.slack == 0.0:
         bound = game.over.rounds_bound(
             simplex_range(game.m, smoothing), game.n, tol, stopping == "certified"
         )
@@ -170,7 +183,7 @@ class _Run:
         # Replaced as a whole, so that an interrupt finds a consistent pair.
         self._w: Any = None
         self._d = game.relaxation.center(game.m)
-        self._retry = 1.0
+        self._goal = tol  # of the estimate, at which to certify
 
     def until_done(self, update: Update, show: Callable[[int, float, float], None]) -> str:
         """Run rounds until one of the stopping rules holds; return which."""
@@ -204,14 +217,17 @@ class _Run:
             self._w, self._d = state.active.snapshot(), state.d
             return "optimal"
         estimate = self._upper - self._lower
-        if estimate > self._tol * self._retry:
+        if estimate > self._goal:
             return ""
         _, lower, _, _, upper = self._certify(state.active)
         if upper - lower <= self._tol:
             return "optimal"
-        if upper - lower - estimate > self._tol:
+        rounding = upper - lower - estimate
+        if rounding > self._tol:
             return "stalled"
-        self._retry *= 0.5  # certify again when the estimate is narrower
+        # Certify again when the estimate is narrower, by little, since the rounds that AdaBoost*
+        # needs are counted to tol.
+        self._goal = max(self._goal - 2.0 * rounding, 0.5 * self._goal)
         return ""
 
     def _certify(

@@ -200,7 +200,7 @@ def test_float32_and_int8_are_solved_as_they_are(rng):
         ({"tol": -1e-3}, "tol must be a positive number"),
         ({"tol": math.nan}, "tol must be a positive number"),
         ({"tol": math.inf}, "tol must be a positive number"),
-        ({"method": "adaboost-star"}, "unknown method 'adaboost-star'; choose one of auto"),
+        ({"method": "lpboost"}, "unknown method 'lpboost'; choose one of auto"),
         ({"method": "corrective", "step": "big"}, "unknown step 'big'; choose one of fig1"),
         ({"inner": "qp"}, "unknown inner 'qp'"),
         ({"stopping": "never"}, "unknown stopping 'never'"),
