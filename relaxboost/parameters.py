@@ -47,3 +47,10 @@ def count(name: str, value: Any) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
+
+
+def share(name: str, value: Any) -> float:
+    """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < 1.0:
+        return float(value)
+    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")

@@ -6,29 +6,60 @@ from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residua
 from relaxboost.functional.boosting import boost
 from relaxboost.functional.ensemble import Boosted, Record, Term
 from relaxboost.functional.learners import FiniteSet, Hypothesis, Pool, WeakLearner
-from relaxboost.functional.losses import Absolute, Loss, PointwiseLoss, Risk, Squared
+from relaxboost.functional.losses import (
+    Absolute,
+    CustomLoss,
+    Exponential,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    MulticlassHinge,
+    MulticlassLoss,
+    MultinomialLogistic,
+    PointwiseLoss,
+    Quantile,
+    RankingHinge,
+    Risk,
+    SmoothHinge,
+    Squared,
+)
 from relaxboost.functional.measure import Empirical
+from relaxboost.functional.optimum import Optimum, optimum
 from relaxboost.functional.rounds import State, rounds
 
 __all__ = [
     "Absolute",
     "Algorithm",
     "Boosted",
+    "CustomLoss",
     "Empirical",
+    "Exponential",
     "FiniteSet",
+    "Hinge",
+    "Huber",
     "Hypothesis",
+    "Logistic",
     "Loss",
+    "MulticlassHinge",
+    "MulticlassLoss",
+    "MultinomialLogistic",
     "Naive",
+    "Optimum",
     "PointwiseLoss",
     "Pool",
+    "Quantile",
+    "RankingHinge",
     "Record",
     "Repeated",
     "Residual",
     "Risk",
+    "SmoothHinge",
     "Squared",
     "State",
     "Term",
     "WeakLearner",
     "boost",
+    "optimum",
     "rounds",
 ]

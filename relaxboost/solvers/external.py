@@ -67,7 +67,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         )
     if solver == "HIGHS" and curved is not None:
         raise InputError(
-            f"HIGHS solves linear games only, and {curved} is not polyhedral; use CLARABEL"
+            f"HIGHS solves linear programs only, and {curved} is not polyhedral; use CLARABEL"
         )
     return solver
 

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost.functional.losses.targets import labels, no_groups, numbers, signs
 from relaxboost.functional.measure import Empirical
 
 Array = NDArray[np.float64]
+
+__all__ = ["Loss", "PointwiseLoss", "PointwiseRisk", "Risk", "labels", "numbers", "signs"]
 
 
 class Risk(ABC):
@@ -35,6 +37,10 @@ class Risk(ABC):
     """A bound of ‖∇‖ over all f; inf if there is none."""
     attained: bool = True
     """Whether R has a minimiser on every subspace; if not, gaps are to the infimum."""
+    closed_form: bool = True
+    """Whether `conjugate` is good to rounding; a bound that rests on a solver is only as good."""
+    centred: bool = False
+    """Whether R* is finite only where the outputs of each example sum to zero."""
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
@@ -54,6 +60,46 @@ class Risk(ABC):
 
         Every R here is bounded below, so that Z = 0 is in the domain.
         """
+
+    def nearby(self, Z: Array, snap: float = 0.0) -> Array:
+        """Return a point of the domain of R* near Z; here the last on the way from 0 to Z.
+
+        Parameters
+        ----------
+        Z : array of the shape of F
+        snap : float
+            What is nearer than this to the boundary is put on it, by risks that know where it is.
+        """
+        inside, outside = 0.0, 1.0
+        if math.isfinite(self.conjugate(Z)):
+            return Z
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            if math.isfinite(self.conjugate(middle * Z)):
+                inside = middle
+            else:
+                outside = middle
+        return inside * Z
+
+    def room(self, Z: Array) -> Array | None:
+        """Return how far each entry of Z may move within the domain of R*; None if unknown.
+
+        `optimum` moves entries in proportion to it.
+        """
+        return None
+
+    def margins(self) -> Any:
+        """Return C where R falls along G for ever if C G >= 0, C G ≠ 0, else None.
+
+        Such a risk has a minimiser on a subspace unless there is such a G. C has as many columns
+        as F has entries, counted row by row, and only rows of examples of positive weight; it may
+        be sparse. It is None if R has a minimiser on every subspace, or nothing is known.
+        """
+        return None
+
+    def parts(self) -> tuple[Any, Risk] | None:
+        """Return (D, Q) with R[f] = Q[D F] and a simpler risk Q, or None; D may be sparse."""
+        return None
 
     def decide(self, F: Array) -> Any:
         """Return predictions in the terms of the labels; F itself for regression and ranking."""
@@ -120,17 +166,75 @@ class PointwiseRisk(Risk):
         return self.measure.p @ self.loss.atoms(F, self.y)
 
     def conjugate(self, Z: Array) -> float:
-        """Return Σ p_n l*(Z_n), inf outside the domain."""
-        return float(self.measure.p @ self.loss.conjugates(Z, self.y))
+        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
+        seen = self.measure.p > 0.0
+        return float(self.measure.p[seen] @ self.loss.conjugates(Z, self.y)[seen])
+
+    def margins(self) -> Any:
+        """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""
+        if not self.loss.falling:
+            return None
+        from scipy.sparse import diags_array
+
+        return diags_array(self.y).tocsr()[self.measure.p > 0.0]
+
+    def nearby(self, Z: Array, snap: float = 0.0) -> Array:
+        """Return Z clipped to the domain, and what is nearer than `snap` to its ends put there."""
+        ends = self.loss.domain(self.y)
+        if ends is None:
+            return super().nearby(Z, snap)
+        low, high = ends
+        Z = np.clip(Z, low, high)
+        return np.where(Z - low < snap, low, np.where(high - Z < snap, high, Z))
+
+    def room(self, Z: Array) -> Array | None:
+        """Return the distance of each entry to the nearer end of the domain, at most 1."""
+        ends = self.loss.domain(self.y)
+        if ends is None:
+            return super().room(Z)
+        return np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
 
 
 class PointwiseLoss(Loss):
-    """A loss l(f, y) of one output; classification has y = ±1."""
+    """A loss l(f, y) of one output; classification has y = ±1.
+
+    A loss of one's own is a subclass with three methods, and what is known of the constants:
+
+    >>> from dataclasses import dataclass
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from scipy.special import xlogy
+    >>> from relaxboost.functional import PointwiseLoss
+    >>> @dataclass(frozen=True)
+    ... class LogCosh(PointwiseLoss):
+    ...     task = "regression"
+    ...     smoothness = 1.0
+    ...     gradient_bound = 1.0
+    ...
+    ...     def pointwise(self, F, y):
+    ...         r = F - y
+    ...         return np.logaddexp(r, -r) - np.log(2.0), np.tanh(r)
+    ...
+    ...     def atoms(self, F, y):
+    ...         return cp.logistic(2.0 * (F - y)) - (F - y) - np.log(2.0)
+    ...
+    ...     def conjugates(self, Z, y):
+    ...         s = np.clip((1.0 + Z) / 2.0, 0.0, 1.0)
+    ...         values = xlogy(s, s) + xlogy(1.0 - s, 1.0 - s) + np.log(2.0)
+    ...         return np.where(np.abs(Z) <= 1.0, Z * y + values, np.inf)
+    >>> risk = LogCosh().bind([0.0, 1.0])
+    >>> round(risk.value(np.array([0.0, 2.0])), 6)
+    0.21689
+
+    `CustomLoss` does with the cvxpy expression alone, and is slower.
+    """
 
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
     attained: bool = True
+    falling: bool = False
+    """Whether l falls for ever with y f towards an infimum that it does not attain."""
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -144,6 +248,13 @@ class PointwiseLoss(Loss):
     def conjugates(self, Z: Array, y: Array) -> Array:
         """Return sup over f of z f − l(f, y_n) for each n; inf outside the domain."""
 
+    def domain(self, y: Array) -> tuple[Array, Array] | None:
+        """Return the ends of the interval where each conjugate is finite, None if unknown.
+
+        Here None. Where they are known, `optimum` gives better brackets.
+        """
+        return None
+
     def bind(
         self,
         y: Any,
@@ -153,62 +264,9 @@ class PointwiseLoss(Loss):
         classes: Any = None,
     ) -> Risk:
         """Return the risk on targets y; see `Loss.bind`."""
-        if groups is not None:
-            raise InputError(f"{self!r} does not rank, and so takes no groups; leave them out")
+        no_groups(groups, self)
         if self.task == "binary":
             targets, classes = signs(y, classes, self)
         else:
             targets = numbers(y, self)
         return PointwiseRisk(self, targets, Empirical(len(targets), weights), classes)
-
-
-def numbers(y: Any, loss: Loss) -> Array:
-    """Return targets as finite doubles of shape (N,)."""
-    try:
-        targets = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{loss!r} needs numbers for targets, got {_kind(y)}; for labels use a loss of "
-            "classification, e.g. Logistic() or MulticlassHinge()"
-        ) from error
-    if targets.ndim != 1:
-        raise InputError(f"targets need shape (N,), got {targets.shape}")
-    bad = np.flatnonzero(~np.isfinite(targets))
-    if bad.size:
-        raise InputError(f"targets must be finite; example {bad[0]} has {targets[bad[0]]}")
-    return targets
-
-
-def labels(y: Any, classes: Any, loss: Loss) -> tuple[NDArray[np.int64], Any]:
-    """Return each label's place among the classes, and the classes, sorted where not given."""
-    y = np.asarray(y)
-    if y.ndim != 1:
-        raise InputError(f"labels need shape (N,), got {y.shape}")
-    known = np.unique(y) if classes is None else np.asarray(classes)
-    if known.size < 2:
-        raise InputError(
-            f"{loss!r} needs at least two classes, and there is one only, {known[0]!r}"
-            if known.size
-            else "there are no examples"
-        )
-    places = {label: number for number, label in enumerate(known.tolist())}
-    found = [places.get(label, -1) for label in y.tolist()]
-    if -1 in found:
-        unknown = y.tolist()[found.index(-1)]
-        raise InputError(f"label {unknown!r} was not seen in training; known: {known.tolist()}")
-    return np.array(found, dtype=np.int64), known
-
-
-def signs(y: Any, classes: Any, loss: Loss) -> tuple[Array, Any]:
-    """Return ±1 for two classes, +1 for the second, and the classes."""
-    places, known = labels(y, classes, loss)
-    if known.size != 2:
-        raise InputError(
-            f"{loss!r} is for two classes, and there are {known.size}; use MulticlassHinge() or "
-            "MultinomialLogistic()"
-        )
-    return np.where(places == 1, 1.0, -1.0), known
-
-
-def _kind(y: Any) -> str:
-    return f"labels such as {np.asarray(y).ravel()[0]!r}" if np.size(y) else "nothing"

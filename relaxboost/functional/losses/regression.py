@@ -1,4 +1,4 @@
-"""Losses of regression: squared and absolute."""
+"""Losses of regression: squared, absolute, quantile and Huber's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.functional.losses.base import PointwiseLoss
+from relaxboost.parameters import positive, share
 
 Array = NDArray[np.float64]
 
@@ -58,3 +59,102 @@ class Absolute(PointwiseLoss):
     def conjugates(self, Z: Array, y: Array) -> Array:
         """Return z y on [−1, 1]."""
         return np.where(np.abs(Z) <= 1.0, Z * y, np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return −1 and 1."""
+        return np.full_like(y, -1.0), np.ones_like(y)
+
+
+@dataclass(frozen=True)
+class Quantile(PointwiseLoss):
+    """max(q (y − f), (1 − q) (f − y)), which a q-quantile of y minimises.
+
+    At f = y the subgradient is 0. The gradient is at most max(q, 1 − q).
+
+    Parameters
+    ----------
+    q : float
+        In (0, 1); 1/2 gives half the absolute loss.
+
+    References
+    ----------
+    Koenker & Bassett (1978), Regression quantiles, Eq. (1.6).
+    """
+
+    q: float = 0.5
+    task: ClassVar[str] = "regression"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", share("q", self.q))
+
+    @property
+    def gradient_bound(self) -> float:  # type: ignore[override]
+        """max(q, 1 − q)."""
+        return max(self.q, 1.0 - self.q)
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values, and 1 − q above y, −q below it, 0 at it."""
+        residual = F - y
+        slopes = np.where(residual > 0.0, 1.0 - self.q, -self.q)
+        return slopes * residual, np.where(residual == 0.0, 0.0, slopes)
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.maximum(self.q * (y - F), (1.0 - self.q) * (F - y))
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return z y on [−q, 1 − q]."""
+        return np.where((-self.q <= Z) & (1.0 - self.q >= Z), Z * y, np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return −q and 1 − q."""
+        return np.full_like(y, -self.q), np.full_like(y, 1.0 - self.q)
+
+
+@dataclass(frozen=True)
+class Huber(PointwiseLoss):
+    """(f − y)²/2 where |f − y| <= δ, and δ |f − y| − δ²/2 beyond; Λ = 1, differentiable.
+
+    Parameters
+    ----------
+    delta : float
+        δ > 0, in the units of y; also the bound of the gradient.
+
+    References
+    ----------
+    Huber (1964), Robust estimation of a location parameter, Eq. (3).
+    """
+
+    delta: float = 1.0
+    task: ClassVar[str] = "regression"
+    smoothness = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", positive("delta", self.delta))
+
+    @property
+    def gradient_bound(self) -> float:  # type: ignore[override]
+        """The slope of the linear parts, δ."""
+        return self.delta
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values, and f − y clipped to ±δ."""
+        residual = F - y
+        slopes = np.clip(residual, -self.delta, self.delta)
+        return slopes * (residual - slopes / 2.0), slopes
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.huber(F - y, self.delta) / 2.0
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return z²/2 + z y on [−δ, δ]."""
+        return np.where(np.abs(Z) <= self.delta, Z * Z / 2.0 + Z * y, np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return −δ and δ."""
+        return np.full_like(y, -self.delta), np.full_like(y, self.delta)

@@ -1,0 +1,242 @@
+"""A loss of the user's own, written as a cvxpy expression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.functional.losses.base import Loss, Risk
+from relaxboost.functional.losses.targets import labels, no_groups, numbers, signs
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+TASKS = ("regression", "binary", "multiclass")
+_TOLERANCE = 1e-7
+_SPREADS = (0.0, 1e-3, 1.0, 30.0)
+
+
+class CustomLoss(Loss):
+    """A convex loss given by what it is for each example, as an expression that cvxpy accepts.
+
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from relaxboost.functional import CustomLoss
+    >>> within = CustomLoss(lambda F, y: cp.pos(cp.abs(F - y) - 0.5), gradient_bound=1.0,
+    ...                     attained=True, name="insensitive")
+    >>> risk = within.bind([0.0, 1.0])
+    >>> value, slopes = risk.evaluate(np.array([0.25, 3.0]))
+    >>> float(round(value, 9)), slopes.tolist()
+    (0.75, [0.0, 1.0])
+
+    Values and subgradients are those of cvxpy (`Expression.value`, `Expression.grad`), for all
+    examples at once; at kinks the subgradient is cvxpy's choice. cvxpy does not promise that it is
+    one, so `bind` holds it to the subgradient inequality at points around 0 and y. The
+    conjugate is a cone program over all examples. So everything is *numerical*: brackets of
+    `optimum` are as good as the solver. For closed forms write a subclass of `PointwiseLoss`.
+
+    Parameters
+    ----------
+    expression : callable
+        Takes a cvxpy variable F of shape (N,), or (N, K) for several classes, and the targets y,
+        of shape (N,): numbers, ±1 (+1 for the second label) or places 0..K − 1. Returns the
+        loss of each example as a convex expression of shape (N,), finite everywhere and bounded
+        below; entry n depends on row n of F alone.
+    task : {"regression", "binary", "multiclass"}
+        What the targets are.
+    pointwise : callable, optional
+        (F, y) -> (losses, subgradients) in NumPy, of shapes (N,) and that of F, in place of
+        cvxpy's; many times faster. `bind` compares its losses with the expression.
+    strong_convexity, smoothness, gradient_bound : float
+        λ, Λ and the bound of the gradient of one example, where you know them. They are believed.
+    attained : bool
+        Whether the risk has a minimiser on every subspace, as it has if the loss is piecewise
+        linear or piecewise quadratic.
+    name : str, optional
+        For messages.
+
+    Raises
+    ------
+    InputError
+        If an argument is of the wrong kind; and by `bind`, if the expression does not have the
+        shape, is not convex by cvxpy's rules, mixes examples, or its subgradients are none.
+    """
+
+    def __init__(
+        self,
+        expression: Callable[[Any, Any], Any],
+        task: str = "regression",
+        *,
+        pointwise: Callable[[Array, Any], tuple[Array, Array]] | None = None,
+        strong_convexity: float = 0.0,
+        smoothness: float = math.inf,
+        gradient_bound: float = math.inf,
+        attained: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if not callable(expression) or not (pointwise is None or callable(pointwise)):
+            raise InputError(
+                "CustomLoss needs functions of (F, y), such as lambda F, y: cp.abs(F - y), got "
+                f"{expression!r} and {pointwise!r}"
+            )
+        if task not in TASKS:
+            raise InputError(
+                f"task must be one of {', '.join(TASKS)}, got {task!r}; for a ranking loss of "
+                "your own write a subclass of Loss and of Risk"
+            )
+        if not 0.0 <= strong_convexity <= smoothness or not gradient_bound >= 0.0:
+            raise InputError(
+                "CustomLoss needs 0 <= strong_convexity <= smoothness and gradient_bound >= 0, got "
+                f"{strong_convexity!r}, {smoothness!r} and {gradient_bound!r}"
+            )
+        self._expression, self._pointwise, self._name = expression, pointwise, name
+        self.task = task  # type: ignore[misc]
+        self.strong_convexity, self.smoothness = float(strong_convexity), float(smoothness)
+        self.gradient_bound, self.attained = float(gradient_bound), bool(attained)
+
+    def __repr__(self) -> str:
+        shown = self._name or getattr(self._expression, "__qualname__", repr(self._expression))
+        return f"CustomLoss({shown})"
+
+    def bind(
+        self,
+        y: Any,
+        weights: Any = None,
+        *,
+        groups: Any = None,
+        classes: Any = None,
+    ) -> Risk:
+        """Return the risk on targets y, after the checks of the class; see `Loss.bind`."""
+        no_groups(groups, self)
+        targets: Any
+        if self.task == "regression":
+            targets, classes = numbers(y, self), None
+        elif self.task == "binary":
+            targets, classes = signs(y, classes, self)
+        else:
+            targets, classes = labels(y, classes, self)
+        return CustomRisk(self, targets, Empirical(len(targets), weights), classes)
+
+
+class CustomRisk(Risk):
+    """The risk of a `CustomLoss` on data."""
+
+    closed_form = False
+
+    def __init__(self, loss: CustomLoss, y: Any, measure: Empirical, classes: Any) -> None:
+        self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
+        self.outputs = len(classes) if loss.task == "multiclass" else None
+        self.strong_convexity, self.smoothness = loss.strong_convexity, loss.smoothness
+        self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
+        import cvxpy as cp
+
+        self._variable = cp.Variable(self.zero().shape)
+        self._losses = self._stated(self._variable)
+        self._conjugate: Any = None
+        self._check()
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and cvxpy's subgradient, or what `pointwise` gives."""
+        values, slopes = self._rows(F)
+        return float(self.measure.p @ values), slopes
+
+    def expression(self, F: Any) -> Any:
+        """Return R as a convex cvxpy expression of F."""
+        return self.measure.p @ self._stated(F)
+
+    def conjugate(self, Z: Array) -> float:
+        """Return R*(Z) to the accuracy of Clarabel; inf where it finds the program unbounded."""
+        import cvxpy as cp
+
+        from relaxboost.relaxations.numerical import SOLVED, solve_problem
+
+        share = self.measure.p * self.measure.size
+        if self._conjugate is None:
+            at = cp.Parameter(Z.shape)
+            goal = cp.sum(cp.multiply(at, self._variable)) - share @ self._losses
+            self._conjugate = at, cp.Problem(cp.Maximize(goal))
+        at, problem = self._conjugate
+        at.value = Z * share.reshape((-1,) + (1,) * (Z.ndim - 1))
+        status, value = solve_problem(problem)
+        if "unbounded" in status:
+            return math.inf
+        if status not in SOLVED:
+            raise RuntimeError(f"Clarabel ended with {status} on the conjugate of {self.loss!r}")
+        return value / self.measure.size
+
+    def _stated(self, F: Any) -> Any:
+        import cvxpy as cp
+
+        given = self.loss._expression(F, self.y)
+        shape = (self.measure.size,)
+        if not isinstance(given, cp.Expression) or given.shape != shape:
+            got = f"shape {given.shape}" if hasattr(given, "shape") else repr(given)
+            raise InputError(
+                f"{self.loss!r} must return the loss of each example, a cvxpy expression of shape "
+                f"{shape}, not their sum; got {got}"
+            )
+        if not given.is_convex():
+            raise InputError(
+                f"{self.loss!r} is not convex by cvxpy's rules (https://www.cvxpy.org/dcp): {given}"
+            )
+        return given
+
+    def _rows(self, F: Array) -> tuple[Array, Array]:
+        if self.loss._pointwise is not None:
+            values, slopes = self.loss._pointwise(F, self.y)
+            return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
+        self._variable.value = F
+        values = np.asarray(self._losses.value, dtype=np.float64)
+        found = self._losses.grad.get(self._variable)
+        if found is None or not np.isfinite(values).all():
+            raise InputError(f"{self.loss!r} is not finite at some F; a loss is, everywhere")
+        entries = found.tocoo()
+        # cvxpy counts the entries of F column by column.
+        row, output = entries.row % self.measure.size, entries.row // self.measure.size
+        if ((row != entries.col) & (entries.data != 0.0)).any():
+            raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+        slopes = np.zeros((self.measure.size, self.outputs or 1))
+        np.add.at(slopes, (row, output), entries.data)
+        return values, slopes.reshape(F.shape)
+
+    def _check(self) -> None:
+        """Hold subgradients and `pointwise` to the expression, at points of a fixed seed."""
+        rng = np.random.default_rng(0)
+        around = self.y if self.loss.task == "regression" else self.zero()
+        points = [
+            base + spread * rng.normal(size=self.zero().shape)
+            for base in (self.zero(), around)
+            for spread in _SPREADS
+        ]
+        found = [self._rows(F) for F in points]
+        for F, (values, slopes) in zip(points, found, strict=True):
+            if values.shape != (self.measure.size,) or slopes.shape != F.shape:
+                raise InputError(
+                    f"pointwise of {self.loss!r} must return losses of shape "
+                    f"({self.measure.size},) and subgradients of shape {F.shape}, and returned "
+                    f"{values.shape} and {slopes.shape}"
+                )
+            self._variable.value = F
+            stated = np.asarray(self._losses.value)
+            if not (np.abs(values - stated) <= _TOLERANCE * (1.0 + np.abs(stated))).all():
+                bad = int(np.argmax(np.abs(values - stated)))
+                raise InputError(
+                    f"pointwise of {self.loss!r} gives {values[bad]:g} where the expression gives "
+                    f"{stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}"
+                )
+            for G, (others, _) in zip(points, found, strict=True):
+                rise = (slopes * (G - F)).reshape(len(values), -1).sum(axis=1)
+                scale = 1.0 + np.abs(values) + np.abs(others) + np.abs(rise)
+                wrong = np.flatnonzero(~(others - values - rise >= -_TOLERANCE * scale))
+                if wrong.size:
+                    n = wrong[0]
+                    raise InputError(
+                        f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
+                        f"{self.y[n]}: at {G[n]} the loss is {others[n]:g}, below its line; give "
+                        "pointwise=..., or mend it"
+                    )

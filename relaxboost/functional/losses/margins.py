@@ -1,0 +1,181 @@
+"""Losses of two classes: functions of the margin y f, with y = +1 for the second label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlogy
+
+from relaxboost.functional.losses.base import PointwiseLoss
+from relaxboost.parameters import positive
+
+Array = NDArray[np.float64]
+
+STEEPEST = 350.0
+"""Where `Exponential` goes on as a straight line; squares of its slopes are finite doubles."""
+
+
+@dataclass(frozen=True)
+class Logistic(PointwiseLoss):
+    """log(1 + exp(−y f)), with Λ = 1/4 and gradients below 1; differentiable.
+
+    On data that a function of the span separates the infimum 0 is not attained.
+
+    References
+    ----------
+    Friedman, Hastie & Tibshirani (2000), Additive logistic regression, Sec. 4.
+    """
+
+    task: ClassVar[str] = "binary"
+    smoothness = 0.25
+    gradient_bound = 1.0
+    attained = False
+    falling = True
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values and −y / (1 + exp(y f))."""
+        return np.logaddexp(0.0, -y * F), -y * expit(-y * F)
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.logistic(cp.multiply(-y, F))
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
+        s = np.clip(-y * Z, 0.0, 1.0)
+        return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return what −y z in [0, 1] leaves."""
+        return _between_zero_and_minus(y)
+
+
+@dataclass(frozen=True)
+class Exponential(PointwiseLoss):
+    """exp(−y f), differentiable, without any of the constants.
+
+    Where −y f exceeds 350 it goes on as its tangent, so that nothing overflows; it stays convex.
+    On data that a function of the span separates the infimum 0 is not attained.
+
+    References
+    ----------
+    Freund & Schapire (1997); Friedman, Hastie & Tibshirani (2000), Sec. 4.1.
+    """
+
+    task: ClassVar[str] = "binary"
+    attained = False
+    falling = True
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values and −y exp(−y f)."""
+        u = np.minimum(-y * F, STEEPEST)
+        heights = np.exp(u)
+        return heights * (1.0 + (-y * F - u)), -y * heights
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.exp(cp.multiply(-y, F))
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return s log s − s with s = −y z >= 0."""
+        s = np.maximum(-y * Z, 0.0)
+        return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return what −y z >= 0 leaves."""
+        return np.where(y > 0.0, -np.inf, 0.0), np.where(y > 0.0, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Hinge(PointwiseLoss):
+    """max(0, 1 − y f); at y f = 1 the subgradient is 0.
+
+    References
+    ----------
+    Cortes & Vapnik (1995), Support-vector networks.
+    """
+
+    task: ClassVar[str] = "binary"
+    gradient_bound = 1.0
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values, and −y where y f < 1, else 0."""
+        short = 1.0 - y * F
+        return np.maximum(short, 0.0), np.where(short > 0.0, -y, 0.0)
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.pos(1.0 - cp.multiply(y, F))
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return y z where −y z is in [0, 1]."""
+        return np.where((y * Z <= 0.0) & (y * Z >= -1.0), y * Z, np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return what −y z in [0, 1] leaves."""
+        return _between_zero_and_minus(y)
+
+
+@dataclass(frozen=True)
+class SmoothHinge(PointwiseLoss):
+    """The hinge with its corner rounded over a width w: differentiable, Λ = 1/w.
+
+    With the margin a = y f it is 0 where a >= 1, (1 − a)²/(2w) where 1 − w <= a <= 1, and
+    1 − a − w/2 below. It lies between the hinge less w/2 and the hinge.
+
+    Parameters
+    ----------
+    width : float
+        w > 0; 1 gives the smooth hinge of Rennie & Srebro.
+
+    References
+    ----------
+    Rennie & Srebro (2005), Loss functions for preference levels (w = 1); Shalev-Shwartz & Zhang
+    (2013), Stochastic dual coordinate ascent methods (any w).
+    """
+
+    width: float = 1.0
+    task: ClassVar[str] = "binary"
+    gradient_bound = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", positive("width", self.width))
+
+    @property
+    def smoothness(self) -> float:  # type: ignore[override]
+        """1/w."""
+        return 1.0 / self.width
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values, and −y times (1 − y f)/w clipped to [0, 1]."""
+        short = np.maximum(1.0 - y * F, 0.0)
+        share = np.minimum(short / self.width, 1.0)
+        return share * (short - self.width * share / 2.0), -y * share
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Return w s²/2 − s with s = −y z in [0, 1]."""
+        s = np.clip(-y * Z, 0.0, 1.0)
+        return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)
+
+    def domain(self, y: Array) -> tuple[Array, Array]:
+        """Return what −y z in [0, 1] leaves."""
+        return _between_zero_and_minus(y)
+
+
+def _between_zero_and_minus(y: Array) -> tuple[Array, Array]:
+    return np.minimum(-y, 0.0), np.maximum(-y, 0.0)

@@ -1,0 +1,220 @@
+"""Losses of several classes, on one output for each: hinge and multinomial logistic."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax, xlogy
+
+from relaxboost.functional.losses.base import Loss, Risk
+from relaxboost.functional.losses.targets import labels, no_groups
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+_SUM = 4.0 * 2.0**-52
+"""Row sums of conjugate points are taken for zero within this, for each class and unit of |z|."""
+
+
+class MulticlassRisk(Risk):
+    """A mean over examples of a loss of K outputs and the place of the label among the classes.
+
+    The losses here do not change when all outputs of an example move alike, so that R* is
+    finite only for Z whose rows sum to zero; in doubles, to a few units in the last place.
+    """
+
+    centred = True
+
+    def __init__(
+        self, loss: MulticlassLoss, y: NDArray[np.int64], measure: Empirical, classes: Any
+    ) -> None:
+        self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
+        self.outputs = len(classes)
+        self.strong_convexity, self.smoothness = 0.0, loss.smoothness
+        self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and the subgradient that the loss documents, of shape (N, K)."""
+        values, slopes = self.loss.rows(F, self.y)
+        return float(self.measure.p @ values), slopes
+
+    def expression(self, F: Any) -> Any:
+        """Return R as a convex cvxpy expression of F, of shape (N, K)."""
+        return self.measure.p @ self.loss.atoms(F, self.y)
+
+    def conjugate(self, Z: Array) -> float:
+        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
+        seen = self.measure.p > 0.0
+        return float(self.measure.p[seen] @ self.loss.conjugates(Z, self.y)[seen])
+
+    def margins(self) -> Any:
+        """Return the rows of f_y − f_k where the loss falls for ever with them."""
+        if not self.loss.falling:
+            return None
+        from scipy.sparse import csr_array
+
+        classes = len(self.classes)
+        n, k = np.nonzero(np.arange(classes)[None, :] != self.y[:, None])
+        n, k = n[self.measure.p[n] > 0.0], k[self.measure.p[n] > 0.0]
+        rows = np.arange(len(n))
+        entries = np.concatenate([np.ones(len(n)), -np.ones(len(n))])
+        places = np.concatenate([n * classes + self.y[n], n * classes + k])
+        shape = (len(n), len(self.y) * classes)
+        return csr_array((entries, (np.concatenate([rows, rows]), places)), shape=shape)
+
+    def nearby(self, Z: Array, snap: float = 0.0) -> Array:
+        """Return the point whose rows are −e_y plus a distribution near Z_n + e_y."""
+        rows = np.arange(len(self.y))
+        U = np.where(snap < Z, Z, 0.0)
+        U[rows, self.y] = 0.0
+        total = U.sum(axis=1, keepdims=True)
+        U /= np.where(total > 1.0 - snap, total, 1.0)
+        U[rows, self.y] = -U.sum(axis=1)
+        return U
+
+    def room(self, Z: Array) -> Array:
+        """Return the distribution Z_n + e_y: what each entry can lose."""
+        U = Z.copy()
+        U[np.arange(len(self.y)), self.y] += 1.0
+        return np.clip(U, 0.0, 1.0)
+
+
+class MulticlassLoss(Loss):
+    """A loss l(f, y) of K outputs that does not change when they move alike.
+
+    A subclass has `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
+    """
+
+    task: ClassVar[str] = "multiclass"
+    smoothness: float = math.inf
+    gradient_bound: float = math.inf
+    attained: bool = True
+    falling: bool = False
+    """Whether l falls for ever with each f_y − f_k towards an infimum that it does not attain."""
+
+    @abstractmethod
+    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
+
+    @abstractmethod
+    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+        """Return l(F_n, y_n) for each n as a cvxpy expression."""
+
+    @abstractmethod
+    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+        """Return sup over f of <z, f> − l(f, y_n) for each n; inf outside the domain."""
+
+    def bind(
+        self,
+        y: Any,
+        weights: Any = None,
+        *,
+        groups: Any = None,
+        classes: Any = None,
+    ) -> Risk:
+        """Return the risk on labels y, of any kind; see `Loss.bind`."""
+        no_groups(groups, self)
+        places, known = labels(y, classes, self)
+        return MulticlassRisk(self, places, Empirical(len(places), weights), known)
+
+
+@dataclass(frozen=True)
+class MulticlassHinge(MulticlassLoss):
+    """max over k of f_k + [k ≠ y], minus f_y: at least 1 where the label is wrong.
+
+    The subgradient is e_k − e_y for the first k, in the order of the classes, that attains the
+    maximum; it is 0 if that is y. So at f = 0 it is the first class other than y, and at a tie
+    between y and a later class it is 0. Its norm is 0 or √2.
+
+    References
+    ----------
+    Crammer & Singer (2002), On the algorithmic implementation of multiclass kernel-based vector
+    machines; GB11, Sec. 5.
+    """
+
+    gradient_bound = math.sqrt(2.0)
+
+    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the values and e_k − e_y."""
+        n = np.arange(len(y))
+        raised = F + 1.0
+        raised[n, y] = F[n, y]
+        k = raised.argmax(axis=1)
+        slopes = np.zeros_like(F)
+        slopes[n, k] = 1.0
+        slopes[n, y] -= 1.0
+        return raised[n, k] - F[n, y], slopes
+
+    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        label = _indicators(y, F.shape[1])
+        return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
+
+    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+        """Return z_y where Z_n + e_y is a distribution."""
+        return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
+
+
+@dataclass(frozen=True)
+class MultinomialLogistic(MulticlassLoss):
+    """log Σ exp(f_k) − f_y, with Λ = 1/2 and gradients shorter than √2; differentiable.
+
+    The Hessian is diag(π) − ππᵀ with π the softmax; the rows of its absolute values sum to
+    2 π_k (1 − π_k) <= 1/2, and two classes of probability 1/2 attain it. On data that a
+    function of the span separates the infimum 0 is not attained.
+
+    References
+    ----------
+    Böhning (1992), Multinomial logistic regression algorithm (the bound of the Hessian).
+    """
+
+    smoothness = 0.5
+    gradient_bound = math.sqrt(2.0)
+    attained = False
+    falling = True
+
+    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the values and softmax(F_n) − e_y."""
+        n = np.arange(len(y))
+        slopes = softmax(F, axis=1)
+        # −Σ of the others, since π_y − 1 would lose what is small.
+        slopes[n, y] = 0.0
+        slopes[n, y] = -slopes.sum(axis=1)
+        return logsumexp(F - F[n, y][:, None], axis=1), slopes
+
+    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+        """Return the loss of each example as a cvxpy expression."""
+        import cvxpy as cp
+
+        label = _indicators(y, F.shape[1])
+        return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
+
+    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+        """Return Σ u_k log u_k where u = Z_n + e_y is a distribution."""
+        U = Z.copy()
+        U[np.arange(len(y)), y] += 1.0
+        U = np.maximum(U, 0.0)
+        return np.where(_distributions(Z, y), xlogy(U, U).sum(axis=1), np.inf)
+
+
+def _distributions(Z: Array, y: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return where Z_n + e_y is a distribution: the other entries >= 0, z_y >= −1, the sum 0."""
+    rows = np.arange(len(y))
+    others = Z.copy()
+    others[rows, y] = 0.0
+    allowed = _SUM * Z.shape[1] * np.abs(Z).sum(axis=1)
+    own = Z[rows, y]
+    return (
+        (others >= 0.0).all(axis=1) & (own >= -1.0 - allowed) & (np.abs(Z.sum(axis=1)) <= allowed)
+    )
+
+
+def _indicators(y: NDArray[np.int64], classes: int) -> Array:
+    return np.eye(classes)[y]

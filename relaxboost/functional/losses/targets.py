@@ -1,0 +1,125 @@
+"""Targets as losses take them: numbers, labels, signs, grades; the errors say which loss fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+
+Array = NDArray[np.float64]
+
+FITTING = {
+    "regression": "Squared(), Absolute(), Quantile(q) or Huber(delta)",
+    "binary": "Logistic(), Exponential(), Hinge() or SmoothHinge(width)",
+    "multiclass": "MulticlassHinge() or MultinomialLogistic()",
+    "ranking": "RankingHinge()",
+}
+"""The losses of the package for each task, as messages name them."""
+
+_LABELS = f"for labels of two classes use {FITTING['binary']}, of more {FITTING['multiclass']}"
+
+
+def numbers(y: Any, loss: Any) -> Array:
+    """Return targets as finite doubles of shape (N,)."""
+    given = _array(y)
+    try:
+        if given.dtype.kind not in "biufO" or any(isinstance(v, str) for v in _first(given)):
+            raise TypeError("not numbers")
+        targets = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{loss!r} needs numbers for targets, got {_kind(y)}; {_LABELS}"
+        ) from error
+    if targets.ndim != 1:
+        raise InputError(f"targets need shape (N,), got {targets.shape}")
+    bad = np.flatnonzero(~np.isfinite(targets))
+    if bad.size:
+        raise InputError(
+            f"targets must be finite; example {bad[0]} has {targets[bad[0]]}; leave it out"
+        )
+    return targets
+
+
+def labels(y: Any, classes: Any, loss: Any) -> tuple[NDArray[np.int64], Any]:
+    """Return each label's place among the classes, and the classes, sorted where not given."""
+    y = _array(y)
+    if y.ndim != 1:
+        raise InputError(f"labels need shape (N,), got {y.shape}")
+    if y.size == 0:
+        raise InputError("there are no examples")
+    _check_labels(y, loss)
+    try:
+        known = np.unique(y) if classes is None else np.asarray(classes)
+    except TypeError as error:
+        raise InputError(
+            f"labels must be of one kind, to be sorted ({error}); make them all strings or all "
+            "whole numbers"
+        ) from error
+    if known.size < 2:
+        raise InputError(
+            f"{loss!r} needs at least two classes, and there is one only, {known[0]!r}"
+        )
+    places = {label: number for number, label in enumerate(known.tolist())}
+    found = [places.get(label, -1) for label in y.tolist()]
+    if -1 in found:
+        unknown = y.tolist()[found.index(-1)]
+        raise InputError(
+            f"label {unknown!r} was not seen in training; known: {known.tolist()}; leave its "
+            "examples out, or train on some of them"
+        )
+    return np.array(found, dtype=np.int64), known
+
+
+def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
+    """Return ±1 for two classes, +1 for the second, and the classes."""
+    places, known = labels(y, classes, loss)
+    if known.size != 2:
+        raise InputError(
+            f"{loss!r} is for two classes, and there are {known.size}; use {FITTING['multiclass']}"
+        )
+    return np.where(places == 1, 1.0, -1.0), known
+
+
+def no_groups(groups: Any, loss: Any) -> None:
+    """Raise where groups are given to a loss that does not rank."""
+    if groups is not None:
+        raise InputError(
+            f"{loss!r} does not rank, and so takes no groups; leave them out, or use "
+            f"{FITTING['ranking']}"
+        )
+
+
+def _check_labels(y: Any, loss: Any) -> None:
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            bad = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise InputError(f"labels must not be missing; example {bad} has {y[bad]}")
+        broken = np.flatnonzero(y != np.floor(y))
+        if broken.size:
+            raise InputError(
+                f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is no "
+                f"whole number; for numbers use {FITTING['regression']}; for labels that are "
+                "written so, give strings"
+            )
+    elif y.dtype.kind == "O":
+        missing = [n for n, v in enumerate(y.tolist()) if v is None or v != v]
+        if missing:
+            raise InputError(f"labels must not be missing; example {missing[0]} has none")
+
+
+def _array(y: Any) -> Any:
+    try:
+        return np.asarray(y)
+    except ValueError as error:  # ragged
+        raise InputError(f"targets need shape (N,), one each: {error}") from error
+
+
+def _first(given: Any) -> list[Any]:
+    return given.ravel().tolist() if given.dtype.kind == "O" else []
+
+
+def _kind(y: Any) -> str:
+    return f"labels such as {np.asarray(y).ravel().tolist()[0]!r}" if np.size(y) else "nothing"

@@ -1,0 +1,341 @@
+"""The optimum of a risk over the span of a finite set of hypotheses, bracketed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.functional.losses import Risk
+from relaxboost.models import Model
+from relaxboost.rounding import roundoff
+from relaxboost.solvers.external import ask, check_solver
+
+Array = NDArray[np.float64]
+
+_SNAPS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
+_INSIDE = 1e-11
+"""Entries of Z with less room than this count as on the boundary of the domain of R*."""
+_WIDE = 1e-8
+"""Relative gap above which BFGS is tried."""
+_FAR = 50.0
+"""Margins of separated examples in the program; exp(−50) is as good as nothing there."""
+_WIDER = 10.0
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What `optimum` returns.
+
+    Attributes
+    ----------
+    alpha : array of shape (n,)
+        The coefficients of the hypotheses.
+    F : array of shape (N,) or (N, K)
+        H alpha, the predictions.
+    Z : array of the shape of F
+        The dual point of the lower bound, near a subgradient at F that is orthogonal to H.
+    lower, upper : float
+        −R*(Z) and R[F], each widened by an allowance for rounding.
+    radius : float
+        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, at least ten times
+        what `alpha` has. The scalar products <Z, h_j> are zero up to rounding only, and what is
+        left of them times the radius is charged. Beyond, with largest |α_j| ‖h_j‖ = ρ, convexity
+        gives R >= upper − (upper − lower) ρ / (0.9 radius).
+    attained : bool
+        Whether R has a minimiser on the span. If not, as for logistic loss on separable data,
+        `upper` is near an infimum that no function of the span attains. For losses that fall for
+        ever with a margin a linear program decides, to its tolerance of 1e-9; for a loss of one's
+        own it is what the loss says.
+    level : {"rounded", "numerical"}
+        "rounded": computed from closed forms in doubles, with a first-order allowance of
+        γ_k (Higham) for k roundings a sum, and 64 for exp and log; not an exact proof.
+        "numerical": R* itself comes from a solver, as for `CustomLoss`.
+    solver, status : str
+        Who found the points, and in what state it ended. Nothing it says enters the bracket.
+    """
+
+    alpha: Array
+    F: Array
+    Z: Array
+    lower: float
+    upper: float
+    radius: float
+    attained: bool
+    level: str
+    solver: str
+    status: str
+
+    @property
+    def gap(self) -> float:
+        """Upper less lower bound."""
+        return self.upper - self.lower
+
+
+def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> Optimum:
+    """Bracket the least R[H α] over all α.
+
+    A solver gives α and multipliers. The upper bound is R[H α]. For every Z with <Z, h> = 0
+    for all h of H, Fenchel and Young give R[H α] >= <Z, H α> − R*(Z) = −R*(Z); so Z, the
+    multipliers or the subgradient at H α, is repaired: put into the domain of R*, then moved to
+    <Z, h> = 0 by entries in proportion to the room they have there, and back into the domain
+    if need be. Z = 0 always serves: its bound is the infimum of R over all functions.
+
+    Parameters
+    ----------
+    risk : Risk
+        Of a loss bound to data: ``Absolute().bind(y)``.
+    H : array of shape (N, n), or (N, K, n)
+        The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
+    solver : str, optional
+        One that cvxpy knows; by default HIGHS for piecewise linear risks and else CLARABEL.
+
+    Returns
+    -------
+    Optimum
+        Also where the solver failed; then the bracket is wide, and `status` says why.
+
+    Raises
+    ------
+    InputError
+        If H does not fit the risk, or the solver is not there or cannot solve it.
+
+    Notes
+    -----
+    A ranking risk is solved on its pairs, in memory for all of them times n.
+    """
+    hypotheses = _hypotheses(risk, H)
+    inner, flat = risk, hypotheses.reshape(-1, hypotheses.shape[-1])
+    found = risk.parts()
+    if found is not None:
+        inner, flat = found[1], found[0] @ flat
+    space = _Space(inner, flat)
+    best = space.bracket(solver, np.zeros(flat.shape[1]))
+    attained = risk.attained or space.interior(best.Z)
+    if not attained and inner.margins() is not None:
+        ray = _ray(space)
+        attained = not ray.any()
+        if ray.any():
+            best = space.bracket(solver, ray)
+    Z = best.Z
+    if found is not None:
+        # pZ is the divergence of what the pairs carry.
+        carried = found[0].T @ (inner.measure.p * Z)
+        Z = np.divide(carried, risk.measure.p, out=risk.zero(), where=risk.measure.p > 0.0)
+    return Optimum(
+        alpha=best.alpha,
+        F=hypotheses @ best.alpha,
+        Z=Z,
+        lower=min(best.lower, best.upper),
+        upper=best.upper,
+        radius=best.radius,
+        attained=attained,
+        level="rounded" if inner.closed_form else "numerical",
+        solver=best.solver,
+        status=best.status,
+    )
+
+
+class _Bracket(NamedTuple):
+    alpha: Array
+    Z: Array
+    lower: float
+    upper: float
+    radius: float
+    solver: str
+    status: str
+
+
+class _Space:
+    """A risk on the span of the columns of H, of shape (N·K, n), and its dual bounds."""
+
+    def __init__(self, risk: Risk, H: Array) -> None:
+        self.risk, self.H = risk, H
+        self.shape = risk.zero().shape
+        self.p = np.repeat(risk.measure.p, H.shape[0] // risk.measure.size)
+        self.lengths = np.sqrt(self.p @ H**2)
+        self.scale = np.where(self.lengths > 0.0, self.lengths, 1.0)
+        self.roundoff = roundoff(H.shape[0] + H.shape[1] + 64)
+
+    def at(self, alpha: Array) -> Array:
+        return (self.H @ alpha).reshape(self.shape)
+
+    def bracket(self, solver: str | None, ray: Array) -> _Bracket:
+        """Solve, and bound on both sides; R falls for ever along the ray, if that is not 0.
+
+        Cone solvers call some exponential risks solved that are far from it; then BFGS goes on.
+        """
+        alpha, multipliers, name, status = _solve(self, solver, ray)
+        first = self._bounded(alpha, multipliers, name, status)
+        if first.upper - first.lower <= _WIDE * abs(first.upper) or name == "HIGHS":
+            return first
+        second = self._bounded(_descended(self, alpha), multipliers, name, status + ", then BFGS")
+        return min(first, second, key=lambda found: found.upper - found.lower)
+
+    def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
+        F = self.at(alpha)
+        value, gradient = self.risk.evaluate(F)
+        radius = _WIDER * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
+        starts = [gradient] if multipliers is None else [multipliers, gradient]
+        lower, Z = self.bound(starts, radius, alpha, value)
+        reach = float(self.p @ (np.abs(gradient.ravel()) * (np.abs(self.H) @ np.abs(alpha))))
+        upper = value + self.roundoff * (abs(value) + reach)
+        return _Bracket(alpha, Z, lower, upper, radius, name, status)
+
+    def bound(
+        self, starts: list[Array], radius: float, alpha: Array, value: float
+    ) -> tuple[float, Array]:
+        """Return the best lower bound found, and its Z."""
+        at = np.abs(self.H) @ np.abs(alpha)
+        best = (-math.inf, np.zeros(self.shape))
+        for start in [np.zeros(self.shape), *starts]:
+            for snap in _SNAPS:
+                Z = self.risk.nearby(start, snap)
+                for moved in (Z, self._moved(Z)):
+                    conjugate = self.risk.conjugate(moved)
+                    size = np.abs(moved).ravel()
+                    terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
+                    charged = radius * self._left(moved) + self.roundoff * terms
+                    if -conjugate - charged > best[0]:
+                        best = (-conjugate - charged, moved)
+                if not (start.any() and self.risk.closed_form):
+                    break  # snapping changes nothing, or each conjugate is a cone program
+        return best
+
+    def interior(self, Z: Array) -> bool:
+        """Return whether <., h> = 0 meets the interior of the domain of R* near Z.
+
+        Then a minimiser exists (Rockafellar 1970, Cor. 16.2.1 and Thm. 27.1). Z itself has
+        <Z, h> = 0 up to rounding; what would mend that must be small beside the room.
+        """
+        room = self.risk.room(Z)
+        if room is None or not (room.ravel()[self.p > 0.0] > _INSIDE).all():
+            return False
+        shares = self._shares(Z, room)
+        size = float(self.p @ np.abs(Z).ravel())
+        return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
+
+    def _left(self, Z: Array) -> float:
+        """Return Σ |<Z, h_j>|/‖h_j‖, with an allowance for its rounding."""
+        carried = self.p * Z.ravel()
+        sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
+        seen = self.lengths > 0.0
+        return float((sums[seen] / self.lengths[seen]).sum())
+
+    def _moved(self, Z: Array) -> Array:
+        """Return Z moved to <Z, h> = 0 and back into the domain; twice, for the rounding."""
+        for _ in range(2):
+            room = self.risk.room(Z)
+            room = np.ones(self.shape) if room is None else room
+            Z = self.risk.nearby(Z + room * self._shares(Z, room))
+        return Z
+
+    def _shares(self, Z: Array, room: Array) -> Array:
+        """Return the change of Z to <Z, h> = 0 as a share of the room of each entry.
+
+        It is v/root(p) with the shortest v.
+        """
+        seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
+        shares = np.zeros(self.H.shape[0])
+        if not seen.size:
+            return shares.reshape(self.shape)
+        scaled = room.reshape(*self.shape, 1) * self.H.reshape(*self.shape, -1)
+        if self.risk.centred:
+            # Only changes that sum to zero over the outputs.
+            square = np.maximum((room**2).sum(axis=1), np.finfo(float).tiny)
+            mean = np.einsum("nk,nkj->nj", room, scaled) / square[:, None]
+            scaled = scaled - room[:, :, None] * mean[:, None, :]
+        root = np.sqrt(self.p[seen])
+        matrix = root[:, None] * scaled.reshape(self.H.shape)[seen]
+        left = (self.p * Z.ravel()) @ self.H
+        shares[seen] = np.linalg.lstsq(matrix.T, -left, rcond=1e-13)[0] / root
+        return shares.reshape(self.shape)
+
+
+def _hypotheses(risk: Risk, H: Any) -> Array:
+    H = np.asarray(H, dtype=np.float64)
+    shape = risk.zero().shape
+    if H.shape[:-1] != shape or H.shape[-1] < 1:
+        raise InputError(
+            f"the hypotheses need shape ({', '.join(map(str, shape))}, n), n >= 1, got {H.shape}"
+        )
+    if not np.isfinite(H).all():
+        raise InputError("the outputs of the hypotheses must be finite")
+    return H
+
+
+def _descended(space: _Space, alpha: Array) -> Array:
+    """Return a point of lower risk, by BFGS from α; α itself if it finds none."""
+    from scipy.optimize import minimize
+
+    def risk(beta: Array) -> tuple[float, Array]:
+        value, gradient = space.risk.evaluate(space.at(beta / space.scale))
+        return value, ((space.p * gradient.ravel()) @ space.H) / space.scale
+
+    size = abs(risk(alpha * space.scale)[0])
+    options = {"gtol": 1e-10 * size, "maxiter": 1000}
+    found = minimize(risk, alpha * space.scale, jac=True, method="BFGS", options=options)
+    points = [alpha, found.x / space.scale]
+    return min(points, key=lambda point: space.risk.value(space.at(point)))
+
+
+def _ray(space: _Space) -> Array:
+    """Return a direction along which R falls for ever, raising every margin that one can; else 0.
+
+    The margins C H α form a cone, where the maximum of Σ s with s <= C H α and 0 <= s <= 1 has s
+    in {0, 1}: 1 for the separated ones, the complement of the hard core (Telgarsky 2012,
+    A primal-dual convergence analysis of boosting, Def. 5.1).
+    """
+    import cvxpy as cp
+
+    margins = space.risk.margins()
+    alpha = cp.Variable(space.H.shape[1], name="alpha")
+    none = np.zeros(space.H.shape[1])
+    if margins is None:
+        return none
+    rows = margins @ (space.H / space.scale)
+    s = cp.Variable(rows.shape[0], bounds=[0.0, 1.0])
+    answer = ask(
+        Model("primal", cp.Problem(cp.Maximize(cp.sum(s)), [s <= rows @ alpha]), alpha, ()),
+        "HIGHS",
+        {},
+    )
+    if answer.point is None or not (rows @ answer.point > 0.5).any():
+        return none
+    return np.asarray(answer.point / space.scale)
+
+
+def _solve(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
+    """Return α, the Z of the multipliers or None, the solver and its status."""
+    import cvxpy as cp
+
+    beta = cp.Variable(space.H.shape[1], name="alpha")
+    f = cp.Variable(space.H.shape[0], name="F")
+    F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
+    goal = space.risk.expression(F)
+    name = check_solver(solver, None if goal.is_pwl() else repr(getattr(space.risk, "loss", space)))
+    equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
+    answer = ask(
+        Model("primal", cp.Problem(cp.Minimize(goal), [equal]), beta, ((equal, -1.0),)), name, {}
+    )
+    tries = [np.zeros(space.H.shape[1])]
+    if answer.point is not None and np.isfinite(answer.point).all():
+        found = answer.point / space.scale
+        tries.append(found + _FAR * ray)
+        if ray.any():
+            # The program does not say how far to go along directions that change separated
+            # margins alone: the shortest α with the margins of the others, and then the ray.
+            rows = space.risk.margins() @ (space.H / space.scale)
+            core = rows[rows @ (space.scale * ray) <= 0.5]
+            short = np.linalg.lstsq(core, core @ answer.point, rcond=1e-10)[0]
+            back = float(np.maximum(-(rows @ short), 0.0).max())
+            tries += [short / space.scale + (back + far) * ray for far in (_FAR, 10.0 * _FAR)]
+    alpha = min(tries, key=lambda point: space.risk.value(space.at(point)))
+    if answer.other is None or not np.isfinite(answer.other).all():
+        return alpha, None, name, answer.status
+    Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
+    return alpha, Z.reshape(space.shape), name, answer.status
