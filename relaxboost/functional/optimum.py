@@ -43,9 +43,10 @@ class Optimum:
         −R*(Z) and R[F], each widened by an allowance for rounding.
     radius : float
         The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, at least ten times
-        what `alpha` has. The scalar products <Z, h_j> are zero up to rounding only, and what is
-        left of them times the radius is charged. Beyond, with largest |α_j| ‖h_j‖ = ρ, convexity
-        gives R >= upper − (upper − lower) ρ / (0.9 radius).
+        what `alpha` has; for a ranking ‖h_j‖ is over the differences of pairs. The scalar products
+        <Z, h_j> are zero up to rounding only, and what is left of them times the radius is charged.
+        Beyond, with largest |α_j| ‖h_j‖ = ρ, convexity gives
+        R >= upper − (upper − lower) ρ / (0.9 radius).
     attained : bool
         Whether R has a minimiser on the span. If not, as for logistic loss on separable data,
         `upper` is near an infimum that no function of the span attains. For losses that fall for
@@ -162,6 +163,7 @@ class _Space:
         self.roundoff = roundoff(H.shape[0] + H.shape[1] + 64)
 
     def at(self, alpha: Array) -> Array:
+        """Return H α, in the shape of the risk's predictions."""
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
@@ -209,7 +211,7 @@ class _Space:
     def interior(self, Z: Array) -> bool:
         """Return whether <., h> = 0 meets the interior of the domain of R* near Z.
 
-        Then a minimiser exists (Rockafellar 1970, Cor. 16.2.1 and Thm. 27.1). Z itself has
+        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z itself has
         <Z, h> = 0 up to rounding; what would mend that must be small beside the room.
         """
         room = self.risk.room(Z)
@@ -287,8 +289,8 @@ def _ray(space: _Space) -> Array:
     """Return a direction along which R falls for ever, raising every margin that one can; else 0.
 
     The margins C H α form a cone, where the maximum of Σ s with s <= C H α and 0 <= s <= 1 has s
-    in {0, 1}: 1 for the separated ones, the complement of the hard core (Telgarsky 2012,
-    A primal-dual convergence analysis of boosting, Def. 5.1).
+    in {0, 1}: 1 for the separated ones, the complement of the hard core of Telgarsky (2012),
+    A primal-dual convergence analysis of boosting.
     """
     import cvxpy as cp
 
@@ -333,7 +335,7 @@ def _solve(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array 
             core = rows[rows @ (space.scale * ray) <= 0.5]
             short = np.linalg.lstsq(core, core @ answer.point, rcond=1e-10)[0]
             back = float(np.maximum(-(rows @ short), 0.0).max())
-            tries += [short / space.scale + (back + far) * ray for far in (_FAR, 10.0 * _FAR)]
+            tries.append(short / space.scale + (back + _FAR) * ray)
     alpha = min(tries, key=lambda point: space.risk.value(space.at(point)))
     if answer.other is None or not np.isfinite(answer.other).all():
         return alpha, None, name, answer.status

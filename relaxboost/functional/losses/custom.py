@@ -191,8 +191,9 @@ class CustomRisk(Risk):
             values, slopes = self.loss._pointwise(F, self.y)
             return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
         self._variable.value = F
-        values = np.asarray(self._losses.value, dtype=np.float64)
-        found = self._losses.grad.get(self._variable)
+        with np.errstate(all="ignore"):
+            values = np.asarray(self._losses.value, dtype=np.float64)
+            found = self._losses.grad.get(self._variable)
         if found is None or not np.isfinite(values).all():
             raise InputError(f"{self.loss!r} is not finite at some F; a loss is, everywhere")
         entries = found.tocoo()
