@@ -319,11 +319,18 @@ def _solve(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array 
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
     goal = space.risk.expression(F)
-    name = check_solver(solver, None if goal.is_pwl() else repr(getattr(space.risk, "loss", space)))
+    linear = goal.is_pwl()
+    names = [check_solver(solver, None if linear else repr(getattr(space.risk, "loss", space)))]
+    if solver is None and linear:
+        names.append("CLARABEL")  # where HIGHS gives up
     equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
-    answer = ask(
-        Model("primal", cp.Problem(cp.Minimize(goal), [equal]), beta, ((equal, -1.0),)), name, {}
-    )
+    # A sum over examples: costs of 1/N would be near the tolerances of solvers.
+    problem = cp.Problem(cp.Minimize(space.risk.measure.size * goal), [equal])
+    sign = -1.0 / space.risk.measure.size
+    for name in names:
+        answer = ask(Model("primal", problem, beta, ((equal, sign),)), name, {})
+        if answer.point is not None and answer.other is not None:
+            break
     tries = [np.zeros(space.H.shape[1])]
     if answer.point is not None and np.isfinite(answer.point).all():
         found = answer.point / space.scale
