@@ -109,11 +109,11 @@ class PointwiseRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and the subgradient that the loss documents."""
         values, slopes = self.loss.pointwise(F, self.y)
-        return float(self.measure.p @ values), slopes
+        return self.measure.mean(values), slopes
 
     def value(self, F: Array) -> float:
         """Return R[f]."""
-        return float(self.measure.p @ self.loss.pointwise(F, self.y)[0])
+        return self.measure.mean(self.loss.pointwise(F, self.y)[0])
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F, of shape (N,)."""
@@ -121,7 +121,7 @@ class PointwiseRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return Σ p_n l*(Z_n), inf outside the domain."""
-        return float(self.measure.p @ self.loss.conjugates(Z, self.y))
+        return self.measure.mean(self.loss.conjugates(Z, self.y))
 
 
 class PointwiseLoss(Loss):
