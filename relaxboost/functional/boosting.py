@@ -166,6 +166,7 @@ class _Validation:
         self.F = self.risk.zero()
 
     def add(self, terms: list[Term]) -> float:
+        """Add terms; return the risk."""
         for term in terms:
             self.F = self.F + term.coefficient * term.hypothesis(self.X)
         return self.risk.value(self.F)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from relaxboost.functional.learners.base import (
     Hypothesis,
@@ -132,6 +133,7 @@ class _Trainer(Pool):
         self, learner: Networks, X: Array, measure: Empirical, rng: np.random.Generator
     ) -> None:
         self._learner, self._measure, self._rng = learner, measure, rng
+        self._libraries = ThreadpoolController()
         self._scaling = Scaling.of(X, measure.p)
         self._Z = self._scaling(X)
 
@@ -139,7 +141,9 @@ class _Trainer(Pool):
         """Return the nearest of the networks found for a target."""
         scale = self._measure.norm(target) or 1.0
         V = (target / scale).reshape(len(target), -1)
-        found = [self._fit(V) for _ in range(self._learner.restarts)]
+        # Products as thin as these are slower on several threads; far slower where cores are busy.
+        with self._libraries.limit(limits=1, user_api="blas"):
+            found = [self._fit(V) for _ in range(self._learner.restarts)]
         inner, outer, _ = min(found, key=lambda f: f[2])
         outer = scale * outer.reshape(-1, *target.shape[1:])
         values = _hidden(self._Z, inner) @ outer[:-1] + outer[-1]
