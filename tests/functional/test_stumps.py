@@ -175,9 +175,9 @@ def test_ties_go_to_the_first_feature_and_threshold():
 
 def test_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(5)
-    X = np.repeat(rng.normal(size=(3000, 5)), 3, axis=1)  # equal features: ties between threads
+    X = np.repeat(rng.normal(size=(15_000, 5)), 3, axis=1)  # equal features: ties between threads
     for outputs in (None, 3, 6):
-        v = rng.normal(size=(3000,) if outputs is None else (3000, outputs))
+        v = rng.normal(size=(15_000,) if outputs is None else (15_000, outputs))
         made = pool(RegressionStumps(bins=100), X, None, outputs)[0]
         several = made.nearest(v)[0]
         with monkeypatch.context() as patch:
@@ -190,7 +190,7 @@ def test_threads_change_nothing(monkeypatch):
 
 def _in_child(seed):
     rng = np.random.default_rng(seed)
-    X, v = rng.normal(size=(5000, 12)), rng.normal(size=5000)
+    X, v = rng.normal(size=(20_000, 12)), rng.normal(size=20_000)
     return pool(RegressionStumps(), X, None, None)[0].nearest(v)[0].threshold
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.compiled import thread_pool
+
 Array = NDArray[np.float64]
 
 
@@ -38,20 +40,25 @@ class Bins:
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
         heavy = p >= np.finfo(np.float64).tiny  # 1/p is finite
-        held = X if heavy.all() else X[heavy]
-        places, self.thresholds = [], []
-        for j in range(X.shape[1]):
-            cuts = _cuts(np.sort(held[:, j]), most)
-            if cuts.size:
-                places.append(j)
-                self.thresholds.append(cuts)
-        self.features = np.array(places, dtype=np.int64)
-        self.sizes = np.array([cuts.size + 1 for cuts in self.thresholds], dtype=np.int64)
+        every = bool(heavy.all())
+
+        def cut(x: Array) -> Array:
+            return _cuts(np.sort(x if every else x[heavy]), most)
+
+        pool, _ = thread_pool()  # NumPy sorts and searches without the lock
+        cuts = list(pool.map(cut, X.T))
+        self.features = np.array([j for j, c in enumerate(cuts) if c.size], dtype=np.int64)
+        self.thresholds = [c for c in cuts if c.size]
+        self.sizes = np.array([c.size + 1 for c in self.thresholds], dtype=np.int64)
         widest = int(self.sizes.max(initial=1))
         kind: Any = np.uint8 if widest <= 2**8 else np.uint16 if widest <= 2**16 else np.uint32
-        self.codes = np.empty((len(places), X.shape[0]), dtype=kind)
-        for row, (j, cuts) in enumerate(zip(places, self.thresholds, strict=True)):
-            self.codes[row] = np.searchsorted(cuts, X[:, j], side="left")
+        self.codes = np.empty((len(self.thresholds), X.shape[0]), dtype=kind)
+
+        def code(row: int) -> None:
+            x = X[:, self.features[row]]
+            self.codes[row] = np.searchsorted(self.thresholds[row], x, side="left")
+
+        list(pool.map(code, range(len(self.thresholds))))
 
 
 def _cuts(x: Array, most: int | None) -> Array:

@@ -48,14 +48,15 @@ def best_split(
     """
     pool, threads = thread_pool()
     d = codes.shape[0]
-    # Small problems are not worth the hand-over to a thread, some tens of microseconds.
-    threads = 1 if codes.size * target.shape[1] < 50_000 else min(threads, d)
+    # A tenth of a millisecond of work is not worth the hand-over to a thread.
+    threads = 1 if codes.size * target.shape[1] < 200_000 else min(threads, d)
     starts = np.linspace(0, d, threads + 1).astype(int).tolist()
 
     def part(i: int) -> tuple[float, int, int, Array]:
         return search(codes, sizes, *inverse, target, kind, starts[i], starts[i + 1])
 
-    found = [part(0)] if threads == 1 else list(pool.map(part, range(threads)))
+    others = [pool.submit(part, i) for i in range(1, threads)]
+    found = [part(0), *(other.result() for other in others)]
     best = max(range(threads), key=lambda i: (found[i][0], -i))
     return found[best][1:]
 
