@@ -130,12 +130,12 @@ def against_scikit_learn(data: list[Data]) -> None:
         times = [best_time(ours, 0.5, 2)]
         for threads in (1, 2):
             with threadpool_limits(threads, "openmp"):
-                times.append(best_time(lambda X=X, y=y, m=theirs: m.fit(X, y), 0.0, 2))
+                times.append(best_time(lambda X=X, y=y, m=theirs: m.fit(X, y), 0.0, 1))
         run = ours()
         with threadpool_limits(1, "openmp"):
             predict = [
                 best_time(lambda X=X, run=run: run.decision(X)),
-                best_time(lambda X=X, m=theirs: m.predict(X), 0.0, 2),
+                best_time(lambda X=X, m=theirs: m.predict(X), 0.0, 1),
             ]
         rows.append(
             (
