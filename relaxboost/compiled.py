@@ -1,8 +1,11 @@
-"""Compilation of kernels, cached on disk where there is somewhere to cache."""
+"""Compilation of kernels, cached on disk where there is somewhere to cache, and their threads."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numba
@@ -22,6 +25,20 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return numba.njit(**options)(function)
 
     return decorate
+
+
+@cache
+def thread_pool() -> tuple[ThreadPoolExecutor, int]:
+    """Return the threads that kernels compiled with `nogil` share, and how many there are.
+
+    Plain threads, since OpenMP's neither survive a fork nor may be entered from two of them.
+    """
+    threads = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # threads stay behind in a fork
 
 
 def is_interrupt(error: BaseException) -> bool:

@@ -181,3 +181,37 @@ def best_by_linear_program(A: np.ndarray) -> float:
         bounds=[(0, None)] * (2 * n) + [(None, None)],
     )
     return -found.fun
+
+
+def best_stump(X: np.ndarray, p: np.ndarray, v: np.ndarray, leaf: str) -> tuple[float, list]:
+    """Return the largest Σ p <h, v>/‖h‖ over all stumps, and the splits with it.
+
+    A split is (j, the rows of positive weight on the left).
+    Every feature, every threshold, and both leaves by explicit loops; a constant has no rows on the
+    right. `leaf` is "vector", "sign" (−1 or +1) or "class" (1 at a class, −1/(K−1) elsewhere).
+    """
+    N, K = v.shape
+    splits = {(0, tuple(range(N)))}
+    for j in range(X.shape[1]):
+        for c in {X[n, j] for n in range(N) if p[n] > 0.0}:
+            splits.add((j, tuple(n for n in range(N) if X[n, j] <= c)))
+    scored = []
+    for j, left in sorted(splits):
+        h = np.zeros((N, K))
+        for side in (left, [n for n in range(N) if n not in left]):
+            weight = sum(p[n] for n in side)
+            sums = [sum(p[n] * v[n, k] for n in side) for k in range(K)]
+            for n in side:
+                for k in range(K):
+                    if leaf == "vector":
+                        h[n, k] = sums[k] / weight if weight > 0.0 else 0.0
+                    elif leaf == "sign":
+                        h[n, k] = -1.0 if sums[k] < 0.0 else 1.0
+                    else:
+                        h[n, k] = 1.0 if k == sums.index(max(sums)) else -1.0 / (K - 1)
+        inner = sum(p[n] * h[n, k] * v[n, k] for n in range(N) for k in range(K))
+        square = sum(p[n] * h[n, k] ** 2 for n in range(N) for k in range(K))
+        held = tuple(n for n in left if p[n] > 0.0)
+        scored.append((inner / square**0.5 if square > 0.0 else 0.0, j, held))
+    best = max(score for score, _, _ in scored)
+    return best, [(j, left) for score, j, left in scored if score >= best - 1e-12]

@@ -5,7 +5,18 @@ from __future__ import annotations
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
 from relaxboost.functional.boosting import boost
 from relaxboost.functional.ensemble import Boosted, Record, Term
-from relaxboost.functional.learners import FiniteSet, Hypothesis, Pool, WeakLearner
+from relaxboost.functional.learners import (
+    ClassificationStumps,
+    FiniteSet,
+    Hypothesis,
+    MulticlassStumps,
+    Networks,
+    Pool,
+    RegressionStumps,
+    Regressor,
+    Trees,
+    WeakLearner,
+)
 from relaxboost.functional.losses import (
     Absolute,
     CustomLoss,
@@ -32,6 +43,7 @@ __all__ = [
     "Absolute",
     "Algorithm",
     "Boosted",
+    "ClassificationStumps",
     "CustomLoss",
     "Empirical",
     "Exponential",
@@ -43,14 +55,18 @@ __all__ = [
     "Loss",
     "MulticlassHinge",
     "MulticlassLoss",
+    "MulticlassStumps",
     "MultinomialLogistic",
     "Naive",
+    "Networks",
     "Optimum",
     "PointwiseLoss",
     "Pool",
     "Quantile",
     "RankingHinge",
     "Record",
+    "RegressionStumps",
+    "Regressor",
     "Repeated",
     "Residual",
     "Risk",
@@ -58,6 +74,7 @@ __all__ = [
     "Squared",
     "State",
     "Term",
+    "Trees",
     "WeakLearner",
     "boost",
     "optimum",

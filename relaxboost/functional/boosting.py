@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -165,6 +166,7 @@ class _Validation:
         self.F = self.risk.zero()
 
     def add(self, terms: list[Term]) -> float:
+        """Add terms; return the risk."""
         for term in terms:
             self.F = self.F + term.coefficient * term.hypothesis(self.X)
         return self.risk.value(self.F)
@@ -197,9 +199,11 @@ class _Run:
             )
         if watched is not None and self.terms:
             watched.add(self.terms)
-        self.total = risk.zero() if before is None else before.state["total"]
+        self.total = risk.zero() if before is None else before.state["total"].copy()
         self.F = self.start
-        self.stale = 0
+        self.lowest, self.stale = float("inf"), 0
+        for record in self.history:
+            self._watch(record)
         self.clock = time.perf_counter() - (0.0 if before is None else before.seconds)
         self.stop_at = None if limits.seconds is None else time.perf_counter() + limits.seconds
 
@@ -211,7 +215,7 @@ class _Run:
                 Term(state.round, -state.step * part.coefficient, part.hypothesis)
                 for part in state.direction.parts
             ]
-            self.total = self.total + state.F
+            self.total += state.F
         self.terms += new
         self.F = state.F
         validation = float("nan")
@@ -233,16 +237,23 @@ class _Run:
             seconds=time.perf_counter() - self.clock,
         )
         self.history.append(record)
+        self._watch(record)
         return self._reached(record, state)
 
+    def _watch(self, record: Record) -> None:
+        """Count the rounds since the least validation risk; nan is none."""
+        if math.isnan(record.validation):
+            return
+        better = record.validation < self.lowest
+        self.lowest = record.validation if better else self.lowest
+        self.stale = 0 if better else self.stale + 1
+
     def _reached(self, record: Record, state: State) -> str:
-        limits, watched = self.limits, self.watched
+        limits = self.limits
         if self.callback is not None and self.callback(state) is True:
             return "callback"
-        if watched is not None and limits.patience is not None:
-            best = min(range(len(self.history)), key=lambda t: self.history[t].validation)
-            if len(self.history) - 1 - best >= limits.patience:
-                return "early stopping"
+        if limits.patience is not None and self.stale >= limits.patience:
+            return "early stopping"
         if record.round >= limits.rounds:
             return "max_rounds"
         if limits.learners is not None and record.learners >= limits.learners:

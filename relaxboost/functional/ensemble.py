@@ -99,9 +99,12 @@ class Boosted:
     def decision(self, X: Any, upto: int | None = None) -> Array:
         """Return f(x) for rows X, of shape (N,) or (N, K); of f_`upto` where given."""
         total = self._zero(X)
-        for weight, term in zip(self.weights(upto), self.terms, strict=True):
-            if weight:
-                total += weight * term.hypothesis(X)
+        weights = self.weights(upto)
+        kinds: dict[type[Hypothesis], list[int]] = {}
+        for place in np.flatnonzero(weights).tolist():
+            kinds.setdefault(type(self.terms[place].hypothesis), []).append(place)
+        for kind, places in kinds.items():
+            kind.combined(weights[places], [self.terms[i].hypothesis for i in places], X, total)
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:

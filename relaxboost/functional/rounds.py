@@ -56,6 +56,7 @@ def rounds(
         if not direction.parts:
             return
         eta = schedule(t, F, direction.values)
-        F = F - eta * direction.values
+        moved = eta * direction.values
+        F = np.subtract(F, moved, out=moved)  # a new array each round, and no more than that
         value, gradient = risk.evaluate(F)
         yield State(t, F, value, gradient, direction, eta)

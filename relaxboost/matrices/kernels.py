@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
+from relaxboost.compiled import njit, thread_pool
 
 # Sums may be re-ordered and fused so that they vectorise; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
@@ -31,24 +28,11 @@ def dots(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float
 
 
 def dots_shared(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the same as `dots`, to the bit, with the columns shared between threads.
-
-    Plain threads, since OpenMP's neither survive a fork nor may be entered from two of them.
-    """
-    pool, threads = _pool()
+    """Return the same as `dots`, to the bit, with the columns shared between threads."""
+    pool, threads = thread_pool()
     cuts = np.linspace(0, used, threads + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
     return np.concatenate(list(pool.map(lambda part: dots(part, part.shape[1], d), parts)))
-
-
-@cache
-def _pool() -> tuple[ThreadPoolExecutor, int]:
-    threads = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
-    return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads stay behind in a fork
 
 
 @njit()

@@ -184,11 +184,14 @@ def test_a_failing_solver_leaves_a_wide_bracket(monkeypatch, rng):
 
     monkeypatch.setattr(cp.Problem, "solve", solve)
     X, y = rng.normal(size=(9, 2)), rng.normal(size=9)
-    found = fn.optimum(fn.Absolute().bind(y), X)
-    assert "failed (no)" in found.status
+    found = fn.optimum(fn.Absolute().bind(y), X, solver="HIGHS")
+    assert found.status == "failed (no)"
     assert not found.alpha.any()
-    assert found.lower <= 1e-12
-    assert found.upper == pytest.approx(np.abs(y).mean())
+    assert -1e-12 <= found.lower <= np.abs(y).mean() <= found.upper
+    # With a choice of solvers BFGS is the last, which is exact enough where the risk is smooth.
+    found = fn.optimum(fn.Huber(1.0).bind(y), X)
+    assert found.status == "failed (no), then BFGS"
+    assert 0.0 <= found.gap <= 1e-8 * found.upper
 
 
 def test_hypotheses_of_zeros():

@@ -81,6 +81,8 @@ def projector(pool: Pool, measure: Empirical) -> Project:
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
+        if inner == 0.0:
+            return None
         coefficient = inner / square
         edge = inner / (length * float(np.sqrt(square)))
         return Projected(h, coefficient, coefficient * values, edge)

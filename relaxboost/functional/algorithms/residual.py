@@ -19,12 +19,12 @@ class Residual(Algorithm):
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         """Return the projection of gradient and residual; see `Algorithm.direction`."""
-        total = gradient if self.residual is None else self.residual + gradient
+        total = gradient.copy() if self.residual is None else self.residual + gradient
         found = project(total)
+        self.residual = total
         if found is None:
-            self.residual = total.copy()
             return Direction((), np.zeros_like(gradient))
-        self.residual = total - found.point
+        total -= found.point
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:

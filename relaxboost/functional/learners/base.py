@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,25 @@ class Hypothesis(ABC):
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Return the outputs for rows X."""
+
+    @classmethod
+    def combined(
+        cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
+    ) -> None:
+        """Add Σ w h(X) over hypotheses of this class to `total`, in place.
+
+        A subclass may do better than one by one, up to rounding.
+
+        Parameters
+        ----------
+        weights : array of shape (T,)
+        hypotheses : sequence of T hypotheses
+            All of exactly this class.
+        X : array of shape (N, d)
+        total : array of shape (N,) or (N, K)
+        """
+        for weight, h in zip(weights, hypotheses, strict=True):
+            total += weight * h(X)
 
 
 class Pool(ABC):
@@ -82,6 +102,22 @@ def features(X: Any, missing: bool = False) -> Array:
             "impute or drop it"
         )
     return X
+
+
+def training(X: Any, measure: Empirical) -> Array:
+    """Return training rows as finite doubles of shape (N, d), with d >= 1 and as many as points."""
+    X = features(X)
+    if X.shape[0] != measure.size:
+        raise InputError(f"X has {X.shape[0]} rows, and there are {measure.size} targets; one each")
+    if X.shape[1] == 0:
+        raise InputError("X has no features; give it at least one column")
+    return X
+
+
+def check_width(X: Any, width: int, owner: str) -> None:
+    """Raise where rows X have not the `width` features that `owner` ("the tree was") trained on."""
+    if np.ndim(X) != 2 or np.shape(X)[1] != width:
+        raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:

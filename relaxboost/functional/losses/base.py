@@ -155,11 +155,11 @@ class PointwiseRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and the subgradient that the loss documents."""
         values, slopes = self.loss.pointwise(F, self.y)
-        return float(self.measure.p @ values), slopes
+        return self.measure.mean(values), slopes
 
     def value(self, F: Array) -> float:
         """Return R[f]."""
-        return float(self.measure.p @ self.loss.pointwise(F, self.y)[0])
+        return self.measure.mean(self.loss.pointwise(F, self.y)[0])
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F, of shape (N,)."""
@@ -167,8 +167,8 @@ class PointwiseRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
-        seen = self.measure.p > 0.0
-        return float(self.measure.p[seen] @ self.loss.conjugates(Z, self.y)[seen])
+        values = self.loss.conjugates(Z, self.y)
+        return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
     def margins(self) -> Any:
         """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""

@@ -143,7 +143,7 @@ class CustomRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and cvxpy's subgradient, or what `pointwise` gives."""
         values, slopes = self._rows(F)
-        return float(self.measure.p @ values), slopes
+        return self.measure.mean(values), slopes
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F."""

@@ -41,7 +41,7 @@ class MulticlassRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and the subgradient that the loss documents, of shape (N, K)."""
         values, slopes = self.loss.rows(F, self.y)
-        return float(self.measure.p @ values), slopes
+        return self.measure.mean(values), slopes
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F, of shape (N, K)."""
@@ -49,8 +49,8 @@ class MulticlassRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
-        seen = self.measure.p > 0.0
-        return float(self.measure.p[seen] @ self.loss.conjugates(Z, self.y)[seen])
+        values = self.loss.conjugates(Z, self.y)
+        return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
     def margins(self) -> Any:
         """Return the rows of f_y − f_k where the loss falls for ever with them."""

@@ -112,8 +112,8 @@ class RankingRisk(Risk):
         # The sum of f_j − f_i over violated pairs is that of F times slopes, query by query; there
         # the slopes sum to zero.
         centre = np.bincount(self.query, F) / self._sizes
-        spread = float(self.measure.p @ (slopes * (F - centre[self.query])))
-        return max(float((self._shares * self._weights) @ below) + spread, 0.0), slopes
+        spread = self.measure.inner(slopes, F - centre[self.query])
+        return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
 
     def disagreement(self, F: Array) -> float:
         """Return the share of violated constraints, f_i <= f_j (GB11, Fig. 2), in [0, 1].
@@ -121,7 +121,7 @@ class RankingRisk(Risk):
         Pairs weigh what they weigh in the risk; scores that tie violate.
         """
         below, _ = self._violated(F, _TIES)
-        return float((self._shares * self._weights) @ below)
+        return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         """Return the better, the worse and the weight of each pair; the weights sum to 1.

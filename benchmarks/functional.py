@@ -1,0 +1,212 @@
+"""Functional boosting with stumps: a round, an ensemble against scikit-learn's, predictions.
+
+Run: python benchmarks/functional.py [--data DIR]
+
+DIR, or the environment variable RELAXBOOST_DATA, holds letter/letter-recognition.data.gz (UCI) and
+connect4/connect-4.tsv.gz (UCI connect-4 as PMLB encodes it). Without it data of the same shapes are
+drawn at random.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from common import best_time, machine, table
+from threadpoolctl import threadpool_limits
+
+from relaxboost import functional as rf
+
+Data = tuple[str, np.ndarray, np.ndarray]
+
+ROUNDS = 100
+
+
+def opened(folder: Path, name: str) -> list[str]:
+    path = folder / name
+    if not path.is_file():
+        raise SystemExit(f"{path} is missing; see the top of this file, or leave out --data")
+    with gzip.open(path, "rt") as file:
+        return file.read().split("\n")
+
+
+def letter(folder: Path | None) -> Data:
+    if folder is None:
+        return drawn("random, as letter", 20_000, 16, 16, 26)
+    rows = [line.split(",") for line in opened(folder, "letter/letter-recognition.data.gz") if line]
+    return "letter", np.array([row[1:] for row in rows], float), np.array([row[0] for row in rows])
+
+
+def connect4(folder: Path | None) -> Data:
+    if folder is None:
+        return drawn("random, as connect4", 67_557, 42, 3, 3)
+    rows = [line.split("\t") for line in opened(folder, "connect4/connect-4.tsv.gz")[1:] if line]
+    table = np.array(rows, float)
+    return "connect4", table[:, :-1], table[:, -1].astype(int)
+
+
+def drawn(name: str, n: int, d: int, levels: int, classes: int) -> Data:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, levels, (n, d)).astype(float)
+    scores = X[:, : min(d, 8)] @ rng.normal(size=(min(d, 8), classes))
+    return name, X, (scores - scores.mean(axis=0)).argmax(axis=1)
+
+
+def smooth(n: int, d: int) -> Data:
+    """Numbers without ties, so that 255 bins are full."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+    return f"random, {n} x {d}", X, y
+
+
+def multiclass(data: list[Data]) -> None:
+    rows = []
+    for name, X, y in data:
+        risk = rf.MulticlassHinge().bind(y)
+        gradient = risk.evaluate(risk.zero())[1]
+        for leaf in ("vector", "class"):
+            learner = rf.MulticlassStumps(leaf)
+            projection = learner.projections[0]
+            rng = np.random.default_rng(0)
+            pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
+            search = best_time(lambda pool=pool, v=gradient: pool.nearest(v))
+            spent = []
+            for _ in range(3):
+                run = rf.boost(X, y, rf.MulticlassHinge(), learner, max_rounds=ROUNDS)
+                clock = [record.seconds for record in run.history]
+                spent.append(np.diff(clock))
+            least = np.min(spent, axis=0)
+            rows.append(
+                (
+                    name,
+                    f"{X.shape[0]} x {X.shape[1]}, {risk.outputs} classes",
+                    leaf,
+                    f"{search * 1e3:.2f}",
+                    f"{np.median(least) * 1e3:.2f}",
+                    f"{min(s.sum() for s in spent):.2f}",
+                    f"{run.value:.4f}",
+                )
+            )
+    table(
+        f"MulticlassHinge, residual, multiclass stumps, {ROUNDS} rounds",
+        ("data", "shape", "leaf", "projection, ms", "round, ms", "all rounds, s", "risk"),
+        rows,
+    )
+
+
+def against_scikit_learn(data: list[Data]) -> None:
+    """Least-squares boosting of stumps: the same number of bins, step and rounds."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rows = []
+    for name, X, y in data:
+        y = np.unique(y, return_inverse=True)[1].astype(float) if y.dtype.kind != "f" else y
+        y = y - y.mean()
+        theirs = HistGradientBoostingRegressor(
+            learning_rate=0.1,
+            max_iter=ROUNDS,
+            max_leaf_nodes=2,
+            max_depth=1,
+            min_samples_leaf=1,
+            early_stopping=False,
+        )
+
+        def ours(X: np.ndarray = X, y: np.ndarray = y) -> rf.Boosted:
+            return rf.boost(
+                X,
+                y,
+                rf.Squared(),
+                rf.RegressionStumps(),
+                algorithm="naive",
+                step=0.1,
+                max_rounds=ROUNDS,
+            )
+
+        times = [best_time(ours, 0.5, 2)]
+        for threads in (1, 2):
+            with threadpool_limits(threads, "openmp"):
+                times.append(best_time(lambda X=X, y=y, m=theirs: m.fit(X, y), 0.0, 1))
+        run = ours()
+        with threadpool_limits(1, "openmp"):
+            predict = [
+                best_time(lambda X=X, run=run: run.decision(X)),
+                best_time(lambda X=X, m=theirs: m.predict(X), 0.0, 1),
+            ]
+        rows.append(
+            (
+                name,
+                *(f"{t:.3f}" for t in times),
+                f"{run.value:.6f}",
+                f"{((theirs.predict(X) - y) ** 2).mean() / 2:.6f}",
+                *(f"{t * 1e3:.0f}" for t in predict),
+            )
+        )
+    table(
+        f"squared loss, stumps of 255 bins, step 0.1, {ROUNDS} rounds, against "
+        "HistGradientBoostingRegressor(max_depth=1)",
+        (
+            "data",
+            "ours, s",
+            "theirs, 1 thread, s",
+            "2 threads, s",
+            "our risk",
+            "their risk",
+            "our predictions, ms",
+            "theirs, 1 thread, ms",
+        ),
+        rows,
+    )
+
+
+def many_stumps(X: np.ndarray) -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for outputs in (None, 26):
+        for size in (500, 20_000):
+            shape = (2,) if outputs is None else (2, outputs)
+            stumps = [
+                rf.learners.Stump(
+                    int(rng.integers(X.shape[1])),
+                    float(rng.choice(X[:, 0]) + 0.5),
+                    rng.normal(size=shape),
+                    X.shape[1],
+                )
+                for _ in range(size)
+            ]
+            weights = rng.normal(size=size)
+            total = np.zeros((len(X), *shape[1:]))
+            at_once = best_time(
+                lambda s=stumps, w=weights, total=total: rf.learners.Stump.combined(w, s, X, total)
+            )
+            some = stumps[:100]
+            start = time.perf_counter()
+            for weight, stump in zip(weights, some, strict=False):
+                total += weight * stump(X)
+            loop = (time.perf_counter() - start) / len(some) * size
+            rows.append((size, outputs or 1, f"{at_once:.3f}", f"{loop:.2f}"))
+    table(
+        f"predictions of many stumps on {X.shape[0]} x {X.shape[1]}",
+        ("stumps", "outputs", "at once, s", "one by one, s"),
+        rows,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", default=os.environ.get("RELAXBOOST_DATA"))
+    given = parser.parse_args().data
+    folder = None if given is None else Path(given)
+    machine()
+    named = [letter(folder), connect4(folder)]
+    multiclass(named)
+    against_scikit_learn([*named, smooth(20_000, 20), smooth(100_000, 20)])
+    many_stumps(named[0][1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Compiled search for the best split. Every feature is summed by itself: threads change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import njit, thread_pool
+
+Array = NDArray[np.float64]
+
+SQUARES, SIGNS, CLASSES = 0, 1, 2
+"""What a leaf with the sum s of weight w adds to the score: ‖s‖²/w; |s|; K max s − Σ s."""
+
+_SUM = {"reassoc", "contract"}
+_TOGETHER = 4  # features binned in one pass over the rows: their additions do not wait in a row
+_SMALL = 256  # bins up to which they do
+
+
+def best_split(
+    codes: NDArray[Any],
+    sizes: NDArray[np.int64],
+    inverse: tuple[Array, Array],
+    target: Array,
+    kind: int,
+) -> tuple[int, int, Array]:
+    """Return the row of `codes` and the bin after which to split, and both leaves' sums.
+
+    Parameters
+    ----------
+    codes : array of shape (d, N)
+        The bins; d >= 1.
+    sizes : array of shape (d,)
+        The number of bins of each.
+    inverse : pair of arrays of shape (d, bins)
+        1 over the weight of the bins up to each, and of those after it.
+    target : array of shape (N, K)
+        What is summed, weights included.
+    kind : int
+        SQUARES, SIGNS or CLASSES.
+
+    Returns
+    -------
+    tuple
+        (row, bin, sums of shape (2, K)); the first among equals.
+    """
+    pool, threads = thread_pool()
+    d = codes.shape[0]
+    # A tenth of a millisecond of work is not worth the hand-over to a thread.
+    threads = 1 if codes.size * target.shape[1] < 200_000 else min(threads, d)
+    starts = np.linspace(0, d, threads + 1).astype(int).tolist()
+
+    def part(i: int) -> tuple[float, int, int, Array]:
+        return search(codes, sizes, *inverse, target, kind, starts[i], starts[i + 1])
+
+    others = [pool.submit(part, i) for i in range(1, threads)]
+    found = [part(0), *(other.result() for other in others)]
+    best = max(range(threads), key=lambda i: (found[i][0], -i))
+    return found[best][1:]
+
+
+@njit(nogil=True)
+def search(
+    codes: NDArray[Any],
+    sizes: NDArray[np.int64],
+    before: Array,
+    after: Array,
+    target: Array,
+    kind: int,
+    start: int,
+    stop: int,
+) -> tuple[float, int, int, Array]:
+    """Return (score, row, bin, sums) of the best split among rows start..stop−1 of `codes`."""
+    outputs = target.shape[1]
+    widest = 0
+    for f in range(start, stop):
+        widest = max(widest, sizes[f])
+    together = _TOGETHER if widest <= _SMALL else 1
+    sums = np.empty((together, widest, 4 if 1 < outputs < 4 else outputs))
+    scores, total = np.empty(widest), np.empty(outputs)
+    best, row, place = -1.0, start, 0
+    leaves = np.zeros((2, outputs))
+    for f in range(start, stop, together):
+        some = min(together, stop - f)
+        sums[:] = 0.0
+        if outputs == 1:
+            _add_numbers(codes, target, f, some, sums)
+        elif outputs <= 4:
+            _add_few(codes, target, f, some, sums)
+        else:
+            _add_vectors(codes, target, f, some, sums)
+        for g in range(some):
+            size = sizes[f + g]
+            score, cut = _scan(sums[g], size, before[f + g], after[f + g], kind, scores, total)
+            if score > best:
+                best, row, place = score, f + g, cut
+                leaves[:] = 0.0
+                for b in range(size):
+                    side = int(b > cut)
+                    for k in range(outputs):
+                        leaves[side, k] += sums[g, b, k]
+    return best, row, place, leaves
+
+
+@njit(nogil=True)
+def _add_numbers(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
+    v = target[:, 0]
+    if some == 4:
+        c0, c1, c2, c3 = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
+        s0, s1, s2, s3 = sums[0, :, 0], sums[1, :, 0], sums[2, :, 0], sums[3, :, 0]
+        for i in range(v.shape[0]):
+            s0[c0[i]] += v[i]
+            s1[c1[i]] += v[i]
+            s2[c2[i]] += v[i]
+            s3[c3[i]] += v[i]
+        return
+    for g in range(some):
+        c, s = codes[f + g], sums[g, :, 0]
+        for i in range(v.shape[0]):
+            s[c[i]] += v[i]
+
+
+@njit(nogil=True)
+def _add_few(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
+    """Add vectors of 2 to 4 numbers, always as four, which the processor takes at once."""
+    outputs = target.shape[1]
+    v2, v3 = 0.0, 0.0
+    for i in range(target.shape[0]):
+        v0, v1 = target[i, 0], target[i, 1]
+        if outputs > 2:
+            v2 = target[i, 2]
+        if outputs > 3:
+            v3 = target[i, 3]
+        for g in range(some):
+            b = codes[f + g, i]
+            sums[g, b, 0] += v0
+            sums[g, b, 1] += v1
+            sums[g, b, 2] += v2
+            sums[g, b, 3] += v3
+
+
+@njit(nogil=True)
+def _add_vectors(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
+    outputs = target.shape[1]
+    for i in range(target.shape[0]):
+        for g in range(some):
+            b = codes[f + g, i]
+            for k in range(outputs):
+                sums[g, b, k] += target[i, k]
+
+
+@njit(nogil=True, fastmath=_SUM)
+def _leaf(s: Array, inverse: float, kind: int) -> float:
+    """Return what a leaf adds to the score."""
+    if kind == SQUARES:
+        square = 0.0
+        for k in range(s.shape[0]):
+            square += s[k] * s[k]
+        return square * inverse
+    if kind == SIGNS:
+        return abs(s[0])
+    largest, total = s[0], 0.0
+    for k in range(s.shape[0]):
+        largest = max(largest, s[k])
+        total += s[k]
+    return s.shape[0] * largest - total
+
+
+@njit(nogil=True)
+def _scan(
+    sums: Array, size: int, before: Array, after: Array, kind: int, scores: Array, total: Array
+) -> tuple[float, int]:
+    """Return the largest score of a feature, and the bin after which to split."""
+    # Both leaves are summed from their own end: total minus one would lose a light leaf.
+    total[:] = 0.0
+    for b in range(size - 1):
+        for k in range(total.shape[0]):
+            total[k] += sums[b, k]
+        scores[b] = _leaf(total, before[b], kind)
+    total[:] = 0.0
+    best, place = -1.0, 0
+    for b in range(size - 2, -1, -1):
+        for k in range(total.shape[0]):
+            total[k] += sums[b + 1, k]
+        score = scores[b] + _leaf(total, after[b], kind)
+        if score >= best:
+            best, place = score, b
+    return best, place
+
+
+@njit(nogil=True)
+def spread(codes: NDArray[Any], place: int, leaves: Array, out: Array) -> None:
+    """Write the first leaf to the rows of bins up to `place`, and the second to the others."""
+    for i in range(codes.shape[0]):
+        side = int(codes[i] > place)
+        for k in range(leaves.shape[1]):
+            out[i, k] = leaves[side, k]

@@ -1,0 +1,241 @@
+"""Trees, networks and regressors as weak learners."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
+
+from relaxboost.errors import InputError
+from relaxboost.functional import (
+    Empirical,
+    Networks,
+    RegressionStumps,
+    Regressor,
+    Squared,
+    Trees,
+    boost,
+)
+from relaxboost.functional.learners import networks
+
+
+def data(n=120, d=4, outputs=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    v = np.sin(2 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=n)
+    return X, v if outputs is None else np.column_stack([v, X[:, 2] ** 2, rng.normal(size=n)])
+
+
+def pool(learner, X, weights=None, outputs=None, seed=0):
+    measure = Empirical(len(X), weights)
+    made = learner.prepare(X, measure, outputs, "least-squares", np.random.default_rng(seed))
+    return made, measure
+
+
+LEARNERS = [
+    Trees(),
+    Trees(max_depth=None, max_leaf_nodes=5, min_samples_leaf=3),
+    Networks(hidden=5, iterations=30),
+    Networks(hidden=2, iterations=10, restarts=3),
+    Regressor(DecisionTreeRegressor(max_depth=2)),
+    Regressor(LinearRegression()),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+@pytest.mark.parametrize("outputs", [None, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hypotheses_near_the_target(learner, outputs, weighted):
+    X, v = data(outputs=outputs)
+    weights = np.random.default_rng(1).integers(0, 4, len(X)) if weighted else None
+    made, measure = pool(learner, X, weights, outputs)
+    h, values = made.nearest(v)
+    assert values.shape == v.shape
+    assert measure.norm(v - values) < measure.norm(v)
+    np.testing.assert_allclose(h(X), values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(h(X[:7]), values[:7], rtol=0, atol=1e-12)
+    again = pickle.loads(pickle.dumps(h))
+    np.testing.assert_array_equal(again(X), h(X))
+    with pytest.raises(InputError, match=r"trained on 4 features, got X of shape \(120, 3\)"):
+        h(X[:, :3])
+    other = pool(learner, X, weights, outputs)[0].nearest(v)[1]
+    np.testing.assert_array_equal(values, other)
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:4], ids=repr)
+@pytest.mark.parametrize("scale", [1e-13, 1e12])
+def test_the_size_of_the_target_does_not_matter(learner, scale):
+    X, v = data()
+    one = pool(learner, X)[0].nearest(v)[1]
+    scaled = pool(learner, X)[0].nearest(v * scale)[1]
+    np.testing.assert_allclose(scaled, one * scale, rtol=1e-6, atol=1e-6 * scale)
+
+
+@pytest.mark.parametrize("learner", [RegressionStumps(), *LEARNERS[:5]], ids=repr)
+def test_boosting_with_them_lowers_the_risk(learner):
+    X, y = data()
+    run = boost(X, y, Squared(), learner, algorithm="naive", step=1.0, max_rounds=15, seed=3)
+    values = np.array([record.value for record in run.history])
+    assert values[-1] < 0.7 * values[0]
+    assert (np.diff(values) < 1e-12).all()
+    np.testing.assert_allclose(run.decision(X), run.state["F"], atol=1e-10)
+    again = boost(X, y, Squared(), learner, algorithm="naive", step=1.0, max_rounds=15, seed=3)
+    np.testing.assert_array_equal(again.decision(X), run.decision(X))
+
+
+def test_a_tree_holds_the_weighted_means_of_its_leaves():
+    X, v = data(outputs=3)
+    weights = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
+    made, measure = pool(Trees(max_depth=4, min_samples_leaf=5), X, weights, 3)
+    h, values = made.nearest(v)
+    leaves, member = np.unique(values, axis=0, return_inverse=True)
+    assert 2 < len(leaves) <= 16
+    for i in range(len(leaves)):
+        rows = member.ravel() == i
+        assert np.count_nonzero(rows & (weights > 0.0)) >= 5
+        mean = np.average(v[rows], axis=0, weights=weights[rows])
+        np.testing.assert_allclose(leaves[i], mean, atol=1e-12)
+    assert h.depth <= 4
+    assert measure.inner(v - values, values) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_tree_of_depth_one_is_the_best_stump():
+    X, v = data()
+    X = X.astype(np.float32).astype(float)
+    for weights in (None, np.random.default_rng(2).integers(0, 5, len(X))):
+        tree = pool(Trees(max_depth=1), X, weights)[0].nearest(v)[1]
+        stump = pool(RegressionStumps(), X, weights)[0].nearest(v)[1]
+        np.testing.assert_allclose(tree, stump, atol=1e-12)
+
+
+def test_a_tree_is_that_of_scikit_learn():
+    X, v = data(n=500)
+    h, values = pool(Trees(max_depth=6), X)[0].nearest(v)
+    seed = int(np.random.default_rng(0).integers(2**31))  # decides between equal splits
+    theirs = DecisionTreeRegressor(max_depth=6, random_state=seed).fit(X, v)
+    np.testing.assert_allclose(values, theirs.predict(X), atol=1e-12)
+    new = np.random.default_rng(5).normal(size=(300, 4)) * 2
+    np.testing.assert_allclose(h(new), theirs.predict(new), atol=1e-12)
+    assert pool(Trees(), np.ones((9, 1)))[0].nearest(v[:9])[0].depth == 0
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_gradient_of_a_network(outputs):
+    rng = np.random.default_rng(3)
+    Z, V = rng.normal(size=(20, 3)), rng.normal(size=(20, outputs))
+    p = rng.dirichlet(np.ones(20))
+    size = 4 * 2 + 3 * outputs
+    for _ in range(5):
+        w = rng.normal(size=size)
+        wrong = check_grad(
+            lambda w: networks.error(w, Z, V, p, 2)[0],
+            lambda w: networks.error(w, Z, V, p, 2)[1],
+            w,
+        )
+        assert wrong < 1e-6
+    W, b, U, c = w[:6].reshape(3, 2), w[6:8], w[8:-outputs].reshape(2, outputs), w[-outputs:]
+    h = np.tanh(Z @ W + b) @ U + c
+    expected = (p[:, None] * (h - V) ** 2).sum() / 2
+    assert networks.error(w, Z, V, p, 2)[0] == pytest.approx(expected)
+
+
+def test_networks_see_scaled_features():
+    X, v = data()
+    powers = X * 2.0 ** np.array([-20, 30, 5, 900])
+    np.testing.assert_array_equal(*(pool(Networks(), Z)[0].nearest(v)[1] for Z in (X, powers)))
+    moved = X * np.array([1e-6, 1e9, 3.0, 1.0]) + np.array([5e-6, 1e9, 0.0, 0.0])
+    few = Networks(iterations=3)  # more of them would only amplify rounding
+    plain, scaled = (pool(few, Z)[0].nearest(v)[1] for Z in (X, moved))
+    np.testing.assert_allclose(plain, scaled, atol=1e-6)
+    constant = np.column_stack([X, np.full(len(X), 0.1)])
+    h, values = pool(Networks(), constant)[0].nearest(v)
+    constant[:, 4] = 1e6  # what never varied is not used
+    np.testing.assert_allclose(h(constant), values, atol=1e-12)
+
+
+def test_a_network_finds_what_a_network_made():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 2))
+    v = np.tanh(X[:, 0] - X[:, 1]) - 2 * np.tanh(X[:, 1] + 0.5)
+    made, measure = pool(Networks(hidden=3, iterations=300, restarts=3), X)
+    assert measure.norm(v - made.nearest(v)[1]) < 0.05 * measure.norm(v)
+
+
+class Bad(BaseEstimator):
+    """Predicts the wrong thing."""
+
+    def __init__(self, what="shape"):
+        self.what = what
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), 2)) if self.what == "shape" else np.full(len(X), np.nan)
+
+
+def test_regressors_that_do_not_do_are_named():
+    X, v = data()
+    weights = np.arange(len(X)) + 1.0
+    with pytest.raises(InputError, match=r"KNeighborsRegressor\(\) takes no sample_weight"):
+        pool(Regressor(KNeighborsRegressor()), X, weights)
+    with pytest.raises(InputError, match=r"Pipeline.* takes no sample_weight"):
+        pool(Regressor(make_pipeline(StandardScaler(), SVR())), X, weights)
+    pool(Regressor(KNeighborsRegressor()), X, np.full(len(X), 3.0))[0].nearest(v)
+    with pytest.raises(InputError, match=r"Bad\(\) predicted shape \(120, 2\)"):
+        pool(Regressor(Bad()), X)[0].nearest(v)
+    with pytest.raises(InputError, match=r"Bad\(what='nan'\) predicted values that are not finite"):
+        pool(Regressor(Bad("nan")), X)[0].nearest(v)
+    with pytest.raises(InputError, match=r"SVR\(\) could not be fitted to a target of shape"):
+        pool(Regressor(SVR()), X, None, 3)[0].nearest(data(outputs=3)[1])
+    with pytest.raises(InputError, match="no fit"):
+        Regressor(3)
+    with pytest.raises(InputError, match="instance of a scikit-learn regressor"):
+        Regressor(SVR)
+    with pytest.raises(InputError, match="120 targets; one row each"):
+        Regressor(SVR()).prepare(X[:9], Empirical(120), None, "least-squares", None)
+
+
+def test_regressors_are_cloned_seeded_and_weighted():
+    X, v = data()
+    given = DecisionTreeRegressor(max_depth=3, splitter="random")
+    made, _ = pool(Regressor(given), X, seed=5)
+    first, second = made.nearest(v)[0], made.nearest(v)[0]
+    assert not hasattr(given, "tree_")
+    assert first.estimator.random_state != second.estimator.random_state
+    fixed = pool(Regressor(DecisionTreeRegressor(random_state=7)), X)[0].nearest(v)[0]
+    assert fixed.estimator.random_state == 7
+    weights = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
+    values = pool(Regressor(LinearRegression()), X, weights)[0].nearest(v)[1]
+    theirs = LinearRegression().fit(X, v, sample_weight=weights).predict(X)
+    np.testing.assert_allclose(values, theirs, atol=1e-10)
+
+
+def test_bad_input_is_named():
+    X, _ = data()
+    holed = X.copy()
+    holed[5, 2] = np.nan
+    for learner in (Trees(), Networks()):
+        with pytest.raises(InputError, match="row 5, column 2 has nan"):
+            pool(learner, holed)
+        with pytest.raises(InputError, match="X has 9 rows, and there are 120 targets"):
+            learner.prepare(X[:9], Empirical(120), None, "least-squares", None)
+    holed[5, 2] = 1e39
+    with pytest.raises(InputError, match=r"row 5, column 2 has 1e\+39; rescale it"):
+        pool(Trees(), holed)
+    with pytest.raises(InputError, match="max_depth must be a whole number >= 1"):
+        Trees(max_depth=0)
+    with pytest.raises(InputError, match="max_leaf_nodes must be at least 2"):
+        Trees(max_leaf_nodes=1)
+    with pytest.raises(InputError, match="min_samples_leaf"):
+        Trees(min_samples_leaf=0.5)
+    for option in ("hidden", "iterations", "restarts"):
+        with pytest.raises(InputError, match=f"{option} must be a whole number >= 1"):
+            Networks(**{option: 0})

@@ -1,0 +1,319 @@
+"""Stumps: the projections against every split there is, and sums of many at once."""
+
+import multiprocessing
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+from relaxboost.errors import InputError
+from relaxboost.functional import (
+    ClassificationStumps,
+    Empirical,
+    MulticlassStumps,
+    Naive,
+    RegressionStumps,
+    Squared,
+    boost,
+)
+from relaxboost.functional.algorithms import projector
+from relaxboost.functional.learners import Stump, histograms
+from relaxboost.functional.learners.binning import Bins
+from tests.twins import best_stump
+
+
+def pool(learner, X, weights, outputs):
+    measure = Empirical(len(X), weights)
+    rng = np.random.default_rng(0)
+    return learner.prepare(X, measure, outputs, learner.projections[0], rng), measure
+
+
+def problem(rng, outputs):
+    """A small problem: ties, duplicates, constant features, weights some of which are zero."""
+    n, d = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    kind = rng.integers(3)
+    X = [
+        lambda: rng.integers(0, 3, (n, d)).astype(float),
+        lambda: rng.normal(size=(n, d)),
+        lambda: np.repeat(rng.integers(-1, 2, (1, d)), n, axis=0) * 1e300,
+    ][kind]()
+    if rng.random() < 0.3:
+        X[:, rng.integers(d)] = 7.0
+    shape = (n,) if outputs is None else (n, outputs)
+    v = rng.normal(size=shape) if rng.random() < 0.6 else rng.integers(-2, 3, shape).astype(float)
+    weights = None
+    if rng.random() < 0.6:
+        weights = rng.random(n) * (rng.random(n) < 0.8) * 10.0 ** rng.integers(-6, 7, n)
+        weights[rng.integers(n)] = 1.0
+    return X, v, weights
+
+
+CASES = [
+    (RegressionStumps, {}, None, "vector"),
+    (RegressionStumps, {}, 1, "vector"),
+    (RegressionStumps, {}, 2, "vector"),
+    (MulticlassStumps, {"leaf": "vector"}, 3, "vector"),
+    (MulticlassStumps, {"leaf": "vector"}, 5, "vector"),
+    (ClassificationStumps, {}, None, "sign"),
+    (MulticlassStumps, {"leaf": "class"}, 3, "class"),
+    (MulticlassStumps, {"leaf": "class"}, 6, "class"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "outputs", "leaf"), CASES)
+@pytest.mark.parametrize("bins", [255, None])
+def test_projection_is_the_best_of_all_stumps(kind, options, outputs, leaf, bins):
+    rng = np.random.default_rng([outputs or 0, bins is None, kind is RegressionStumps])
+    seen = set()
+    for _ in range(250):
+        X, v, weights = problem(rng, outputs)
+        made, measure = pool(kind(bins=bins, **options), X, weights, outputs)
+        h, values = made.nearest(v)
+        assert values.shape == v.shape
+        np.testing.assert_array_equal(h(X), values)
+        flat = v.reshape(len(v), -1)
+        best, splits = best_stump(X, measure.p, flat, leaf)
+        norm = measure.norm(values)
+        found = measure.inner(values, v) / norm if norm > 0.0 else 0.0
+        assert found == pytest.approx(best, abs=1e-10 * (1.0 + measure.norm(v)))
+        if leaf == "vector":  # the point, and not only the direction
+            rest = measure.norm(v - values) ** 2
+            assert rest == pytest.approx(measure.norm(v) ** 2 - best**2, abs=1e-9)
+        if len(splits) == 1 and np.isfinite(h.threshold):
+            left = np.flatnonzero((X[:, h.feature] <= h.threshold) & (measure.p > 0.0))
+            assert (h.feature, tuple(left.tolist())) in splits
+            seen.add("unique")
+        seen.add("constant" if np.isinf(h.threshold) else "split")
+        projected = projector(made, measure)(v)
+        if projected is not None:
+            edge = measure.inner(v, values) / (measure.norm(v) * norm)
+            assert projected.edge == pytest.approx(edge, rel=1e-12)
+    assert seen == {"unique", "constant", "split"}
+
+
+def test_leaves_are_of_their_kind():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 2))
+    h, _ = pool(ClassificationStumps(), X, None, None)[0].nearest(rng.normal(size=30))
+    assert set(np.abs(h.leaves)) == {1.0}
+    v = rng.normal(size=(30, 4))
+    h, values = pool(MulticlassStumps("class"), X, None, 4)[0].nearest(v)
+    np.testing.assert_array_equal(np.sort(h.leaves, axis=1), [[-1 / 3, -1 / 3, -1 / 3, 1]] * 2)
+    assert Empirical(30).norm(values) == pytest.approx(np.sqrt(4 / 3))
+    # Theorem 2's stumps are among those with vectors.
+    free = pool(MulticlassStumps(), X, None, 4)[0].nearest(v)[1]
+    cosine = [Empirical(30).inner(h, v) / Empirical(30).norm(h) for h in (values, free)]
+    assert cosine[1] > cosine[0]
+
+
+def test_binned_equals_exact_where_values_are_few():
+    rng = np.random.default_rng(2)
+    for outputs in (None, 3, 7):
+        X = rng.integers(0, 9, (200, 9)).astype(float)
+        v = rng.normal(size=(200,) if outputs is None else (200, outputs))
+        exact = pool(RegressionStumps(bins=None), X, None, outputs)[0].nearest(v)[0]
+        binned = pool(RegressionStumps(bins=9), X, None, outputs)[0].nearest(v)[0]
+        assert (exact.feature, exact.threshold) == (binned.feature, binned.threshold)
+        np.testing.assert_array_equal(exact.leaves, binned.leaves)
+
+
+def test_bins_are_quantiles_and_nest_their_rows():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=1000), rng.integers(0, 3, 1000), np.zeros(1000)])
+    bins = Bins(X, np.full(1000, 1e-3), 10)
+    np.testing.assert_array_equal(bins.features, [0, 1])
+    np.testing.assert_array_equal(bins.sizes, [10, 3])
+    np.testing.assert_array_equal(np.bincount(bins.codes[0]), [100] * 10)
+    np.testing.assert_array_equal(bins.codes[1], X[:, 1])
+    assert bins.codes.dtype == np.uint8
+    for row, j in enumerate(bins.features):
+        for place, threshold in enumerate(bins.thresholds[row]):
+            np.testing.assert_array_equal(bins.codes[row] <= place, X[:, j] <= threshold)
+    assert Bins(X, np.full(1000, 1e-3), None).codes.dtype == np.uint16
+    skewed = np.array([[0.0]] * 990 + [[float(i)] for i in range(1, 11)])
+    assert 2 <= Bins(skewed, np.full(1000, 1e-3), 4).sizes[0] <= 4
+
+
+def test_thresholds_lie_between_neighbouring_doubles():
+    low = 1.0
+    high = np.nextafter(low, 2.0)
+    for a, b in [(low, high), (-1.7e308, 1.7e308), (0.0, 5e-324), (-5e-324, 0.0)]:
+        h, values = pool(RegressionStumps(), np.array([[a], [b]]), None, None)[0].nearest(
+            np.array([-1.0, 3.0])
+        )
+        assert a <= h.threshold < b
+        np.testing.assert_array_equal(values, [-1.0, 3.0])
+
+
+def test_several_outputs_score_the_sum_of_one_output_each():
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        X, v, weights = problem(rng, 4)
+        made, measure = pool(RegressionStumps(), X, weights, 4)
+        _, values = made.nearest(v)
+        for k in range(4):
+            one = pool(RegressionStumps(), X, weights, None)[0].nearest(v[:, k].copy())[1]
+            left = measure.norm(v[:, k] - one)
+            assert left <= measure.norm(v[:, k] - values[:, k]) + 1e-12
+        # A target that is the same in every output splits as it does in one.
+        same = np.repeat(v[:, :1], 4, axis=1)
+        one = pool(RegressionStumps(), X, weights, None)[0].nearest(v[:, 0].copy())[1]
+        many = made.nearest(same)[1]
+        assert measure.norm(same - many) ** 2 == pytest.approx(
+            4 * measure.norm(v[:, 0] - one) ** 2, abs=1e-12
+        )
+
+
+def test_ties_go_to_the_first_feature_and_threshold():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    v = np.array([1.0, -1.0, -1.0, 1.0])
+    for learner in (RegressionStumps(), ClassificationStumps()):
+        h, _ = pool(learner, X, None, None)[0].nearest(v)
+        assert (h.feature, h.threshold) == (0, 0.5)
+
+
+def test_threads_change_nothing(monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.repeat(rng.normal(size=(15_000, 5)), 3, axis=1)  # equal features: ties between threads
+    for outputs in (None, 3, 6):
+        v = rng.normal(size=(15_000,) if outputs is None else (15_000, outputs))
+        made = pool(RegressionStumps(bins=100), X, None, outputs)[0]
+        several = made.nearest(v)[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(histograms, "thread_pool", lambda: (None, 1))
+            alone = made.nearest(v)[0]
+        assert (several.feature, several.threshold) == (alone.feature, alone.threshold)
+        np.testing.assert_array_equal(several.leaves, alone.leaves)
+        assert several.feature % 3 == 0
+
+
+def _in_child(seed):
+    rng = np.random.default_rng(seed)
+    X, v = rng.normal(size=(20_000, 12)), rng.normal(size=20_000)
+    return pool(RegressionStumps(), X, None, None)[0].nearest(v)[0].threshold
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_works_after_a_fork():
+    here = _in_child(6)
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        assert workers.apply_async(_in_child, (6,)).get(60) == here
+
+
+@pytest.mark.parametrize("outputs", [None, 3])
+def test_sum_of_many_stumps_equals_the_loop(outputs):
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 20, (300, 4)) / 2.0
+    shape = (2,) if outputs is None else (2, outputs)
+    stumps = [
+        Stump(int(rng.integers(4)), float(rng.integers(0, 10)), rng.normal(size=shape), 4)
+        for _ in range(500)
+    ]
+    stumps.append(Stump(0, float("inf"), rng.normal(size=shape), 4))
+    weights = rng.normal(size=len(stumps)) * 10.0 ** rng.integers(-3, 4, len(stumps))
+    total = np.ones((300, *shape[1:]))
+    loop = total + sum(w * h(X) for w, h in zip(weights, stumps, strict=True))
+    Stump.combined(weights, stumps, X, total)
+    np.testing.assert_allclose(total, loop, rtol=0, atol=1e-12 * np.abs(weights).sum())
+
+
+def test_decision_uses_it_for_every_iterate():
+    rng = np.random.default_rng(8)
+    X, new = rng.normal(size=(200, 3)), rng.normal(size=(50, 3))
+    y = np.sin(3 * X[:, 0]) + X[:, 1]
+    for iterate in ("last", "best", "average"):
+        run = boost(X, y, Squared(), RegressionStumps(), iterate=iterate, max_rounds=40)
+        loop = sum(
+            w * term.hypothesis(new) for w, term in zip(run.weights(), run.terms, strict=True)
+        )
+        np.testing.assert_allclose(run.decision(new), loop, atol=1e-12)
+        np.testing.assert_allclose(run.decision(X, upto=40), run.state["F"], atol=1e-10)
+    staged = dict(run.staged(new))
+    np.testing.assert_allclose(run.decision(new, upto=7), staged[7], atol=1e-12)
+
+
+def test_squared_loss_with_step_one_is_least_squares_boosting():
+    rng = np.random.default_rng(9)
+    X = rng.integers(0, 4, (60, 2)).astype(float)
+    y = rng.normal(size=60) + X[:, 0]
+    run = boost(X, y, Squared(), RegressionStumps(), algorithm=Naive(), step=1.0, max_rounds=300)
+    values = [record.value for record in run.history]
+    assert (np.diff(values) <= 1e-12).all()
+    # The limit is the best additive function of the two features.
+    A = np.column_stack([X[:, [j]] == np.arange(4) for j in (0, 1)]).astype(float)
+    rest = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    assert values[-1] == pytest.approx((rest**2).mean() / 2, abs=1e-6)
+
+
+def test_orthogonal_to_all_stumps_is_stationary():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([1.0, -1.0, -1.0, 1.0])
+    for learner in (RegressionStumps(), ClassificationStumps()):
+        run = boost(X, y, Squared(), learner, max_rounds=5)
+        assert (run.status, run.rounds, run.terms) == ("stationary", 0, ())
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(10)
+    X, y = rng.integers(0, 5, (12, 2)).astype(float), rng.normal(size=12)
+    times = rng.integers(0, 4, 12)
+    options = {"algorithm": "naive", "step": 0.5, "max_rounds": 20}
+    weighted = boost(X, y, Squared(), RegressionStumps(), weights=times, **options)
+    again = np.repeat(np.arange(12), times)
+    repeated = boost(X[again], y[again], Squared(), RegressionStumps(), **options)
+    np.testing.assert_allclose(weighted.decision(X), repeated.decision(X), atol=1e-9)
+
+
+def test_stumps_pickle_small_and_check_their_rows():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(1000, 30))
+    h, values = pool(RegressionStumps(), X, None, None)[0].nearest(rng.normal(size=1000))
+    kept = pickle.dumps(h)
+    assert len(kept) < 500
+    np.testing.assert_array_equal(pickle.loads(kept)(X), values)
+    with pytest.raises(InputError, match=r"trained on 30 features, got X of shape \(1000, 29\)"):
+        h(X[:, 1:])
+    X[3, h.feature] = np.nan
+    with pytest.raises(InputError, match=f"row 3, column {h.feature} has nan"):
+        h(X)
+    with pytest.raises(InputError, match="row 3"):
+        Stump.combined(np.ones(1), [h], X, np.zeros(1000))
+
+
+def test_bad_input_is_named():
+    X = np.zeros((4, 2))
+    X[2, 1] = np.nan
+    with pytest.raises(InputError, match="row 2, column 1 has nan"):
+        pool(RegressionStumps(), X, None, None)
+    with pytest.raises(InputError, match="X has 3 rows, and there are 4 targets"):
+        RegressionStumps().prepare(np.zeros((3, 1)), Empirical(4), None, "least-squares", None)
+    with pytest.raises(InputError, match="no features"):
+        pool(RegressionStumps(), np.zeros((4, 0)), None, None)
+    with pytest.raises(InputError, match="bins must be at least 2"):
+        RegressionStumps(bins=1)
+    with pytest.raises(InputError, match="bins must be a whole number"):
+        ClassificationStumps(bins=2.5)
+    with pytest.raises(InputError, match="leaf must be one of vector, class"):
+        MulticlassStumps("both")
+    with pytest.raises(InputError, match=r"one output, and the loss needs 3; use Multiclass"):
+        pool(ClassificationStumps(), np.zeros((4, 1)), None, 3)
+    with pytest.raises(InputError, match="an output for each class, and the loss has one"):
+        pool(MulticlassStumps(), np.zeros((4, 1)), None, None)
+    with pytest.raises(InputError, match=r"MulticlassStumps\(leaf=.class., bins=255\) cannot do"):
+        boost(X, np.zeros(4), Squared(), MulticlassStumps("class"), projection="least-squares")
+
+
+def test_patience_counts_from_the_least_validation_risk():
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    held = rng.normal(size=(40, 2)), rng.normal(size=40)
+    options = {"algorithm": "naive", "step": 1.0, "max_rounds": 400, "validation": held}
+    run = boost(X, y, Squared(), RegressionStumps(), patience=7, **options)
+    risks = [record.validation for record in run.history]
+    assert run.status == "early stopping"
+    assert len(risks) - 1 - int(np.argmin(risks)) == 7
+    first = boost(X, y, Squared(), RegressionStumps(), algorithm="naive", step=1.0, max_rounds=50)
+    on = boost(X, y, Squared(), RegressionStumps(), patience=7, warm_start=first, **options)
+    assert on.rounds >= 57  # the rounds without a validation set do not count
