@@ -15,7 +15,7 @@ from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.pairs import PAIRS, strong
-from relaxboost.claims.ss09.sides import edge, exactly, in_l1_ball, on_simplex, optimum
+from relaxboost.claims.ss09.sides import dot, edge, exactly, in_l1_ball, on_simplex, optimum
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 
@@ -118,10 +118,10 @@ def dual_norms(x: Instance) -> Iterator[Slack]:
     m = len(w)
     corners = [exactly(signs) for signs in itertools.product((-1, 1), repeat=m)]
     units = [sign * unit for unit in exactly(np.eye(m)) for sign in (-1, 1)]
-    yield equal(max(w @ corner for corner in corners), sum(abs(v) for v in w), "cube")
-    yield equal(max(w @ unit for unit in units), max(abs(v) for v in w), "ℓ1 ball")
-    yield at_most(w @ d, sum(abs(v) for v in w), "a point of the cube")
-    yield at_most(w @ in_l1_ball(d), max(abs(v) for v in w), "a point of the ℓ1 ball")
+    yield equal(max(dot(w, corner) for corner in corners), sum(abs(v) for v in w), "cube")
+    yield equal(max(dot(w, unit) for unit in units), max(abs(v) for v in w), "ℓ1 ball")
+    yield at_most(dot(w, d), sum(abs(v) for v in w), "a point of the cube")
+    yield at_most(dot(w, in_l1_ball(d)), max(abs(v) for v in w), "a point of the ℓ1 ball")
 
 
 FENCHEL = Space(
@@ -162,7 +162,7 @@ def weak_duality(x: Instance) -> Slack:
     formula="max_w −f*(−Aw) − g*(w) = min_d f(d) + g(dᵀA) if 0 in core(dom(g) − Aᵀdom(f))",
     given="f and g closed and convex",
     space=FENCHEL,
-    trials=120,
+    trials=80,
 )
 def strong_duality(x: Instance) -> Slack:
     """Each side is optimised by itself: a linear system, a linear program, or the smooth game.

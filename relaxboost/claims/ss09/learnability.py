@@ -18,6 +18,7 @@ from relaxboost.claims.ss09.sides import (
     Exact,
     avg_min,
     capped,
+    dot,
     edge,
     exactly,
     in_l1_ball,
@@ -105,7 +106,7 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
     vertices = itertools.combinations(theta, k)
     yield equal(max(sum(chosen) / Fraction(k) for chosen in vertices), formula, "vertices")
-    yield at_most(capped(exactly(x.d), k) @ theta, formula, "the d drawn")
+    yield at_most(dot(capped(exactly(x.d), k), theta), formula, "the d drawn")
 
 
 @SOURCE.claim(
@@ -249,6 +250,10 @@ def worst_average(x: Instance) -> Iterator[Slack]:
     The worst margins are −1 on the ν examples and γ on the others.
     """
     assume(x.nu <= len(x.A))
+    yield from _worst_averages(x)
+
+
+def _worst_averages(x: Instance) -> Iterator[Slack]:
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
     yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
     yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "these margins and formula")
@@ -258,7 +263,7 @@ def worst_average(x: Instance) -> Iterator[Slack]:
 def worst_average_of_many(x: Instance) -> Iterator[Slack]:
     """The k smallest margins are then the ν bad ones and k − ν good ones, at worst."""
     assume(x.nu <= x.k)
-    yield from worst_average.stated.check(x)
+    yield from _worst_averages(x)
 
 
 @SOURCE.claim(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.claims.instance import Instance
+from relaxboost.claims.ss09.sides import optimal_value
 
 Array = NDArray[np.float64]
 
@@ -109,8 +110,7 @@ def _concave_edges(x: Instance) -> float:
 
 
 def _solve(problem: Any, norm: Norm, otherwise: float) -> float:
-    problem.solve(solver="CLARABEL" if norm.order == 2.0 else "HIGHS")
-    return float(problem.value) if problem.status == "optimal" else otherwise
+    return optimal_value(problem, norm.order != 2.0, otherwise)
 
 
 @cache

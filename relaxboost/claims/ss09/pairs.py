@@ -15,7 +15,7 @@ from scipy.special import logsumexp, xlogy
 
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
-from relaxboost.claims.ss09.sides import solved
+from relaxboost.claims.ss09.sides import optimal_value, solved
 from relaxboost.game import Game
 from relaxboost.relaxations import KLPenalty
 
@@ -136,7 +136,7 @@ def strong(x: Instance) -> tuple[Bracket, Bracket, bool]:
         return *_norms(x), True
     rows = x.A if x.pair == "simplex and max norm" else _averages(x.A)
     # −f*(−Aw) is the least of the rows, which are the margins, or the means of k margins
-    m, n = x.A.shape
+    m = len(x.A)
     order = 1 if x.pair == "simplex and max norm" else math.inf
     left = _largest_least(rows, order)
     upper = 1.0 if order == 1 else 1.0 / cap(m)
@@ -222,6 +222,6 @@ def _norms(x: Instance) -> tuple[Bracket, Bracket]:
     d, w = cp.Variable(m), cp.Variable(n)
     least = cp.Minimize(cp.norm2(d - x.b) + cp.norm1(x.A.T @ d - x.c))
     most = cp.Maximize(x.b @ (x.A @ w) - x.c @ w)
-    right = cp.Problem(least).solve(solver="CLARABEL")
-    left = cp.Problem(most, [cp.norm2(x.A @ w) <= 1, cp.abs(w) <= 1]).solve(solver="CLARABEL")
+    right = optimal_value(cp.Problem(least), False)
+    left = optimal_value(cp.Problem(most, [cp.norm2(x.A @ w) <= 1, cp.abs(w) <= 1]), False)
     return solved(left), solved(right)

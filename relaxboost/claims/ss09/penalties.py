@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.claims.fields import Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
 from relaxboost.claims.ss09.sides import optimum
@@ -107,6 +108,10 @@ PENALTIES: dict[str, Penalty] = {
 }
 """By name; s in [0, 1] is the strength. The open cube is 0 for ‖d‖_∞ < 1/m and 1 where that is
 1/m, so that it is convex, but its level sets are not closed."""
+
+
+CLOSED = tuple(name for name, f in PENALTIES.items() if f.closed)
+STRENGTH = Real(0.0, 1.0)
 
 
 def _cube(d: Vector) -> float:

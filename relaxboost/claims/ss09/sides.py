@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
 from relaxboost.game import Game
+from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
-Exact = NDArray[Any]
+Exact: TypeAlias = NDArray[Any]
 """An array of fractions, so that +, *, @ and max make no rounding errors."""
 
 _SOLVED = 1e-8
@@ -24,10 +26,9 @@ _SOLVED = 1e-8
 def exactly(values: Any) -> Exact:
     """Return an array of the fractions that the entries are."""
     array = np.asarray(values, dtype=object)
-    result = np.empty(array.shape, dtype=object)
-    for at in np.ndindex(array.shape):
-        result[at] = Fraction(array[at])
-    return result
+    result = np.empty(array.size, dtype=object)
+    result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
+    return result.reshape(array.shape)
 
 
 def solved(value: float) -> Bracket:
@@ -35,6 +36,17 @@ def solved(value: float) -> Bracket:
     value = float(value)
     error = _SOLVED * max(1.0, abs(value)) if math.isfinite(value) else 0.0
     return Bracket(value - error, value + error)
+
+
+def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
+    """Return the optimum of a cvxpy problem, or `otherwise` where there is no feasible point."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
+        if linear:
+            problem.solve(solver="HIGHS", warm_start=False)
+        else:
+            solve_problem(problem)
+    return float(problem.value) if problem.status in SOLVED else otherwise
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
@@ -51,6 +63,11 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
 def edge(A: Exact, d: Exact) -> Any:
     """Return max_j |(dᵀA)_j|."""
     return max(abs(e) for e in d @ A)
+
+
+def dot(a: Exact, b: Exact) -> Fraction:
+    """Return <a, b>."""
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
 
 
 def avg_min(u: Iterable[Any], k: int) -> Fraction:
