@@ -70,6 +70,14 @@ def opposite_rows(x: Instance) -> Iterator[Slack]:
     yield equal(x.optimum(Game(A)), 0, "ρ")
 
 
+SOURCE.unchecked(
+    "remark-overweight",
+    "Sec. 4.1, noisy examples",
+    "AdaBoost over-weighs examples, which partially explains its performance on noisy data.",
+    "An observation of other papers; neither the data nor what counts as over-weighing is given.",
+)
+
+
 @SOURCE.claim(
     "Eq2",
     "Eq. 2",
