@@ -34,8 +34,8 @@ def separability(x: Instance) -> Iterator[Slack]:
     """In fractions: the w of the optimum, the w drawn, and every single hypothesis."""
     A = exactly(x.A)
     gamma, _, best = optimum(x, Game(x.A))
-    yield at_most(sum(abs(v) for v in best), 1, "‖w‖_1 of the best w")
     yield equal(min(A @ best), gamma, "attained")
+    yield at_most(sum(abs(v) for v in best), 1, "‖w‖_1 of the best w")
     yield at_most(min(A @ in_l1_ball(exactly(x.w))), gamma, "the w drawn")
     for j in range(A.shape[1]):
         yield at_most(max(min(A[:, j]), min(-A[:, j])), gamma, f"hypothesis {j + 1}")
@@ -54,9 +54,9 @@ def learnability(x: Instance) -> Iterator[Slack]:
     A = exactly(x.A)
     m = len(A)
     gamma, best, _ = optimum(x, Game(x.A))
+    yield equal(edge(A, best), gamma, "attained")
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
-    yield equal(edge(A, best), gamma, "attained")
     for name, d in (("the d drawn", exactly(x.d)), ("uniform d", exactly(np.ones(m)))):
         yield at_least(edge(A, on_simplex(d)), gamma, name)
     for i in range(m):

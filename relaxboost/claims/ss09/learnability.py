@@ -91,10 +91,10 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     """In fractions: the d of the optimum, and the d drawn, mixed with the uniform one."""
     A = exactly(x.A)
     rho, best, _ = optimum(x, Game(x.A, Capped(x.k)))
+    yield equal(edge(A, best), rho, "attained")
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
     yield at_most(max(best), Fraction(1, x.k), "largest weight")
-    yield equal(edge(A, best), rho, "attained")
     yield at_least(edge(A, capped(exactly(x.d), x.k)), rho, "the d drawn")
     yield at_least(edge(A, capped(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
 

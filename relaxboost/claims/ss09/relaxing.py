@@ -41,10 +41,10 @@ def ball_of_caps(x: Instance) -> Iterator[Slack]:
     """Over all of the ball, in fractions: its d has no weight above 1/k and the value of Eq. 2."""
     rho, d, _ = optimum(x, Game(x.A, NormBall(math.inf, Fraction(1, x.k))))
     capped, _, w = optimum(x, Game(x.A, Capped(x.k)))
-    yield at_most(max(d), Fraction(1, x.k), "largest weight")
     yield equal(edge(exactly(x.A), on_simplex(d)), rho, "edge of d and ρ")
     yield equal(avg_min(exactly(x.A) @ in_l1_ball(w), x.k), rho, "average margin and ρ")
     yield equal(capped, rho, "Eq. 2 and Eq. 4")
+    yield at_most(max(d), Fraction(1, x.k), "largest weight")
 
 
 @SOURCE.claim(
