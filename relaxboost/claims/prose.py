@@ -14,6 +14,8 @@ _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
 """Code, and emphasis; a star that is part of a formula, as in f*(u), is neither."""
+_SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
+"""What Markdown would take for its own; not the underscore within x_t, nor brackets alone."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that no page may contain."""
 _WIDE, _HIGH = 14, 14
@@ -59,7 +61,7 @@ def as_markdown(text: str, cell: bool = False) -> str:
     parts = []
     for kind, part in pieces(" ".join(text.split())):
         if kind == "text":
-            parts.append(re.sub(r"([\\*_`\[\]<>#])", r"\\\1", part))
+            parts.append(_SPECIAL.sub(r"\\\g<0>", part).replace("<", "&lt;"))
         else:
             parts.append(f"`{part}`" if kind == "code" else f"*{part}*")
     joined = "".join(parts)

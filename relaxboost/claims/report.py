@@ -6,6 +6,7 @@ import base64
 import importlib.util
 import platform
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -26,6 +27,7 @@ from relaxboost.claims.registry import all as built_in
 from relaxboost.claims.verdict import Bound, Evidence, Finding, Verdict
 from relaxboost.errors import InputError
 from relaxboost.files import check_output, write_atomically
+from relaxboost.rounding import float_down, float_up, show_bracket
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 68rem; margin: 2rem auto;
@@ -45,9 +47,10 @@ table.matrix { border-collapse: collapse; border-left: 2px solid #555; border-ri
   font-variant-numeric: tabular-nums; }
 .matrix td { padding: .05rem .6rem; text-align: right; }
 .data { display: flex; flex-wrap: wrap; gap: .4rem 2rem; align-items: center; margin: .6rem 0; }
-.data > div { display: flex; align-items: center; gap: .5rem; }
+.data > div { display: flex; align-items: center; gap: .5rem; white-space: nowrap; }
+.bounds td { overflow-wrap: anywhere; font-size: .85rem; }
 .chip { display: inline-block; border-radius: 1rem; padding: 0 .7rem; font-size: .85rem;
-  white-space: nowrap; color: white; background: #777; }
+  font-weight: normal; line-height: 1.5; white-space: nowrap; color: white; background: #777; }
 .holds { background: #2a7f3f; } .fails { background: #b3261e; }
 .holds-with-correction { background: #9a6200; }
 .grey { color: #666; font-size: .92rem; }
@@ -144,7 +147,7 @@ def _head(verdicts: list[Verdict]) -> _Markup:
     tried = sum(v.stated.tried for v in verdicts)
     optima = sum(_optima(v) for v in verdicts)
     counts = ", ".join(
-        f"{sum(v.status == s for v in verdicts)} {s}" for s in sorted({v.status for v in verdicts})
+        f"{s}: {sum(v.status == s for v in verdicts)}" for s in sorted({v.status for v in verdicts})
     )
     other = [v.id for v in verdicts if not v.agrees]
     against = (
@@ -155,7 +158,7 @@ def _head(verdicts: list[Verdict]) -> _Markup:
     plural = "s" * (len(verdicts) != 1)
     return _tag(
         "div",
-        _tag("p", f"{len(verdicts)} claim{plural}: {counts or 'none checked'}. {against}"),
+        _tag("p", f"{len(verdicts)} claim{plural}: {counts or 'none'}. {against}"),
         _tag(
             "p",
             f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. {tried} instances, "
@@ -175,7 +178,7 @@ def _summary(pairs: list[tuple[Claim, Verdict]]) -> _Markup:
     rows = [_tag("tr", *(_tag("th", head) for head in (*heads, "seconds")))]
     for claim, verdict in pairs:
         decisive = verdict.decisive
-        slack = f"{decisive.slack.relative:.2g}".replace("-", "−") if decisive else "–"
+        slack = f"{decisive.slack.relative + 0.0:.2g}".replace("-", "−") if decisive else "–"
         numbers = (slack, verdict.stated.tried, _optima(verdict), f"{verdict.seconds:.1f}")
         cells = [
             _tag("td", _tag("a", claim.id, href=f"#{_anchor(claim.id)}")),
@@ -295,12 +298,18 @@ def _bounds(optima: tuple[Bound, ...]) -> list[_Markup]:
         return []
     rows = [_tag("tr", *(_tag("th", head) for head in ("game, SHA-256", "at least", "at most")))]
     for bound in optima:
-        cells = [_tag("td", _tag("code", bound.digest)), _tag("td", bound.lower)]
-        cells.append(_tag("td", bound.upper))
-        rows.append(_tag("tr", *cells))
+        ends = (_tag("td", end) for end in _ends(bound))
+        rows.append(_tag("tr", _tag("td", _tag("code", bound.digest)), *ends))
         if bound.file:
             rows.append(_tag("tr", _tag("td", "certificate: ", _tag("code", bound.file))))
-    return [_tag("div", _tag("table", *rows, cls="list"), cls="wide")]
+    return [_tag("div", _tag("table", *rows, cls="list bounds"), cls="wide")]
+
+
+def _ends(bound: Bound) -> tuple[str, str]:
+    """Return both ends as they are, or as decimals that enclose them where they are long."""
+    if max(len(bound.lower), len(bound.upper)) <= 24:
+        return bound.lower, bound.upper
+    return show_bracket(float_down(Fraction(bound.lower)), float_up(Fraction(bound.upper)))
 
 
 def _picture(claim: Claim, verdict: Verdict) -> _Markup:
