@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
-from relaxboost.claims.verdict import Evidence, Verdict
+from relaxboost.claims.verdict import Evidence, Finding, Verdict
 from relaxboost.errors import InputError
 
 LEFT, RIGHT, WRONG, MENDED, OPEN = "C0", "C1", "C3", "C2", "0.6"
@@ -54,7 +55,10 @@ def picture(claim: Claim, verdict: Verdict, title: str = "") -> Any:
     blocks = _arrays(evidence)
     figure = Figure(figsize=(4.3 * (2 + bool(blocks)), 3.7), layout="constrained")
     grid = figure.add_gridspec(1, 2 + bool(blocks))
-    draw_sides(figure.add_subplot(grid[0]), evidence)
+    sides = figure.add_subplot(grid[0])
+    draw_sides(sides, evidence)
+    if not blocks:
+        sides.set_title(f"{_caption(evidence, blocks)}\n\n{sides.get_title()}", fontsize="medium")
     draw_slacks(figure.add_subplot(grid[1]), verdict)
     if blocks:
         _draw_blocks(figure, grid[2], blocks, evidence)
@@ -129,12 +133,18 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     """Draw a pair of bars with their values for each of a few inequalities, from the top."""
     values = [v for s in slacks for v in (s.left, s.right) if math.isfinite(v)]
+    sizes = [_size(slack) for slack in slacks]
+    own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
+    if own:
+        values = [v / n for s, n in zip(slacks, sizes, strict=True) for v in (s.left, s.right)]
+        values = [value for value in values if math.isfinite(value)]
     low, high = min([0.0, *values]), max([0.0, *values])
     reach = (high - low) or 1.0
     for place, slack in enumerate(slacks):
+        unit = sizes[place] if own else 1.0
         sides = ((slack.left, LEFT, -0.17, "left side"), (slack.right, RIGHT, 0.17, "right side"))
         for value, colour, shift, name in sides:
-            length = value if math.isfinite(value) else math.copysign(1.15 * reach, value)
+            length = value / unit if math.isfinite(value) else math.copysign(1.15 * reach, value)
             label = name if place == 0 else None
             axes.barh(place + shift, length, height=0.3, color=colour, label=label, zorder=2)
             axes.annotate(
@@ -161,7 +171,18 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
         axes.set_title("the two sides", fontsize="medium")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.legend(fontsize="small", loc="lower right" if len(slacks) == 1 else "best")
+    if own:
+        axes.set(xticks=[], xlabel="each pair to its own scale")
+        axes.spines["bottom"].set_visible(False)
+    axes.legend(
+        fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False
+    )
+
+
+def _size(slack: Slack) -> float:
+    """Return the larger of the two sides in size, 1 where there is none."""
+    sides = [abs(side) for side in (slack.left, slack.right) if math.isfinite(side)]
+    return max(sides, default=1.0) or 1.0
 
 
 def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:
@@ -190,8 +211,8 @@ def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:
 def draw_slacks(axes: Any, verdict: Verdict) -> None:
     """Draw a histogram of the least relative slack of every instance, as stated and corrected."""
     finding = verdict.stated
-    slacks = np.array(finding.slacks)
-    mended = np.array([s for corrected in verdict.corrections for s in corrected.slacks])
+    slacks = _least(finding)
+    mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
     if verdict.decisive is not None and verdict.decisive.slack.equality:
         slacks = np.minimum(slacks, 0.0)  # where both sides are 0 it is 1 by convention
         mended = np.minimum(mended, 0.0)
@@ -201,12 +222,12 @@ def draw_slacks(axes: Any, verdict: Verdict) -> None:
     axes.set(xlabel="(right − left) / (|left| + |right|)", ylabel="instances")
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.get_major_locator().set_params(nbins=6)
     if np.abs(drawn).max() <= _NOISE:
         axes.bar([0.0], [slacks.size], width=0.08, color=LEFT)
         axes.set_xlim(-1.0, 1.0)
         axes.set_title(f"slack of {number}: none", fontsize="medium")
         return
-    axes.xaxis.get_major_locator().set_params(nbins=6)
     edges = _edges(drawn)
     outcomes = np.array(finding.outcomes)
     kinds = (
@@ -229,8 +250,13 @@ def draw_slacks(axes: Any, verdict: Verdict) -> None:
     axes.legend(fontsize="small", loc="best")
 
 
+def _least(finding: Finding) -> Any:
+    """Return the slack of each instance, with none where the two sides are equal but for noise."""
+    return np.where(np.array(finding.outcomes) == TIGHT, 0.0, finding.slacks)
+
+
 def _edges(drawn: Any) -> Any:
-    """Return bins of which 0 is an edge; noise on an equality goes into those next to it."""
+    """Return bins of which 0 is an edge."""
     low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
     width = (high - low) / 24
     first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
@@ -278,19 +304,25 @@ def _draw_blocks(figure: Any, place: Any, blocks: dict[str, Any], evidence: Evid
     # A row is as high as it would be among four, so that small arrays are not blown up.
     spare = [4 - sum(heights)] if sum(heights) < 4 else []
     inner = place.subgridspec(len(heights + spare), 1, height_ratios=heights + spare)
-    found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
-    scalars = [
-        f"{name} = {_short(value)}"
-        for name, value in evidence.instance.items()
-        if name not in blocks
-    ]
     for number, (name, entries) in enumerate(blocks.items()):
         axes = figure.add_subplot(inner[number])
         alone = len(blocks) == 1 and len(entries[0]) <= 4 if _rows(entries) > 1 else False
         draw_array(axes, name, entries, 0.5 if alone else "auto")
         axes.set_anchor("N")
         if number == 0:
-            axes.set_title("\n".join([found, ", ".join(scalars)]).strip(), fontsize="medium")
+            axes.set_title(_caption(evidence, blocks), fontsize="medium")
+
+
+def _caption(evidence: Evidence, blocks: dict[str, Any]) -> str:
+    """Return what the instance is, and its numbers."""
+    found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
+    scalars = [
+        f"{name} = {_short(value)}".replace(" ", "\xa0")  # not broken there
+        for name, value in evidence.instance.items()
+        if name not in blocks
+    ]
+    wrapped = "\n".join(textwrap.wrap(", ".join(scalars), 44)).replace("\xa0", " ")
+    return f"{found}\n{wrapped}".strip()
 
 
 def _arrays(evidence: Evidence) -> dict[str, Any]:

@@ -60,6 +60,9 @@ details { margin: .5rem 0; } summary { cursor: pointer; color: #1f5f9e; }
 .list td:first-child { white-space: nowrap; }
 """
 
+_LONG = 20_000
+"""Longest instance, in characters, that is printed as data."""
+
 
 class _Markup(str):
     """Text that is HTML already; all other text is escaped."""
@@ -68,7 +71,7 @@ class _Markup(str):
 def write_report(
     verdicts: Iterable[Verdict],
     path: str | PathLike[str],
-    claims: Mapping[str, Claim] | None = None,
+    claims: Mapping[str, Claim] | Iterable[Claim] | None = None,
     not_checked: Iterable[Unchecked] = (),
 ) -> None:
     """Write verdicts, with the claims they are on, as one HTML page.
@@ -78,7 +81,7 @@ def write_report(
     verdicts : iterable of Verdict
     path : path
         Ends in .html; written whole or not at all.
-    claims : mapping from id to Claim, optional
+    claims : mapping from id to Claim, or iterable of Claim, optional
         The claims of the verdicts; by default those built in.
     not_checked : iterable of Unchecked
         Listed at the end, with the reasons.
@@ -89,7 +92,8 @@ def write_report(
         If `path` cannot be written, or there is a verdict on a claim that is not in `claims`.
     """
     target = check_output(path, (".html", ".htm"))
-    known = {claim.id: claim for claim in built_in()} if claims is None else claims
+    listed = built_in() if claims is None else claims
+    known = {c.id: c for c in (listed.values() if isinstance(listed, Mapping) else listed)}
     pairs = [(_claim(known, verdict), verdict) for verdict in verdicts]
     write_atomically(target, page(pairs, list(not_checked)).encode())
 
@@ -117,7 +121,7 @@ def page(pairs: list[tuple[Claim, Verdict]], not_checked: list[Unchecked]) -> st
 def _claim(known: Mapping[str, Claim], verdict: Verdict) -> Claim:
     if verdict.id not in known:
         raise InputError(
-            f"a verdict on {verdict.id}, but no such claim is known; pass claims={{id: claim}}"
+            f"a verdict on {verdict.id}, but no such claim is known; pass it as one of `claims`"
         )
     return known[verdict.id]
 
@@ -283,6 +287,8 @@ def _data(instance: dict[str, Any]) -> _Markup:
 def _python(claim: Claim, instance: dict[str, Any]) -> str:
     """Return Python that makes the instance, for a look at it by hand."""
     data = pformat(instance, width=90, compact=True, sort_dicts=False)
+    if len(data) > _LONG:
+        return f"# {len(data)} characters; it is in the .instance of the evidence of claim.check()"
     if any(claim is known for known in built_in()):
         return f'import relaxboost as rb\n\nx = rb.claims.get("{claim.id}").instance(\n{data}\n)'
     name = Path(claim.stated.check.__code__.co_filename).name

@@ -9,7 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import relaxboost as rb
-from relaxboost.claims.pictures import draw_array, picture, svg
+from relaxboost.claims import at_most
+from relaxboost.claims.pictures import draw_array, draw_sides, picture, svg
+from relaxboost.claims.verdict import Evidence
 from tests.claims import made
 
 
@@ -57,6 +59,27 @@ def test_a_few_inequalities_are_bars_with_their_values():
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
         "square", "finite", "range"
     ]  # fmt: skip
+
+
+def test_numbers_without_arrays_are_in_the_title():
+    title = picture(made.few, made.few.check()).axes[0].get_title()
+    assert title == "counterexample\nt = −1/2, k = 1, loss = hinge\n\nthe two sides"
+
+
+def test_pairs_of_different_size_have_their_own_scale():
+    slacks = tuple(at_most(size, 2 * size, "size") for size in (1, 1000))
+    axes = Figure().subplots()
+    draw_sides(axes, Evidence("instance 0", {}, slacks[0], "holds", slacks, ()))
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], [0.5, 1, 0.5, 1])
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "1000", "2000"]
+    assert axes.get_xlabel() == "each pair to its own scale"
+
+
+def test_what_is_equal_but_for_noise_has_no_slack():
+    verdict = made.same.check()
+    verdict.stated.slacks[0] = -1e-8
+    verdict.stated.outcomes[0] = "tight"
+    assert picture(made.same, verdict).axes[1].get_title().endswith("none")
 
 
 def test_many_inequalities_are_points():

@@ -6,9 +6,11 @@ import html.parser
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.claims.checking import examine
 from relaxboost.claims.report import write_report
 from tests.claims import made
 
@@ -110,9 +112,21 @@ def test_claims_built_in_are_known(tmp_path):
     assert "Every verdict is the status on record." in text
 
 
+def test_a_very_large_instance_is_not_printed(tmp_path):
+    claim = made.large
+    x = claim.space.spell({"A": np.full((200, 60), 0.123456789)})
+    evidence = examine(claim, claim.stated, claim.space.read(x), "a test")
+    verdict = claim.check(trials=1)
+    verdict.stated.least = evidence
+    write_report([verdict], tmp_path / "r.html", [claim])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "it is in the .instance of the evidence" in text
+    assert len(text) < 100_000
+
+
 def test_an_attack_is_reported(tmp_path):
     verdict = made.trace.attack(20)
-    write_report([verdict], tmp_path / "r.html", made.MADE.claims)
+    write_report([verdict], tmp_path / "r.html", [made.few, made.trace])
     assert "shrunk" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
@@ -123,7 +137,7 @@ def test_the_page_is_the_same_but_for_the_time(tmp_path, verdicts):
 
 
 def test_nothing_is_written_where_something_is_wrong(tmp_path):
-    with pytest.raises(rb.InputError, match=r"verdict on MADE-never.*claims="):
+    with pytest.raises(rb.InputError, match=r"verdict on MADE-never.*`claims`"):
         write_report([made.never.check()], tmp_path / "r.html")
     with pytest.raises(rb.InputError, match=r"\.html"):
         write_report([made.never.check()], tmp_path / "r.pdf", made.MADE.claims)
