@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from relaxboost.claims.fields import Field, Rng
+from relaxboost.claims.fields import Field, Rng, Whole
 from relaxboost.errors import InputError
 
 Values: TypeAlias = dict[str, Any]
@@ -78,7 +78,10 @@ class Space:
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
                 for at in range(size):
-                    yield self.without(values, axis, at)
+                    fewer = self.without(values, axis, at)
+                    yield fewer
+                    for name in self._lowered(fewer):  # k <= m − 2 ties them together
+                        yield self._repaired({**fewer, name: fewer[name] - 1})
         for name, field in self.fields.items():
             for simpler in field.simpler(values[name]):
                 yield self._repaired({**values, name: simpler})
@@ -124,6 +127,15 @@ class Space:
                         f"{name} has {size} entries along {axis}, others {sizes[axis]}"
                     )
         return sizes
+
+    def _lowered(self, values: Values) -> list[str]:
+        """Return the names of the whole numbers that can be one less."""
+        sizes = {**self._sizes(values), **_numbers(values)}
+        return [
+            name
+            for name, field in self.fields.items()
+            if isinstance(field, Whole) and field.repaired(values[name] - 1, sizes) < values[name]
+        ]
 
     def _repaired(self, values: Values) -> Values:
         """Return the instance with numbers that depend on sizes brought back into range."""

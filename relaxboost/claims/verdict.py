@@ -64,6 +64,8 @@ class Finding:
     """How many instances held, were tight, undecided, refuted; and "vacuous" ones."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance."""
+    outcomes: list[str] = field(default_factory=list)
+    """What each of them came to."""
     inequalities: int = 0
     least: Evidence | None = None
     """The instance of least relative slack among those not refuted."""
@@ -93,6 +95,7 @@ class Finding:
             return
         self.counts[evidence.outcome] += 1
         self.slacks.append(evidence.slack.relative)
+        self.outcomes.append(evidence.outcome)
         self.inequalities += len(evidence.slacks)
         self.optima += len(evidence.optima)
         if evidence.outcome == REFUTED:
