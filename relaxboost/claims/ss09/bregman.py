@@ -25,7 +25,7 @@ from relaxboost.claims.ss09.exact import (
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.projections import capped_distribution
 
-BOX = Space(sizes={"m": (1, 3)}, theta=Vector("m", -1.0, 2.0), slope=Vector("m", -1.0, 1.0))
+BOX = Space(sizes={"m": (1, 3)}, theta=Vector("m"), slope=Vector("m"))
 
 
 def _clipped(values: Exact) -> Exact:
@@ -172,7 +172,7 @@ def bregman_of_entropy(x: Instance) -> Iterator[Slack]:
     given="as Lemma 13; here S = [0,1]^m, h = ‖d‖²/2, C the segment from p to q in S",
     space=Space(
         sizes={"m": (2, 3)},
-        theta=Vector("m", -1.0, 2.0),
+        theta=Vector("m"),
         p=Vector("m", 0.0, 1.0),
         q=Vector("m", 0.0, 1.0),
     ),

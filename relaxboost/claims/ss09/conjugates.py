@@ -60,15 +60,15 @@ def ball(x: Instance) -> Iterator[Slack]:
     Q, p, psi = _normed(x)
     value = x.nu * float(np.linalg.norm(psi, dual(p)))
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
-    yield at_most(float(np.linalg.norm(Q @ best, p)), near(x.nu), "a point of the ball")
-    yield equal(near(float(best @ x.theta)), near(value), "attained")
+    yield at_most(float(np.linalg.norm(Q @ best, p)), near(x.nu, 1e-11), "a point of the ball")
+    yield equal(near(float(best @ x.theta), 1e-11), near(value, 1e-11), "attained")
     for d in _others(x, best):
         size = float(np.linalg.norm(Q @ d, p))
         if size > 0.0:
             yield at_most(float(d @ x.theta) * min(1.0, x.nu / size), value, "another point")
     if not np.tril(x.Q, -1).any():
         theirs = NormBall(p, x.nu).conjugate(x.theta) if p < math.inf else value
-        yield equal(near(theirs), near(value), "NormBall")
+        yield equal(near(theirs, 1e-11), near(value, 1e-11), "NormBall")
 
 
 @SOURCE.claim(

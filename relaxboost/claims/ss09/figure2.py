@@ -40,6 +40,8 @@ def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
 def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
     """Yield whether d is the solution of Eq. 14, which `projected` finds in another way."""
     yield equal(sum(d), 1, "mass")
+    if sum(d) != 1:  # the plainest thing that can be wrong
+        return
     solution = projected(d0, nu)
     for weight, right in zip(d, solution or [], strict=solution is not None):
         yield equal(weight, right, "d_t and the solution of Eq. 14")
@@ -156,7 +158,7 @@ def not_strict(x: Instance) -> Iterator[Slack]:
     ],
 )
 def doubles(x: Instance) -> Iterator[Slack]:
-    """Z ← Z − u_i cancels: from a log-spread of about 27 the error is more than 1e-5, from 36 all.
+    """Z ← Z − u_i cancels: at a log-spread of 27 about 1e-5 of the mass is lost, at 36 all of it.
 
     The weights for θ = (0, −40, −41) come out as (0, 0, 0), for (0, −34, −35, −73/2) their sum is
     1.0087; for (0, −37, −8) and ν = 1/3 it is −3e15; e^−800 is 0, whence 0/0.
@@ -183,6 +185,8 @@ def log_domain(x: Instance) -> Iterator[Slack]:
 
 def _accurate(d: Any, x: Instance, mass: float) -> Iterator[Slack]:
     yield equal(mass, near(1.0), "mass")
+    if abs(mass - 1.0) > 1e-9:
+        return
     for weight, right in zip(d, capped(x.theta, 1.0 / x.k), strict=True):
         yield equal(float(weight), near(right), "d_t and the solution of Eq. 14")
 
