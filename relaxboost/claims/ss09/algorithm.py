@@ -55,7 +55,7 @@ _ERROR = "ρ − margin of w_t"
             "epsilon": "1/10",
         },
     ],
-    trials=80,
+    trials=30,
 )
 def accuracy(x: Instance) -> Slack:
     """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
@@ -200,8 +200,8 @@ def rounds(x: Instance) -> Slack:
     "Fig. 1 terminates within 32 log(m)/ε² rounds.",
     formula="t ≤ 32 log(m)/ε²; A = 2I − 1, with 1 on the diagonal and −1 elsewhere",
     given="m ≥ 2, ε > 0",
-    space=Space(m=Whole(2, 100), epsilon=Real(0.06, 0.5, log=True)),
-    trials=12,
+    space=Space(m=Whole(2, 100), epsilon=Real(0.06, 0.1, log=True)),
+    trials=6,
 )
 def rounds_worst(x: Instance) -> Slack:
     """The more accurate, the more of the bound is used.
@@ -219,7 +219,7 @@ def rounds_worst(x: Instance) -> Slack:
     formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
     given="f the indicator of ‖d‖_inf ≤ 1/k",
     space=CAPPED_RUNS,
-    trials=30,
+    trials=20,
 )
 def phases(x: Instance) -> Iterator[Slack]:
     """ε_t <= 8/(β(t+1)); then each round with gap > ε gains β gap²/8 > βε²/8 of at most ε.

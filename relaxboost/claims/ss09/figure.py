@@ -89,7 +89,8 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
         if radius < 0.0:
             continue
         size = float(np.linalg.norm(spread))
-        d = 1.0 / count - math.sqrt(radius) / (size or 1.0) * spread
+        flat = size < 1e-12  # rounding left over from equal margins; any d on them will do
+        d = 1.0 / count - (0.0 if flat else math.sqrt(radius) / size) * spread
         if np.all(d >= -1e-12):
             values.append(float(d @ part))
     return min(values)

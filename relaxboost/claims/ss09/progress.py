@@ -181,7 +181,7 @@ def sandwich(x: Instance) -> Iterator[Slack]:
     formula="w ∈ argmax D ⇒ −f̃*(−Aw) ≥ ρ − ε/2",
     given=_GIVEN,
     space=CAPPED_RUNS,
-    trials=60,
+    trials=30,
 )
 def maximiser(x: Instance) -> Slack:
     """By Eq. 7, less the width of the bracket within which w is known to maximise D."""
@@ -206,7 +206,7 @@ def maximiser(x: Instance) -> Slack:
         w=Weights(),
         epsilon=Real(0.05, 1.0, log=True),
     ),
-    trials=60,
+    trials=40,
 )
 def weak_duality(x: Instance) -> Iterator[Slack]:
     """Random w and d, the d that answers w, and the certified maximum between them."""
@@ -312,7 +312,7 @@ def smoothness(x: Instance) -> Slack:
     formula="Δ_t ≥ η<d_t, v> − η²‖v‖_inf²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
     space=CAPPED_RUNS,
-    trials=40,
+    trials=30,
 )
 def lower_bounds(x: Instance) -> Iterator[Slack]:
     """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_inf <= 2 and Eq. 12 Lemma 11.
@@ -341,7 +341,7 @@ def lower_bounds(x: Instance) -> Iterator[Slack]:
     formula="ε_1 ≤ gap_1 ≤ 1; ε_t ≤ 16 log(m)/((t+1)ε); ρ − F(Aw_t) ≤ ε_t + ε/2 ≤ ε from then on",
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
     space=CAPPED_RUNS,
-    trials=40,
+    trials=25,
 )
 def untested(x: Instance) -> Iterator[Slack]:
     """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
