@@ -7,7 +7,11 @@ from relaxboost.claims.ss09 import learnability
 from relaxboost.claims.ss09 import relaxing
 from relaxboost.claims.ss09 import examples
 from relaxboost.claims.ss09 import lemma
+from relaxboost.claims.ss09 import figure
 from relaxboost.claims.ss09 import algorithm
+from relaxboost.claims.ss09 import progress
+from relaxboost.claims.ss09 import totally
+from relaxboost.claims.ss09 import rates
 from relaxboost.claims.ss09 import convexity
 from relaxboost.claims.ss09 import bregman
 from relaxboost.claims.ss09 import projection
@@ -28,9 +32,13 @@ __all__ = [
     "dual_norms",
     "duality",
     "examples",
+    "figure",
     "figure2",
     "learnability",
     "lemma",
+    "progress",
     "projection",
+    "rates",
     "relaxing",
+    "totally",
 ]
