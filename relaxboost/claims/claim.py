@@ -81,6 +81,8 @@ class Claim:
         sides to count as equal; beyond, the instance is undecided.
     trials : int
         Instances that a check draws by default.
+    file : Path or None
+        The reader's file it was loaded from; None for those that come with the package.
     """
 
     id: str
@@ -93,6 +95,7 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     resolution: float = 1e-7
     trials: int = 100
+    file: Path | None = None
 
     @property
     def status(self) -> str:
