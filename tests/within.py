@@ -14,7 +14,7 @@ ROOT = Path(rb.__file__).parent.parent
 
 
 def entry_points(folder):
-    """Make the entry points of pyproject.toml known to who looks in a folder, whatever is installed."""
+    """Make the entry points of pyproject.toml known in a folder, whatever is installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     info = folder / "relaxboost-0.0.0.dist-info"
     info.mkdir()

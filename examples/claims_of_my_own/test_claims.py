@@ -45,7 +45,7 @@ def stacked(x: Instance) -> Iterator[Slack]:
     counterexamples=[{"A": [[0], [1]], "B": [[1], [0]]}],
 )
 def beside(x: Instance) -> Slack:
-    """Two sets of hypotheses, each wrong on examples that the other gets right, do better together."""
+    """Two sets, each wrong where the other one is right, do better together."""
     rho = x.optimum(Game(np.hstack([x.A, x.B])))
     return at_most(rho, _larger(x), "ρ([A B])")
 

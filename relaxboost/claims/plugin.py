@@ -7,7 +7,7 @@
 
     MINE = Source("MINE", "my thesis, chapter 3")
 
-    @MINE.claim("L1", "Lemma 1", "The margin is at most ...", formula="...", space=Space(A=Matrix()))
+    @MINE.claim("L1", "Lemma 1", "The margin ...", formula="ρ ≤ ...", space=Space(A=Matrix()))
     def margin(x):
         return at_most(...)
 
@@ -66,8 +66,8 @@ class ClaimItem(pytest.Item):
         super().__init__(**others)
         self.claim = claim
         self.extra_keyword_matches.add(variable)
-        module = getattr(self.parent, "obj", None)
-        if claim.file is None and claim.stated.check.__module__ == module.__name__:
+        module = getattr(getattr(self.parent, "obj", None), "__name__", None)
+        if claim.file is None and claim.stated.check.__module__ == module:
             claim.file = Path(os.path.relpath(self.path))  # for the command that repeats it
 
     def runtest(self) -> None:

@@ -26,6 +26,7 @@ from relaxboost.claims import registry
 from relaxboost.claims.checking import made
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.verdict import Verdict
+from relaxboost.errors import InputError
 from relaxboost.parameters import count, natural
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -152,9 +153,7 @@ def _task(claim: Claim, action: str, options: dict[str, Any]) -> Task | None:
     return ("", claim.id, action, options) if built_in else None
 
 
-def _here(
-    claims: list[Claim], action: str, options: dict[str, Any], tell: Progress
-) -> Results:
+def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progress) -> Results:
     for number, claim in enumerate(claims, 1):
         try:
             outcome = attempt(claim, action, options)
@@ -164,9 +163,7 @@ def _here(
         yield claim, outcome
 
 
-def _elsewhere(
-    claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
-) -> Results:
+def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
     found: dict[int, Outcome] = {}
     yielded = 0
     with _crew(tasks, jobs) as answers:
@@ -296,7 +293,9 @@ def perform(task: Task) -> Outcome:
     """Do what a worker is told."""
     file, id, action, options = task
     try:
-        claim = _load(file)[id] if file else registry.get(id)
+        claim = registry.get(id) if not file else _load(file).get(id)
+        if claim is None:
+            raise InputError(f"{file} has no claim {id!r} any more")
     except Exception as error:
         return _failure(id, error)
     return attempt(claim, action, options)

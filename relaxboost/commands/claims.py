@@ -17,6 +17,8 @@ from relaxboost.commands import claims_text as text
 from relaxboost.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from relaxboost.claims import Claim, Failure, Source, Unchecked, Verdict
     from relaxboost.claims.running import Results
 
@@ -319,7 +321,7 @@ def _in_full(outcome: Verdict | Failure) -> Iterator[str]:
 def _finish(outcomes: list[Verdict | Failure], asked: int, seconds: float, as_json: bool) -> None:
     """Print the summary, or the data, and end with the status."""
     if not outcomes:
-        raise KeyboardInterrupt
+        raise click.Abort
     if as_json:
         content = [outcome.data() for outcome in outcomes]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
@@ -330,7 +332,7 @@ def _finish(outcomes: list[Verdict | Failure], asked: int, seconds: float, as_js
 
 
 class _Bar:
-    """Progress on a terminal; nothing elsewhere."""
+    """Progress, where nobody watches: none."""
 
     def show(self, finished: int, total: int, id: str) -> None:
         """Say how far it is."""
@@ -340,38 +342,42 @@ class _Bar:
         return nullcontext()
 
 
+class _Terminal(_Bar):
+    """Progress on a terminal."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.progress = progress
+        self.task = progress.add_task("", total=total)
+
+    def show(self, finished: int, total: int, id: str) -> None:
+        """Move the bar on."""
+        self.progress.update(self.task, completed=finished, description=id)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the bar away for a while."""
+        self.progress.stop()
+        yield
+        self.progress.start()
+
+
 @contextmanager
 def _bar(label: str, total: int) -> Iterator[_Bar]:
     if not sys.stderr.isatty():
         yield _Bar()
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn(label),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        rich.TextColumn(label),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("{task.description}"),
     )
-    with Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
+    console = Console(stderr=True)
+    with rich.Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:
-        task = progress.add_task("", total=total)
-
-        class Terminal(_Bar):
-            def show(self, finished: int, total: int, id: str) -> None:
-                progress.update(task, completed=finished, description=id)
-
-            @contextmanager
-            def aside(self) -> Iterator[None]:
-                progress.stop()
-                yield
-                progress.start()
-
-        yield Terminal()
+        yield _Terminal(progress, total)
