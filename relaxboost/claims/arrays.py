@@ -36,7 +36,7 @@ class _Entries(Field):
         """Return uniform entries, ends only, short fractions, or many zeros."""
         shape, kind = self._shape(sizes), rng.integers(4)
         if kind == 0:
-            return rng.choice([self.low, self.high], shape)
+            return self._clipped(rng.choice([self.low, self.high], shape))
         value = rng.uniform(self.low, self.high, shape)
         if kind == 1:
             value = np.round(value * 4.0) / 4.0
