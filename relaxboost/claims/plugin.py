@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_pycollect_makeitem(
-    collector: pytest.Module | pytest.Class, name: str, obj: object
+    collector: pytest.Module | pytest.Class, name: str, obj: Any
 ) -> ClaimItem | None:
     """Return a test for a claim at the top of a module."""
     module = sys.modules.get("relaxboost.claims.claim")
@@ -56,7 +56,7 @@ def pytest_pycollect_makeitem(
         return None
     if not isinstance(collector, pytest.Module):
         return None
-    return ClaimItem.from_parent(collector, name=obj.id, variable=name, claim=obj)  # type: ignore
+    return ClaimItem.from_parent(collector, name=obj.id, variable=name, claim=obj)
 
 
 class ClaimItem(pytest.Item):
