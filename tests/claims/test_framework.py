@@ -424,7 +424,7 @@ class TestRegistry:
         assert claims.get("SS09-T9") in claims.all("SS09")
 
     def test_patterns_keep_the_order(self):
-        chosen = claims.select(["SS09-T9-*", "SS09-T9"], claims.all())
+        chosen = claims.select(["SS09-T9-round?", "SS09-T9"], claims.all())
         assert [claim.id for claim in chosen] == ["SS09-T9", "SS09-T9-rounds"]
         assert claims.select([], claims.all()) == claims.all()
 

@@ -94,7 +94,9 @@ def test_options_selection_and_errors(installed, tmp_path):
 
 
 def test_claims_of_the_package_can_be_imported(installed, tmp_path):
-    (tmp_path / "test_it.py").write_text("from relaxboost.claims.ss09.algorithm import rounds\n")
+    (tmp_path / "test_it.py").write_text(
+        "import relaxboost as rb\nrounds = rb.claims.get('SS09-T9-rounds')\n"
+    )
     result = run(installed, tmp_path, "-v", "--relaxboost-claims-trials=3")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "test_it.py::SS09-T9-rounds PASSED" in result.stdout
