@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from relaxboost.claims.fields import Field, Rng, Whole
 from relaxboost.errors import InputError
 
@@ -67,6 +69,8 @@ class Space:
                         changed[name] = field.doubled(values[name], axis, at)
                 return self._repaired(changed)
         names = [name for name, field in self.fields.items() if field.varies]
+        if not names:
+            return changed
         name = names[int(rng.integers(len(names)))]
         sizes = {**self._sizes(values), **_numbers(values)}
         changed[name] = self.fields[name].changed(rng, values[name], sizes)
@@ -108,13 +112,15 @@ class Space:
 
     def read(self, spelled: Mapping[str, Any]) -> Values:
         """Return the instance that `spell` wrote, or a person did."""
+        if not isinstance(spelled, Mapping):
+            raise InputError(f"an instance maps names to values, got {spelled!r}")
         missing = set(self.fields) ^ set(spelled)
         if missing:
             raise InputError(
                 f"an instance of this claim has {', '.join(self.fields)}; "
                 f"missing or not known: {', '.join(sorted(missing))}"
             )
-        values = {name: field.read(spelled[name]) for name, field in self.fields.items()}
+        values = {name: _read(name, field, spelled[name]) for name, field in self.fields.items()}
         self._sizes(values)
         return values
 
@@ -144,6 +150,17 @@ class Space:
         for name, field in self.fields.items():
             repaired[name] = field.repaired(values[name], {**sizes, **_numbers(repaired)})
         return repaired
+
+
+def _read(name: str, field: Field, spelled: Any) -> Any:
+    """Return a value that was spelled; errors name it."""
+    try:
+        value = field.read(spelled)
+    except (InputError, ValueError, TypeError, ArithmeticError) as error:
+        raise InputError(f"{name} = {spelled!r} cannot be read: {error}") from None
+    if not isinstance(value, str) and np.isnan(value).any():
+        raise InputError(f"{name} = {spelled!r} cannot be read: nan is no number")
+    return value
 
 
 def _numbers(values: Values) -> dict[str, Any]:

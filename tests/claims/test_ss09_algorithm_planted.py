@@ -63,11 +63,6 @@ def norm_of_eq_10(x):
         yield at_least(float(run.D[t + 1] - run.D[t]), bound, round=t + 1)
 
 
-@planted("the entropy with ‖·‖_1² in full, not by half", progress.strong_convexity.space)
-def convexity(x):
-    return progress._convexity(x, entropy, 2.0)
-
-
 @planted("Eq. 7 with the sign of ε/2 the other way", progress.sandwich.space)
 def sandwich(x):
     rough = -float(margin(-x.theta, x.k))
