@@ -147,7 +147,10 @@ class Slack:
         at = ", ".join(
             part for part in (self.where, f"round {self.round}" if self.round else "") if part
         )
-        text = f"{self.left:.6g} {relation} {self.right:.6g}"
+        left, right = f"{self.left:.6g}", f"{self.right:.6g}"
+        if left == right and self.high < 0.0:  # what refutes must be seen
+            left, right = repr(self.left), repr(self.right)
+        text = f"{left} {relation} {right}"
         if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
             text += f", ratio {self.left / self.right:.4f}"
         return f"{text} ({at})" if at else text

@@ -231,9 +231,8 @@ def report(
     jobs: int | None,
 ) -> None:
     """Check claims and write what was found as a page that needs no network."""
-    from importlib import import_module
-
     from relaxboost.claims import Failure, check_all
+    from relaxboost.claims.report import write_report
     from relaxboost.files import check_output
 
     check_output(out, (".html", ".htm"))
@@ -247,8 +246,8 @@ def report(
             click.echo(f"relaxboost: not in the report: {outcome}", err=True)
     if verdicts:
         reached = {verdict.id for verdict in verdicts}
-        write = import_module("relaxboost.claims.report").write_report
-        write(verdicts, out, [claim for claim in chosen if claim.id in reached])
+        listed = [claim for claim in chosen if claim.id in reached]
+        write_report(verdicts, out, listed, _chosen(ids, source, file)[1])
         click.echo(f"report:     {out}")
     _finish(outcomes, len(chosen), seconds, False)
 
