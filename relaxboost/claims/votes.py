@@ -19,7 +19,7 @@ from relaxboost.matrices import Best
 
 Vector = NDArray[np.float64]
 
-BURN_IN = 1500
+BURN_IN = 600
 """Rounds after which a cycle is looked for."""
 
 _LONGEST_CYCLE = 60
@@ -128,7 +128,11 @@ def reweighted(A: Vector, d: Vector) -> tuple[Vector, int, float]:
 
 
 def cycle(A: Vector, d: Vector) -> Cycle | None:
-    """Return the cycle that the map has fallen into after `BURN_IN` rounds; None if in none."""
+    """Return the cycle that the map has fallen into after `BURN_IN` rounds; None if in none.
+
+    Weights that are nearly zero must not grow either: they would break the cycle in the end, as
+    they do where rounding has told ties apart.
+    """
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
@@ -139,6 +143,8 @@ def cycle(A: Vector, d: Vector) -> Cycle | None:
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
         if float(np.abs(d - seen[0]).max()) < _RETURNS:
+            if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
+                return None
             return Cycle(seen, np.array(edges), w)
         seen.append(d)
     return None
@@ -161,3 +167,13 @@ class Signs(Matrix):
                 one = value.copy()
                 one[at] = 1.0
                 yield one
+
+
+class Separable(Signs):
+    """A matrix of ±1 drawn so that it is separable: labels are those of some v."""
+
+    def random(self, rng: Rng, sizes: Sizes) -> Vector:
+        """Return H with each row multiplied by the sign of its product with a random v > 0."""
+        H = rng.choice([-1.0, 1.0], self._shape(sizes))
+        margins = H @ rng.dirichlet(np.ones(H.shape[1]))
+        return self._clipped(H * np.where(margins >= 0.0, 1.0, -1.0)[:, None])

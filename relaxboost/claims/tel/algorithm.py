@@ -179,7 +179,7 @@ def _second_difference(x: Instance, H: Array) -> Iterator[Slack]:
     space=Space(sizes={"n": (1, 8)}, v=Vector("n", -3, 3)),
 )
 def l2_l1(x: Instance) -> Slack:
-    """Cauchy-Schwarz; the constant is divided by the dimension d, attained where all |v_j| agree."""
+    """Cauchy-Schwarz: the constant is divided by the dimension; equal where all |v_j| agree."""
     return at_most(np.abs(x.v).sum() ** 2 / x.v.size, x.v @ x.v, "‖v‖_1²/d, ‖v‖_2²")
 
 

@@ -59,9 +59,9 @@ def rate(x: Instance) -> Iterator[Slack]:
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
 )
 def rate_product(x: Instance) -> Iterator[Slack]:
-    """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, whose least value over η is that of artanh.
+    """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, which is least at η = artanh γ_i.
 
-    cosh γ − γ sinh γ is more than sqrt(1 − γ²), though less than exp(−γ²/2).
+    At η = γ it is more than that, sqrt(1 − γ²), though less than exp(−γ²/2).
     """
     yield from _product(x, "lecture")
 
