@@ -58,7 +58,7 @@ STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
     "AdaBoost is the map d_i → d_i/(1 + a_i γ), after which the last column has edge zero.",
     formula="d_{t+1,i} = d_{t,i}/(1 + A_{i j_t} γ_t), (Aᵀd_{t+1})_{j_t} = 0",
     given="A in {−1, 1}^(m×n), η_t = artanh γ_t, |γ_t| < 1",
-    space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Separable(), t=Whole(1, 20)),
+    space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)),
 )
 def iterated_map(x: Instance) -> Iterator[Slack]:
     """exp(−η a) is proportional to 1/(1 + aγ) for a = ±1, and Σ d_i/(1 + a_i γ) is 1 already.

@@ -117,14 +117,15 @@ class Cycle:
 
 
 def reweighted(A: Vector, d: Vector) -> tuple[Vector, int, float]:
-    """Return the next distribution for entries ±1, d_i/(1 + a_i γ), the column and its edge a sign.
+    """Return the next distribution for entries ±1, d_i/(1 + a_i γ), the column and its edge.
 
     The iterated map of Rudin, Daubechies & Schapire (2004); nothing of the package is in it.
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
-    after = d / (1.0 + A[:, j] * edges[j])
-    return after / after.sum(), j, float(edges[j])
+    after = d * (1.0 - A[:, j] * edges[j])  # 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1
+    total = float(after.sum())  # 0 for a column that is never wrong
+    return after / total if total > 0.0 else d, j, float(edges[j])
 
 
 def cycle(A: Vector, d: Vector) -> Cycle | None:
