@@ -222,12 +222,11 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
         spent += math.atanh(vote.edge)
         gained -= math.log1p(-(vote.edge**2)) / 2.0
         bound, least = gained - math.log(len(x.A)), float((x.A @ vote.w).min())
-        yield at_least(least / spent, bound / spent, "min (A w_t)_i/Σ η_s", vote.number)
+        yield at_least(least, bound, "min (A w_t)_i, −½ Σ log(1 − γ²) − log m", vote.number)
         if bound > 0.0:
             norm = float(np.abs(vote.w).sum())
             yield at_least(least / norm, bound / spent, "margin", vote.number)
-        last = upsilon(rho) - math.log(len(x.A)) / spent
-        yield at_least(bound / spent, last, "mean of Υ(γ_s), Υ(ρ), both less log(m)/Σ η_s")
+        yield at_least(gained, upsilon(rho) * spent, "−½ Σ log(1 − γ²), Υ(ρ) Σ η_s", vote.number)
 
 
 @SOURCE.claim(
