@@ -47,3 +47,10 @@ def count(name: str, value: Any) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
+
+
+def natural(name: str, value: Any) -> int:
+    """Return `value` as an int >= 0, or raise an InputError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0:
+        return int(value)
+    raise InputError(f"{name} must be a whole number >= 0, got {value!r}")
