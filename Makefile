@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo prototype test check format docs bench clean
+.PHONY: help demo prototype test check format claims docs bench clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (two minutes)"
@@ -12,6 +12,7 @@ help:
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"
 	@echo "make format     mend what the formatter can mend"
+	@echo "make claims     renew docs/claims.md and its pictures from the claims (a minute or two)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      run the benchmarks"
 	@echo "make clean      remove the environment and everything built"
@@ -43,6 +44,9 @@ test: check
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+claims: $(READY)
+	$(BIN)/python -m relaxboost.claims.ledger docs
 
 docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

@@ -43,6 +43,7 @@ def cli() -> None:
 
 
 cli.add_command(commands.check)
+cli.add_command(commands.claims)
 cli.add_command(commands.reference)
 
 

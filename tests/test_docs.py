@@ -96,7 +96,8 @@ def test_guide_bracket_is_as_shown():
 
 
 PAGES = [
-    "relaxations.md", "prototyping.md", "certificates.md", "references.md", "ensembles.md"
+    "relaxations.md", "prototyping.md", "certificates.md", "references.md", "ensembles.md",
+    "checking-claims.md",
 ]  # fmt: skip
 
 

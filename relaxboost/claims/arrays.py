@@ -36,7 +36,7 @@ class _Entries(Field):
         """Return uniform entries, ends only, short fractions, or many zeros."""
         shape, kind = self._shape(sizes), rng.integers(4)
         if kind == 0:
-            return rng.choice([self.low, self.high], shape)
+            return self._clipped(rng.choice([self.low, self.high], shape))
         value = rng.uniform(self.low, self.high, shape)
         if kind == 1:
             value = np.round(value * 4.0) / 4.0
@@ -214,8 +214,12 @@ class Weights(Vector):
         return self._clipped(1e6 * rng.normal(size=size))
 
     def _clipped(self, value: Array) -> Array:
-        total = float(np.abs(value).sum())
-        return value * (self.radius / total) if total > self.radius else value + 0.0
+        radius = Fraction(self.radius)  # in the ball exactly, for claims that compute exactly
+        total = sum(map(Fraction, np.abs(value).tolist()))
+        while total > radius:
+            value = value * min(self.radius / float(total), 1.0 - 2.0**-52)
+            total = sum(map(Fraction, np.abs(value).tolist()))
+        return value + 0.0
 
 
 def _each(spelled: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from relaxboost.claims.checking import examine, generator
+from relaxboost.claims.checking import command, examine, generator
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.verdict import Evidence, Finding, Verdict
-from relaxboost.parameters import count
+from relaxboost.parameters import count, natural
 
 if TYPE_CHECKING:
     from relaxboost.claims.claim import Claim, Statement
@@ -24,6 +24,7 @@ def attack(claim: Claim, budget: int = 2000, seed: int = 0) -> Verdict:
     """Return the verdict of a search for counterexamples to a claim and to its corrections."""
     start = time.perf_counter()
     budget = count("budget", budget)
+    natural("seed", seed)
     stated, *corrections = (
         _attacked(claim, statement, budget, seed)
         for statement in (claim.stated, *claim.corrections)
@@ -34,7 +35,7 @@ def attack(claim: Claim, budget: int = 2000, seed: int = 0) -> Verdict:
         stated=stated,
         corrections=tuple(corrections),
         seed=seed,
-        repeat=f"relaxboost claims attack {claim.id} --budget {budget} --seed {seed}",
+        repeat=command(claim, "attack", f" --budget {budget} --seed {seed}"),
         seconds=time.perf_counter() - start,
     )
 

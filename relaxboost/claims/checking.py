@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import zlib
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import numpy as np
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Vacuous
 from relaxboost.claims.verdict import Bound, Evidence, Finding, Verdict
-from relaxboost.parameters import count
+from relaxboost.errors import InputError
+from relaxboost.parameters import count, natural
 
 if TYPE_CHECKING:
     from relaxboost.claims.claim import Claim, Statement
@@ -28,15 +30,17 @@ def check(
     """Return the verdict of a claim and its corrections on the same instances."""
     start = time.perf_counter()
     trials = claim.trials if trials is None else count("trials", trials)
-    folder = None if certificates is None else Path(certificates)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+    natural("seed", seed)
+    folder = None if certificates is None else made(certificates)
     statements = [claim.stated, *claim.corrections]
     findings = [Finding(statement.words) for statement in statements]
     for number, (origin, values) in enumerate(instances(claim, trials, seed)):
         for place, (statement, finding) in enumerate(zip(statements, findings, strict=True)):
             prefix = f"{claim.id}-{number}-{place}"
-            finding.add(examine(claim, statement, values, origin, folder, prefix))
+            evidence = examine(claim, statement, values, origin, folder, prefix)
+            finding.add(evidence)
+            if number < len(claim.counterexamples):
+                finding.known.append(evidence)
     asked = f" --trials {trials}" if trials != claim.trials else ""
     return Verdict(
         id=claim.id,
@@ -44,9 +48,24 @@ def check(
         stated=findings[0],
         corrections=tuple(findings[1:]),
         seed=seed,
-        repeat=f"relaxboost claims check {claim.id}{asked} --seed {seed}",
+        repeat=command(claim, "check", f"{asked} --seed {seed}"),
         seconds=time.perf_counter() - start,
     )
+
+
+def made(folder: Path | str) -> Path:
+    """Return a folder for certificates, which is made if there is none."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write certificates to {folder}: {error.strerror}") from None
+    return Path(folder)
+
+
+def command(claim: Claim, action: str, options: str) -> str:
+    """Return the command that repeats a check or an attack."""
+    file = "" if claim.file is None else f" --file {shlex.quote(str(claim.file))}"
+    return f"relaxboost claims {action} {claim.id}{file}{options}"
 
 
 def instances(claim: Claim, trials: int, seed: int) -> Iterator[tuple[str, Values]]:

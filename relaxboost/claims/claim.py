@@ -36,10 +36,14 @@ class Statement:
     @property
     def code(self) -> str:
         """The file, from the folder of the package on, and the line of the check."""
-        code = inspect.unwrap(self.check).__code__
-        parts = Path(code.co_filename).parts
+        parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
-        return f"{'/'.join(parts[start:])}:{code.co_firstlineno}"
+        return f"{'/'.join(parts[start:])}:{self.line}"
+
+    @property
+    def line(self) -> int:
+        """The line of the check in its file."""
+        return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance) -> tuple[Slack, ...]:
         """Return the slack of each inequality of an instance, in order; `Vacuous` if none is."""
@@ -81,6 +85,8 @@ class Claim:
         sides to count as equal; beyond, the instance is undecided.
     trials : int
         Instances that a check draws by default.
+    file : Path or None
+        The reader's file it was loaded from; None for those that come with the package.
     """
 
     id: str
@@ -93,6 +99,7 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     resolution: float = 1e-7
     trials: int = 100
+    file: Path | None = None
 
     @property
     def status(self) -> str:

@@ -155,6 +155,8 @@ class Whole(Field):
 
     def read(self, spelled: Any) -> int:
         """Return a whole number."""
+        if int(spelled) != spelled:
+            raise InputError("a whole number is needed")
         return int(spelled)
 
 

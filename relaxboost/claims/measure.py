@@ -67,6 +67,8 @@ class Bracket:
     def middle(self) -> float:
         """A float within the bracket."""
         lower, upper = float(self.lower), float(self.upper)
+        if math.isinf(upper - lower):  # the finite end, or 0 where there is none
+            return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
         return lower if lower == upper else lower + (upper - lower) / 2.0
 
 
@@ -145,7 +147,10 @@ class Slack:
         at = ", ".join(
             part for part in (self.where, f"round {self.round}" if self.round else "") if part
         )
-        text = f"{self.left:.6g} {relation} {self.right:.6g}"
+        left, right = f"{self.left:.6g}", f"{self.right:.6g}"
+        if left == right and self.high < 0.0:  # what refutes must be seen
+            left, right = repr(self.left), repr(self.right)
+        text = f"{left} {relation} {right}"
         if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
             text += f", ratio {self.left / self.right:.4f}"
         return f"{text} ({at})" if at else text
@@ -154,8 +159,6 @@ class Slack:
 def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
     """Measure left <= right."""
     a, b = bracket(left), bracket(right)
-    if math.isinf(b.middle) and a.middle == b.middle:
-        return Slack(0.0, 0.0, a.middle, b.middle, where, round)
     low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
     return Slack(low, high, a.middle, b.middle, where, round)
 
@@ -176,7 +179,7 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
-    """Return a − b, rounded."""
+    """Return a − b, rounded; infinities of the same sign are equal."""
     if not (math.isfinite(a) and math.isfinite(b)):
-        return float(a) - float(b)
+        return 0.0 if a == b else float(a) - float(b)
     return rounding(Fraction(a) - Fraction(b))

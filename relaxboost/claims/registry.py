@@ -6,6 +6,8 @@ import difflib
 import importlib
 import importlib.util
 import sys
+import traceback
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.errors import InputError
 
-_BUILT_IN = ("ss09",)
+_BUILT_IN = ("ss09", "tel", "rds04", "rw05")
 """Modules with a SOURCE, in the order in which they are listed."""
 
 
@@ -53,6 +55,11 @@ def load(path: Path | str) -> list[Claim]:
     """Return the claims of a Python file: those of every `Source` it defines.
 
     The file is run, as an import would.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it cannot be run, or it defines no claims.
     """
     path = Path(path)
     if not path.is_file():
@@ -63,7 +70,12 @@ def load(path: Path | str) -> list[Claim]:
         raise InputError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        line = next((f":{n}" for n in _lines(error, path)), "")
+        raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
     own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
     builtin = {id(source) for source in sources()}
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
@@ -71,10 +83,20 @@ def load(path: Path | str) -> list[Claim]:
         raise InputError(
             f"{path} defines no claims; it needs a Source and functions under its claim"
         )
+    for claim in claims:
+        claim.file = path
     return claims
+
+
+def _lines(error: Exception, path: Path) -> Iterator[int]:
+    """Yield the lines of a file that led to an error, the innermost first."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        yield error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    yield from (f.lineno for f in reversed(frames) if f.filename == str(path) and f.lineno)
 
 
 def _unknown(id: str, known: list[str]) -> str:
     near = difflib.get_close_matches(id, known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"no claim {id!r}{hint} (`relaxboost claims list` lists all {len(known)})"
+    return f"no claim {id!r}{hint} (`relaxboost claims list` shows what there is)"

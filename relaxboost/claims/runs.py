@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.boosters.corrective import Corrective
-from relaxboost.boosters.rounds import rounds
+from relaxboost.boosters.rounds import State, rounds
 from relaxboost.game import Game
+from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
 
 Vector = NDArray[np.float64]
@@ -31,6 +33,10 @@ class Round:
     """f(d_t) + ‖Aᵀd_t‖_inf."""
     step: float
     """The step that led to w_t."""
+    column: int
+    """j_t."""
+    sign: int
+    """The sign of its edge, which the figure takes to be 1."""
 
 
 def fig1(
@@ -40,6 +46,8 @@ def fig1(
     step: str = "fig1",
     max_rounds: int | None = None,
     to_gap: float | None = None,
+    smoothing: float | None = None,
+    stop: Callable[[Round], bool] | None = None,
 ) -> list[Round]:
     """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it.
 
@@ -55,18 +63,39 @@ def fig1(
         Stop there at the latest.
     to_gap : float, optional
         Test the gap against this instead of `epsilon`.
+    smoothing : float, optional
+        β, if another.
+    stop : function, optional
+        Stop where this is true of a round instead of testing the gap.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
-    for state in rounds(game, Corrective(game, beta(game.m, epsilon), step)):
-        w = np.zeros(game.n or 0)
-        support, coefficients = state.active.coefficients(state.active.snapshot())
-        w[support] = coefficients
-        bounds = state.lower, state.upper
-        trace.append(Round(state.round, w, state.d, state.smoothed_gap, *bounds, state.step))
-        if state.smoothed_gap <= threshold or state.round == max_rounds:
+    update = Corrective(game, beta(game.m, epsilon) if smoothing is None else smoothing, step)
+    for state in rounds(game, update):
+        now = _round(game, state)
+        trace.append(now)
+        passed = now.gap <= threshold if stop is None else stop(now)
+        if passed or now.number == max_rounds:
             break
     return trace
+
+
+def _round(game: Game, state: State) -> Round:
+    w = np.zeros(game.n or 0)
+    support, coefficients = state.active.coefficients(state.active.snapshot())
+    w[support] = coefficients
+    assert isinstance(state.best, Best)
+    return Round(
+        number=state.round,
+        w=w,
+        d=state.d,
+        gap=state.smoothed_gap,
+        lower=state.lower,
+        upper=state.upper,
+        step=state.step,
+        column=state.best.id,
+        sign=state.best.sign,
+    )
 
 
 def beta(m: int, epsilon: float) -> float:
@@ -77,3 +106,35 @@ def beta(m: int, epsilon: float) -> float:
 def smoothed(game: Game, epsilon: float) -> Game:
     """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A round of AdaBoost, when its column has been given a weight."""
+
+    number: int
+    loss: float
+    """The exponential loss (1/m) Σ exp(−(Aw)_i), w not normalised."""
+    error: float
+    """The share of examples with a margin <= 0."""
+    w: Vector
+
+
+def adaboost(matrix: Vector, n_rounds: int) -> list[Vote]:
+    """Run AdaBoost for some rounds, or until a column has edge 1.
+
+    A column, or its negative, of largest edge r under d, the first of them if several, gets
+    weight ½ log((1 + r)/(1 − r)), and d is in proportion to exp(−Aw).
+    """
+    w, trace = np.zeros(matrix.shape[1]), []
+    for t in range(1, n_rounds + 1):
+        u = matrix @ w
+        d = np.exp(-(u - u.min()))
+        edges = d @ matrix / d.sum()
+        j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
+        if abs(edges[j]) >= 1.0 - 1e-12:
+            break
+        w[j] += math.atanh(edges[j])
+        u = matrix @ w
+        trace.append(Vote(t, float(np.mean(np.exp(-u))), float(np.mean(u <= 1e-12)), w.copy()))
+    return trace

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from relaxboost.claims.fields import Field, Rng
+import numpy as np
+
+from relaxboost.claims.fields import Field, Rng, Whole
 from relaxboost.errors import InputError
 
 Values: TypeAlias = dict[str, Any]
@@ -67,6 +69,8 @@ class Space:
                         changed[name] = field.doubled(values[name], axis, at)
                 return self._repaired(changed)
         names = [name for name, field in self.fields.items() if field.varies]
+        if not names:
+            return changed
         name = names[int(rng.integers(len(names)))]
         sizes = {**self._sizes(values), **_numbers(values)}
         changed[name] = self.fields[name].changed(rng, values[name], sizes)
@@ -78,7 +82,10 @@ class Space:
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
                 for at in range(size):
-                    yield self.without(values, axis, at)
+                    fewer = self.without(values, axis, at)
+                    yield fewer
+                    for name in self._lowered(fewer):  # k <= m − 2 ties them together
+                        yield self._repaired({**fewer, name: fewer[name] - 1})
         for name, field in self.fields.items():
             for simpler in field.simpler(values[name]):
                 yield self._repaired({**values, name: simpler})
@@ -105,13 +112,15 @@ class Space:
 
     def read(self, spelled: Mapping[str, Any]) -> Values:
         """Return the instance that `spell` wrote, or a person did."""
+        if not isinstance(spelled, Mapping):
+            raise InputError(f"an instance maps names to values, got {spelled!r}")
         missing = set(self.fields) ^ set(spelled)
         if missing:
             raise InputError(
                 f"an instance of this claim has {', '.join(self.fields)}; "
                 f"missing or not known: {', '.join(sorted(missing))}"
             )
-        values = {name: field.read(spelled[name]) for name, field in self.fields.items()}
+        values = {name: _read(name, field, spelled[name]) for name, field in self.fields.items()}
         self._sizes(values)
         return values
 
@@ -125,6 +134,15 @@ class Space:
                     )
         return sizes
 
+    def _lowered(self, values: Values) -> list[str]:
+        """Return the names of the whole numbers that can be one less."""
+        sizes = {**self._sizes(values), **_numbers(values)}
+        return [
+            name
+            for name, field in self.fields.items()
+            if isinstance(field, Whole) and field.repaired(values[name] - 1, sizes) < values[name]
+        ]
+
     def _repaired(self, values: Values) -> Values:
         """Return the instance with numbers that depend on sizes brought back into range."""
         sizes = self._sizes(values)
@@ -132,6 +150,17 @@ class Space:
         for name, field in self.fields.items():
             repaired[name] = field.repaired(values[name], {**sizes, **_numbers(repaired)})
         return repaired
+
+
+def _read(name: str, field: Field, spelled: Any) -> Any:
+    """Return a value that was spelled; errors name it."""
+    try:
+        value = field.read(spelled)
+    except (InputError, ValueError, TypeError, ArithmeticError) as error:
+        raise InputError(f"{name} = {spelled!r} cannot be read: {error}") from None
+    if not isinstance(value, str) and np.isnan(value).any():
+        raise InputError(f"{name} = {spelled!r} cannot be read: nan is no number")
+    return value
 
 
 def _numbers(values: Values) -> dict[str, Any]:

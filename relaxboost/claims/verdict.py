@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -46,9 +47,9 @@ class Evidence:
             "origin": self.origin,
             "instance": self.instance,
             "outcome": self.outcome,
-            "slack": [self.slack.low, self.slack.high],
-            "left": self.slack.left,
-            "right": self.slack.right,
+            "slack": [_finite(self.slack.low), _finite(self.slack.high)],
+            "left": _finite(self.slack.left),
+            "right": _finite(self.slack.right),
             "where": self.slack.where,
             "round": self.slack.round,
             "optima": [vars(bound) for bound in self.optima],
@@ -64,6 +65,8 @@ class Finding:
     """How many instances held, were tight, undecided, refuted; and "vacuous" ones."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance."""
+    outcomes: list[str] = field(default_factory=list)
+    """What each of them came to."""
     inequalities: int = 0
     least: Evidence | None = None
     """The instance of least relative slack among those not refuted."""
@@ -71,6 +74,8 @@ class Finding:
     """The first that refutes the statement; after an attack, the smallest."""
     optima: int = 0
     """Certified optima used."""
+    known: list[Evidence | None] = field(default_factory=list)
+    """The evidence at each counterexample on record; None where the hypotheses are not met."""
 
     @property
     def status(self) -> str:
@@ -93,6 +98,7 @@ class Finding:
             return
         self.counts[evidence.outcome] += 1
         self.slacks.append(evidence.slack.relative)
+        self.outcomes.append(evidence.outcome)
         self.inequalities += len(evidence.slacks)
         self.optima += len(evidence.optima)
         if evidence.outcome == REFUTED:
@@ -112,6 +118,7 @@ class Finding:
             "optima": self.optima,
             "least": None if self.least is None else self.least.data(),
             "counterexample": None if self.counterexample is None else self.counterexample.data(),
+            "known": [None if evidence is None else evidence.data() for evidence in self.known],
         }
 
 
@@ -145,8 +152,14 @@ class Verdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the evidence gives the status on record."""
-        return self.status == self.recorded
+        """Whether the evidence gives the status on record, each counterexample of it included."""
+        return self.status == self.recorded and not self.idle
+
+    @property
+    def idle(self) -> list[int]:
+        """The counterexamples on record, from 1 on, that do not refute the claim as stated."""
+        refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
+        return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def counterexample(self) -> Evidence | None:
@@ -173,7 +186,10 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.id}: {self.status}" + ("" if self.agrees else f", not {self.recorded}")]
+        lines = [f"{self.id}: {self.status}"]
+        if self.status != self.recorded:
+            lines[0] += f", not {self.recorded}"
+        lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
         for title, finding in self._findings():
             lines.append(f"  {title}: {finding.status} on {_counted(finding)}")
             if finding.counterexample is not None:
@@ -200,6 +216,11 @@ def rank(evidence: Evidence) -> tuple[bool, float]:
 def spelled(instance: dict[str, Any]) -> str:
     """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
     return ", ".join(f"{name} = {_plain(value)}" for name, value in instance.items())
+
+
+def _finite(x: float) -> float | str:
+    """Return a number as JSON has it, which knows no infinity."""
+    return x if math.isfinite(x) else str(x)
 
 
 def _plain(value: Any) -> str:

@@ -1,6 +1,7 @@
 """The commands of the command line, each in a file; `solve` is in `relaxboost.cli`."""
 
 from relaxboost.commands.check import check
+from relaxboost.commands.claims import claims
 from relaxboost.commands.reference import reference
 
-__all__ = ["check", "reference"]
+__all__ = ["check", "claims", "reference"]

@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import tomllib
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost.references import assert_bracketed, load
+from tests.within import ROOT, entry_points, run
 
-ROOT = Path(rb.__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "testing_another_package"
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder that makes the entry points of pyproject.toml known, whatever is installed."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    info = tmp_path_factory.mktemp("site") / "relaxboost-0.0.0.dist-info"
-    info.mkdir()
-    points = project["entry-points"]["pytest11"]
-    lines = [f"{name} = {module}" for name, module in points.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[pytest11]", *lines]) + "\n")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: relaxboost\nVersion: 0.0.0\n")
-    return info.parent
-
-
-def run(installed, folder, *arguments, **variables):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error"]
-    command += ["-p", "no:hypothesispytest"]  # which takes longer to start than all the rest
-    # In a process that starts pytest within pytest, its settings are not the outer ones.
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV"))}
-    paths = [str(installed), str(ROOT), env.get("PYTHONPATH", "")]
-    env |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
-    return subprocess.run(
-        [*command, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=env,
-        timeout=300,
-        check=False,
-    )
+    return entry_points(tmp_path_factory.mktemp("site"))
 
 
 def test_the_example_catches_the_planted_bug_where_it_is(installed):

@@ -1,0 +1,82 @@
+"""The pytest plugin: every claim of a test module is a test.
+
+::
+
+    # test_my_claims.py
+    from relaxboost.claims import Matrix, Source, Space, at_most
+
+    MINE = Source("MINE", "my thesis, chapter 3")
+
+    @MINE.claim("L1", "Lemma 1", "The margin ...", formula="ρ ≤ ...", space=Space(A=Matrix()))
+    def margin(x):
+        return at_most(...)
+
+``pytest`` then runs ``test_my_claims.py::MINE-L1``, which fails where the verdict of a check is not
+the status on record. How many instances are drawn is said by ``--relaxboost-claims-trials N``, and
+which by ``--relaxboost-claims-seed S``. Nothing is imported before a test module has a claim.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from relaxboost.claims import Claim
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("relaxboost")
+    group.addoption(
+        "--relaxboost-claims-trials",
+        type=int,
+        metavar="N",
+        help="instances to draw for each claim; by default as many as each claim says",
+    )
+    group.addoption(
+        "--relaxboost-claims-seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same instances. Default: 0",
+    )
+
+
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: Any
+) -> ClaimItem | None:
+    """Return a test for a claim at the top of a module."""
+    module = sys.modules.get("relaxboost.claims.claim")
+    if module is None or not issubclass(type(obj), module.Claim):
+        return None
+    if not isinstance(collector, pytest.Module):
+        return None
+    return ClaimItem.from_parent(collector, name=obj.id, variable=name, claim=obj)
+
+
+class ClaimItem(pytest.Item):
+    """A claim as a test."""
+
+    def __init__(self, *, variable: str, claim: Claim, **others: Any) -> None:
+        super().__init__(**others)
+        self.claim = claim
+        self.extra_keyword_matches.add(variable)
+        module = getattr(getattr(self.parent, "obj", None), "__name__", None)
+        if claim.file is None and claim.stated.check.__module__ == module:
+            claim.file = Path(os.path.relpath(self.path))  # for the command that repeats it
+
+    def runtest(self) -> None:
+        """Check the claim."""
+        trials = self.config.getoption("relaxboost_claims_trials")
+        verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
+        if not verdict.agrees:
+            pytest.fail(str(verdict), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return where the check is."""
+        return self.path, self.claim.stated.line - 1, self.name

@@ -1,0 +1,238 @@
+"""SS09, Sec. 5.3: Lemma 13, Corollary 14 and the projection of Eq. 14."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost.claims.arrays import Matrix, Vector, Weights
+from relaxboost.claims.fields import Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.exact import (
+    Exact,
+    capped,
+    divergence,
+    fractions,
+    inner,
+    least_divergence,
+    near,
+    softmax,
+)
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.projections import capped_distribution
+
+BOX = Space(sizes={"m": (1, 3)}, theta=Vector("m"), slope=Vector("m"))
+
+
+def _clipped(values: Exact) -> Exact:
+    """Return the nearest point of [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
+    return [min(max(value, Fraction(0)), Fraction(1)) for value in values]
+
+
+def _both_sides(x: Instance) -> Iterator[Slack]:
+    """Compare ∇(h + f)*(θ) with the minimiser of B_h(d ‖ d0) + f(d), entry by entry."""
+    theta, slope = fractions(x.theta), fractions(x.slope)
+    gradient = _clipped([t - c for t, c in zip(theta, slope, strict=True)])
+    least = _clipped([d0 - c for d0, c in zip(_clipped(theta), slope, strict=True)])
+    for left, right in zip(gradient, least, strict=True):
+        yield equal(left, right, "∇f̂*(θ) and the argmin")
+
+
+@SOURCE.claim(
+    "L13",
+    "Lemma 13",
+    "∇f̂*(θ) minimises the Bregman divergence from d0 = ∇h*(θ) plus f.",
+    formula="∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d), f̂ = h + f",
+    given="h strongly convex and differentiable on S, f convex; here S = [0,1]^m, h = ‖d‖²/2, "
+    "f = <slope, d>",
+    space=BOX,
+    counterexamples=[{"theta": [-1], "slope": ["-1/2"]}],
+)
+def bregman(x: Instance) -> Iterator[Slack]:
+    """Where d0 is on the boundary of S, ∇h(d0) is not θ, and the proof's third line is wrong.
+
+    Both sides are in closed form: [θ − slope] and [d0 − slope], clipped to the box. The relative
+    entropy on the simplex, for which the lemma is used, is not affected: see L13-entropy.
+    """
+    yield from _both_sides(x)
+
+
+@bregman.corrected(
+    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.", "d0 in int S ⇒ ..."
+)
+def bregman_inside(x: Instance) -> Iterator[Slack]:
+    """Then B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant."""
+    theta = fractions(x.theta)
+    assume(_clipped(theta) == theta)
+    yield from _both_sides(x)
+
+
+@SOURCE.claim(
+    "L13-proof",
+    "Lemma 13, first line of the proof",
+    "Since h is strongly convex and differentiable, ∇h(d0) = θ.",
+    formula="∇h(∇h*(θ)) = θ",
+    given="S = [0,1]^m, h = ‖d‖²/2",
+    space=Space(sizes={"m": (1, 3)}, theta=Vector("m", -1.0, 2.0)),
+    counterexamples=[{"theta": [-1]}],
+)
+def gradient_is_theta(x: Instance) -> Iterator[Slack]:
+    """θ is a *sub*gradient at d0: on the boundary ∇h(d0) and θ differ by a normal of S."""
+    theta = fractions(x.theta)
+    for left, right in zip(_clipped(theta), theta, strict=True):
+        yield equal(left, right, "∇h(d0) and θ")
+
+
+@gradient_is_theta.corrected(
+    "θ − ∇h(d0) is normal to S at d0, and 0 if d0 is in the interior.",
+    "<θ − ∇h(d0), d − d0> ≤ 0 for all d in S",
+)
+def gradient_and_normal(x: Instance) -> Iterator[Slack]:
+    """At the vertices of the box, hence on it; at an inner d0 both signs of d − d0 occur."""
+    theta = fractions(x.theta)
+    d0 = _clipped(theta)
+    for t, d in zip(theta, d0, strict=True):
+        for end in (0, 1):
+            yield at_most((t - d) * (end - d), 0, "<θ − ∇h(d0), d − d0>")
+        if 0 < d < 1:
+            yield equal(d, t, "∇h(d0) and θ inside")
+
+
+@SOURCE.claim(
+    "L13-closed",
+    "Lemma 13, the argmin",
+    "The point ∇f̂*(θ) attains the minimum of B_h(d ‖ d0) + f(d), for every convex f.",
+    formula="B_h(p ‖ d0) + f(p) ≤ B_h(q ‖ d0) + f(q) for p = ∇f̂*(θ) and all q",
+    given="S the real line, h = d²/2, so that d0 = θ is in the interior; f = 0 on d > a, "
+    "f(a) = jump ≥ 0 and f = ∞ on d < a",
+    space=Space(
+        theta=Real(-1.0, 1.0), a=Real(-1.0, 1.0), jump=Real(0.0, 1.0), away=Real(0.001, 1.0)
+    ),
+    counterexamples=[{"theta": 0, "a": 0, "jump": 1, "away": "1/2"}],
+)
+def attained(x: Instance) -> Slack:
+    """f is convex but not closed, and at θ <= a nothing attains the minimum.
+
+    f̂* does not see the jump, as it is a supremum; its gradient is max(θ, a). The same lack of
+    "closed" as in Theorem 7 and Lemma 8.
+    """
+    theta, a = Fraction(x.theta), Fraction(x.a)
+    p = max(theta, a)
+    q = p + Fraction(x.away)
+    at_p = (p - theta) ** 2 / 2 + (Fraction(x.jump) if p == a else 0)
+    return at_most(at_p, (q - theta) ** 2 / 2, "at ∇f̂*(θ) and at another point")
+
+
+@attained.corrected("It does for a closed convex f.", "jump = 0")
+def attained_closed(x: Instance) -> Slack:
+    """A closed strongly convex function attains its minimum, and once only."""
+    assume(x.jump == 0.0 or x.theta > x.a)
+    return attained.stated.check(x)  # type: ignore[return-value]
+
+
+@SOURCE.claim(
+    "L13-entropy",
+    "Lemma 13, as it is used",
+    "For the relative entropy on the simplex Lemma 13 holds at every θ.",
+    formula="∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d), h = Σ d log(m d)",
+    given="f = <slope, d> on d ≤ 1/k, ∞ elsewhere, 1 ≤ k ≤ m",
+    space=Space(
+        sizes={"m": (1, 7)},
+        theta=Vector("m", -5.0, 5.0),
+        slope=Vector("m", -2.0, 2.0),
+        k=Whole(1, "m"),
+    ),
+)
+def bregman_of_entropy(x: Instance) -> Iterator[Slack]:
+    """∇h(d0) = log(m d0) + 1 is θ plus a constant, and a constant does not matter on the simplex.
+
+    The left side is a point of `capped_distribution`; on the right is the value of the minimum,
+    between the value at that point and the Lagrangian dual.
+    """
+    d0, m = softmax(x.theta), len(x.theta)
+    gradient = np.log(m * d0) + 1.0 - x.theta
+    yield equal(near(gradient.max()), near(gradient.min()), "∇h(d0) − θ is constant")
+    d = capped_distribution(x.slope - x.theta, 1.0, x.k)
+    value = divergence(d, d0) + float(d @ x.slope)
+    tilted = x.theta - x.slope
+    shift = np.logaddexp.reduce(x.theta) - np.logaddexp.reduce(tilted)
+    least = least_divergence(tilted, 1.0 / x.k) + float(shift)
+    yield equal(near(value), near(least), "B_h + f at ∇f̂*(θ), and its minimum")
+
+
+@SOURCE.claim(
+    "C14",
+    "Corollary 14",
+    "∇(h + I_C)*(θ) is the Bregman projection of ∇h*(θ) onto C.",
+    formula="∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ ∇h*(θ))",
+    given="as Lemma 13; here S = [0,1]^m, h = ‖d‖²/2, C the segment from p to q in S",
+    space=Space(
+        sizes={"m": (2, 3)},
+        theta=Vector("m"),
+        p=Vector("m", 0.0, 1.0),
+        q=Vector("m", 0.0, 1.0),
+    ),
+    counterexamples=[{"theta": [-1, 1], "p": [0, 0], "q": [1, 1]}],
+    trials=300,
+)
+def bregman_projection(x: Instance) -> Slack:
+    """To project onto S and then onto C is not to project onto C.
+
+    It takes two dimensions: on a line, projections onto nested intervals do compose, for every h.
+    """
+    theta, p, q = fractions(x.theta), fractions(x.p), fractions(x.q)
+    right = _along(_clipped(theta), p, q)
+    return equal(_along(theta, p, q), right, "position between p and q")
+
+
+@bregman_projection.corrected(
+    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.", "d0 in int S ⇒ ..."
+)
+def bregman_projection_inside(x: Instance) -> Slack:
+    """As for Lemma 13."""
+    theta = fractions(x.theta)
+    assume(_clipped(theta) == theta)
+    return bregman_projection.stated.check(x)  # type: ignore[return-value]
+
+
+def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
+    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
+    way = [b - a for a, b in zip(p, q, strict=True)]
+    length = inner(way, way)
+    assume(length > 0)
+    to = [b - a for a, b in zip(p, point, strict=True)]
+    return min(max(Fraction(inner(way, to)) / length, Fraction(0)), Fraction(1))
+
+
+@SOURCE.claim(
+    "Eq14",
+    "Eq. 14",
+    "For the cap ν, d_t of Fig. 1 is the entropic projection of d0 ∝ exp(−A w/β).",
+    formula="argmax_{d in S, d ≤ ν} <d, −Aw> − β h(d) = argmin_{d in S, d ≤ ν} B_h(d ‖ d0)",
+    given="ν = 1/k, 1 ≤ k ≤ m",
+    space=Space(
+        sizes={"m": (1, 7), "n": (1, 4)},
+        A=Matrix(),
+        w=Weights(),
+        beta=Real(0.01, 1.0, log=True),
+        k=Whole(1, "m"),
+    ),
+)
+def projection(x: Instance) -> Iterator[Slack]:
+    """Corollary 14 for the entropy. d_t is from the package, the projection found by bisection.
+
+    The divergence of d_t is the least that Lagrangian duality allows.
+    """
+    u, nu = x.A @ x.w, 1.0 / x.k
+    d = capped_distribution(u, x.beta, x.k)
+    theta = -u / x.beta
+    for left, right in zip(d, capped(theta, nu), strict=True):
+        yield equal(near(left), near(right), "d_t and the projection")
+    log_d0 = theta - np.logaddexp.reduce(theta)
+    own = float(np.sum(d * (np.log(np.maximum(d, 1e-300)) - log_d0)))
+    least = least_divergence(theta, nu)
+    yield equal(near(own, 1e-11), near(least, 1e-11), "B_h(d_t ‖ d0) and its minimum")

@@ -1,0 +1,193 @@
+"""SS09, App. B: the table of conjugate pairs, row by row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.claims.arrays import Distribution, Matrix, Vector
+from relaxboost.claims.fields import Choice, Real
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, near, softmax
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import dual, dual_vector
+from relaxboost.relaxations import NormBall
+
+NORMS = {"1": 1.0, "1.5": 1.5, "2": 2.0, "3": 3.0, "inf": math.inf}
+NORMED = Space(
+    sizes={"m": (1, 5)},
+    p=Choice(*NORMS),
+    Q=Matrix(axes=("m", "m")),
+    theta=Vector("m", -3.0, 3.0),
+    d=Vector("m"),
+    nu=Real(0.05, 3.0, log=True),
+)
+
+
+def _normed(x: Instance) -> tuple[Any, float, Any]:
+    """Return Q, p, and a vector ψ: the norm ‖Q d‖_p has the dual norm ‖ψ‖_q, ψ = Q^{-T} θ.
+
+    Q is unit lower triangular, so that it can be inverted.
+    """
+    Q = np.eye(len(x.theta)) + np.tril(x.Q, -1)
+    return Q, NORMS[x.p], np.linalg.solve(Q.T, x.theta)
+
+
+def _others(x: Instance, best: Any) -> Iterator[Any]:
+    """Yield points at which the supremum is not: the one of the instance, and some near `best`."""
+    yield x.d
+    for scale in (1e-2, 1.0):
+        yield best + scale * x.rng.normal(size=len(best))
+
+
+@SOURCE.claim(
+    "AppB-1",
+    "Appendix B, row 1",
+    "The conjugate of the indicator of a norm ball is a multiple of the dual norm.",
+    formula="f = I_C, C = {d : ‖d‖ ≤ ν} ⇒ f*(θ) = ν‖θ‖_*",
+    given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; ν > 0",
+    space=NORMED,
+    trials=200,
+)
+def ball(x: Instance) -> Iterator[Slack]:
+    """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*."""
+    Q, p, psi = _normed(x)
+    value = x.nu * float(np.linalg.norm(psi, dual(p)))
+    best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
+    yield at_most(float(np.linalg.norm(Q @ best, p)), near(x.nu, 1e-11), "a point of the ball")
+    yield equal(near(float(best @ x.theta), 1e-11), near(value, 1e-11), "attained")
+    for d in _others(x, best):
+        size = float(np.linalg.norm(Q @ d, p))
+        if size > 0.0:
+            yield at_most(float(d @ x.theta) * min(1.0, x.nu / size), value, "another point")
+    if not np.tril(x.Q, -1).any():
+        theirs = NormBall(p, x.nu).conjugate(x.theta) if p < math.inf else value
+        yield equal(near(theirs, 1e-11), near(value, 1e-11), "NormBall")
+
+
+@SOURCE.claim(
+    "AppB-2",
+    "Appendix B, row 2",
+    "The conjugate of the indicator of the simplex is the maximum.",
+    formula="f = I_S ⇒ f*(θ) = max_i θ_i",
+    space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
+)
+def simplex(x: Instance) -> Iterator[Slack]:
+    """In fractions: attained at a vertex, exceeded at no vertex and not at d."""
+    theta = fractions(x.theta)
+    vertices = [[int(i == j) for i in range(len(theta))] for j in range(len(theta))]
+    yield equal(max(inner(vertex, theta) for vertex in vertices), max(theta), "vertices")
+    yield at_most(inner(distribution(x.d), theta), max(theta), "another point")
+
+
+@SOURCE.claim(
+    "AppB-3",
+    "Appendix B, row 3",
+    "The conjugate of the relative entropy on the simplex is the log-mean-exp.",
+    formula="f = I_S + Σ d log(d/(1/m)) ⇒ f*(θ) = log((1/m) Σ e^{θ_i})",
+    space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution()),
+)
+def relative_entropy(x: Instance) -> Iterator[Slack]:
+    """Attained at the softmax; another point falls short by its divergence from there."""
+    value = math.log(math.fsum(np.exp(x.theta).tolist()) / len(x.theta))
+    best = softmax(x.theta)
+    yield equal(near(float(best @ x.theta) - entropy(best), 1e-11), near(value, 1e-11), "attained")
+    for d in (x.d, 0.99 * best + 0.01 * x.d):
+        yield at_most(float(d @ x.theta) - entropy(d), value, "another point")
+
+
+@SOURCE.claim(
+    "AppB-4",
+    "Appendix B, row 4",
+    "The conjugate of half a squared norm is half the squared dual norm.",
+    formula="f = ½‖d‖² ⇒ f*(θ) = ½‖θ‖_*²",
+    given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
+    space=NORMED,
+    trials=200,
+)
+def half_square(x: Instance) -> Iterator[Slack]:
+    """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*."""
+    Q, p, psi = _normed(x)
+    size = float(np.linalg.norm(psi, dual(p)))
+    best = size * np.linalg.solve(Q, dual_vector(psi, p))
+
+    def gained(d: Any) -> float:
+        return float(d @ x.theta) - 0.5 * float(np.linalg.norm(Q @ d, p)) ** 2
+
+    yield equal(near(gained(best), 1e-11), near(0.5 * size**2, 1e-11), "attained")
+    for d in (*_others(x, best), x.nu * best):
+        yield at_most(gained(d), near(0.5 * size**2, 1e-11), "another point")
+
+
+FINITE = {
+    "D": Matrix(-2.0, 2.0, axes=("n", "m")),
+    "g": Vector("n", -2.0, 2.0),
+    "theta": Vector("m", -2.0, 2.0),
+}
+FINITE_GIVEN = "f = g on the rows of D and ∞ elsewhere, which has the conjugate of its convex hull"
+
+
+def conjugate(points: list[list[Fraction]], values: list[Fraction], theta: Any) -> Fraction:
+    """Return max <d, θ> − f(d) over the points of finite f."""
+    gains = (inner(d, theta) - value for d, value in zip(points, values, strict=True))
+    return Fraction(max(gains))
+
+
+def _finite(x: Instance) -> tuple[list[list[Fraction]], list[Fraction], list[Fraction]]:
+    return [fractions(row) for row in x.D], fractions(x.g), fractions(x.theta)
+
+
+@SOURCE.claim(
+    "AppB-5",
+    "Appendix B, row 5",
+    "The conjugate of a positive multiple.",
+    formula="(c f)*(θ) = c f*(θ/c) for c > 0",
+    given=FINITE_GIVEN,
+    space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(0.05, 5.0, log=True)),
+)
+def multiple(x: Instance) -> Slack:
+    """In fractions. For c < 0 the right side is an infimum, and it fails."""
+    points, values, theta = _finite(x)
+    c = Fraction(x.c)
+    left = conjugate(points, [c * value for value in values], theta)
+    return equal(left, c * conjugate(points, values, [t / c for t in theta]))
+
+
+@SOURCE.claim(
+    "AppB-6",
+    "Appendix B, row 6",
+    "The conjugate of a translate.",
+    formula="f(· + d0)*(θ) = f*(θ) − <θ, d0>",
+    given=FINITE_GIVEN,
+    space=Space(sizes={"m": (1, 4)}, **FINITE, d0=Vector("m", -2.0, 2.0)),
+)
+def translate(x: Instance) -> Slack:
+    """In fractions: d ↦ f(d + d0) is finite at the points of f less d0."""
+    points, values, theta = _finite(x)
+    d0 = fractions(x.d0)
+    moved = [[a - b for a, b in zip(d, d0, strict=True)] for d in points]
+    right = conjugate(points, values, theta) - inner(theta, d0)
+    return equal(conjugate(moved, values, theta), right)
+
+
+@SOURCE.claim(
+    "AppB-7",
+    "Appendix B, row 7",
+    "The conjugate of a dilation.",
+    formula="f(c ·)*(θ) = f*(θ/c) for c ≠ 0",
+    given=FINITE_GIVEN + "; c of either sign",
+    space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(-3.0, 3.0)),
+)
+def dilation(x: Instance) -> Slack:
+    """In fractions: d ↦ f(c d) is finite at the points of f over c, for c < 0 as well."""
+    points, values, theta = _finite(x)
+    c = Fraction(x.c)
+    assume(c != 0)
+    left = conjugate([[a / c for a in d] for d in points], values, theta)
+    return equal(left, conjugate(points, values, [t / c for t in theta]))

@@ -1,0 +1,173 @@
+"""SS09, Sec. 5.1: Definition 10 and what is said about strong convexity there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.claims.arrays import Distribution, Matrix, Vector
+from relaxboost.claims.fields import Choice, Real
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.exact import entropy, fractions, inner
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import KINDS
+
+DEFINITION = "f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u) − (σ/2) α(1−α) ‖v−u‖²"
+
+
+@SOURCE.claim(
+    "D10-entropy",
+    "Sec. 5.1, after Definition 10",
+    "The relative entropy is 1-strongly convex with respect to l1 on the simplex.",
+    formula=DEFINITION + " for f = Σ d log(m d), σ = 1, ‖·‖_1",
+    given="v, u in the simplex, α in [0, 1]",
+    space=Space(sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)),
+    trials=300,
+)
+def entropy_is_strongly_convex(x: Instance) -> Slack:
+    """Pinsker's inequality; tight to second order for v and u near the centre of two examples."""
+    a = x.alpha
+    bend = 0.5 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
+    return at_most(
+        entropy(a * x.v + (1.0 - a) * x.u) + bend, a * entropy(x.v) + (1.0 - a) * entropy(x.u)
+    )
+
+
+@SOURCE.claim(
+    "D10-zero",
+    "Sec. 5.1, σ = 0",
+    "With σ = 0, Definition 10 is the standard definition of convexity.",
+    formula="f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u)",
+    given="f = max of linear functions, which is convex and not strongly convex",
+    space=Space(
+        sizes={"m": (1, 4), "n": (1, 4)},
+        A=Matrix(axes=("n", "m")),
+        v=Vector("m", -2.0, 2.0),
+        u=Vector("m", -2.0, 2.0),
+        alpha=Real(0.0, 1.0),
+    ),
+)
+def no_strong_convexity(x: Instance) -> Slack:
+    """In fractions; tight wherever v and u share a linear piece, so that σ = 0 is all there is."""
+    rows, v, u = [fractions(row) for row in x.A], fractions(x.v), fractions(x.u)
+    a = Fraction(x.alpha)
+    between = [a * s + (1 - a) * t for s, t in zip(v, u, strict=True)]
+
+    def f(d: list[Fraction]) -> Fraction:
+        return max(inner(row, d) for row in rows)
+
+    return at_most(f(between), a * f(v) + (1 - a) * f(u))
+
+
+@SOURCE.claim(
+    "D10-curvature",
+    "Sec. 5.1, remark on σ",
+    "Where S is the real line, σ is a lower bound on the second derivative of f.",
+    formula="the largest σ of Definition 10 is inf f''",
+    given="f = b s²/2 + c (s − p)⁴/12, so that inf f'' = f''(p) = b",
+    space=Space(
+        b=Real(0.0, 2.0),
+        c=Real(0.0, 3.0),
+        p=Real(-1.0, 1.0),
+        v=Real(-2.0, 2.0),
+        u=Real(-2.0, 2.0),
+        alpha=Real(0.0, 1.0),
+    ),
+)
+def curvature(x: Instance) -> Iterator[Slack]:
+    """In fractions: the definition holds with σ = b, and with no larger σ about s = p.
+
+    There, with v, u = p ± t and α = 1/2, the largest that it allows is b + c t²/6.
+    """
+    b, c, p = Fraction(x.b), Fraction(x.c), Fraction(x.p)
+
+    def f(s: Fraction) -> Fraction:
+        return b * s**2 / 2 + c * (s - p) ** 4 / 12
+
+    def most(v: Fraction, u: Fraction, a: Fraction) -> Fraction:
+        """Return the largest σ at these points, times (1/2) α(1 − α)(v − u)²."""
+        return a * f(v) + (1 - a) * f(u) - f(a * v + (1 - a) * u)
+
+    v, u, a = Fraction(x.v), Fraction(x.u), Fraction(x.alpha)
+    yield at_most(b * a * (1 - a) * (v - u) ** 2 / 2, most(v, u, a), "σ = b will do")
+    for t in (Fraction(1, 10), Fraction(1, 1000)):
+        largest = most(p + t, p - t, Fraction(1, 2)) / (t**2 / 2)
+        yield equal(largest, b + c * t**2 / 6, "the largest σ near p")
+
+
+SUMS = Space(
+    sizes={"m": (2, 5), "n": (1, 3)},
+    f=Choice(*KINDS),
+    B=Matrix(-2.0, 2.0, axes=("n", "m")),
+    v=Vector("m"),
+    u=Vector("m"),
+    alpha=Real(0.0, 1.0),
+    beta=Real(0.05, 1.0, log=True),
+)
+
+
+def _points(x: Instance) -> tuple[Any, Any, Any, Any]:
+    f = KINDS[x.f]
+    v, u = f.point(x.v), f.point(x.u)
+    return f, v, u, x.alpha * v + (1.0 - x.alpha) * u
+
+
+@SOURCE.claim(
+    "D10-sum",
+    "Sec. 5.1, adding a convex function",
+    "Adding a convex function to a strongly convex one retains at least its strong convexity.",
+    formula=DEFINITION + " for βf + g, with βσ for σ",
+    given="f one of five functions of known σ, β > 0, g = max of linear functions",
+    space=SUMS,
+    trials=200,
+)
+def sums(x: Instance) -> Slack:
+    """The two definitions are added. With f = h, the relative entropy, it makes f̂ = f̃ + βh
+    β-strongly convex, which is what Sec. 5.1 uses."""
+    f, v, u, between = _points(x)
+
+    def total(d: Any) -> float:
+        return float(x.beta * f.value(d) + np.max(x.B @ d))
+
+    a = x.alpha
+    bend = x.beta * f.sigma / 2.0 * a * (1.0 - a) * f.size(v - u) ** 2
+    return at_most(total(between) + bend, a * total(v) + (1.0 - a) * total(u), x.f)
+
+
+@SOURCE.claim(
+    "D10-retained",
+    "Sec. 5.1, f̂",
+    "f̂ = f̃ + βh retains the strong convexity of βh, for the relaxations of Sec. 4.",
+    formula=DEFINITION + " for f̂ = f + I_S + βh, σ = β, ‖·‖_1",
+    given="f = 0, ν‖d‖_1, ν‖d‖_2 or ν‖d‖_inf; v, u in the simplex, β in (0, 1)",
+    space=Space(
+        sizes={"m": (1, 6)},
+        p=Choice("none", "1", "2", "inf"),
+        nu=Real(0.1, 2.0),
+        beta=Real(0.01, 1.0, log=True),
+        v=Distribution(),
+        u=Distribution(),
+        alpha=Real(0.0, 1.0),
+    ),
+    trials=200,
+)
+def retained(x: Instance) -> Slack:
+    """D10-entropy times β, plus a convex function: ‖·‖_1 is constant on the simplex.
+
+    For a cap, S of the definition has to be the capped simplex, as f̂ is infinite elsewhere.
+    """
+    a = x.alpha
+
+    def total(d: Any) -> float:
+        penalty = 0.0 if x.p == "none" else x.nu * float(np.linalg.norm(d, float(x.p)))
+        return float(penalty + x.beta * entropy(d))
+
+    bend = x.beta / 2.0 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
+    return at_most(
+        total(a * x.v + (1.0 - a) * x.u) + bend, a * total(x.v) + (1.0 - a) * total(x.u), x.p
+    )

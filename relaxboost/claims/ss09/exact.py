@@ -1,0 +1,104 @@
+"""Vectors of fractions, and the entropic projection of SS09, Eq. 14, without Fig. 2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.claims.measure import Bracket
+from relaxboost.relaxations.base import Vector
+
+Exact = list[Fraction]
+
+_HALVINGS = 200
+
+
+def fractions(values: Iterable[Any]) -> Exact:
+    """Return doubles as the fractions they are."""
+    return [Fraction(float(value)) for value in values]
+
+
+def distribution(values: Iterable[Any]) -> Exact:
+    """Return non-negative doubles as fractions of sum 1."""
+    weights = fractions(values)
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """Return <a, b>."""
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def near(value: float, tolerance: float = 1e-9) -> Bracket:
+    """Return a bracket for a number that is computed to a tolerance, relative where it is large."""
+    error = tolerance * max(1.0, abs(value))
+    return Bracket(value - error, value + error)
+
+
+def softmax(theta: Vector) -> Vector:
+    """Return the distribution proportional to e^θ."""
+    weights = np.exp(theta - np.max(theta))
+    return weights / weights.sum()
+
+
+def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
+    """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
+
+    Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the
+    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 >= ν, the rest <= ν.
+    """
+    order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
+    for capped in range(len(order)):
+        rest = 1 - nu * capped
+        if rest < 0:
+            return None
+        xi = rest / sum(d0[r] for r in order[capped:])
+        if xi * d0[order[capped]] <= nu and (capped == 0 or xi * d0[order[capped - 1]] >= nu):
+            return [min(nu, xi * weight) for weight in d0]
+    return None
+
+
+def level(theta: Vector, nu: float) -> float:
+    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν >= 1/m."""
+    low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        if np.exp(np.minimum(math.log(nu), theta + middle)).sum() < 1.0:
+            low = middle
+        else:
+            high = middle
+    return float(high)
+
+
+def capped(theta: Vector, nu: float) -> Vector:
+    """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread."""
+    return np.exp(np.minimum(math.log(nu), theta + level(theta, nu)))
+
+
+def least_divergence(theta: Vector, nu: float) -> float:
+    """Return a lower bound of Eq. 14 for d0 proportional to e^θ, from its Lagrangian dual.
+
+    For every μ >= 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
+    """
+    mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
+    return float(
+        np.logaddexp.reduce(theta) - np.logaddexp.reduce(theta - mu) - nu * math.fsum(mu.tolist())
+    )
+
+
+def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
+    """Return Σ d log(d/d0), which is B_h on the simplex."""
+    pairs = [(float(a), float(b)) for a, b in zip(d, d0, strict=True) if a > 0]
+    if any(b == 0.0 for _, b in pairs):
+        return math.inf
+    return math.fsum(a * math.log(a / b) for a, b in pairs)
+
+
+def entropy(d: Vector) -> float:
+    """Return h(d) = Σ d log(m d)."""
+    return divergence(d, np.full(len(d), 1.0 / len(d)))

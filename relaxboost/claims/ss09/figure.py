@@ -1,0 +1,309 @@
+"""SS09, Sec. 5: the problems that Fig. 1 solves, and its lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost.claims.arrays import Matrix, Vector, Weights
+from relaxboost.claims.fields import Choice, Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.runs import beta, fig1
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run, distribution, entropy, within
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.game import Game
+from relaxboost.relaxations import Capped
+
+_SOLVED = 1e-7
+_NORMS = {"1": 1, "2": 2, "inf": np.inf}
+
+
+@SOURCE.claim(
+    "Eq5",
+    "Eq. 5",
+    "To maximise γ − f*([γ − Aw]_+) over γ and w is to maximise −f̃*(−Aw) over w.",
+    formula="max_γ (γ − f*([γ − Aw]_+)) = min_{d∈S^m} <d, Aw> + f(d), f*(x) = ν‖x‖_p",
+    given="‖w‖_1 ≤ 1; p ∈ {1, 2, ∞}, ν‖(1, ..., 1)‖_p > 1, so that the maximum over γ is attained",
+    space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf")),
+)
+def relaxed_margin(x: Instance) -> Iterator[Slack]:
+    """The conjugate of f* = ν‖·‖_p is the indicator of the ball ‖d‖_q <= ν of the dual norm.
+
+    The left side is searched for over γ. Where it is largest the gradient of f* gives a d with
+    Σ d = 1 whose <d, Aw> closes the gap; any other d in the ball and the simplex lies above.
+    """
+    u, power = x.A @ x.w, _NORMS[x.p]
+    assume(x.nu * np.linalg.norm(np.ones(len(u)), power) > 1.0 + 1e-3)
+    best = _largest(u, x.nu, power)
+    yield equal(best, _least(u, x.nu, power), "both optima")
+    ds = x.rng.dirichlet(np.full(len(u), 3.0), 30)
+    dual = {1: np.inf, 2: 2, np.inf: 1}[power]
+    for d in ds[np.linalg.norm(ds, dual, axis=1) <= x.nu]:
+        yield at_most(best, float(d @ u), "weak duality")
+
+
+def _largest(u: np.ndarray, nu: float, power: float) -> float:
+    """Return max over γ of γ − ν‖[γ − u]_+‖, by bisection of the slope."""
+
+    def slope(gamma: float) -> float:
+        short = np.maximum(gamma - u, 0.0)
+        if power == 1:
+            return 1.0 - nu * float(np.sum(short > 0.0))
+        if power == 2:
+            size = float(np.linalg.norm(short))
+            return 1.0 - nu * float(short.sum()) / size if size else 1.0
+        return 1.0 - nu * float(np.any(short > 0.0))
+
+    low, high = float(np.min(u)), float(np.max(u)) + 1.0
+    while slope(high) > 0.0:
+        high += 2.0 * (high - low)
+    for _ in range(200):
+        middle = low + (high - low) / 2.0
+        low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+    return max(g - nu * float(np.linalg.norm(np.maximum(g - u, 0.0), power)) for g in (low, high))
+
+
+def _least(u: np.ndarray, nu: float, power: float) -> float:
+    """Return min <d, u> over d in the simplex with ‖d‖_q <= ν, q dual to p."""
+    ranked = np.sort(u)
+    if power == 1:
+        left, total = 1.0, 0.0
+        for margin in ranked:
+            share = min(nu, left)
+            total, left = total + share * float(margin), left - share
+        return total
+    if power == np.inf:  # ‖d‖_1 = 1 <= ν
+        return float(ranked[0])
+    if nu >= 1.0:
+        return float(ranked[0])
+    values = []
+    for count in range(1, len(u) + 1):  # the support: the best point of the sphere on it
+        part = ranked[:count]
+        spread = part - part.mean()
+        radius = nu * nu - 1.0 / count
+        if radius < 0.0:
+            continue
+        size = float(np.linalg.norm(spread))
+        flat = size < 1e-12  # rounding left over from equal margins; any d on them will do
+        d = 1.0 / count - (0.0 if flat else math.sqrt(radius) / size) * spread
+        if np.all(d >= -1e-12):
+            values.append(float(d @ part))
+    return min(values)
+
+
+@SOURCE.claim(
+    "Eq6",
+    "Eq. 6",
+    "With f*(x) = ν‖x‖_1, Eq. 5 is the soft margin problem, a linear program.",
+    formula="max_{‖w‖_1≤1} max_γ (γ − ν Σ_i [γ − (Aw)_i]_+) = min_{d∈S^m, ‖d‖_inf≤ν} ‖Aᵀd‖_inf",
+    given="ν ≥ 1/m; here ν = 1/k, 1 ≤ k ≤ m",
+    space=Space(A=Matrix(), k=Whole(1, "m")),
+    resolution=1e-6,
+)
+def soft_margin(x: Instance) -> Slack:
+    """The left side is solved as it is written, in w, γ and the shortfalls, by HiGHS.
+
+    That is accurate to its tolerance of 1e-7, hence the resolution. The right side is a fraction.
+    """
+    from scipy.optimize import linprog
+
+    m, n = x.A.shape
+    cost = np.concatenate([np.zeros(2 * n), np.full(m, 1.0 / x.k), [-1.0]])
+    rows = np.hstack([-x.A, x.A, -np.eye(m), np.ones((m, 1))])
+    ball = np.concatenate([np.ones(2 * n), np.zeros(m + 1)])
+    bounds = [(0, None)] * (2 * n + m) + [(None, None)]
+    found = linprog(cost, np.vstack([rows, ball]), np.append(np.zeros(m), 1.0), bounds=bounds)
+    right = x.optimum(Game(x.A, Capped(x.k)))
+    left = Bracket(-found.fun - _SOLVED, -found.fun + _SOLVED)
+    return equal(left, right, "soft margin and edge")
+
+
+@SOURCE.claim(
+    "Eq6-hard",
+    "Sec. 5, after Eq. 6",
+    "With f*(x) = max_i x_i, Eq. 5 is the non-relaxed max margin problem.",
+    formula="max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
+    given="u = Aw",
+    space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)),
+)
+def max_margin(x: Instance) -> Iterator[Slack]:
+    """Below min u_i the left side is γ, above it is min u_i: the maximum is not unique.
+
+    f* = max_i x_i has neither (ii) nor (iii) of Thm. 7, which is invoked just before; the
+    statement itself holds.
+    """
+    u = [Fraction(float(margin)) for margin in x.u]
+    least = min(u)
+
+    def value(gamma: Fraction) -> Fraction:
+        return gamma - max(max(gamma - margin, Fraction(0)) for margin in u)
+
+    yield equal(value(least), least, "γ = min u")
+    yield at_most(value(Fraction(x.gamma)), least, "any γ")
+
+
+@SOURCE.claim(
+    "F1-softmax",
+    "Sec. 5, before Fig. 1",
+    "For the max margin, d_{t,i} ∝ e^{−(Aw_t)_i/β}.",
+    formula="argmin_{d∈S^m} <u, d> + βh(d) = e^{−u/β} / Σ_i e^{−u_i/β}",
+    given="(βh)*(θ) = βh*(θ/β), h*(θ) = log((1/m) Σ e^{θ_i})",
+    space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
+)
+def soft_max(x: Instance) -> Iterator[Slack]:
+    """<u, d> + βh(d) = βh*-value + β KL(d ‖ softmax), so every d lies above by β‖d − d_t‖_1²/2."""
+    u, beta_ = x.A @ x.w, x.beta
+    shares = np.exp(-(u - np.min(u)) / beta_)
+    d = shares / shares.sum()
+    value = float(u @ d + beta_ * entropy(d))
+    conjugate = float(-beta_ * math.log(np.mean(np.exp(-(u - np.min(u)) / beta_))) + np.min(u))
+    yield equal(value, conjugate, "value there and −(βh)*(−u)")
+    for other in within(x.rng, len(u), 1, 20):
+        above = float(u @ other + beta_ * entropy(other))
+        apart = beta_ / 2.0 * float(np.abs(other - d).sum()) ** 2
+        yield at_least(above, value + apart, "another d")
+
+
+@SOURCE.claim(
+    "F1-norm",
+    "Fig. 1, update",
+    "The update form guarantees ‖w_t‖_1 ≤ 1 for all t.",
+    formula="‖w_t‖_1 ≤ 1; w_{t+1} = (1 − η_t) w_t + η_t e^{j_t}",
+    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f = 0 (k = 1) or the indicator of ‖d‖_inf ≤ 1/k",
+    space=CAPPED_RUNS,
+)
+def norm(x: Instance) -> Iterator[Slack]:
+    """A convex combination of points of the ball; tight where the first step is η = 1."""
+    run = Run(x)
+    for t, w in enumerate(run.w, 1):
+        yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)
+    for t, step in enumerate(run.steps):
+        moved = (1.0 - step) * run.w[t] + step * run.e[t]
+        yield at_most(float(np.abs(run.w[t + 1] - moved).max()), 0.0, "update", t + 1)
+
+
+@SOURCE.claim(
+    "F1-d",
+    "Fig. 1, d_t",
+    "d_t is the least distribution of <Aw_t, d> + f(d) + βh(d).",
+    formula="<Aw_t, d> + βh(d) ≥ <Aw_t, d_t> + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m, ‖d‖_inf ≤ 1/k",
+    given="f = 0 (k = 1) or the indicator of ‖d‖_inf ≤ 1/k",
+    space=CAPPED_RUNS,
+    trials=60,
+)
+def argmin(x: Instance) -> Iterator[Slack]:
+    """d_t against random d, and against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's conditions.
+
+    The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
+    """
+    run = Run(x)
+    least = np.sum(run.d * run.u, axis=-1) + run.beta * entropy(run.d)
+    own = distribution(run.u, x.k, run.beta)
+    others = within(x.rng, run.m, x.k, 200)
+    for t, now in enumerate(run.rounds[:60]):
+        yield at_most(float(np.max(now.d)), 1.0 / x.k, "cap", now.number)
+        yield equal(float(now.d.sum()), 1.0, "sum", now.number)
+        yield at_most(float(np.abs(own[t] - now.d).max()), 0.0, "from Lagrange", now.number)
+        above = others @ run.u[t] + run.beta * entropy(others)
+        apart = run.beta / 2.0 * np.abs(others - now.d).sum(axis=1) ** 2
+        worst = int(np.argmin(above - apart))
+        right = float(least[t] + apart[worst])
+        yield at_least(float(above[worst]), right, "another d", now.number)
+
+
+@SOURCE.claim(
+    "F1-j",
+    "Fig. 1, j_t and the test",
+    "j_t has the greatest edge; w_t is returned once <d_t, A(e^{j_t} − w_t)> ≤ ε, not before.",
+    formula="abs((d_tᵀA)_j) ≤ <d_t, Ae^{j_t}> for all j; gap ≤ ε in the last round only",
+    given="f = 0 (k = 1) or the indicator of ‖d‖_inf ≤ 1/k",
+    space=CAPPED_RUNS,
+)
+def column(x: Instance) -> Iterator[Slack]:
+    """Recomputed in NumPy from d_t, w_t and A alone."""
+    run = Run(x)
+    edges = np.max(np.abs(run.d @ run.A), axis=-1)
+    chosen = np.sum(run.d * (run.e @ run.A.T), axis=-1)
+    for t, (edge, own, slope) in enumerate(zip(edges, chosen, run.slope, strict=True), 1):
+        yield at_most(float(edge), float(own), "edge", t)
+        if t < len(run.rounds):
+            yield at_least(float(slope), run.epsilon, "gap before the last round", t)
+        else:
+            yield at_most(float(slope), run.epsilon, "gap in the last round", t)
+
+
+@SOURCE.claim(
+    "F1-eta",
+    "Fig. 1, η_t; proof of Lemma 12",
+    "η_t maximises the right-hand side of Eq. 10 over [0, 1].",
+    formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_inf²/(2β)",
+    given="f = 0 (k = 1) or the indicator of ‖d‖_inf ≤ 1/k",
+    space=CAPPED_RUNS,
+)
+def step(x: Instance) -> Iterator[Slack]:
+    """A parabola in η, with its vertex at η_t; every other η of a grid and near η_t is below."""
+    run = Run(x)
+    size = np.max(np.abs(run.v), axis=-1)
+    for t, eta in enumerate(run.steps):
+        near = np.clip(eta * np.array([0.9, 0.99, 1.01, 1.1]), 0.0, 1.0)
+        others = np.concatenate([np.linspace(0.0, 1.0, 41), near])
+        bend = size[t] ** 2 / (2.0 * run.beta)
+        own = float(eta * run.slope[t] - eta**2 * bend)
+        best = float(np.max(others * run.slope[t] - others**2 * bend))
+        yield at_least(own, best, "bound at η_t and elsewhere", t + 1)
+
+
+@SOURCE.claim(
+    "F1-clip",
+    "Fig. 1, η_t",
+    "For m ≥ 2 the maximum with 0 and the minimum with 1 in η_t change nothing.",
+    formula="0 < β<d_t, A(e^{j_t} − w_t)>/‖A(e^{j_t} − w_t)‖_inf² < 1/(2 log m) ≤ 0.7214",
+    given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters)",
+    space=CAPPED_RUNS,
+)
+def clipping(x: Instance) -> Iterator[Slack]:
+    """ε < gap <= ‖A(e^{j_t} − w_t)‖_inf, hence η_t <= β/‖·‖_inf < β/ε = 1/(2 log m)."""
+    run = Run(x)
+    assume(len(run.rounds) > 1)
+    size = np.max(np.abs(run.v), axis=-1)
+    for t, now in enumerate(run.rounds[:-1]):
+        eta = run.beta * float(run.slope[t]) / float(size[t]) ** 2
+        yield at_least(eta, 0.0, "above 0", now.number)
+        yield at_most(eta, 1.0 / (2.0 * math.log(run.m)), "below 1", now.number)
+
+
+@SOURCE.claim(
+    "F1-beta",
+    "Fig. 1, β; Theorem 9",
+    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds.",
+    formula="2β log m = ε, t ≤ 32 log(m)/ε²",
+    given="m ≥ 1",
+    space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
+    counterexamples=[{"A": [[1]], "epsilon": "1/2"}],
+    trials=60,
+)
+def smoothing(x: Instance) -> Iterator[Slack]:
+    """For m = 1 the division is by zero and the bound reads 0, but there is a first round."""
+    m = len(x.A)
+    yield at_most(len(fig1(Game(x.A), x.epsilon)), 32.0 * math.log(m) / x.epsilon**2, "rounds")
+    yield equal(2.0 * beta(m, x.epsilon) * math.log(m), x.epsilon, "2β log m")
+
+
+@smoothing.corrected(
+    "For m ≥ 2; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
+    "t ≤ 32 log(m)/ε² for m ≥ 2; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
+)
+def smoothing_guarded(x: Instance) -> Iterator[Slack]:
+    """m = 1: d = (1), h = 0, and η_1 = min(1, β/max_j abs(A_1j)) = 1 leads to the best column."""
+    m = len(x.A)
+    trace = fig1(Game(x.A), x.epsilon)
+    yield at_most(len(trace), 32.0 * math.log(m) / x.epsilon**2 if m > 1 else 2, "rounds")
+    if m > 1:
+        yield equal(2.0 * beta(m, x.epsilon) * math.log(m), x.epsilon, "2β log m")
+    else:
+        yield at_most(float(np.abs(x.A).max()) - float(x.A[0] @ trace[-1].w), x.epsilon, "error")

@@ -1,0 +1,301 @@
+"""SS09, Fig. 2: the procedure as printed, in fractions, in doubles, and counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost.claims.arrays import Distribution, Vector
+from relaxboost.claims.fields import Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.exact import capped, distribution, near, projected, softmax
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.projections import capped_distribution
+
+
+def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
+    """Return d_t by the pseudo-code of Fig. 2, in the arithmetic of its arguments.
+
+    Its first ENDFOR is read as the ENDIF that is missing; with `literal` as what is printed, so
+    that Z keeps its first value throughout the loop. In fractions, ξ = 0/0 is ZeroDivisionError.
+    """
+    u = sorted(d0, reverse=True)
+    z, xi = sum(u), None
+    for i in range(1, len(u) + 1):
+        xi = (1 - nu * (i - 1)) / z
+        if xi * u[i - 1] <= nu:
+            break
+        if not literal:
+            z = z - u[i - 1]
+    smaller = np.minimum if isinstance(u[0], float) else min  # the first passes nan on
+    return [smaller(nu, xi * weight) for weight in d0]
+
+
+def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
+    """Yield whether d is the solution of Eq. 14, which `projected` finds in another way."""
+    yield equal(sum(d), 1, "mass")
+    if sum(d) != 1:  # the plainest thing that can be wrong
+        return
+    solution = projected(d0, nu)
+    for weight, right in zip(d, solution or [], strict=solution is not None):
+        yield equal(weight, right, "d_t and the solution of Eq. 14")
+
+
+@SOURCE.claim(
+    "F2",
+    "Fig. 2",
+    "For every d0 in the simplex and ν in (0, 1), the procedure returns the solution of Eq. 14.",
+    formula="Σ_r min(ν, ξ d0_r) = 1 and the divergence is least",
+    given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
+    space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99)),
+    counterexamples=[
+        {"d0": [1], "nu": "3/4"},
+        {"d0": ["1/4", "1/4", "1/4", "1/4"], "nu": "3/16"},
+        {"d0": [1, 0], "nu": "1/2"},
+    ],
+    trials=300,
+)
+def figure(x: Instance) -> Iterator[Slack]:
+    """In fractions. ν < 1/m is accepted, and gives a mass of mν, .75 in the first two instances.
+
+    A d0 with fewer than 1/ν positive entries leads to ξ = 0/0. The first ENDFOR is read as ENDIF.
+    """
+    d0, nu = distribution(x.d0), Fraction(x.nu)
+    try:
+        d = fig2(d0, nu)
+    except ZeroDivisionError:
+        yield equal(0, 1, "no mass, ξ = 0/0")
+        return
+    yield from _solves(d, d0, nu)
+
+
+@figure.corrected(
+    "It does where Eq. 14 has a solution of finite divergence.",
+    "ν · #{r : d0_r > 0} ≥ 1",
+)
+def figure_feasible(x: Instance) -> Iterator[Slack]:
+    """Compared with the one point that satisfies the optimality conditions of Eq. 14."""
+    d0, nu = distribution(x.d0), Fraction(x.nu)
+    assume(nu * sum(weight > 0 for weight in d0) >= 1)
+    yield from _solves(fig2(d0, nu), d0, nu)
+
+
+CAPS = Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
+GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
+
+
+@SOURCE.claim(
+    "F2-ENDFOR",
+    "Fig. 2, first ENDFOR",
+    "The pseudo-code, with its first ENDFOR as the end of the loop, solves Eq. 14.",
+    formula="Σ_r min(ν, ξ d0_r) = 1",
+    given=GIVEN,
+    space=CAPS,
+    counterexamples=[{"theta": [1, 0], "k": 2}],
+)
+def end_for(x: Instance) -> Iterator[Slack]:
+    """A misprint for ENDIF: as printed, Z ← Z − u_i comes after the loop and has no effect."""
+    d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
+    yield from _solves(fig2(d0, nu, literal=True), d0, nu)
+
+
+@end_for.corrected("It does with ENDIF there.", "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR")
+def end_if(x: Instance) -> Iterator[Slack]:
+    """Z is then Σ_{r ≥ i} u_r at the i-th pass, as Lemma 16 has it with j = m."""
+    d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
+    yield from _solves(fig2(d0, nu), d0, nu)
+
+
+def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
+    """Return ξ u_i for each i that the procedure examines if it never stops, and ν."""
+    u, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
+    return [(1 - nu * i) / sum(u[i:]) * u[i] for i in range(min(x.k, len(u)))], nu
+
+
+@SOURCE.claim(
+    "F2-strict",
+    "Sec. 5.3, test of an index",
+    "The index that Fig. 2 looks for is the first with d_{t,i} < ν, strictly.",
+    formula="there is an i with ξ d0_i < ν",
+    given=GIVEN,
+    space=CAPS,
+    counterexamples=[{"theta": [0, 0], "k": 2}],
+)
+def strict(x: Instance) -> Slack:
+    """At ν = 1/m there is no such index, as all weights are at the cap."""
+    levels, nu = _levels(x)
+    return at_most(1, sum(level < nu for level in levels), "indices that pass the test")
+
+
+@strict.corrected("The first with d_{t,i} ≤ ν, as the figure itself has it.", "ξ d0_i ≤ ν")
+def not_strict(x: Instance) -> Iterator[Slack]:
+    """There always is one, and the first gives the solution; ξ stays as it is if ξ d0_i = ν."""
+    levels, nu = _levels(x)
+    yield at_most(1, sum(level <= nu for level in levels), "indices that pass the test")
+    d0 = distribution(softmax(x.theta))
+    yield from _solves(fig2(d0, nu), d0, nu)
+
+
+@SOURCE.claim(
+    "F2-doubles",
+    "Fig. 2, in floating point",
+    "Carried out in doubles as printed, the procedure solves Eq. 14 to 1e-9.",
+    formula="|Σ_r min(ν, ξ d0_r) − 1| ≤ 1e-9 and each weight is right to 1e-9",
+    given="d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m",
+    space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m")),
+    counterexamples=[
+        {"theta": [0, -40, -41], "k": 2},
+        {"theta": [0, -37, -8], "k": 3},
+        {"theta": [0, -800, -801], "k": 2},
+        {"theta": [0, -34, -35, "-73/2"], "k": 2},
+        {"theta": [0, -27, -28], "k": 2},
+    ],
+)
+def doubles(x: Instance) -> Iterator[Slack]:
+    """Z ← Z − u_i cancels: at a log-spread of 27 about 1e-5 of the mass is lost, at 36 all of it.
+
+    The weights for θ = (0, −40, −41) come out as (0, 0, 0), for (0, −34, −35, −73/2) their sum is
+    1.0087; for (0, −37, −8) and ν = 1/3 it is −3e15; e^−800 is 0, whence 0/0.
+    """
+    with np.errstate(all="ignore"):
+        d = fig2(list(softmax(x.theta)), 1.0 / x.k)
+    mass = math.fsum(d)
+    if math.isnan(mass):
+        yield equal(math.inf, 1, "mass, which is not a number")
+        return
+    yield from _accurate(d, x, mass)
+
+
+@doubles.corrected(
+    "It does in the log domain, from T_i = Σ_{r ≥ i} e^{θ_r − θ_i}: relaxboost's "
+    "capped_distribution.",
+    "ξ u_i ≤ ν as k − (i − 1) ≤ T_i",
+)
+def log_domain(x: Instance) -> Iterator[Slack]:
+    """No difference is formed but of two θ; compared with a bisection for log ξ."""
+    d = capped_distribution(-x.theta, 1.0, x.k, method="sort")
+    yield from _accurate(d, x, math.fsum(d))
+
+
+def _accurate(d: Any, x: Instance, mass: float) -> Iterator[Slack]:
+    yield equal(mass, near(1.0), "mass")
+    if abs(mass - 1.0) > 1e-9:
+        return
+    for weight, right in zip(d, capped(x.theta, 1.0 / x.k), strict=True):
+        yield equal(float(weight), near(right), "d_t and the solution of Eq. 14")
+
+
+class _Counted:
+    """A fraction that counts the operations it takes part in."""
+
+    comparisons = operations = 0
+
+    def __init__(self, value: Fraction) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Counted) -> bool:
+        _Counted.comparisons += 1
+        return self.value < other.value
+
+    def __le__(self, other: Any) -> bool:
+        _Counted.operations += 1
+        return self.value <= _plain(other)
+
+    def _counted(self, value: Fraction) -> _Counted:
+        _Counted.operations += 1
+        return _Counted(value)
+
+    def __add__(self, other: Any) -> _Counted:
+        return self._counted(self.value + _plain(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> _Counted:
+        return self._counted(self.value - _plain(other))
+
+    def __rsub__(self, other: Any) -> _Counted:
+        return self._counted(_plain(other) - self.value)
+
+    def __mul__(self, other: Any) -> _Counted:
+        return self._counted(self.value * _plain(other))
+
+    def __truediv__(self, other: Any) -> _Counted:
+        return self._counted(self.value / _plain(other))
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, _Counted) else value
+
+
+LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
+
+
+@SOURCE.claim(
+    "F2-time",
+    "Sec. 5.3, time of Fig. 2",
+    "The procedure takes O(m log m) time.",
+    formula="at most m log₂ m comparisons to sort, and 9m other operations",
+    given="m ≤ 150, ν = 1/k; operations on numbers counted",
+    space=LONG,
+    trials=40,
+)
+def time(x: Instance) -> Iterator[Slack]:
+    """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
+    m = len(x.theta)
+    d0 = [_Counted(weight) for weight in distribution(softmax(x.theta))]
+    _Counted.comparisons = _Counted.operations = 0
+    sorted(d0, reverse=True)
+    yield at_most(_Counted.comparisons, m * math.log2(m), "comparisons to sort")
+    _Counted.comparisons = _Counted.operations = 0
+    fig2(d0, _Counted(Fraction(1, x.k)))
+    yield at_most(_Counted.operations + _Counted.comparisons, m * math.log2(m) + 9 * m, "all")
+
+
+SOURCE.unchecked(
+    "Sec5.3-others",
+    "Sec. 5.3, previous work",
+    "Herbster and Warmuth (2001) provided O(m log m) and O(m) algorithms for entropic projections.",
+    "It is about another paper; F2-time and F2-linear count operations of what is described here.",
+)
+
+
+@SOURCE.claim(
+    "F2-linear",
+    "Sec. 5.3, O(m)",
+    "A search for the median in place of sorting reduces the time to O(m).",
+    formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
+    given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
+    space=LONG,
+    trials=40,
+)
+def linear(x: Instance) -> Iterator[Slack]:
+    """Each median halves what is left: is ξ u_i ≤ ν there, with ξ from the sum beyond it?"""
+    d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
+    xi, seen = _by_medians(d0, nu)
+    m = len(d0)
+    yield at_most(seen, 2 * m + math.log2(m) + 1, "weights looked at")
+    yield from _solves([min(nu, xi * weight) for weight in d0], d0, nu)
+
+
+def _by_medians(d0: list[Fraction], nu: Fraction) -> tuple[Fraction, int]:
+    """Return ξ, and how many weights have been looked at."""
+    left, above, tail, seen = list(d0), 0, Fraction(0), 0  # tail: sum of what is surely uncapped
+    while left:
+        seen += len(left)
+        pivot = sorted(left)[len(left) // 2]
+        larger = [weight for weight in left if weight > pivot]
+        others = [weight for weight in left if weight <= pivot]
+        z = tail + sum(others)
+        if (1 - nu * (above + len(larger))) * pivot <= nu * z:
+            left, tail = larger, z
+        else:
+            equal_to = sum(weight == pivot for weight in others)
+            above += len(larger) + equal_to
+            left = [weight for weight in others if weight < pivot]
+    return (1 - nu * above) / tail, seen

@@ -1,0 +1,279 @@
+"""SS09, Sec. 5.1: the proof of Theorem 9, step by step and round by round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
+from relaxboost.claims.fields import Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.runs import beta
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.smooth import (
+    CAPPED_RUNS,
+    Run,
+    distribution,
+    entropy,
+    game,
+    margin,
+    primal,
+    smooth,
+    smoothed_game,
+    within,
+)
+from relaxboost.claims.ss09.source import SOURCE
+
+_GIVEN = "f the indicator of ‖d‖_inf ≤ 1/k (k = 1 is the hard margin), A in [−1, 1]^(m×n), m ≥ 2"
+
+
+@SOURCE.claim(
+    "Sec5.1-beta",
+    "Sec. 5.1, before Eq. 7",
+    "β = ε/(2 log m) is in (0, 1).",
+    formula="0 < ε/(2 log m) < 1",
+    given="ε > 0, m ≥ 2",
+    space=Space(m=Whole(2, 100), epsilon=Real(0.01, 2.0, log=True)),
+    counterexamples=[{"m": 2, "epsilon": "3/2"}],
+)
+def beta_range(x: Instance) -> Slack:
+    """Not for ε >= 2 log m, which is less than 2 for m = 2. Nothing of the proof depends on it."""
+    return at_most(beta(x.m, x.epsilon), 1.0, "β")
+
+
+@beta_range.corrected(
+    "For ε ≤ 1; for ε ≥ 1 Fig. 1 returns w_1 = 0 at once.", "ε/(2 log m) ≤ 1/(2 log 2) < 0.7214"
+)
+def beta_range_below_one(x: Instance) -> Slack:
+    """The gap of the first round is at most 1, whatever β."""
+    assume(x.epsilon <= 1.0)
+    return at_most(beta(x.m, x.epsilon), 1.0 / (2.0 * math.log(2.0)), "β")
+
+
+@SOURCE.claim(
+    "Sec5.1-entropy",
+    "Sec. 5.1, before Eq. 7",
+    "0 ≤ h(d) ≤ log m on the simplex, so that f̂ − ε/2 ≤ f̃ ≤ f̂.",
+    formula="0 ≤ h(d) ≤ log m, βh(d) ≤ ε/2",
+    given="d ∈ S^m, m ≥ 2, β = ε/(2 log m)",
+    space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0)),
+)
+def entropy_range(x: Instance) -> Iterator[Slack]:
+    """0 at the uniform distribution and log m at the vertices, both attained."""
+    m, h = len(x.d), float(entropy(x.d))
+    yield at_least(h, 0.0, "h(d)")
+    yield at_most(h, math.log(m), "h(d)")
+    yield at_most(beta(m, x.epsilon) * h, 0.5 * x.epsilon, "βh(d)")
+
+
+@SOURCE.claim(
+    "Eq7",
+    "Eq. 7",
+    "The smoothed conjugate is between the conjugate and ε/2 less.",
+    formula="f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2 for all θ",
+    given="f the indicator of ‖d‖_inf ≤ 1/k, m ≥ 2, β = ε/(2 log m)",
+    space=Space(
+        sizes={"m": (2, 8)},
+        theta=Vector("m", -2.0, 2.0),
+        k=Whole(1, "m"),
+        epsilon=Real(0.01, 2.0, log=True),
+    ),
+    trials=200,
+)
+def sandwich(x: Instance) -> Iterator[Slack]:
+    """Left an equality where all θ_i are equal, right where one is above the others by far."""
+    theta, m = x.theta, len(x.theta)
+    rough = -float(margin(-theta, x.k))
+    hat = -float(smooth(-theta, x.k, beta(m, x.epsilon)))
+    yield at_most(hat, rough, "f̂* ≤ f̃*")
+    yield at_most(rough, hat + 0.5 * x.epsilon, "f̃* ≤ f̂* + ε/2")
+
+
+@SOURCE.claim(
+    "Eq7-maximiser",
+    "Sec. 5.1, after Eq. 7",
+    "Maximising −f̂*(−Aw) gives an ε/2-accurate solution of maximising −f̃*(−Aw).",
+    formula="w ∈ argmax D ⇒ −f̃*(−Aw) ≥ ρ − ε/2",
+    given=_GIVEN,
+    space=CAPPED_RUNS,
+    trials=30,
+)
+def maximiser(x: Instance) -> Slack:
+    """By Eq. 7, less the width of the bracket within which w is known to maximise D."""
+    rho = x.optimum(game(x))
+    most = x.optimum(smoothed_game(x))
+    support, coefficients = x.optima[-1].w
+    u = x.A[:, support] @ coefficients
+    short = max(0.0, float(most.upper) - float(smooth(u, x.k, beta(len(u), x.epsilon))))
+    return at_most(rho - float(margin(u, x.k)), 0.5 * x.epsilon + short, "ρ − margin")
+
+
+@SOURCE.claim(
+    "Eq8",
+    "Eq. 8 and weak duality",
+    "P and D are primal and dual objective values: max D(w) ≤ min P(d).",
+    formula="D(w) ≤ max D ≤ P(d); D(w) = −f̂*(−Aw), P(d) = f̂(d) + ‖dᵀA‖_inf",
+    given=_GIVEN,
+    space=Space(
+        sizes={"m": (2, 8), "n": (1, 6)},
+        A=Matrix(),
+        k=Whole(1, "m"),
+        w=Weights(),
+        epsilon=Real(0.05, 1.0, log=True),
+    ),
+    trials=40,
+)
+def weak_duality(x: Instance) -> Iterator[Slack]:
+    """Random w and d, the d that answers w, and the certified maximum between them."""
+    m = len(x.A)
+    smoothing = beta(m, x.epsilon)
+    most = x.optimum(smoothed_game(x))
+    u = x.A @ x.w
+    ds = np.vstack([within(x.rng, m, x.k, 30), distribution(u, x.k, smoothing)])
+    yield at_most(float(smooth(u, x.k, smoothing)), most, "D(w)")
+    yield at_least(float(np.min(primal(x.A, ds, smoothing))), most, "P(d)")
+
+
+@SOURCE.claim(
+    "L11",
+    "Lemma 11",
+    "The suboptimality of w_t is at most the gap that Fig. 1 tests.",
+    formula="ε_t = max D − D(w_t) ≤ <d_t, A(e^{j_t} − w_t)> = P(d_t) − D(w_t)",
+    given=_GIVEN,
+    space=CAPPED_RUNS,
+    trials=40,
+)
+def gap(x: Instance) -> Iterator[Slack]:
+    """Weak duality, and Fenchel–Young with equality at d_t (Lemma 17).
+
+    Hence the *smoothed* problem is solved to ε when the test is met; Theorem 9 is about the other.
+    """
+    run = Run(x)
+    most = x.optimum(smoothed_game(x))
+    values = primal(run.A, run.d, run.beta)
+    for t, now in enumerate(run.rounds):
+        slope = float(run.slope[t])
+        yield at_most(most - float(run.D[t]), slope, "ε_t", now.number)
+        yield equal(float(values[t] - run.D[t]), slope, "P(d_t) − D(w_t)", now.number)
+
+
+@SOURCE.claim(
+    "L12",
+    "Lemma 12",
+    "Every round gains at least βε_t²/8, if ε_t ≤ 1.",
+    formula="ε_t − ε_{t+1} ≥ βε_t²/8",
+    given=_GIVEN + "; ε_t ≤ 1, which always holds",
+    space=CAPPED_RUNS,
+    trials=40,
+)
+def gain(x: Instance) -> Iterator[Slack]:
+    """Eq. 12 with η' = βε_t/4. As ε_1 <= 1 and ε_t decreases, the hypothesis is always met."""
+    run = Run(x)
+    assume(len(run.rounds) > 1)
+    most = x.optimum(smoothed_game(x))
+    for t, step in enumerate(np.diff(run.D)):
+        left = most - float(run.D[t])
+        yield at_most(left, 1.0, "ε_t ≤ 1", t + 1)
+        low, high = max(0.0, float(left.lower)), float(left.upper)
+        right = Bracket(low * low, high * high) * (run.beta / 8.0)
+        yield at_most(right, float(step), "βε_t²/8", t + 1)
+
+
+@SOURCE.claim(
+    "Eq9",
+    "Eq. 9",
+    "The progress Δ_t = ε_t − ε_{t+1} is a difference of f̂* along the step.",
+    formula="D(w_{t+1}) − D(w_t) = f̂*(−Aw_t) − f̂*(−Aw_t − η_t A(e^{j_t} − w_t))",
+    given=_GIVEN,
+    space=CAPPED_RUNS,
+    trials=60,
+)
+def progress(x: Instance) -> Iterator[Slack]:
+    """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
+    run = Run(x)
+    for t, step in enumerate(run.steps):
+        ahead = float(smooth(run.u[t] + step * run.v[t], run.k, run.beta))
+        delta = float(run.D[t + 1] - run.D[t])
+        yield equal(delta, ahead - float(run.D[t]), "Δ_t", t + 1)
+
+
+@SOURCE.claim(
+    "Eq10-smooth",
+    "Sec. 5.1, before Eq. 10",
+    "f̂* has a Lipschitz gradient, as the conjugate of a β-strongly convex function.",
+    formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_inf²/(2β)",
+    given="d_1 = argmax_d <θ_1, d> − f̂(d); f the indicator of ‖d‖_inf ≤ 1/k",
+    space=Space(
+        sizes={"m": (2, 8)},
+        one=Vector("m", -1.0, 1.0),
+        two=Vector("m", -1.0, 1.0),
+        k=Whole(1, "m"),
+        beta=Real(0.02, 2.0, log=True),
+    ),
+    trials=300,
+)
+def smoothness(x: Instance) -> Slack:
+    """Lemma 18 with σ = β. Second order only where m = 2, d_1 = (1/2, 1/2) and θ_2 = (s, −s)."""
+    d = distribution(-x.one, x.k, x.beta)[0]
+    change = smooth(-x.one, x.k, x.beta) - smooth(-(x.one + x.two), x.k, x.beta)
+    bound = float(d @ x.two) + float(np.max(np.abs(x.two))) ** 2 / (2.0 * x.beta)
+    return at_most(float(change), bound, "f̂*(θ_1 + θ_2) − f̂*(θ_1)")
+
+
+@SOURCE.claim(
+    "Eq10",
+    "Eqs. 10, 11 and 12",
+    "The progress is at least each of three lower bounds in η_t, ‖A(e^{j_t} − w_t)‖_inf being ≤ 2.",
+    formula="Δ_t ≥ η<d_t, v> − η²‖v‖_inf²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
+    given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
+    space=CAPPED_RUNS,
+    trials=30,
+)
+def lower_bounds(x: Instance) -> Iterator[Slack]:
+    """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_inf <= 2 and Eq. 12 Lemma 11.
+
+    η_t maximises Eq. 10, so that it gains at least what Eq. 12 says of η'.
+    """
+    run = Run(x)
+    assume(len(run.rounds) > 1)
+    most = x.optimum(smoothed_game(x))
+    for t, eta in enumerate(run.steps):
+        delta, size = float(run.D[t + 1] - run.D[t]), float(np.max(np.abs(run.v[t])))
+        slope, left = eta * float(run.slope[t]), most - float(run.D[t])
+        ten = slope - eta**2 * size**2 / (2.0 * run.beta)
+        eleven = slope - 2.0 * eta**2 / run.beta
+        yield at_most(size, 2.0, "‖A(e − w)‖_inf", t + 1)
+        yield at_least(delta, ten, "Eq. 10", t + 1)
+        yield at_least(ten, eleven, "Eq. 11", t + 1)
+        yield at_least(eleven, left * float(eta) - 2.0 * eta**2 / run.beta, "Eq. 12", t + 1)
+        yield at_most(left * (run.beta / 4.0), 1.0, "η'", t + 1)
+
+
+@SOURCE.claim(
+    "T9-proof",
+    "Theorem 9, proof",
+    "ε_1 ≤ 1, ε_t ≤ 8/(β(t+1)), and w_t is ε-accurate once t + 1 ≥ 32 log(m)/ε².",
+    formula="ε_1 ≤ gap_1 ≤ 1; ε_t ≤ 16 log(m)/((t+1)ε); ρ − F(Aw_t) ≤ ε_t + ε/2 ≤ ε from then on",
+    given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
+    space=CAPPED_RUNS,
+    trials=25,
+)
+def untested(x: Instance) -> Iterator[Slack]:
+    """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
+    last = math.ceil(32.0 * math.log(len(x.A)) / x.epsilon**2)
+    assume(last <= 1000)
+    run = Run(x, max_rounds=last, stop=lambda now: False)
+    most, rho = x.optimum(smoothed_game(x)), x.optimum(game(x))
+    errors = margin(run.u, x.k)
+    yield at_most(float(run.slope[0]), 1.0, "first gap", 1)
+    for t in sorted({*range(1, min(last, 40)), *range(40, last, 10), last - 1, last}):
+        suboptimal = most - float(run.D[t - 1])
+        yield at_most(suboptimal, 8.0 / (run.beta * (t + 1)), "ε_t", t)
+        error = rho - float(errors[t - 1])
+        yield at_most(error, suboptimal + 0.5 * x.epsilon, "ρ − F(Aw_t)", t)
+        if t + 1 >= 32.0 * math.log(run.m) / x.epsilon**2:
+            yield at_most(suboptimal, 0.5 * x.epsilon, "ε_t at the end", t)
+            yield at_most(error, x.epsilon, "ρ − F(Aw_t) at the end", t)

@@ -1,0 +1,270 @@
+"""SS09, Sec. 5.3 and App. A: Lemmas 15 and 16, and what is said between them and Fig. 2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from relaxboost.claims.arrays import Distribution, Vector
+from relaxboost.claims.fields import Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.exact import (
+    Exact,
+    capped,
+    distribution,
+    divergence,
+    level,
+    near,
+    projected,
+    softmax,
+)
+from relaxboost.claims.ss09.source import SOURCE
+
+GIVEN = "d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m"
+
+
+def _space(spread: float = 3.0, most: int = 7) -> Space:
+    return Space(sizes={"m": (1, most)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
+
+
+def _sorted_d0(x: Instance) -> tuple[Exact, Fraction]:
+    """Return d0 in non-increasing order, and ν."""
+    return sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
+
+
+def _xi(d0: Exact, nu: Fraction, i: int, j: int) -> Fraction:
+    """Return ξ of Lemma 16; i and j from 1."""
+    return (1 - nu * (i - 1)) / sum(d0[i - 1 : j])
+
+
+def _candidate(d0: Exact, nu: Fraction, i: int, j: int) -> Exact | None:
+    """Return (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) if it is below the cap."""
+    if nu * (i - 1) > 1 or _xi(d0, nu, i, j) * d0[i - 1] > nu:
+        return None
+    xi = _xi(d0, nu, i, j)
+    kept = [xi * weight for weight in d0[i - 1 : j]]
+    return [nu] * (i - 1) + kept + [Fraction(0)] * (len(d0) - j)
+
+
+@SOURCE.claim(
+    "L15",
+    "Lemma 15",
+    "The entropic projection preserves the order of the components.",
+    formula="d0_i > d0_j ⇒ d_{t,i} ≥ d_{t,j}",
+    given="d_t the solution of Eq. 14, d0 in the simplex, ν > 0 such that there is one",
+    space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
+)
+def order(x: Instance) -> Iterator[Slack]:
+    """Of all pairs, in fractions, with zeros in d0 allowed; tight for two entries at the cap."""
+    d0 = distribution(x.d0)
+    d = projected(d0, Fraction(x.nu))
+    assume(d is not None)
+    assert d is not None
+    for a, left in zip(d0, d, strict=True):
+        for b, right in zip(d0, d, strict=True):
+            if a > b:
+                yield at_least(left, right, "d_{t,i} ≥ d_{t,j}")
+
+
+@SOURCE.claim(
+    "L15-form",
+    "Sec. 5.3, after Lemma 15",
+    "For sorted d0 the solution has the form (ν, ..., ν, d_{t,i}, ..., d_{t,j}, 0, ..., 0).",
+    formula="d0_1 ≥ ... ≥ d0_m ⇒ ν ≥ d_{t,1} ≥ ... ≥ d_{t,m} ≥ 0",
+    given="as Lemma 15",
+    space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
+)
+def form(x: Instance) -> Iterator[Slack]:
+    """Lemma 15 leaves ties out; they stay ties, as the solution is unique."""
+    d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
+    d = projected(d0, nu)
+    assume(d is not None)
+    assert d is not None
+    for r, (left, right) in enumerate(pairwise([nu, *d, Fraction(0)])):
+        yield at_least(left, right, f"entries {r} and {r + 1}")
+        if 0 < r < len(d0) and d0[r - 1] == d0[r]:
+            yield equal(left, right, f"ties {r} and {r + 1}")
+
+
+@SOURCE.claim(
+    "L15-proof",
+    "Lemma 15, proof",
+    "Swapping d_i and d_j changes the divergence by (d_j − d_i) log(d0_i / d0_j), which is "
+    "positive if d_i < d_j.",
+    formula="B_h(d ‖ d0) − B_h(d̃ ‖ d0) = (d_j − d_i) log(d0_i/d0_j) > 0",
+    given="d in the simplex, d0 positive; i, j with d0_i > d0_j",
+    space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
+)
+def swapped(x: Instance) -> Iterator[Slack]:
+    """The divergence is evaluated before and after the swap, for all pairs."""
+    d0, m = softmax(x.theta), len(x.d)
+    before = divergence(x.d, d0)
+    for i in range(m):
+        for j in range(m):
+            if d0[i] > d0[j]:
+                other = x.d.copy()
+                other[i], other[j] = x.d[j], x.d[i]
+                change = (x.d[j] - x.d[i]) * math.log(d0[i] / d0[j])
+                yield equal(near(before - divergence(other, d0)), near(change), "change")
+                if x.d[i] < x.d[j]:
+                    yield at_least(Fraction(change), 0, "its sign")
+
+
+@SOURCE.claim(
+    "L16",
+    "Lemma 16",
+    "What is neither at the cap nor zero is ξ d0, with one ξ that the others determine.",
+    formula="d_{t,r} = ξ d0_r for r = i, ..., j, ξ = (1 − ν(i−1)) / Σ_{r=i..j} d0_r",
+    given="d_t the solution of Eq. 14; " + GIVEN,
+    space=_space(6.0),
+)
+def between(x: Instance) -> Iterator[Slack]:
+    """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ."""
+    theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
+    d, d0 = capped(theta, nu), softmax(theta)
+    inside = np.flatnonzero(theta + level(theta, nu) < math.log(nu) - 1e-12)
+    assume(inside.size > 0)
+    first = int(inside[0])  # i − 1
+    xi = (1.0 - nu * first) / math.fsum(d0[first:].tolist())
+    for r in inside:
+        yield equal(near(d[r], 1e-10), near(xi * d0[r], 1e-10), "d_{t,r} and ξ d0_r")
+
+
+@SOURCE.claim(
+    "L16-proof",
+    "Lemma 16, proof",
+    "The gradient of B_h(d ‖ d0) with respect to d is log d_i + 1 − log d0_i.",
+    formula="v_i = log(d_i) + 1 − log(d0_i)",
+    given="B_h(d ‖ d0) = h(d) − h(d0) − <∇h(d0), d − d0>, h = Σ d log(m d); d, d0 ≥ 1/50",
+    space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
+    counterexamples=[{"d": [1], "d0": [1]}, {"d": ["1/4", "3/4"], "d0": ["1/2", "1/2"]}],
+    resolution=1e-3,
+    trials=200,
+)
+def gradient(x: Instance) -> Iterator[Slack]:
+    """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
+
+    A constant does not matter on the simplex, and the proof goes on as if it were not there: only
+    v_i = log(d_i) − log(d0_i) and v_i = ξ' − 1 give the d_i = d0_i e^(ξ'−1) that it needs (printed
+    d_{t,0} for d0_i). The gradient lies between difference quotients of the convex B_h.
+    """
+    for quotient, d, d0 in _quotients(x):
+        yield equal(quotient, math.log(d) + 1.0 - math.log(d0), "∂B_h/∂d_i")
+
+
+@gradient.corrected("The gradient is log(d_i/d0_i).", "v_i = log(d_i) − log(d0_i)")
+def gradient_without_one(x: Instance) -> Iterator[Slack]:
+    """∇B_h = ∇h(d) − ∇h(d0), and ∇h = log(m d) + 1."""
+    for quotient, d, d0 in _quotients(x):
+        yield equal(quotient, math.log(d) - math.log(d0), "∂B_h/∂d_i")
+
+
+def _quotients(x: Instance) -> Iterator[tuple[Bracket, float, float]]:
+    """Yield brackets of the entries of the gradient, with d_i and d0_i."""
+    assume(min(x.d.min(), x.d0.min()) >= 0.02)
+    step, error, m = 1e-6, 1e-8, len(x.d)
+
+    def b(i: int, t: float) -> float:
+        """Return B_h(d + t e_i ‖ d0) − B_h(d ‖ d0), from the definition of B_h."""
+        h = [s * math.log(m * s) for s in (x.d[i] + t, x.d[i])]
+        return h[0] - h[1] - t * (math.log(m * x.d0[i]) + 1.0)
+
+    for i in range(m):
+        below, above = -b(i, -step) / step, b(i, step) / step
+        # Rounded outwards to six digits, so that a gradient of 0 is shown as 0.
+        ends = math.floor((below - error) * 1e6) / 1e6, math.ceil((above + error) * 1e6) / 1e6
+        yield Bracket(*ends), float(x.d[i]), float(x.d0[i])
+
+
+@SOURCE.claim(
+    "L16-objective",
+    "Sec. 5.3, objective after Lemma 16",
+    "With the ξ of Lemma 16 the divergence has a closed form.",
+    formula="B_h(d_t ‖ d0) = Σ_{r<i} ν log(ν/d0_r) + (1 − ν(i−1)) log ξ",
+    given="d_t = (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) for any i, j; " + GIVEN,
+    space=_space(),
+)
+def objective(x: Instance) -> Iterator[Slack]:
+    """For all i, j of points below the cap, with the divergence summed entry by entry."""
+    d0, nu = _sorted_d0(x)
+    for i in range(1, len(d0) + 1):
+        for j in range(i, len(d0) + 1):
+            d = _candidate(d0, nu, i, j)
+            if d is not None:
+                left = math.fsum(float(nu) * math.log(nu / weight) for weight in d0[: i - 1])
+                rest, xi = 1 - nu * (i - 1), _xi(d0, nu, i, j)
+                right = left + (float(rest) * math.log(xi) if rest else 0.0)
+                yield equal(near(divergence(d, d0)), near(right), f"i = {i}, j = {j}")
+
+
+@SOURCE.claim(
+    "L16-monotone",
+    "Sec. 5.3, monotonicity",
+    "The objective increases with ξ, and ξ decreases as a function of j.",
+    formula="ξ < ξ' ⇒ objective(ξ) ≤ objective(ξ'); ξ(i, j) > ξ(i, j+1)",
+    given=GIVEN,
+    space=_space(),
+)
+def monotone(x: Instance) -> Iterator[Slack]:
+    """log ξ has the factor 1 − ν(i−1) >= 0; with j the sum in the denominator grows."""
+    d0, nu = _sorted_d0(x)
+    for i in range(1, min(x.k, len(d0)) + 1):
+        rest = float(1 - nu * (i - 1))
+        for j in range(i, len(d0)):
+            more, less = _xi(d0, nu, i, j), _xi(d0, nu, i, j + 1)
+            yield at_least(more, less, f"ξ({i}, {j}) ≥ ξ({i}, {j + 1})")
+            yield at_most(rest * math.log(less), rest * math.log(more), "objective")
+
+
+@SOURCE.claim(
+    "L16-zeros",
+    "Sec. 5.3, j = m",
+    "All elements of the optimal vector are non-zero.",
+    formula="the best point (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) has j = m; d_{t,m} > 0",
+    given=GIVEN,
+    space=_space(),
+)
+def no_zeros(x: Instance) -> Iterator[Slack]:
+    """Every feasible pair i, j is tried. A zero of d0, which Fig. 2 admits, stays a zero."""
+    d0, nu = _sorted_d0(x)
+    m = len(d0)
+    values = {}
+    for i in range(1, m + 1):
+        for j in range(i, m + 1):
+            d = _candidate(d0, nu, i, j)
+            if d is not None:
+                values[i, j] = divergence(d, d0)
+    best = min(value for (_, j), value in values.items() if j == m)
+    for (_, j), value in values.items():
+        if j < m:
+            yield at_most(best, value, f"j = m and j = {j}")
+    solution = projected(d0, nu)
+    assert solution is not None
+    yield at_most(Fraction(1, 10**9), solution[-1], "d_{t,m}")
+    yield equal(near(best), near(divergence(solution, d0)), "the best is the solution of Eq. 14")
+
+
+@SOURCE.claim(
+    "L16-first",
+    "Sec. 5.3, before Fig. 2",
+    "The feasible solution with the smallest number of capped weights is optimal.",
+    formula="the least i with ξ(i, m) d0_i ≤ ν minimises B_h(d ‖ d0)",
+    given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
+    space=_space(),
+)
+def fewest_capped(x: Instance) -> Iterator[Slack]:
+    """Tight where ξ d0_i = ν, as the next i gives the same point."""
+    d0, nu = _sorted_d0(x)
+    points = [_candidate(d0, nu, i, len(d0)) for i in range(1, len(d0) + 1)]
+    values = [divergence(d, d0) for d in points if d is not None]
+    for value in values[1:]:
+        yield at_most(values[0], value, "first and a later i")
+    solution = projected(d0, nu)
+    assert solution is not None
+    yield equal(near(values[0]), near(divergence(solution, d0)), "and the solution of Eq. 14")

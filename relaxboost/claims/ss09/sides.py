@@ -1,0 +1,99 @@
+"""The two sides of the paper's equations at given points, in fractions where the data are exact."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket
+from relaxboost.game import Game
+from relaxboost.relaxations.numerical import SOLVED, solve_problem
+
+Exact: TypeAlias = NDArray[Any]
+"""An array of fractions, so that +, *, @ and max make no rounding errors."""
+
+_SOLVED = 1e-8
+"""Error granted to the value of a linear or cone program, ten times what the solvers show."""
+
+
+def exactly(values: Any) -> Exact:
+    """Return an array of the fractions that the entries are."""
+    array = np.asarray(values, dtype=object)
+    result = np.empty(array.size, dtype=object)
+    result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
+    return result.reshape(array.shape)
+
+
+def solved(value: float) -> Bracket:
+    """Return a bracket of a number that a numerical solver computed."""
+    value = float(value)
+    error = _SOLVED * max(1.0, abs(value)) if math.isfinite(value) else 0.0
+    return Bracket(value - error, value + error)
+
+
+def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
+    """Return the optimum of a cvxpy problem, or `otherwise` where there is no feasible point."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
+        if linear:
+            problem.solve(solver="HIGHS", warm_start=False)
+        else:
+            solve_problem(problem)
+    return float(problem.value) if problem.status in SOLVED else otherwise
+
+
+def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
+    """Return the certified optimum of a game, its d and its w, for use in formulas of one's own."""
+    bracket = x.optimum(game)
+    found = x.optima[-1]
+    support, coefficients = found.w
+    w = exactly(np.zeros(game.n or 0))
+    for j, coefficient in zip(support, coefficients, strict=True):
+        w[j] = Fraction(coefficient)
+    return bracket, exactly(found.d), w
+
+
+def edge(A: Exact, d: Exact) -> Any:
+    """Return max_j |(dᵀA)_j|."""
+    return max(abs(e) for e in d @ A)
+
+
+def dot(a: Exact, b: Exact) -> Fraction:
+    """Return <a, b>."""
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def avg_min(u: Iterable[Any], k: int) -> Fraction:
+    """Return the average of the k smallest entries."""
+    return sum(sorted(Fraction(v) for v in u)[:k], Fraction(0)) / k
+
+
+def on_simplex(weights: Exact) -> Exact:
+    """Return |weights| scaled to sum exactly to one; uniform where all are zero."""
+    size = exactly([abs(v) for v in weights])
+    total = sum(size)
+    return size / total if total else exactly([Fraction(1, len(size))] * len(size))
+
+
+def capped(weights: Exact, k: int) -> Exact:
+    """Return a distribution with no weight above 1/k, as near to the given one as mixing allows."""
+    d = on_simplex(weights)
+    m = len(d)
+    cap, uniform, most = Fraction(1, k), Fraction(1, m), max(d)
+    if most <= cap:
+        return d
+    share = (cap - uniform) / (most - uniform)
+    return share * d + (1 - share) * exactly([uniform] * m)
+
+
+def in_l1_ball(w: Exact) -> Exact:
+    """Return w, divided by its l1 norm if that exceeds one."""
+    size = sum(abs(v) for v in w)
+    return w / size if size > 1 else w

@@ -1,0 +1,9 @@
+"""The source that the claims of this folder belong to."""
+
+from relaxboost.claims.claim import Source
+
+SOURCE = Source(
+    "TEL",
+    "M. Telgarsky, lecture on AdaBoost as l1 steepest descent, with a convergence rate under the "
+    "weak learning assumption",
+)

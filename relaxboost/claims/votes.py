@@ -1,0 +1,180 @@
+"""Runs of AdaBoost and AdaBoost*, round by round, and slow twins of what the claims need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.boosters.adaboost import AdaBoost, AdaBoostStar, Votes
+from relaxboost.boosters.rounds import State, rounds
+from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.game import Game
+from relaxboost.matrices import Best
+
+Vector = NDArray[np.float64]
+
+BURN_IN = 600
+"""Rounds after which a cycle is looked for."""
+
+_LONGEST_CYCLE = 60
+_RETURNS = 1e-9
+"""How near d must come to itself again, for its votes to be those of a cycle."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """Round t of a run: what the weak learner was shown, its answer, and w_t after the step."""
+
+    number: int
+    d: Vector
+    """The distribution it was shown, proportional to exp(−A w_{t−1})."""
+    column: int
+    sign: int
+    edge: float
+    """γ_t = sign (Aᵀd)_column."""
+    step: float
+    w: Vector
+    """w_t, not scaled."""
+    margins: Vector
+    """A w_t, as the package carries it along."""
+    log_risk: float
+    """log L(−A w_t), from these."""
+
+
+def adaboost(A: Vector, steps: int, step: str = "classical") -> list[Vote]:
+    """Return at most so many rounds of the package's AdaBoost; fewer if an edge is zero.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, n)
+        Entries in [−1, 1].
+    steps : int
+    step : str
+        "lecture", "classical" or "line-search", as for `relaxboost.solve`.
+    """
+    game = Game(A)
+    return list(_votes(game, AdaBoost(game, step), steps))
+
+
+def adaboost_star(A: Vector, accuracy: float, steps: int) -> list[Vote]:
+    """Return at most so many rounds of the package's AdaBoost* with ν = `accuracy`."""
+    game = Game(A)
+    return list(_votes(game, AdaBoostStar(game, accuracy), steps))
+
+
+def _votes(game: Game, update: AdaBoost, steps: int) -> Iterator[Vote]:
+    states = _looked_at(game, update, steps)
+    for (before, *_), (state, w, margins, log_risk) in pairwise(states):
+        best = before.best
+        assert isinstance(best, Best)
+        yield Vote(
+            before.round, before.d, best.id, best.sign, best.edge, state.step, w, margins, log_risk
+        )
+
+
+def _looked_at(game: Game, update: AdaBoost, steps: int) -> Iterator[tuple[State, Any, Any, float]]:
+    """Yield each state with its w; `active` lives on, so that it is read at once."""
+    for state in rounds(game, update):
+        votes = state.active
+        assert isinstance(votes, Votes)
+        w = np.zeros(game.n or 0)
+        support, coefficients = votes.coefficients(votes.snapshot())
+        w[support] = coefficients * votes.norm
+        yield state, w, votes.raw, votes.log_risk
+        if state.round > steps:
+            return
+
+
+def risk(A: Vector, w: Vector) -> float:
+    """Return L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
+    return float(np.mean(np.exp(-(A @ w))))
+
+
+def reweighting(A: Vector, w: Vector) -> Vector:
+    """Return ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
+    return np.exp(-(A @ w)) / len(A)
+
+
+def gradient(A: Vector, w: Vector) -> Vector:
+    """Return ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
+    return -A.T @ reweighting(A, w)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Distributions that AdaBoost comes back to, with the votes cast on the way round."""
+
+    d: list[Vector]
+    edges: Vector
+    w: Vector
+    """Σ artanh(γ_t) r_t e_{j_t} over the cycle: w_t/‖w_t‖_1 tends to w/‖w‖_1."""
+
+
+def reweighted(A: Vector, d: Vector) -> tuple[Vector, int, float]:
+    """Return the next distribution for entries ±1, d_i/(1 + a_i γ), the column and its edge.
+
+    The iterated map of Rudin, Daubechies & Schapire (2004); nothing of the package is in it.
+    """
+    edges = A.T @ d
+    j = int(np.argmax(np.abs(edges)))
+    after = d * (1.0 - A[:, j] * edges[j])  # 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1
+    total = float(after.sum())  # 0 for a column that is never wrong
+    return after / total if total > 0.0 else d, j, float(edges[j])
+
+
+def cycle(A: Vector, d: Vector) -> Cycle | None:
+    """Return the cycle that the map has fallen into after `BURN_IN` rounds; None if in none.
+
+    Weights that are nearly zero must not grow either: they would break the cycle in the end, as
+    they do where rounding has told ties apart.
+    """
+    for _ in range(BURN_IN):
+        d, _, edge = reweighted(A, d)
+        if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
+            return None  # no weak learner, or a column that is never wrong
+    seen, edges, w = [d], [], np.zeros(A.shape[1])
+    for _ in range(_LONGEST_CYCLE):
+        d, j, edge = reweighted(A, d)
+        edges.append(abs(edge))
+        w[j] += np.arctanh(edge)
+        if float(np.abs(d - seen[0]).max()) < _RETURNS:
+            if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
+                return None
+            return Cycle(seen, np.array(edges), w)
+        seen.append(d)
+    return None
+
+
+class Signs(Matrix):
+    """A matrix of ±1, as weak hypotheses that predict labels give it."""
+
+    def _clipped(self, value: Vector) -> Vector:
+        return np.where(value >= 0.0, 1.0, -1.0)
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Vector:
+        """Return a matrix of a kind that is extremal for some inequality, rounded to signs."""
+        return self._clipped(super().structured(rng, sizes))
+
+    def simpler(self, value: Vector) -> Iterator[Vector]:
+        """Yield the matrix with one entry −1 replaced by 1."""
+        for at in np.ndindex(value.shape):
+            if value[at] < 0.0:
+                one = value.copy()
+                one[at] = 1.0
+                yield one
+
+
+class Separable(Signs):
+    """A matrix of ±1 drawn so that it is separable: labels are those of some v."""
+
+    def random(self, rng: Rng, sizes: Sizes) -> Vector:
+        """Return H with each row multiplied by the sign of its product with a random v > 0."""
+        H = rng.choice([-1.0, 1.0], self._shape(sizes))
+        margins = H @ rng.dirichlet(np.ones(H.shape[1]))
+        return self._clipped(H * np.where(margins >= 0.0, 1.0, -1.0)[:, None])

@@ -1,0 +1,381 @@
+"""`relaxboost claims`, as a real process where that matters."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from relaxboost import check_certificate, claims, cli
+from relaxboost.cli import main
+from tests.claims.toys import HEAD, TOYS, without_time
+from tests.within import ROOT
+
+
+@pytest.fixture
+def call(capfd):
+    """Run a command in this process; return its status and what it printed."""
+
+    def run(*arguments):
+        status = 0
+        try:
+            main(["claims", *map(str, arguments)])
+        except SystemExit as error:
+            status = error.code
+        return status, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def toys(tmp_path):
+    path = tmp_path / "toys.py"
+    path.write_text(TOYS)
+    return path
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Write a file of odd claims; return its path."""
+
+    def write(lines):
+        (tmp_path / "odd.py").write_text(HEAD + lines)
+        return tmp_path / "odd.py"
+
+    return write
+
+
+def test_list(call, toys):
+    status, out, err = call("list")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["id", "location", "on", "record", "statement"]
+    for claim in claims.all():
+        (line,) = [line for line in lines if line.split()[0] == claim.id]
+        assert f"  {claim.status}  " in line
+        assert line.endswith(claim.stated.words)
+    unchecked = sum(len(source.not_checked) for source in claims.sources())
+    assert len(lines) == 1 + len(claims.all()) + unchecked
+    out = call("list", "--source", "SS09", "SS09-T9", "SS09-T9-rounds*")[1]
+    assert [line.split()[0] for line in out.splitlines()] == [
+        "id",
+        "SS09-T9",
+        "SS09-T9-rounds",
+        "SS09-T9-rounds-worst",
+    ]
+    out = call("list", "--file", toys)[1].splitlines()
+    assert [line.split()[0] for line in out] == ["id", "TOY-true", "TOY-margin", "TOY-hard"]
+    assert out[-1].endswith("not checked            This is elegant. [a matter of taste]")
+    status, out, _ = call("list", "--file", toys, "--json")
+    content = json.loads(out)
+    assert [entry["status"] for entry in content["claims"]] == ["holds", "holds with correction"]
+    assert content["claims"][1]["counterexamples"][1] == {"A": [[1, "9/10"]]}
+    assert content["claims"][1]["corrections"][0]["formula"] == "ρ ≤ max |a_ij|"
+    assert content["unchecked"] == [
+        {
+            "id": "TOY-hard",
+            "location": "Sec. 3",
+            "words": "This is elegant.",
+            "reason": "a matter of taste",
+        }
+    ]
+
+
+def test_show(call, toys):
+    status, out, err = call("show", "SS09-T9")
+    assert (status, err) == (0, "")
+    for part in (
+        "SS09-T9: Theorem 9, accuracy",
+        "Fig. 1, stopped by its own test, returns an ε-accurate w.",
+        "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
+        "given:       A in [−1, 1]^(m×n), ε > 0",
+        "on record:   holds with correction",
+        "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10",
+        "corrected:   The error is at most gap + β log(m/k), and so at most 3ε/2.",
+        "note:      The test bounds the gap of the *smoothed* problem",
+        "check:       relaxboost claims check SS09-T9\n",
+        "attack:      relaxboost claims attack SS09-T9\n",
+    ):
+        assert part in out
+    file, line = re.search(r"code: +(\S+):(\d+)", out).groups()
+    code = (ROOT / file).read_text().splitlines()
+    assert code[int(line) - 1].startswith("@SOURCE.claim(")
+    out = call("show", "TOY-hard", "--file", toys)[1]
+    assert "not checked: a matter of taste" in out
+    assert (
+        f"relaxboost claims check TOY-true --file {toys}"
+        in call("show", "TOY-*", "--file", toys)[1]
+    )
+
+
+def test_check_reproduces_what_is_known(call):
+    status, out, err = call("check", "SS09-T9", "SS09-T9-rounds", "--trials", 5)
+    assert (status, err) == (0, "")  # no progress bar: this is no terminal
+    lines = out.splitlines()
+    assert lines[0].split()[:6] == ["id", "verdict", "instances", "optima", "seconds", "slack"]
+    assert re.fullmatch(
+        r"SS09-T9  +holds with correction +\d+ +\d+ +[\d.]+ +-0\.059  "
+        r"0\.3375 <= 0\.3, ratio 1\.1250 .*",
+        lines[1],
+    )
+    assert lines[2].startswith("    at A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10")
+    second = lines.index(next(line for line in lines if "0.119041 <= 0.1, ratio 1.1904" in line))
+    assert "      at A = [[9/10, 2/5], [-2/5, 1/10]], k = 1, epsilon = 1/10" in lines[second + 1]
+    corrected = [place for place, line in enumerate(lines) if line.startswith("    corrected: ")]
+    assert len(corrected) == 4
+    for place in corrected:
+        assert re.search(r"      holds on \d instances; least slack: .* <= ", lines[place + 1])
+    assert re.match(r"SS09-T9-rounds  holds +5 +0 +[\d.]+ +0\.\d+  \d+ <= ", lines[-2])
+    assert re.fullmatch(
+        r"2 claims: 1 holds, 1 holds with correction; all as recorded; \d+ certified optima; \d+ s",
+        lines[-1],
+    )
+
+
+def test_seed_and_jobs(call, toys):
+    runs = {}
+    for seed, jobs in ((0, 1), (1, 1), (1, 2)):
+        arguments = ["--file", toys, "--seed", seed, "--jobs", jobs]
+        runs[seed, jobs] = without_time(json.loads(call("check", *arguments, "--json")[1]))
+    assert runs[1, 1] == runs[1, 2]
+    assert runs[0, 1] != runs[1, 1]
+    library = [claim.check(seed=1) for claim in claims.load(toys)]
+    assert runs[1, 1] == without_time([verdict.data() for verdict in library])
+    assert runs[1, 1][1]["repeat"] == f"relaxboost claims check TOY-margin --file {toys} --seed 1"
+
+
+def test_what_differs_from_the_record_is_status_one(call, odd):
+    path = odd("claim('a', true)\nclaim('b', lambda x: at_most(x.x, 0.01))\nclaim('c', raises)\n")
+    status, out, err = call("check", "--file", path, "--jobs", 1)
+    assert (status, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[1].split()[:2] == ["X-a", "holds"]
+    assert lines[2].split()[:2] == ["X-b", "fails"]
+    assert "[instance 0]" in lines[3]
+    assert lines[4] == "    DIFFERS: on record as 'holds'"
+    assert lines[5] == f"    again: relaxboost claims check X-b --file {path} --seed 0"
+    assert re.match(r"X-c +error +ZeroDivisionError: no x is small enough \(in X-c, inst", lines[6])
+    assert lines[7].startswith(
+        "3 claims: 1 holds, 1 fails, 1 error; 2 not as recorded: X-b, X-c; 0 certified optima; "
+    )
+    status, out, _ = call("check", "--file", path, "--json")
+    assert status == 1
+    assert [entry["agrees"] for entry in json.loads(out)] == [True, False, False]
+    assert json.loads(out)[2]["error"].startswith("ZeroDivisionError")
+    assert call("check", "--file", path, "X-a")[0] == 0
+
+
+def test_a_counterexample_on_record_that_refutes_nothing(call, odd):
+    counterexamples = 'counterexamples=[{"x": 1}, {"x": 0}]'
+    path = odd(f"claim('a', lambda x: at_most(x.x, 0.5), {counterexamples})\n")
+    status, out, _ = call("check", "--file", path)
+    assert status == 1
+    assert "DIFFERS: not refuted by the counterexample on record, number 2" in out
+    status, out, _ = call("attack", "X-a", "--file", path)
+    assert status == 0
+
+
+def test_attack(call, toys):
+    status, out, err = call("attack", "TOY-margin", "--file", toys, "--budget", 50)
+    assert (status, err) == (0, "")
+    assert "TOY-margin: holds with correction" in out
+    assert re.search(r"by instance \d+, shrunk: A = \[\[1\]\]\n", out)
+    again = f"again: relaxboost claims attack TOY-margin --file {toys} --budget 50 --seed 0"
+    assert again in out
+    options = ["--file", toys, "--budget", 60]
+    data = [
+        without_time(json.loads(call("attack", "TOY-*", *options, "--jobs", jobs, "--json")[1]))
+        for jobs in (1, 2)
+    ]
+    assert data[0] == data[1]
+    assert [entry["id"] for entry in data[0]] == ["TOY-true", "TOY-margin"]
+    assert call("attack")[0] == 2
+
+
+def test_certificates(call, toys, tmp_path):
+    folder = tmp_path / "new" / "proofs"
+    arguments = ["--file", toys, "--trials", 3, "--jobs", 2, "--certificates", folder]
+    status, out, _ = call("check", *arguments, "--json")
+    assert status == 0
+    found = json.loads(out)[1]["stated"]
+    for evidence in (found["least"], *found["known"]):
+        (bound,) = evidence["optima"]
+        verdict = check_certificate(bound["file"])
+        assert verdict.ok
+        assert [str(verdict.lower), str(verdict.upper)] == [bound["lower"], bound["upper"]]
+    files = sorted(folder.iterdir())
+    assert len(files) == 2 * 5  # as stated and corrected
+    for file in files:
+        with contextlib.suppress(SystemExit):
+            main(["check", str(file)])
+    status, out, _ = call("list", "--file", toys)
+    assert out.count("accepted, exact: ") == len(files)
+    assert "REJECTED" not in out
+
+
+BAD_INPUT = {
+    "unknown": (["check", "SS09-T99"], "no claim 'SS09-T99'; did you mean SS09-T9"),
+    "pattern": (["check", "SS09-T9", "TS09-*"], "no claim 'TS09-*'"),
+    "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'"),
+    "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
+    "source": (["check", "--source", "SS10"], "no source 'SS10'; there are SS09"),
+    "both": (["list", "--source", "SS09", "--file", "FILE"], "--file for your own"),
+    "no file": (["check", "--file", "none.py"], "no file none.py"),
+    "in the file": (["check", "SS09-T9", "--file", "FILE"], "no claim 'SS09-T9'"),
+    "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),
+    "trials": (["check", "--trials", "0"], "'--trials': 0 is not in the range"),
+    "seed": (["attack", "SS09-T9", "--seed", "-1"], "'--seed': -1 is not in the range"),
+    "budget": (["attack", "SS09-T9", "--budget", "many"], "'many' is not a valid integer"),
+    "folder": (["check", "--certificates", "FILE"], "cannot write certificates to"),
+    "page": (["report", "-o", "report.txt"], "use a name that ends in .html"),
+    "page's folder": (["report", "-o", "no/report.html"], "folder no does not exist"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_line_and_status_two(call, toys, case, monkeypatch):
+    monkeypatch.setattr("relaxboost.claims.claim.Claim.check", None)
+    arguments, message = BAD_INPUT[case]
+    arguments = [toys if argument == "FILE" else argument for argument in arguments]
+    status, out, err = call(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.startswith("relaxboost: ")
+    assert err.count("\n") == 1
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "relaxboost", "claims", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that Ctrl-C is for all of its processes
+        **options,
+    )
+
+
+def interrupt(process):
+    """Press Ctrl-C, and again if it is swallowed; return (status, out, err)."""
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            out, err = process.communicate(timeout=20)
+            return process.returncode, out, err
+    raise AssertionError("it goes on")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_prints_what_is_done(odd, jobs):
+    path = odd("claim('a', true)\nclaim('b', prints)\nclaim('c', slow)\nclaim('d', slow)\n")
+    process = start("check", "--file", path, "--jobs", jobs, stderr=subprocess.PIPE)
+    lines = [process.stdout.readline() for _ in range(3)]
+    while "X-b" not in lines[-1]:
+        lines.append(process.stdout.readline())
+    status, out, err = interrupt(process)
+    assert status == 1
+    assert "Traceback" not in err
+    assert "Traceback" not in out
+    assert out.startswith("interrupted after 2 of 4 claims: 2 hold; all as recorded; ")
+
+
+def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
+    lines = f"claim('b', lambda x: open('{tmp_path}/reached', 'w') and slow(x))\n"
+    path = odd("claim('a', slow)\nclaim('b', true)\n" + lines.replace("'b'", "'c'"))
+    process = start("check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE)
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    status, out, err = interrupt(process)
+    assert (status, err) == (1, "")
+    assert [entry["id"] for entry in json.loads(out)] == ["X-b"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
+    line = f"claim('N', lambda x: open('{tmp_path}/reached', 'w') and slow(x))\n"
+    path = odd(line.replace("N", "a") + line.replace("N", "b"))
+    process = start("check", "--file", path, "--jobs", jobs, stderr=subprocess.PIPE)
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    status, out, err = interrupt(process)
+    assert (status, out) == (130, "")
+    assert err == "relaxboost: interrupted before there was anything to report\n"
+
+
+def test_the_progress_bar_is_for_terminals(odd):
+    import pty
+
+    path = odd("claim('a', lambda x: time.sleep(0.2) or true(x))\nclaim('b', true)\n")
+    leader, follower = pty.openpty()
+    process = start(
+        "check", "--file", path, "--jobs", 1, stderr=follower, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(follower)
+    out, shown = process.communicate()[0], b""
+    with contextlib.suppress(OSError):  # a closed terminal
+        while part := os.read(leader, 4096):
+            shown += part
+    os.close(leader)
+    assert process.returncode == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["id", "X-a", "X-b", "2"]
+    assert b"checking" in shown
+    assert b"1/2" in shown
+    assert b"X-a" in shown
+
+
+def test_report_is_of_the_claims_that_could_be_checked(call, odd, tmp_path):
+    """What the page looks like is tested where it is made."""
+    path, page = odd("claim('a', true)\nclaim('b', raises)\n"), tmp_path / "report.html"
+    status, out, err = call("report", "-o", page, "--file", path, "--trials", 2)
+    assert status == 1
+    assert err.startswith("relaxboost: not in the report: X-b: error: ZeroDivisionError")
+    assert out.startswith(f"report:     {page}\n2 claims: 1 holds, 1 error; ")
+    text = page.read_text()
+    assert "X-a" in text
+    assert "X-b" not in text
+
+
+def test_report_lists_what_cannot_be_checked(call, tmp_path):
+    page = tmp_path / "report.html"
+    status, _, _ = call(
+        "report", "-o", page, "SS09-T9-rounds", "SS09-Sec5.3-others", "--trials", 1, "--jobs", 1
+    )
+    assert status == 0
+    assert "SS09-Sec5.3-others" in page.read_text()
+
+
+EXAMPLES = [
+    example.split()
+    for command in cli.cli.commands["claims"].commands.values()
+    for example in re.findall(r"^  relaxboost claims (.*)$", command.epilog, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
+def test_examples_of_the_help_work(call, example, toys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    toys.rename(tmp_path / "test_claims.py")
+    verdict = claims.load("test_claims.py")[0].check(1)
+    monkeypatch.setattr("relaxboost.claims.running.attempt", lambda *_: verdict)
+    monkeypatch.setattr("relaxboost.claims.report.write_report", lambda *_: None)
+    arguments = [argument.strip("'") for argument in example]
+    jobs = ["--jobs", "1"] if arguments[0] in ("check", "attack", "report") else []
+    status, _, err = call(*arguments, *jobs)
+    assert (status, err) == (0, "")
+
+
+def test_every_command_shows_an_example(call):
+    commands = cli.cli.commands["claims"].commands
+    assert list(commands) == ["list", "show", "check", "attack", "report"]
+    for name in commands:
+        status, out, _ = call(name, "--help")
+        assert status == 0
+        assert f"  relaxboost claims {name}" in out

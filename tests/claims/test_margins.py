@@ -1,0 +1,135 @@
+"""AdaBoost and AdaBoost*: margins, cycles, and the runs that claims look at."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.certificates import exact_optimum
+from relaxboost.claims import rds04, rw05
+from relaxboost.claims.votes import (
+    Separable,
+    adaboost,
+    adaboost_star,
+    cycle,
+    gradient,
+    reweighted,
+    risk,
+)
+
+CLAIMS = [*rds04.SOURCE.claims.values(), *rw05.SOURCE.claims.values()]
+EIGHT = np.array(rds04.EIGHT, dtype=float)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
+def test_the_status_is_that_on_record(claim):
+    verdict = claim.check(trials=min(claim.trials, 30))
+    assert verdict.status == claim.status, str(verdict)
+    assert verdict.stated.tried > 3
+
+
+def test_adaboost_misses_the_maximum_margin():
+    claim = rb.claims.get("RDS04-maximum-margin")
+    sizes = [np.shape(spelled["A"]) for spelled in claim.counterexamples]
+    assert (8, 8) in sizes
+    for spelled in claim.counterexamples:
+        x = claim.instance(spelled)
+        (slack,) = claim.stated.measure(x)
+        assert slack.high < -0.01
+        if x.A.shape == (8, 8):
+            assert (slack.left, slack.right) == pytest.approx((3 / 8, 1 / 3), abs=1e-6)
+        else:
+            assert (slack.left, slack.right) == pytest.approx((0.25, 0.234085), abs=1e-6)
+        for correction in claim.corrections:
+            assert all(s.low > -1e-6 for s in correction.measure(x))
+
+
+def test_the_margins_of_the_example_of_order_eight():
+    votes = adaboost(EIGHT, 1000)
+    found = [(votes[t - 1].margins / np.abs(votes[t - 1].w).sum()).min() for t in (10, 100, 1000)]
+    assert found == pytest.approx([0.25001, 0.32482, 0.33248], abs=5e-6)
+    assert exact_optimum(rb.Game(EIGHT)).lower == Fraction(3, 8)
+
+
+def test_the_lectures_step_does_better_there():
+    last = adaboost(EIGHT, 1000, "lecture")[-1]
+    assert 0.373 < (last.margins / np.abs(last.w).sum()).min() < 0.375
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    rds04.SOURCE.claims["RDS04-maximum-margin"].counterexamples,
+    ids=lambda c: len(c["A"]),
+)
+def test_the_cycle_is_that_of_the_package(spelled):
+    """The map has nothing of the package in it; the package's run tends to the cycle's margin."""
+    A = np.array(spelled["A"], dtype=float)
+    found = cycle(A, np.full(len(A), 1 / len(A)))
+    limit = (A @ found.w).min() / np.abs(found.w).sum()
+    last = adaboost(A, 3000)[-1]
+    assert (last.margins / np.abs(last.w).sum()).min() == pytest.approx(limit, abs=2e-3)
+
+
+@pytest.mark.parametrize("step", ["lecture", "classical", "line-search"])
+def test_a_run_is_what_it_says(step):
+    rng = np.random.default_rng(0)
+    A = rng.uniform(-1, 1, (5, 4))
+    before = np.zeros(4)
+    for t, vote in enumerate(adaboost(A, 8, step), 1):
+        assert vote.number == t
+        d = np.exp(-A @ before)
+        assert vote.d == pytest.approx(d / d.sum())
+        moved = before + vote.step * vote.sign * np.eye(4)[vote.column]
+        assert vote.w == pytest.approx(moved)
+        assert vote.margins == pytest.approx(A @ vote.w)
+        assert vote.log_risk == pytest.approx(np.log(risk(A, vote.w)))
+        assert vote.edge == pytest.approx(np.abs(A.T @ vote.d).max())
+        before = vote.w
+    assert t == 8
+
+
+def test_a_run_ends_where_the_risk_is_minimal():
+    assert adaboost(np.array([[1.0], [-1.0]]), 5) == []
+    assert adaboost_star(np.array([[1.0], [-1.0]]), 0.1, 5) == []
+    assert len(adaboost_star(EIGHT, 0.1, 5)) == 5
+
+
+def test_the_gradient_is_the_slope():
+    rng = np.random.default_rng(1)
+    A, w = rng.uniform(-1, 1, (5, 3)), rng.normal(size=3)
+    slopes = [(risk(A, w + 1e-6 * e) - risk(A, w - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    assert gradient(A, w) == pytest.approx(slopes, rel=1e-6, abs=1e-9)
+
+
+def test_there_is_no_cycle_without_a_weak_learner():
+    assert cycle(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([0.5, 0.5])) is None
+    assert cycle(np.ones((2, 1)), np.array([0.5, 0.5])) is None
+
+
+def test_a_weight_that_grows_is_no_cycle():
+    """From nearly nothing on the third example, the map seems to alternate for long."""
+    A = 1.0 - 2.0 * np.eye(3)
+    d = np.array([0.5, 0.5, 1e-300])
+    found = cycle(A, d)
+    assert found is None or len(found.edges) == 3
+
+
+def test_the_map_has_the_golden_fixed_edge():
+    d = np.array([(3 - 5**0.5) / 4, (5**0.5 - 1) / 4, 0.5])
+    for _ in range(6):
+        d, _, edge = reweighted(1.0 - 2.0 * np.eye(3), d)
+        assert abs(edge) == pytest.approx((5**0.5 - 1) / 2)
+
+
+def test_separable_games_are():
+    field, rng = Separable(), np.random.default_rng(0)
+    for _ in range(10):
+        A = field.random(rng, {"m": 5, "n": 3})
+        assert set(np.abs(A).ravel()) == {1.0}
+        assert exact_optimum(rb.Game(A)).lower > 0
+    simpler = list(field.simpler(np.array([[-1.0, 1.0]])))
+    assert len(simpler) == 1
+    assert (simpler[0] == 1.0).all()

@@ -1,0 +1,120 @@
+"""Pictures of verdicts: what the panels show, and that they are the same each time."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import relaxboost as rb
+from relaxboost.claims import at_most
+from relaxboost.claims.pictures import draw_array, draw_sides, picture, svg
+from relaxboost.claims.verdict import Evidence
+from tests.claims import made
+
+
+def texts(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+@pytest.mark.parametrize("claim", made.DRAWN, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("attack", [False, True])
+def test_every_kind_is_drawn_without_a_warning(claim, attack):
+    verdict = claim.attack(60) if attack else claim.check()
+    figure = picture(claim, verdict, title=claim.id)
+    arrays = sum(isinstance(v, list) for v in verdict.decisive.instance.values())
+    assert len(figure.axes) == 2 + arrays
+    content = svg(figure, claim.id)
+    assert ET.fromstring(content).tag.endswith("svg")
+    assert len(content) < 100_000
+
+
+def test_pictures_are_the_same_each_time():
+    both = [svg(picture(made.trace, made.trace.check()), "salt") for _ in range(2)]
+    assert both[0] == both[1]
+    assert b"<dc:date>" not in both[0]
+    other = svg(picture(made.trace, made.trace.check()), "salt", outlines=False)
+    assert len(other) < len(both[0])
+    assert b">counterexample<" in other
+
+
+def test_the_trace_of_a_counterexample_is_marked():
+    figure = picture(made.trace, made.trace.check())
+    sides = figure.axes[0]
+    assert sides.get_title() == "loss & <bound>"
+    right, left, ring = sides.lines
+    np.testing.assert_allclose(left.get_ydata(), np.exp(-0.02 * np.arange(1, 61)))
+    assert right.get_ydata()[-1] < left.get_ydata()[-1]
+    assert ring.get_xdata()[0] == made.trace.check().counterexample.slack.round
+    assert figure.axes[2].get_title() == "counterexample\nepsilon = 1/10"
+    assert texts(figure)[-6:] == ["1/3", "1", "−1", "0", "1/3", "2/3"]
+
+
+def test_a_few_inequalities_are_bars_with_their_values():
+    figure = picture(made.few, made.few.check())
+    assert texts(figure)[:2] == ["0.25", "−0.5"]
+    assert "∞" in texts(figure)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "square", "finite", "range"
+    ]  # fmt: skip
+
+
+def test_numbers_without_arrays_are_in_the_title():
+    title = picture(made.few, made.few.check()).axes[0].get_title()
+    assert title == "counterexample\nt = −1/2, k = 1, loss = hinge\n\nthe two sides"
+
+
+def test_pairs_of_different_size_have_their_own_scale():
+    slacks = tuple(at_most(size, 2 * size, "size") for size in (1, 1000))
+    axes = Figure().subplots()
+    draw_sides(axes, Evidence("instance 0", {}, slacks[0], "holds", slacks, ()))
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], [0.5, 1, 0.5, 1])
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "1000", "2000"]
+    assert axes.get_xlabel() == "each pair to its own scale"
+
+
+def test_what_is_equal_but_for_noise_has_no_slack():
+    verdict = made.same.check()
+    verdict.stated.slacks[0] = -1e-8
+    verdict.stated.outcomes[0] = "tight"
+    assert picture(made.same, verdict).axes[1].get_title().endswith("none")
+
+
+def test_many_inequalities_are_points():
+    figure = picture(made.many, made.many.check())
+    assert "inequalities" in figure.axes[0].get_title()
+    assert figure.axes[2].get_title().startswith("instance of least slack")
+
+
+def test_the_slacks_are_all_counted():
+    verdict = made.few.check()
+    bars = [patch.get_height() for patch in picture(made.few, verdict).axes[1].patches]
+    assert sum(bars) == verdict.stated.tried
+    legend = picture(made.few, verdict).axes[1].get_legend().get_texts()
+    assert legend[0].get_text() == f"refuted: {verdict.stated.counts['refuted']}"
+
+
+def test_an_equality_has_no_slack_to_show():
+    assert (
+        picture(made.same, made.same.check()).axes[1].get_title() == "slack of 10 instances: none"
+    )
+
+
+def test_large_matrices_have_no_text():
+    assert len(texts(picture(made.large, made.large.check()))) == 2  # those of the two bars
+
+
+def test_long_numbers_fit_their_cells():
+    figure = Figure(figsize=(4, 3))
+    axes = figure.subplots()
+    draw_array(axes, "w", [0.123456789, "-1/3", 1e-9])
+    assert [text.get_text() for text in axes.texts] == ["0.123", "−1/3", "1e−09"]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(rb.InputError, match="no instance met"):
+        picture(made.never, made.never.check())
+    with pytest.raises(rb.InputError, match="no verdict on MADE-few"):
+        picture(made.few, made.trace.check())

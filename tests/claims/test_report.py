@@ -1,0 +1,154 @@
+"""The report: well-formed, self-contained, escaped, complete."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.claims.checking import examine
+from relaxboost.claims.report import write_report
+from tests.claims import made
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return [claim.check() for claim in made.MADE.claims.values()]
+
+
+@pytest.fixture(scope="module")
+def text(verdicts, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(verdicts, path, made.MADE.claims, made.MADE.not_checked)
+    return path.read_text(encoding="utf-8")
+
+
+class Parser(html.parser.HTMLParser):
+    """Keeps the tags that are open, and what is referred to."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.outside = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids += [given["id"]] if "id" in given else []
+        if tag == "a":
+            self.links.append(given["href"])
+        self.outside += [given[key] for key in ("src", "href") if key in given]
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed(text):
+    parser = Parser()
+    parser.feed(text)
+    assert not parser.open
+    root = ET.fromstring(text)
+    assert root.tag == "html"
+    assert len(set(parser.ids)) == len(parser.ids)
+    assert {link.removeprefix("#") for link in parser.links} <= set(parser.ids)
+
+
+def test_the_page_needs_nothing_else(text):
+    parser = Parser()
+    parser.feed(text)
+    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in parser.outside)
+    assert "script" not in re.findall(r"<(\w+)", text)
+    assert "@import" not in text
+    assert "url(" not in text
+    assert len(text) / len(made.MADE.claims) < 80_000
+
+
+def test_the_page_has_everything(text, verdicts):
+    words = "".join(ET.fromstring(text).itertext())
+    for claim, verdict in zip(made.MADE.claims.values(), verdicts, strict=True):
+        assert claim.id in words
+        assert claim.location in words
+        assert claim.stated.formula in words
+        assert claim.stated.code in words
+        assert verdict.repeat in words
+        assert verdict.status in words
+    assert made.MADE.reference.replace("*emphasis*", "emphasis") in words
+    assert "f*(x) and g*(x) stay" in words
+    assert "<em>thirty</em>" in text
+    assert "<code>t &lt;= 30</code>" in text
+    assert '<script>alert("no")</script>' in words
+    assert "It is at most 1." in words
+    assert "a matter of taste: f*(x), g*(y)" in words
+    assert "No instance met the hypotheses." in words
+    assert re.search(r"A: [34]\d × \d+ matrix", words)
+    assert "Every verdict" not in words
+    assert "Not the status on record: MADE-never." in words
+
+
+def test_the_python_shown_makes_the_instance(text, verdicts):
+    shown = ["".join(pre.itertext()) for pre in ET.fromstring(text).iter("pre")]
+    code = next(code for code in shown if '["MADE-few"]' in code)
+    assert 'rb.claims.load("made.py")' in code
+    data = re.search(r"instance\((.*)\)", code, re.DOTALL)[1]
+    x = made.few.instance(eval(data))
+    assert (x.t, x.k, x.loss) == (-0.5, 1, "hinge")
+
+
+def test_claims_built_in_are_known(tmp_path):
+    claim = rb.claims.get("SS09-T9")
+    write_report([claim.check(trials=2)], tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "rb.claims.get(&quot;SS09-T9&quot;).instance(" in text
+    digest = claim.check(trials=2).counterexample.optima[0].digest
+    assert digest in text
+    assert "0.337499999999" in text  # 27/80 of entries that are doubles, as decimals that hold
+    assert "Every verdict is the status on record." in text
+
+
+def test_a_very_large_instance_is_not_printed(tmp_path):
+    claim = made.large
+    x = claim.space.spell({"A": np.full((200, 60), 0.123456789)})
+    evidence = examine(claim, claim.stated, claim.space.read(x), "a test")
+    verdict = claim.check(trials=1)
+    verdict.stated.least = evidence
+    write_report([verdict], tmp_path / "r.html", [claim])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "it is in the .instance of the evidence" in text
+    assert len(text) < 100_000
+
+
+def test_an_attack_is_reported(tmp_path):
+    verdict = made.trace.attack(20)
+    write_report([verdict], tmp_path / "r.html", [made.few, made.trace])
+    assert "shrunk" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_the_same_but_for_the_time(tmp_path, verdicts):
+    for name in "ab":
+        write_report(verdicts, tmp_path / f"{name}.html", made.MADE.claims)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_nothing_is_written_where_something_is_wrong(tmp_path):
+    with pytest.raises(rb.InputError, match=r"verdict on MADE-never.*`claims`"):
+        write_report([made.never.check()], tmp_path / "r.html")
+    with pytest.raises(rb.InputError, match=r"\.html"):
+        write_report([made.never.check()], tmp_path / "r.pdf", made.MADE.claims)
+    with pytest.raises(rb.InputError, match="does not exist"):
+        write_report([], tmp_path / "no" / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_without_matplotlib_says_so(tmp_path, monkeypatch, verdicts):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    write_report(verdicts, tmp_path / "r.html", made.MADE.claims)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "pip install matplotlib" in text
+    assert "<img" not in text

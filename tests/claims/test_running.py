@@ -1,0 +1,158 @@
+"""Many claims in several processes: the same results, in the same order, whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from relaxboost import InputError, claims
+from relaxboost.claims import Failure, Real, Source, Space, at_most
+from tests.claims.toys import HEAD, TOYS, without_time
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file of claims; return them."""
+
+    def write(lines, head=HEAD):
+        (tmp_path / "mine.py").write_text(head + lines)
+        return claims.load(tmp_path / "mine.py")
+
+    return write
+
+
+def found(runs):
+    return [(claim.id, outcome) for claim, outcome in runs]
+
+
+def test_the_results_depend_on_the_seed_and_not_on_the_jobs(file):
+    chosen = claims.select(["SS09-T9", "SS09-T9-rounds"], claims.all())
+    ways = ((0, 1), (0, 2), (1, 1))
+    runs = [found(claims.check_all(chosen, 5, seed, jobs=jobs)) for seed, jobs in ways]
+    ids = [claim.id for claim in chosen]
+    assert [[id for id, _ in run] for run in runs] == 3 * [ids]
+    data = [without_time([verdict.data() for _, verdict in run]) for run in runs]
+    assert data[0] == data[1]
+    assert data[0] != data[2]
+    toys = file("", TOYS)
+    for run in (claims.check_all, claims.attack_all):
+        one, three = (found(run(toys, 20, jobs=jobs)) for jobs in (1, 3))
+        data = [without_time([verdict.data() for _, verdict in run]) for run in (one, three)]
+        assert data[0] == data[1]
+        assert [verdict.status for _, verdict in one] == ["holds", "holds with correction"]
+
+
+def test_order_and_progress(file):
+    lines = "".join(f"claim('{name}', true)\n" for name in "abcdef")
+    chosen = file(lines.replace("'a', true", "'a', lambda x: time.sleep(0.2) or true(x)"))
+    for jobs in (1, 2):
+        told = []
+
+        def tell(*state, told=told):
+            told.append(state)
+
+        runs = claims.check_all(chosen, jobs=jobs, progress=tell)
+        assert [id for id, _ in found(runs)] == [f"X-{name}" for name in "abcdef"]
+        assert [(finished, total) for finished, total, _ in told] == [(i, 6) for i in range(1, 7)]
+        assert sorted(id for *_, id in told) == [f"X-{name}" for name in "abcdef"]
+    backwards = found(claims.check_all(chosen[::-1], 1, jobs=2))
+    assert [id for id, _ in backwards] == [f"X-{name}" for name in "fedcba"]
+
+
+def test_an_error_in_one_claim_loses_no_other(file, capfd):
+    chosen = file("claim('a', true)\nclaim('b', raises)\nclaim('c', prints)\nclaim('d', true)\n")
+    for jobs in (1, 2):
+        runs = dict(found(claims.check_all(chosen, jobs=jobs)))
+        assert [outcome.status for outcome in runs.values()] == ["holds", "error", "holds", "holds"]
+        failure = runs["X-b"]
+        assert isinstance(failure, Failure)
+        assert not failure.agrees
+        assert "ZeroDivisionError: no x is small enough (in X-b, instance 0: {'x': " in str(failure)
+        assert "in raises" in failure.trace
+        assert failure.data()["id"] == "X-b"
+        assert "a check prints this" in "".join(capfd.readouterr())
+
+
+def test_a_process_that_dies_loses_its_claim_only(file, capfd):
+    chosen = file("claim('a', true)\nclaim('b', dies)\nclaim('c', true)\nclaim('d', true)\n")
+    runs = dict(found(claims.check_all(chosen, jobs=2)))
+    assert [outcome.status for outcome in runs.values()] == ["holds", "error", "holds", "holds"]
+    assert runs["X-b"].error == "its process ended with status 7"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_file_that_changed(file, tmp_path):
+    chosen = file("claim('a', true)\nclaim('b', true)\n")
+    (tmp_path / "mine.py").write_text(HEAD + "claim('a', true)\n")
+    runs = dict(found(claims.check_all(chosen, jobs=2)))
+    assert runs["X-a"].agrees
+    assert runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} has no claim 'X-b' any more"
+
+
+def test_claims_made_on_the_spot_are_checked_here():
+    source = Source("SPOT", "")
+    pids = []
+    for name in "ab":
+
+        @source.claim(name, "", "", formula="", space=Space(x=Real(0, 1)), trials=1)
+        def check(x):
+            pids.append(os.getpid())
+            return at_most(x.x, 1)
+
+    runs = found(claims.check_all(source.claims.values(), jobs=2))
+    assert [verdict.status for _, verdict in runs] == ["holds", "holds"]
+    assert pids == 2 * [os.getpid()]
+
+
+def test_no_more_than_asked_for_is_done(file, tmp_path):
+    """Who stops listening stops the processes too."""
+    write = f"lambda x: open('{tmp_path}/late', 'w') and true(x)"
+    chosen = file(f"claim('a', true)\nclaim('b', slow)\nclaim('c', slow)\nclaim('d', {write})\n")
+    start = time.monotonic()
+    with contextlib.closing(claims.check_all(chosen, jobs=2)) as runs:
+        assert next(runs)[0].id == "X-a"
+    assert time.monotonic() - start < 60
+    assert not (tmp_path / "late").exists()
+    assert found(claims.check_all([])) == []
+
+
+def test_wrong_arguments_are_said_before_work(file, tmp_path):
+    (toy, *_) = file("claim('a', raises)\n")
+    for options in ({"trials": 0}, {"seed": -1}, {"jobs": 0}, {"trials": 1.5}):
+        with pytest.raises(InputError, match="must be a whole number >="):
+            claims.check_all([toy], **options)
+    with pytest.raises(InputError, match="budget must be a whole number >= 1"):
+        claims.attack_all([toy], 0)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write certificates to .*file: File exists"):
+        claims.check_all([toy], certificates=tmp_path / "file")
+
+
+@pytest.mark.parametrize("way", ["script", "standard input"])
+def test_a_script_needs_no_guard(way, tmp_path):
+    (tmp_path / "mine.py").write_text(TOYS)
+    script = textwrap.dedent(
+        """
+        from relaxboost import claims
+        for claim, verdict in claims.check_all(claims.load("mine.py"), 3, jobs=2):
+            print(claim.id, verdict.status)
+        """
+    )
+    (tmp_path / "script.py").write_text(script)
+    (tmp_path / "random.py").write_text("raise ImportError('the wrong one')")
+    result = subprocess.run(
+        [sys.executable, "-P", *(["script.py"] if way == "script" else ["-"])],
+        input=None if way == "script" else script,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert result.stdout == "TOY-true holds\nTOY-margin holds with correction\n"
+    assert result.stderr == ""

@@ -1,0 +1,97 @@
+"""SS09, Sec. 5 to 5.2: every claim has the status it is on record with, and the known figures."""
+
+import numpy as np
+import pytest
+
+from relaxboost.claims import get
+from relaxboost.claims.checking import examine
+from relaxboost.claims.runs import adaboost, fig1
+from relaxboost.claims.ss09 import algorithm, figure, progress, rates, smooth, totally
+from relaxboost.game import Game
+from relaxboost.relaxations import Capped, KLPenalty
+
+MODULES = (algorithm, figure, progress, rates, totally)
+CLAIMS = sorted(
+    value.id for module in MODULES for value in vars(module).values() if hasattr(value, "stated")
+)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_status_is_that_on_record(id):
+    claim = get(id)
+    verdict = claim.check(trials=min(claim.trials, 15), seed=1)
+    assert verdict.agrees, verdict
+
+
+@pytest.mark.parametrize("id", [id for id in CLAIMS if get(id).counterexamples])
+def test_counterexamples_on_record_refute(id):
+    claim = get(id)
+    for spelled in claim.counterexamples:
+        evidence = examine(claim, claim.stated, claim.space.read(spelled), "")
+        assert evidence.outcome == "refuted"
+
+
+def ratios(id):
+    claim = get(id)
+    found = (
+        examine(claim, claim.stated, claim.space.read(spelled), "").slack
+        for spelled in claim.counterexamples
+    )
+    return [slack.left / slack.right for slack in found]
+
+
+def test_errors_of_theorem_9():
+    assert ratios("SS09-T9") == pytest.approx([1.125, 1.1904, 1.0826, 1.1150], abs=1e-4)
+    first = get("SS09-T9").check(trials=1).counterexample.slack
+    assert (first.left, first.round) == (pytest.approx(27 / 80), 2)
+
+
+def test_errors_with_many_rows():
+    assert ratios("SS09-T9-many-rows") == pytest.approx([1.2359, 1.2853, 1.3450], abs=1e-4)
+
+
+def test_lambert():
+    for y in (0.0, 0.1, 1.0, np.e, 100.0, 1e9):
+        w = algorithm.lambert(y)
+        assert w * np.exp(w) == pytest.approx(y, rel=1e-12)
+
+
+def test_share_of_the_margin_and_decay_of_the_loss():
+    slack = get("SS09-remark-half-margin").check(trials=1).counterexample.slack
+    assert slack.right == pytest.approx(0.4054, abs=1e-4)
+    slack = get("SS09-remark-adaboost-loss").check(trials=1).counterexample.slack
+    assert (slack.left, slack.right) == pytest.approx((0.9428, 0.8948), abs=1e-4)
+    slack = get("SS09-remark-adaboost-error").check(trials=1).counterexample.slack
+    assert (slack.left, slack.right) == pytest.approx((0.625, 0.6187), abs=1e-4)
+
+
+def test_rounds_on_the_slowest_games():
+    claim = get("SS09-T9-rounds-worst")
+    slack = claim.stated.check(claim.instance({"m": 100, "epsilon": "1/10"}))
+    assert slack.left / slack.right == pytest.approx(0.1691, abs=1e-4)
+
+
+def test_objectives_are_those_of_the_package():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        m = int(rng.integers(2, 9))
+        k, beta, u = float(rng.uniform(1, m)), float(rng.uniform(0.01, 1)), rng.uniform(-1, 1, m)
+        d = smooth.distribution(u, k, beta)[0]
+        assert d == pytest.approx(Capped(k).distribution(u, beta), abs=1e-12)
+        assert smooth.margin(u, k) == pytest.approx(Capped(k).relaxed_margin(u)[0])
+        penalty = KLPenalty(beta).penalty(d)
+        assert beta * smooth.entropy(d) == pytest.approx(penalty, abs=1e-12)
+    assert smooth.smooth(u, 1, beta) == pytest.approx(float(smooth.smooth(u, 1.0 + 1e-15, beta)))
+
+
+def test_runs_stop_where_told():
+    game = Game([[1.0, -0.5], [-0.5, 1.0]])
+    assert len(fig1(game, 0.05, max_rounds=3)) == 3
+    assert fig1(game, 0.5, to_gap=0.01)[-1].gap <= 0.01
+    assert len(fig1(game, 0.5, stop=lambda now: now.number == 4)) == 4
+
+
+def test_adaboost_stops_at_a_perfect_column():
+    assert adaboost(np.ones((3, 1)), 5) == []
+    errors = [vote.error for vote in adaboost(2.0 * np.eye(3)[::-1] * -1.0 + 1.0, 3)]
+    assert errors == [pytest.approx(1 / 3), pytest.approx(1 / 3), 0.0]

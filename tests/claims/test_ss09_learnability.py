@@ -1,0 +1,112 @@
+"""SS09, Sections 2 to 4: every claim has the status on record, and the numbers it is known by."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.claims.measure import REFUTED
+from relaxboost.claims.ss09 import norms, penalties
+from relaxboost.claims.ss09.pairs import PAIRS
+
+MODULES = ("duality", "learnability", "relaxing", "examples", "lemma")
+CLAIMS = [c for c in rb.claims.all("SS09") if c.stated.code.split("/")[-1].split(".")[0] in MODULES]
+NUMBERS = {
+    ("SS09-Eq1", 0): (1 / 2, 1),
+    ("SS09-T3-exclusion", 0): (0, 1),
+    ("SS09-remark-k-m", 0): (-1, 1),
+    ("SS09-remark-noise", 0): (-1, -2.5),
+    ("SS09-T7", 0): (1, 2),
+    ("SS09-T7", 1): (1, 2),
+    ("SS09-E1", 0): (0, 1 / 4),
+    ("SS09-E1", 1): (1 - 5 / math.sqrt(39), 1 / 4),
+    ("SS09-E1-conditions", 0): (5 / 4, 1 / 2),
+    ("SS09-E1-conditions", 1): (8 / math.sqrt(39), 1),
+    ("SS09-E2", 0): (4 / 5, 7 / 8),
+    ("SS09-E2", 1): (-math.inf, 4 / 5),
+    ("SS09-L8", 0): (-1, 0),
+    ("SS09-remark-hard-margin", 0): (0, -1),
+}
+"""Left and right side of every recorded counterexample."""
+
+
+def test_every_claim_is_here():
+    assert len(CLAIMS) == 28
+    recorded = {(c.id, i) for c in CLAIMS for i in range(len(c.counterexamples))}
+    assert recorded == set(NUMBERS)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
+def test_status_on_record(claim):
+    verdict = claim.check(trials=9, seed=3)
+    assert verdict.status == claim.status, str(verdict)
+    assert not verdict.stated.counts["undecided"]
+
+
+@pytest.mark.parametrize(("id", "number"), NUMBERS)
+def test_recorded_counterexamples(id, number):
+    claim = rb.claims.get(id)
+    slacks = claim.stated.measure(claim.instance(claim.counterexamples[number]))
+    refuted = next(s for s in slacks if s.outcome(claim.resolution) == REFUTED)
+    assert (refuted.left, refuted.right) == pytest.approx(NUMBERS[id, number], abs=1e-7)
+
+
+def test_the_lines_that_are_printed():
+    line = str(rb.claims.get("SS09-E1").check(trials=1))
+    assert "refuted: 0 = 0.25 (paired)" in line
+    claim = rb.claims.get("SS09-E1")
+    (slack,) = claim.stated.measure(claim.instance(claim.counterexamples[1]))
+    assert str(slack).startswith("0.199359 = 0.25")
+    assert "refuted: 0.8 = 0.875" in str(rb.claims.get("SS09-E2").check(trials=1))
+
+
+def test_the_corrected_sides_of_the_counterexamples():
+    """With the least f* over x >= γ − Aw both examples give ρ for the norms that break them."""
+    for id, rho in (("SS09-E1", 1 / 4), ("SS09-E2", 7 / 8)):
+        claim = rb.claims.get(id)
+        x = claim.instance(claim.counterexamples[0])
+        assert norms.least_side(x, id == "SS09-E2") == pytest.approx(rho, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", norms.NORMS)
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_norms_and_duals(name, m, rng):
+    """<d, θ> <= ‖d‖ ‖θ‖_*, with equality for some d; and only some norms are monotone."""
+    norm = norms.Norm(name, m, -0.6)
+    for _ in range(20):
+        theta, d = rng.normal(size=m), rng.normal(size=m)
+        assert d @ theta <= norm.size(d) * norm.dual(theta) + 1e-12
+        best = max(e @ theta / norm.size(e) for e in rng.normal(size=(500, m)))
+        assert best <= norm.dual(theta) * (1 + 1e-12)
+        assert best >= 0.8 * norm.dual(theta)
+        if name in norms.MONOTONE:
+            assert norm.size(d * (np.arange(m) > 0)) <= norm.size(d) + 1e-15
+
+
+@pytest.mark.parametrize("name", penalties.PENALTIES)
+def test_conjugates_written_by_hand(name, rng):
+    """<d, θ> <= f(d) + f*(θ) everywhere, and (for closed f too) a grid comes near to f*."""
+    f = penalties.PENALTIES[name]
+    grid = [np.array(d) for d in np.ndindex(61, 61)]
+    points = [(d - 30.0) / 30.0 * 1.5 for d in grid]
+    for _ in range(5):
+        theta, s = rng.normal(size=2), float(rng.random())
+        star = f.f_star(theta, s)
+        best = max(float(d @ theta) - f.f(d, s) for d in points)
+        assert best <= star + 1e-9
+        if math.isfinite(star) and star < 1.5:  # else the best d may be beyond the grid
+            assert best >= star - 0.15
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_points_of_the_pairs_are_in_the_domains(name):
+    claim = rb.claims.get("SS09-T3")
+    finite = 0
+    for seed in range(20):
+        values = claim.space.draw(np.random.default_rng(seed), seed) | {"pair": name}
+        slack = claim.stated.measure(claim.make(values))[0]
+        finite += math.isfinite(slack.left) and math.isfinite(slack.right)
+    assert finite >= (5 if name == "linear programs" else 20)

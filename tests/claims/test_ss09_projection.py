@@ -1,0 +1,125 @@
+"""SS09 Sec. 5.1 and 5.3, Appendices A and B: statuses on record, and the recorded figures."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relaxboost.claims import Instance, get
+from relaxboost.claims.checking import examine
+from relaxboost.claims.ss09 import SOURCE, appendix, exact, figure2
+from relaxboost.projections import capped_distribution
+from relaxboost.relaxations import appendix_b
+
+PREFIXES = ("Sec2-dual", "D10", "L13", "C14", "Eq14", "L15", "L16", "F2", "L17", "L18", "L19")
+CLAIMS = [
+    claim
+    for claim in SOURCE.claims.values()
+    if claim.id.removeprefix("SS09-").startswith((*PREFIXES, "L20", "Eq15", "AppB"))
+]
+FAILING = {
+    "L13": ("0 = 0.5",),
+    "L13-proof": ("0 = -1",),
+    "L13-closed": ("1 <= 0.125",),
+    "C14": ("0 = 0.5",),
+    "L16-proof": ("0 = 1", "-0.693148 = 0.306853"),
+    "F2": ("0.75 = 1", "0.75 = 1", "0 = 1"),
+    "F2-ENDFOR": ("0.5 = 1",),
+    "F2-strict": ("1 <= 0",),
+    "F2-doubles": ("0 = 1", "-3.1388e+15 = 1", "inf = 1", "1.00872 = 1", "1.0000049"),
+}
+
+
+def test_the_claims_are_there():
+    assert len(CLAIMS) == 40
+    assert {c.id.removeprefix("SS09-") for c in CLAIMS if c.counterexamples} == set(FAILING)
+    assert len(appendix_b()) == sum(c.id.startswith("SS09-AppB") for c in CLAIMS)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
+def test_status_on_record(claim):
+    verdict = claim.check(trials=25, seed=3)
+    assert verdict.agrees, str(verdict)
+    assert all(finding.tried for finding in verdict.corrections)
+    assert claim.stated.note
+    assert all(correction.note for correction in claim.corrections)
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.counterexamples], ids=lambda c: c.id)
+def test_recorded_counterexamples(claim):
+    shown = FAILING[claim.id.removeprefix("SS09-")]
+    for spelled, text in zip(claim.counterexamples, shown, strict=True):
+        evidence = examine(claim, claim.stated, claim.space.read(spelled), "")
+        assert evidence is not None
+        assert evidence.outcome == "refuted"
+        assert str(evidence.slack).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("theta", "k", "weights"),
+    [
+        ([0, -40, -41], 2, [0, 0, 0]),
+        ([0, -34, -35, -36.5], 2, [0.5, 0.35085, 0.12907, 0.02880]),
+        ([0, -37, -8], 3, [-3.13775e15, -0.267746, -1.05260e12]),
+        ([0, -800, -801], 2, [np.nan] * 3),
+    ],
+)
+def test_what_the_figure_returns_in_doubles(theta, k, weights):
+    theta = np.array(theta, dtype=float)
+    with np.errstate(all="ignore"):
+        d = figure2.fig2(list(exact.softmax(theta)), 1.0 / k)
+    np.testing.assert_allclose(d, weights, rtol=1e-4)
+    mended = capped_distribution(-theta, 1.0, k)
+    np.testing.assert_allclose(mended, exact.capped(theta, 1.0 / k), rtol=1e-9)
+
+
+def test_the_figure_beyond_its_domain():
+    """A cap below 1/m gives the mass mν; the strict test never passes at ν = 1/m."""
+    d0 = [Fraction(1, 3)] * 3
+    assert sum(figure2.fig2(d0, Fraction(1, 4))) == Fraction(3, 4)
+    with pytest.raises(ZeroDivisionError):
+        figure2.fig2([Fraction(1), Fraction(0)], Fraction(1, 2))
+    assert figure2.fig2([Fraction(9, 10), Fraction(1, 10), Fraction(0)], Fraction(1, 2)) == [
+        Fraction(1, 2),
+        Fraction(1, 2),
+        0,
+    ]
+
+
+def test_exact_projection_is_optimal():
+    """`projected` against the Lagrangian dual and against points that satisfy the constraints."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        m = int(rng.integers(2, 7))
+        theta, k = rng.normal(size=m), int(rng.integers(1, m + 1))
+        d0 = exact.distribution(exact.softmax(theta))
+        d = exact.projected(d0, Fraction(1, k))
+        assert d is not None
+        least = exact.divergence(d, d0)
+        assert least == pytest.approx(exact.least_divergence(theta, 1.0 / k), abs=1e-9)
+        for _ in range(20):
+            other = exact.capped(rng.normal(size=m), 1.0 / k)
+            assert exact.divergence(other, d0) >= least - 1e-12
+
+
+def test_where_lemma_20_needs_its_hypotheses():
+    """r < 1/2 and 1 >= ε_1 serve t = 1 alone; from t = 2 on even 1/(r(t+2)) bounds ε_t."""
+    for r in (0.3, 0.5, 1.0, 5.0):
+        for first in (0.1, 0.5, 1.0, 5.0):
+            x = Instance({"first": first, "r": r, "less": np.zeros(1)}, {})
+            terms = enumerate(appendix.sequence(x, 8), 1)
+            above = [t for t, epsilon in terms if epsilon > 1 / (Fraction(r) * (t + 1))]
+            assert above == ([1] if 2 * Fraction(r) * Fraction(first) > 1 else [])
+            later = list(enumerate(appendix.sequence(x, 8), 1))[1:]
+            assert all(epsilon <= 1 / (Fraction(r) * (t + 2)) for t, epsilon in later)
+
+
+def test_corollary_14_holds_on_a_line():
+    """Projections onto nested intervals compose, which is why its counterexample has m = 2."""
+    rng = np.random.default_rng(1)
+    claim = get("SS09-C14")
+    for theta, p, q in rng.uniform([-1, 0, 0], [2, 1, 1], (50, 3)):
+        x = claim.make({"theta": np.array([theta]), "p": np.array([p]), "q": np.array([q])})
+        assert claim.stated.measure(x)[0].outcome(0.0) == "holds"

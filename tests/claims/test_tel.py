@@ -1,0 +1,63 @@
+"""The lecture on AdaBoost as descent: every claim has its status, and shows the right figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxboost.claims import registry
+from relaxboost.claims.tel import SOURCE
+
+FIGURES = {
+    "TEL-gradient": [(2.0, 0.3679)],
+    "TEL-algorithm": [(2.718, 0.6065)],
+    "TEL-hessian": [(2.0, 1.0862)],
+    "TEL-ERM": [(2.0, 1.0)],
+    "TEL-accuracy": [(0.75, 0.5), (0.725, 0.5)],
+    "TEL-rate-product": [(0.942892, 0.942809)],
+    "TEL-step-classical": [(1 / 3, 0.34657)],
+    "TEL-iterates": [(0.942892, 0.942809)],
+    "TEL-columns": [(2.0, 1.0), (-1.0, -2.0)],
+    "TEL-L-lines-4-5": [(0.632, -0.632)],
+    "TEL-L-line-6": [(0.00995, 0.00368)],
+}
+"""Left and right side of the decisive inequality of each counterexample on record."""
+
+
+@pytest.mark.parametrize("claim", SOURCE.claims.values(), ids=lambda c: c.id)
+def test_the_status_is_that_on_record(claim):
+    verdict = claim.check(trials=min(claim.trials, 30))
+    assert verdict.status == claim.status, str(verdict)
+
+
+@pytest.mark.parametrize("claim", SOURCE.claims.values(), ids=lambda c: c.id)
+def test_counterexamples_refute_with_the_figures_of_the_record(claim):
+    expected = FIGURES.get(claim.id, [])
+    assert len(claim.counterexamples) == len(expected)
+    for spelled, (left, right) in zip(claim.counterexamples, expected, strict=True):
+        slacks = claim.stated.measure(claim.instance(spelled))
+        worst = min(slacks, key=lambda s: s.high)
+        assert worst.high < 0.0
+        assert worst.left == pytest.approx(left, rel=2e-3, abs=1e-6)
+        assert worst.right == pytest.approx(right, rel=2e-3, abs=1e-6)
+        for correction in claim.corrections:
+            if claim.id != "TEL-accuracy" or "{−1, 1}" not in correction.words:
+                found = correction.measure(claim.instance(spelled))
+                assert all(s.high >= 0.0 for s in found)
+
+
+def test_the_losses_of_the_two_steps_differ_in_the_fourth_digit():
+    """.942892 and .942809: nearer than the tolerance above."""
+    claim = registry.get("TEL-iterates")
+    (slack,) = claim.stated.measure(claim.instance(claim.counterexamples[0]))
+    assert (slack.left, slack.right) == pytest.approx((0.942892, 0.942809), abs=1e-6)
+
+
+def test_the_four_by_four_game_parts_in_round_three():
+    claim = registry.get("TEL-columns")
+    slacks = claim.stated.measure(claim.instance(claim.counterexamples[1]))
+    assert [s.left == s.right for s in slacks] == [True, True, False]
+
+
+def test_what_is_not_checked_has_a_reason():
+    assert [u.id for u in SOURCE.not_checked] == ["TEL-growing-class"]
+    assert "classification calibration" in SOURCE.not_checked[0].reason
