@@ -20,7 +20,7 @@ FLOORS = [
     {"models"},
     {"game"},
     {"solution"},
-    {"solvers", "boosters"},
+    {"solvers", "boosters", "functional"},
     {"certificates"},
     {"datasets"},
     {"references", "ensembles"},

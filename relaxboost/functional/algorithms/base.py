@@ -1,0 +1,88 @@
+"""What an algorithm of restricted gradient descent is: what it makes of a gradient each round."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.functional.learners import Hypothesis, Pool
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+
+class Projected(NamedTuple):
+    """The point along a hypothesis that is nearest to the vector projected, GB11 Eq. 2."""
+
+    hypothesis: Hypothesis
+    coefficient: float
+    """<h, v>/‖h‖²."""
+    point: Array
+    """coefficient · h, on the training set."""
+    edge: float
+    """<h, v>/(‖h‖‖v‖), γ of Definition 1 for this vector."""
+
+
+Project: TypeAlias = Callable[[Array], Projected | None]
+"""Projects a vector on H; None for the zero vector, and where no h makes an angle with it."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What is subtracted from f, times the step: Σ coefficient · h."""
+
+    parts: tuple[Projected, ...]
+    values: Array
+    """On the training set, of the shape of the gradient."""
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The edge of every projection of the round."""
+        return tuple(part.edge for part in self.parts)
+
+
+class Algorithm(ABC):
+    """Turns the subgradient of a round into a direction within the span of H."""
+
+    @abstractmethod
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        """Return the direction of round t >= 1.
+
+        Parameters
+        ----------
+        gradient : array of shape (N,) or (N, K)
+            The subgradient at f_{t−1}; not to be written to.
+        project : callable
+            Gives the nearest point along a hypothesis.
+        """
+
+    def fresh(self, after: Algorithm | None = None) -> Algorithm:
+        """Return the algorithm as it starts, or as it stands `after` another run.
+
+        It is itself if nothing is kept between rounds.
+        """
+        return self
+
+
+def projector(pool: Pool, measure: Empirical) -> Project:
+    """Return the projection on H that a pool searches."""
+
+    def project(v: Array) -> Projected | None:
+        length = measure.norm(v)
+        if length == 0.0:
+            return None
+        h, values = pool.nearest(v)
+        square = measure.inner(values, values)
+        if square == 0.0:
+            return None
+        inner = measure.inner(values, v)
+        coefficient = inner / square
+        edge = inner / (length * float(np.sqrt(square)))
+        return Projected(h, coefficient, coefficient * values, edge)
+
+    return project

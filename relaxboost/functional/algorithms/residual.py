@@ -1,0 +1,38 @@
+"""GB11, Algorithm 3: what a projection leaves over is added to the next gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.functional.algorithms.base import Algorithm, Direction, Project
+
+Array = NDArray[np.float64]
+
+
+class Residual(Algorithm):
+    """Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h."""
+
+    def __init__(self) -> None:
+        self.residual: Array | None = None
+        """Δ after the last round."""
+
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        """Return the projection of gradient and residual; see `Algorithm.direction`."""
+        total = gradient if self.residual is None else self.residual + gradient
+        found = project(total)
+        if found is None:
+            self.residual = total.copy()
+            return Direction((), np.zeros_like(gradient))
+        self.residual = total - found.point
+        return Direction((found,), found.point)
+
+    def fresh(self, after: Algorithm | None = None) -> Residual:
+        """Return the algorithm with Δ = 0, or with the Δ of another run."""
+        copy = Residual()
+        if isinstance(after, Residual):
+            copy.residual = after.residual
+        return copy
+
+    def __repr__(self) -> str:
+        return "Residual()"

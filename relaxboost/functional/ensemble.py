@@ -1,0 +1,128 @@
+"""What functional boosting returns: the combined function, and the history of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.functional.learners import Hypothesis, WeakLearner
+from relaxboost.functional.losses import Loss
+
+Array = NDArray[np.float64]
+
+ITERATES = ("last", "best", "average")
+
+
+class Record(NamedTuple):
+    """One round of the history; round 0 is the start."""
+
+    round: int
+    value: float
+    """R[f_t] on the training set."""
+    validation: float
+    """R[f_t] on the validation set; nan without one."""
+    average: float
+    """R of the mean of f_1..f_t; nan unless the iterate asked for is "average"."""
+    gradient: float
+    """‖∇R[f_t]‖."""
+    edge: float
+    """The least edge γ of the round's projections; nan at the start."""
+    step: float
+    """η_t; nan at the start."""
+    learners: int
+    """Weak learners so far."""
+    seconds: float
+
+
+class Term(NamedTuple):
+    """A hypothesis, what f_t has of it from its round on, and that round."""
+
+    round: int
+    coefficient: float
+    hypothesis: Hypothesis
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """The function that `boost` found.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        In the order found; f_t = Σ coefficient · h over the terms of rounds <= t.
+    history : tuple of Record
+    rounds : int
+        The last round T.
+    chosen : int
+        The round that predictions use: T for "last" and "average", the best for "best".
+    iterate : str
+    status : str
+        "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
+        "stationary" where no hypothesis makes an angle with what is projected.
+    """
+
+    loss: Loss
+    learner: WeakLearner
+    terms: tuple[Term, ...]
+    history: tuple[Record, ...]
+    rounds: int
+    chosen: int
+    iterate: str
+    status: str
+    outputs: int | None
+    classes: Any
+    seconds: float
+    state: Any = field(repr=False)
+    """What a warm start needs."""
+
+    @property
+    def value(self) -> float:
+        """The training risk of the function that predictions use."""
+        record = self.history[self.chosen]
+        return record.average if self.iterate == "average" else record.value
+
+    def weights(self, upto: int | None = None) -> Array:
+        """Return the coefficient of each term in the iterate, or in f_`upto`."""
+        coefficients = np.array([term.coefficient for term in self.terms])
+        born = np.array([term.round for term in self.terms])
+        if upto is not None:
+            return np.where(born <= upto, coefficients, 0.0)
+        if self.iterate == "average" and self.rounds:
+            return coefficients * (self.rounds - born + 1) / self.rounds
+        return np.where(born <= self.chosen, coefficients, 0.0)
+
+    def decision(self, X: Any, upto: int | None = None) -> Array:
+        """Return f(x) for rows X, of shape (N,) or (N, K); of f_`upto` where given."""
+        total = self._zero(X)
+        for weight, term in zip(self.weights(upto), self.terms, strict=True):
+            if weight:
+                total += weight * term.hypothesis(X)
+        return total
+
+    def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """Yield (t, f_t(X)) for each round that added something, a new array each time."""
+        total, place = self._zero(X), 0
+        while place < len(self.terms):
+            t = self.terms[place].round
+            while place < len(self.terms) and self.terms[place].round == t:
+                total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
+                place += 1
+            yield t, total
+
+    def predict(self, X: Any) -> Any:
+        """Return numbers for regression and ranking, labels for classification."""
+        F = self.decision(X)
+        if self.classes is None:
+            return F
+        return self.classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+    def _zero(self, X: Any) -> Array:
+        rows = np.shape(X)[0] if np.ndim(X) else 0
+        if rows == 0:
+            raise InputError("X needs at least one row")
+        return np.zeros(rows) if self.outputs is None else np.zeros((rows, self.outputs))

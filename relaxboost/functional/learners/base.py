@@ -1,0 +1,94 @@
+"""What a weak learner is: something that finds the direction in H nearest to a function."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+PROJECTIONS = ("least-squares", "inner")
+"""Eq. 4, the h in H nearest to the target, and Eq. 3, the h of the smallest angle with it."""
+
+
+class Hypothesis(ABC):
+    """An element of H, a function from rows of features to (N,) or (N, K) outputs."""
+
+    @abstractmethod
+    def __call__(self, X: Array) -> Array:
+        """Return the outputs for rows X."""
+
+
+class Pool(ABC):
+    """A weak learner made ready for one training set."""
+
+    @abstractmethod
+    def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
+        """Return the hypothesis of H to take for a target function, and its training outputs.
+
+        Parameters
+        ----------
+        target : array of shape (N,) or (N, K)
+            The vector handed to the projection: a gradient, or what is left of one.
+        """
+
+
+class WeakLearner(ABC):
+    """A hypothesis class H with a way to search it. A subclass should be immutable."""
+
+    projections: tuple[str, ...] = PROJECTIONS
+    """The projections it can do."""
+
+    @abstractmethod
+    def prepare(
+        self,
+        X: Any,
+        measure: Empirical,
+        outputs: int | None,
+        projection: str,
+        rng: np.random.Generator,
+    ) -> Pool:
+        """Return a pool for training rows X: sort, bin, check, once for all rounds.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+        measure : Empirical
+            The weights of the rows.
+        outputs : int, optional
+            K, or None for functions of one output, of shape (N,).
+        projection : {"least-squares", "inner"}
+        rng : Generator
+            For learners that make random choices.
+        """
+
+
+def features(X: Any, missing: bool = False) -> Array:
+    """Return X as doubles of shape (N, d), finite unless `missing` allows nan."""
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2:
+        raise InputError(f"X needs shape (N, d), got {X.shape}")
+    bad = np.argwhere(np.isinf(X) if missing else ~np.isfinite(X))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"features must be finite; row {row}, column {column} has {X[row, column]}; "
+            "impute or drop it"
+        )
+    return X
+
+
+def check_outputs(h: Array, target: Array, learner: object) -> Array:
+    """Return what a learner predicted, or raise where its shape is wrong or it holds nan."""
+    h = np.asarray(h, dtype=np.float64)
+    if h.shape != target.shape:
+        raise InputError(f"{learner!r} predicted shape {h.shape} for targets of {target.shape}")
+    if not np.isfinite(h).all():
+        raise InputError(f"{learner!r} predicted values that are not finite")
+    return h

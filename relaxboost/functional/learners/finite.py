@@ -1,0 +1,75 @@
+"""A finite hypothesis class given by its values on the training set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column(Hypothesis):
+    """One hypothesis of a finite class; rows X are its outputs, one column a hypothesis."""
+
+    index: int
+
+    def __call__(self, X: Array) -> Array:
+        """Return the outputs: column `index` of X, or X[:, :, index] for several outputs."""
+        return np.asarray(X, dtype=np.float64)[..., self.index]
+
+
+class FiniteSet(WeakLearner):
+    """All hypotheses of a finite class; X[n, j], or X[n, k, j], is the output of h_j at x_n.
+
+    The class is taken as it is: h and −h are two hypotheses. ``"inner"`` takes the largest
+    <v, h>/‖h‖, ``"least-squares"`` the smallest ‖v − h‖ over all multiples of the hypotheses, which
+    is the largest |<v, h>|/‖h‖. Ties go to the first.
+    """
+
+    def prepare(
+        self,
+        X: Any,
+        measure: Empirical,
+        outputs: int | None,
+        projection: str,
+        rng: np.random.Generator,
+    ) -> Pool:
+        """Return the pool; see `WeakLearner.prepare`."""
+        H = np.asarray(X, dtype=np.float64)
+        shape = (measure.size,) if outputs is None else (measure.size, outputs)
+        if H.shape[:-1] != shape:
+            raise InputError(f"the hypotheses need shape {(*shape, 'n')}, got {H.shape}")
+        if not np.isfinite(H).all():
+            raise InputError("the outputs of the hypotheses must be finite")
+        return _Columns(H, measure, projection)
+
+    def __repr__(self) -> str:
+        return "FiniteSet()"
+
+
+class _Columns(Pool):
+    def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
+        self._H, self._projection = H, projection
+        self._flat = H.reshape(-1, H.shape[-1])
+        self._weights = np.repeat(measure.p, self._flat.shape[0] // measure.size)
+        self._norms = np.sqrt(self._weights @ self._flat**2)
+        if not (self._norms > 0.0).any():
+            raise InputError("every hypothesis is zero on the training set")
+
+    def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
+        """Return the best column."""
+        inner = (self._weights * target.ravel()) @ self._flat
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
+        if self._projection == "least-squares":
+            cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
+        j = int(np.argmax(cosine))
+        return Column(j), self._H[..., j]

@@ -1,0 +1,55 @@
+"""The empirical measure P̂, and the Hilbert space of functions on its points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+class Empirical:
+    """N points of weights p_n >= 0 with sum 1, by default 1/N: <f, g> = Σ p_n <f(x_n), g(x_n)>.
+
+    A function is the array of its values at the points, of shape (N,) or (N, K).
+
+    Parameters
+    ----------
+    size : int
+        N >= 1.
+    weights : array of shape (N,), optional
+        Non-negative, with a positive sum; they are divided by it.
+    """
+
+    def __init__(self, size: int, weights: Array | None = None) -> None:
+        if size < 1:
+            raise InputError("there are no examples")
+        self.size = size
+        self.uniform = weights is None
+        if weights is None:
+            self.p: Array = np.full(size, 1.0 / size)
+            return
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (size,):
+            raise InputError(f"weights need shape ({size},), one each, got {weights.shape}")
+        bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
+        if bad.size:
+            raise InputError(
+                f"weights must be finite and >= 0; example {bad[0]} has {weights[bad[0]]:g}"
+            )
+        total = float(weights.sum())
+        if not 0.0 < total < np.inf:
+            raise InputError("weights must have a positive, finite sum; all of them are zero")
+        self.p = weights / total
+
+    def inner(self, f: Array, g: Array) -> float:
+        """Return <f, g>."""
+        if f.ndim == 1:
+            return float(self.p @ (f * g))
+        return float(self.p @ np.einsum("nk,nk->n", f, g))
+
+    def norm(self, f: Array) -> float:
+        """Return ‖f‖."""
+        return float(np.sqrt(self.inner(f, f)))

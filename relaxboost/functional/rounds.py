@@ -1,0 +1,61 @@
+"""The loop that all three algorithms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.functional.algorithms import Algorithm, Direction, projector
+from relaxboost.functional.learners import Pool
+from relaxboost.functional.losses import Risk
+from relaxboost.functional.schedules import Schedule
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class State:
+    """f_t on the training set, and how it came about."""
+
+    round: int
+    """t; 0 is the start."""
+    F: Array
+    """f_t; not to be written to."""
+    value: float
+    """R[f_t]."""
+    gradient: Array
+    """The subgradient at f_t."""
+    direction: Direction | None
+    """What was subtracted from f_{t−1}, times `step`; None at the start."""
+    step: float
+    """η_t; nan at the start."""
+
+
+def rounds(
+    risk: Risk,
+    pool: Pool,
+    algorithm: Algorithm,
+    schedule: Schedule,
+    start: Array,
+    first: int = 0,
+) -> Iterator[State]:
+    """Yield f_0, f_1, ...; ends where no hypothesis makes an angle with what is projected.
+
+    `first` is the round that `start` comes from, where a run goes on.
+    """
+    project = projector(pool, risk.measure)
+    F = np.array(start, dtype=np.float64)
+    value, gradient = risk.evaluate(F)
+    yield State(first, F, value, gradient, None, float("nan"))
+    for t in count(first + 1):
+        direction = algorithm.direction(gradient, project, t)
+        if not direction.parts:
+            return
+        eta = schedule(t, F, direction.values)
+        F = F - eta * direction.values
+        value, gradient = risk.evaluate(F)
+        yield State(t, F, value, gradient, direction, eta)
