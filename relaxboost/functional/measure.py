@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,3 +55,14 @@ class Empirical:
     def norm(self, f: Array) -> float:
         """Return ‖f‖."""
         return float(np.sqrt(self.inner(f, f)))
+
+
+class Objective(Protocol):
+    """What the loop needs of a functional; every `Risk` is one."""
+
+    @property
+    def measure(self) -> Empirical:
+        """The points and weights of the inner product."""
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and a subgradient of L²(P̂)."""
