@@ -15,7 +15,7 @@ from pathlib import Path
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.errors import InputError
 
-_BUILT_IN = ("ss09", "tel", "rds04", "rw05")
+_BUILT_IN = ("ss09", "tel", "rds04", "rw05", "gb11")
 """Modules with a SOURCE, in the order in which they are listed."""
 
 
