@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.claims.fields import Whole
 from relaxboost.claims.gb11.problems import STRONG, Kinks, Run, spans
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most
+from relaxboost.claims.spaces import Space
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 
 Array = NDArray[np.float64]
@@ -233,18 +235,24 @@ def error(x: Instance) -> Iterator[Slack]:
             yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
 
 
+PLANE = Space(
+    sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)},
+    **{**STRONG.fields, "T": Whole(40, 100)},
+)
+
+
 @SOURCE.claim(
     "D1-gradients",
     "Definition 1, with Theorem 4",
     "Theorem 4 holds with an edge at the gradients ∇R[f_t].",
     formula="mean of R[f_0..f_{T−1}] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
     given="<∇, h> ≥ γ‖∇‖‖h‖ for the gradients, not for the residuals",
-    space=STRONG,
+    space=PLANE,
     counterexamples=[
         {"H": [[1], [0]], "A": [[0, 1], [-2, 0]], "y": [0, 0], "f0": [-1, 3], "lam": 1, "T": 100},
         {"H": [[1], [1]], "A": [[1, 1]], "y": [0, 0], "f0": [2, -3], "lam": 1, "T": 100},
     ],
-    trials=60,
+    trials=12,
 )
 def gradients_only(x: Instance) -> Iterator[Slack]:
     """The residuals may be orthogonal to every h, so that no number of projections helps."""
