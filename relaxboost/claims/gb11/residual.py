@@ -175,7 +175,8 @@ def _lengths(x: Instance, corrected: bool) -> Iterator[Slack]:
 def residual_bound(x: Instance) -> Iterator[Slack]:
     """b <- q(b + G) tends to qG/(1 − q) from below. And q(1 + q) < 2.
 
-    After t rounds it is at most qG(1 − q^t)/(1 − q), which is met in the first.
+    After t rounds it is at most qG(1 − q^t)/(1 − q), which is met in the first. 1e-7 G is granted,
+    as q is known to 1e-8 only where γ is 1 but for rounding.
     """
     run = weakly(x, Residual())
     q = wasted(run.gamma(run.last))
