@@ -106,7 +106,10 @@ class _Entries(Field):
 
     def read(self, spelled: Any) -> Array:
         """Return an array."""
-        entries = np.array(_each(spelled), dtype=np.float64)
+        numbers = _each(spelled)
+        if isinstance(numbers, list) and len({_length(row) for row in numbers}) > 1:
+            raise InputError("its rows differ in length")
+        entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
             raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
         return entries
@@ -220,6 +223,10 @@ class Weights(Vector):
             value = value * min(self.radius / float(total), 1.0 - 2.0**-52)
             total = sum(map(Fraction, np.abs(value).tolist()))
         return value + 0.0
+
+
+def _length(row: Any) -> int:
+    return len(row) if isinstance(row, list) else -1
 
 
 def _each(spelled: Any) -> Any:

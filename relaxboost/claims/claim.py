@@ -48,7 +48,17 @@ class Statement:
     def measure(self, x: Instance) -> tuple[Slack, ...]:
         """Return the slack of each inequality of an instance, in order; `Vacuous` if none is."""
         found = self.check(x)
-        return (found,) if isinstance(found, Slack) else tuple(found)
+        slacks = (found,) if isinstance(found, Slack) else found
+        if isinstance(slacks, Iterable) and not isinstance(slacks, str):
+            slacks = tuple(slacks)
+            wrong = next((one for one in slacks if not isinstance(one, Slack)), None)
+            if wrong is None:
+                return slacks
+            found = wrong
+        raise InputError(
+            "a check returns or yields what at_most, at_least and equal return, "
+            f"got {type(found).__name__}"
+        )
 
 
 @dataclass(frozen=True)

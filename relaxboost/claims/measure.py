@@ -86,7 +86,11 @@ def bracket(value: Quantity) -> Bracket:
         return value
     if isinstance(value, (int, Fraction)):
         return Bracket(value, value)
-    value = float(value)
+    try:
+        value = float(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise InputError(f"a quantity of a claim is one number, got {kind}") from None
     if math.isnan(value):
         raise InputError("a quantity of a claim came out as nan")
     if math.isinf(value):

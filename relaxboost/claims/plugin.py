@@ -66,9 +66,10 @@ class ClaimItem(pytest.Item):
         super().__init__(**others)
         self.claim = claim
         self.extra_keyword_matches.add(variable)
-        module = getattr(getattr(self.parent, "obj", None), "__name__", None)
-        if claim.file is None and claim.stated.check.__module__ == module:
-            claim.file = Path(os.path.relpath(self.path))  # for the command that repeats it
+        module = claim.stated.check.__module__
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if claim.file is None and file and not module.startswith("relaxboost."):
+            claim.file = Path(os.path.relpath(file))  # for the command that repeats it
 
     def runtest(self) -> None:
         """Check the claim."""

@@ -65,7 +65,7 @@ def load(path: Path | str) -> list[Claim]:
     if not path.is_file():
         raise InputError(f"no file {path}; a file of claims is Python that defines a Source")
     name = f"relaxboost_claims_{abs(hash(path.resolve()))}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
         raise InputError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -93,7 +93,8 @@ def _lines(error: Exception, path: Path) -> Iterator[int]:
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)
-    yield from (f.lineno for f in reversed(frames) if f.filename == str(path) and f.lineno)
+    file = path.resolve()
+    yield from (f.lineno for f in reversed(frames) if Path(f.filename) == file and f.lineno)
 
 
 def _unknown(id: str, known: list[str]) -> str:

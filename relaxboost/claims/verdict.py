@@ -192,6 +192,8 @@ class Verdict:
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
         for title, finding in self._findings():
             lines.append(f"  {title}: {finding.status} on {_counted(finding)}")
+            if not finding.tried:
+                lines.append("    no instance meets the hypotheses, or the check yields nothing")
             if finding.counterexample is not None:
                 lines.append(f"    refuted: {finding.counterexample.slack}")
                 lines.append(

@@ -460,3 +460,26 @@ class TestRegistry:
         (tmp_path / "claims.txt").write_text("")
         with pytest.raises(InputError, match=r"claims\.txt is not a Python file"):
             claims.load(tmp_path / "claims.txt")
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (None, "got NoneType"),
+        (True, "got bool"),
+        ("0 <= 1", "got str"),
+        ([0.5], "got float"),
+    ],
+)
+def test_a_check_that_returns_no_slack_is_told_so(found, message):
+    source = Source("T", "a toy")
+    claim = source.claim("a", "1", "x", formula="x", space=Space(x=Real(0, 1)))(lambda x: found)
+    with pytest.raises(InputError, match=f"what at_most, at_least and equal return, {message}"):
+        claim.check(trials=1)
+
+
+def test_quantities_are_numbers_and_rows_of_one_length():
+    with pytest.raises(InputError, match="one number, got list"):
+        at_most([1.0], 2.0)
+    with pytest.raises(InputError, match="its rows differ in length"):
+        Space(A=Matrix()).read({"A": [[1, 2], [3]]})
