@@ -161,7 +161,7 @@ def maximum_margin(x: Instance) -> Slack:
     In the 8 x 8 game the cycle is the golden one, on three of the columns. The margin is
     .25001, .32482, .33248, .333248 after 10, 100, 1000, 10 000 rounds.
     """
-    return at_least(_margin(x.A, _cycle(x).w), x.optimum(Game(x.A)), "margin of the cycle, ρ")
+    return at_least(_margin(x.A, _cycle(x).w), x.optimum(Game(x.A)), "ρ, margin of the cycle")
 
 
 @maximum_margin.corrected(
@@ -225,7 +225,7 @@ def cycle_margin(x: Instance) -> Iterator[Slack]:
     space=LONG,
 )
 def margin_bound(x: Instance) -> Iterator[Slack]:
-    """exp(−min (A w_t)_i) <= m L <= m Π sqrt(1 − γ_s²), and −½ log(1 − γ²) = Υ(γ) artanh γ.
+    """exp(−min (A w_t)_i) ≤ m L ≤ m Π sqrt(1 − γ_s²), and −½ log(1 − γ²) = Υ(γ) artanh γ.
 
     Υ increases. ‖w_t‖_1 may be less than Σ η_s, where a column was taken with both signs.
     """
@@ -253,7 +253,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
     trials=60,
 )
 def half(x: Instance) -> Iterator[Slack]:
-    """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s >= ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
+    """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s ≥ ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
 
     For small ρ that is many, 24 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/24 + ...; left out beyond
     4000.
@@ -282,7 +282,7 @@ def half(x: Instance) -> Iterator[Slack]:
     space=RUNS,
 )
 def training_error(x: Instance) -> Iterator[Slack]:
-    """[u <= 0] <= e^−u; by convexity e^−ηa <= (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
+    """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
 
     Freund & Schapire: 2^T Π sqrt(ε_s(1 − ε_s)) with ε_s = (1 − γ_s)/2.
     """

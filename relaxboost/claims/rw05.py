@@ -40,13 +40,13 @@ RUNS = Space(
     "Theorem on AdaBoost*",
     "AdaBoost* reaches the margin ρ − ν within 2 log(m)/ν² rounds.",
     formula="min_i (A w_T)_i/‖w_T‖_1 ≥ ρ − ν, T = ⌈2 log(m)/ν²⌉",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the l1 ball, and "
+    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the ℓ1 ball, and "
     "w = 0 where that is less than ν",
     space=GAMES,
     trials=40,
 )
 def theorem(x: Instance) -> Iterator[Slack]:
-    """RW05-invariant at T: m exp(−Tν²/2) <= 1 leaves no example below the margin min γ − ν.
+    """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
 
     Also the run of `relaxboost.solve`, which stops when its bracket is narrow enough.
     """
@@ -103,8 +103,8 @@ def _edge(A: Array, w: Array) -> float:
     space=RUNS,
 )
 def invariant(x: Instance) -> Iterator[Slack]:
-    """At this step Z e^(ρ_s η_s) = exp(−KL((1 + ρ_s)/2 ‖ (1 + γ_s)/2)) <= exp(−(γ_s − ρ_s)²/2), by
-    Pinsker, and γ_s − ρ_s >= ν. ρ_s decreases and steps are positive, so that the last ρ_t will do.
+    """At this step Z e^(ρ_s η_s) = exp(−KL((1 + ρ_s)/2 ‖ (1 + γ_s)/2)) ≤ exp(−(γ_s − ρ_s)²/2), by
+    Pinsker, and γ_s − ρ_s ≥ ν. ρ_s decreases and steps are positive, so that the last ρ_t will do.
     """
     rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
     least, spent, before = math.inf, 0.0, np.zeros(x.A.shape[1])
@@ -130,7 +130,7 @@ def invariant(x: Instance) -> Iterator[Slack]:
     space=RUNS,
 )
 def one_round(x: Instance) -> Iterator[Slack]:
-    """L_t/L_{t−1} <= cosh η − γ sinh η by convexity; then the step is put in."""
+    """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
     least, before = math.inf, np.zeros(x.A.shape[1])
     labels = set(np.abs(x.A).ravel().tolist()) == {1.0}
     for vote in adaboost_star(x.A, x.nu, x.t):

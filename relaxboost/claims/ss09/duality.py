@@ -145,7 +145,7 @@ FENCHEL = Space(
     trials=300,
 )
 def weak_duality(x: Instance) -> Slack:
-    """<d, −Aw> <= f(d) + f*(−Aw) and <dᵀA, w> <= g(dᵀA) + g*(w), and the left sides cancel.
+    """<d, −Aw> ≤ f(d) + f*(−Aw) and <dᵀA, w> ≤ g(dᵀA) + g*(w), and the left sides cancel.
 
     The points drawn are moved into the domains, so that both sides are finite.
     """
@@ -192,7 +192,7 @@ def strong_duality(x: Instance) -> Slack:
 def exclusion(x: Instance) -> Slack:
     """For s = r = 1 every point near 0 is in dom(g) and none in dom(f), and yet 0 < 1.
 
-    On the right d_1 = 1 is forced, where f = 1. On the left w = (w_1, 0) with w_1 >= 0, and
+    On the right d_1 = 1 is forced, where f = 1. On the left w = (w_1, 0) with w_1 ≥ 0, and
     inf w_1 d_1 + exp(...) = w_1 s: take d_1 -> s and (d_1 − s) d_2 -> ∞. So the left side is
     max w_1 (s − r).
     """
@@ -205,13 +205,13 @@ def exclusion(x: Instance) -> Slack:
     "equality if 0 in core {v − Aᵀd: v in dom(g), d in dom(f)}",
 )
 def minkowski(x: Instance) -> Slack:
-    """The differences are z with z_1 <= r − s; 0 is in the core where r > s."""
+    """The differences are z with z_1 ≤ r − s; 0 is in the core where r > s."""
     assume(x.r > x.s)
     return equal(*_touching(x.s, x.r), "left and right side")
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 <= w_1, and min f + g."""
+    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 ≤ w_1, and min f + g."""
     if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
         return math.inf, math.inf
 

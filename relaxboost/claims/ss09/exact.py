@@ -50,7 +50,7 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
     """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
 
     Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the
-    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 >= ν, the rest <= ν.
+    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 ≥ ν, the rest ≤ ν.
     """
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):
@@ -64,7 +64,7 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
 
 
 def level(theta: Vector, nu: float) -> float:
-    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν >= 1/m."""
+    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν ≥ 1/m."""
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
@@ -83,7 +83,7 @@ def capped(theta: Vector, nu: float) -> Vector:
 def least_divergence(theta: Vector, nu: float) -> float:
     """Return a lower bound of Eq. 14 for d0 proportional to e^θ, from its Lagrangian dual.
 
-    For every μ >= 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
+    For every μ ≥ 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
     """
     mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
     return float(

@@ -50,7 +50,7 @@ from relaxboost.claims.ss09.source import SOURCE
     trials=40,
 )
 def norm_ball(x: Instance) -> Slack:
-    """Condition (iii) is orthant-monotonicity: ‖d‖ >= ‖d − d_i e_i‖. Not every norm has it.
+    """Condition (iii) is orthant-monotonicity: ‖d‖ ≥ ‖d − d_i e_i‖. Not every norm has it.
 
     Both sides are convex programs; the left one for each set of examples with a loss.
     """

@@ -73,7 +73,7 @@ def opposite_rows(x: Instance) -> Iterator[Slack]:
 SOURCE.unchecked(
     "remark-overweight",
     "Sec. 4.1, noisy examples",
-    "AdaBoost over-weighs examples, which partially explains its performance on noisy data.",
+    "AdaBoost over-weighs examples, which partly explains its poor performance on noisy data.",
     "An observation of other papers; neither the data nor what counts as over-weighing is given.",
 )
 
@@ -120,7 +120,7 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "Eq3",
     "Eq. 3",
-    "The dual problem of Eq. 2 maximises the average of the k smallest margins: it is never above.",
+    "The dual of Eq. 2, never above it, maximises the average of the k smallest margins.",
     formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
     given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
     space=CAPPED,

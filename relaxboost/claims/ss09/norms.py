@@ -87,7 +87,7 @@ def hinge_side(x: Instance, penalty: bool) -> float:
 
 
 def least_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side with the least f*(x) over x >= γ − Aw in place of f*([γ − Aw]_+)."""
+    """Return the margin side with the least f*(x) over x ≥ γ − Aw in place of f*([γ − Aw]_+)."""
     problem, p = _free(*x.A.shape, norm(x).dual_order, penalty)
     p["A"].value, p["nu"].value = x.A, x.nu
     p["R"].value = norm(x).dual_Q * (1.0 if penalty else x.nu)
@@ -95,7 +95,7 @@ def least_side(x: Instance, penalty: bool) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ <= ν."""
+    """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ ≤ ν."""
     problem, p = _edges(*x.A.shape, norm(x).order, penalty)
     if penalty and x.nu < 0.0:
         return _concave_edges(x)

@@ -70,7 +70,7 @@ def _shorter(w: Vector, order: float) -> Vector:
 
 
 def _into_programs(x: Instance) -> tuple[Vector, Vector]:
-    """Scale d up until Aᵀd >= c, w down until −Aw <= b, as far as that is possible."""
+    """Scale d up until Aᵀd ≥ c, w down until −Aw ≤ b, as far as that is possible."""
     d, w = np.abs(x.d), -np.abs(x.w)
     reached, used = d @ x.A, -x.A @ w
     up = max([1.0, *(c / r for c, r in zip(x.c, reached, strict=True) if c > 0.0 < r)])
@@ -150,7 +150,7 @@ def _averages(A: Vector) -> Vector:
 
 
 def _largest_least(rows: Vector, order: float) -> float:
-    """Return max over ‖w‖ <= 1 of min (rows w), with w = p − q and p, q >= 0."""
+    """Return max over ‖w‖ ≤ 1 of min (rows w), with w = p − q and p, q ≥ 0."""
     count, n = rows.shape
     cost = np.append(np.zeros(2 * n), -1.0)
     matrix, bounds = np.hstack([-rows, rows, np.ones((count, 1))]), np.zeros(count)
@@ -162,7 +162,7 @@ def _largest_least(rows: Vector, order: float) -> float:
 
 
 def _least_norm(A: Vector, upper: float, order: float) -> float:
-    """Return min over d in the simplex, d <= upper, of the norm of dᵀA."""
+    """Return min over d in the simplex, d ≤ upper, of the norm of dᵀA."""
     m, n = A.shape
     slots = 1 if order == math.inf else n
     cover = np.ones((n, 1)) if slots == 1 else np.eye(n)
@@ -215,7 +215,7 @@ def _programs(x: Instance) -> tuple[Bracket, Bracket, bool]:
 
 
 def _norms(x: Instance) -> tuple[Bracket, Bracket]:
-    """min ‖d − b‖_2 + ‖Aᵀd − c‖_1 and max <b, Aw> − <c, w> over ‖Aw‖_2, ‖w‖_∞ <= 1."""
+    """min ‖d − b‖_2 + ‖Aᵀd − c‖_1 and max <b, Aw> − <c, w> over ‖Aw‖_2, ‖w‖_∞ ≤ 1."""
     import cvxpy as cp
 
     m, n = x.A.shape

@@ -150,7 +150,8 @@ def between(x: Instance) -> Iterator[Slack]:
 def gradient(x: Instance) -> Iterator[Slack]:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
 
-    A constant does not matter on the simplex, and the proof goes on as if it were not there: only
+    Σ d log(d/d0), which is B_h on the simplex but not off it, has the gradient as printed. A
+    constant does not matter on the simplex, and the proof goes on as if it were not there: only
     v_i = log(d_i) − log(d0_i) and v_i = ξ' − 1 give the d_i = d0_i e^(ξ'−1) that it needs (printed
     d_{t,0} for d0_i). The gradient lies between difference quotients of the convex B_h.
     """
@@ -212,7 +213,7 @@ def objective(x: Instance) -> Iterator[Slack]:
     space=_space(),
 )
 def monotone(x: Instance) -> Iterator[Slack]:
-    """log ξ has the factor 1 − ν(i−1) >= 0; with j the sum in the denominator grows."""
+    """log ξ has the factor 1 − ν(i−1) ≥ 0; with j the sum in the denominator grows."""
     d0, nu = _sorted_d0(x)
     for i in range(1, min(x.k, len(d0)) + 1):
         rest = float(1 - nu * (i - 1))

@@ -27,7 +27,7 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     "After Theorem 9",
     "The number of iterations bounds the number of non-zero weights.",
     formula="#{j: w_{t,j} ≠ 0} ≤ t",
-    given="f the indicator of ‖d‖_inf ≤ 1/k",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
 def sparsity(x: Instance) -> Iterator[Slack]:
@@ -57,7 +57,7 @@ def half_margin(x: Instance) -> Iterator[Slack]:
     "ε = γ/3: min_i (Aw_t)_i ≥ γ/2, t ≤ 288 log(m)/γ²; gap ≤ γ/4: the same, t ≤ 256 log(m)/γ²",
 )
 def half_margin_third(x: Instance) -> Iterator[Slack]:
-    """By the corrections of Theorem 9: 3ε/2 = γ/2, and error <= ε with the test gap <= ε/2."""
+    """By the corrections of Theorem 9: 3ε/2 = γ/2, and error ≤ ε with the test gap ≤ ε/2."""
     gamma = _margin(x)
     yield from _share(x, gamma, gamma / 3.0, gamma / 3.0)
     yield from _share(x, gamma, gamma / 2.0, gamma / 4.0)
@@ -97,7 +97,7 @@ def adaboost_loss(x: Instance) -> Iterator[Slack]:
 
 @adaboost_loss.corrected("It decays like e^{−γ²t/2}.", "(1/m) Σ_i exp(−(Aw_t)_i) ≤ e^{−γ²t/2}")
 def adaboost_loss_half(x: Instance) -> Iterator[Slack]:
-    """√(1 − r²) <= e^{−r²/2} and r >= γ. Entries between −1 and 1 by convexity of exp."""
+    """√(1 − r²) ≤ e^{−r²/2} and r ≥ γ. Entries between −1 and 1 by convexity of exp."""
     yield from _decay(x, "loss", 0.5)
 
 
@@ -126,6 +126,8 @@ def adaboost_error(x: Instance) -> Iterator[Slack]:
     The third column, of edge γ = .49 whatever d, is not chosen. In the second instance the five
     have negative margins. With t independent columns of edge just above γ, and a constant one, the
     error is (1 − γ²)^{t/2} but for a factor like 1/√t, so that e^{−cγ²t} is false for all c > 1/2.
+
+    The text says that AdaBoost "seemingly" attains such a decay.
     """
     yield from _decay(x, "error", 1.0)
 
@@ -170,4 +172,11 @@ SOURCE.unchecked(
     "The rate matches AdaBoost* and SoftBoost, is faster than that of Rudin et al. (2007), and the "
     "complexity is roughly that of AdaBoost.",
     "compares bounds of other papers and asymptotic running times",
+)
+
+SOURCE.unchecked(
+    "remark-one-over-gamma",
+    "After Theorem 9",
+    "By the rate of its error AdaBoost needs at least 1/γ² rounds.",
+    "drawn from an upper bound on the error, which bounds no number of rounds from below",
 )

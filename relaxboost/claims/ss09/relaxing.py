@@ -118,7 +118,7 @@ def _margins(x: Instance) -> Iterator[Slack]:
 def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
     """The simplex is compact, so that closed f leaves no gap, even without (i) and (ii).
 
-    The maximum over γ may be a supremum: f the indicator of ‖d‖_2 <= 1/√m, unequal margins.
+    The maximum over γ may be a supremum: f the indicator of ‖d‖_2 ≤ 1/√m, unequal margins.
     """
     assume(PENALTIES[x.f].closed)
     yield from _margins(x)

@@ -94,6 +94,6 @@ def capped(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return w, divided by its l1 norm if that exceeds one."""
+    """Return w, divided by its ℓ1 norm if that exceeds one."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

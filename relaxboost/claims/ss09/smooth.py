@@ -1,4 +1,4 @@
-"""D, P and d_t of SS09, Sec. 5.1, for f the indicator of ‖d‖_inf <= 1/k, from their definitions.
+"""D, P and d_t of SS09, Sec. 5.1, for f the indicator of ‖d‖_∞ ≤ 1/k, from their definitions.
 
 Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
 one row a round.
@@ -72,7 +72,7 @@ class Run:
 
 
 def distribution(u: Array, k: float, beta: float) -> Array:
-    """Return argmin over d in the simplex, d <= 1/k, of <u, d> + βh(d).
+    """Return argmin over d in the simplex, d ≤ 1/k, of <u, d> + βh(d).
 
     Its Lagrange conditions: d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped entries, these
     being those of least margin, is tried in turn.
@@ -127,7 +127,7 @@ def margin(u: Array, k: float) -> Array:
 
 
 def primal(A: Array, d: Array, beta: float) -> Array:
-    """Return P(d) = f(d) + βh(d) + ‖Aᵀd‖_inf for d within the cap."""
+    """Return P(d) = f(d) + βh(d) + ‖Aᵀd‖_∞ for d within the cap."""
     found: Array = beta * entropy(d) + np.max(np.abs(d @ A), axis=-1)
     return found
 

@@ -65,7 +65,7 @@ def _run(x: Instance) -> tuple[list[_Round], int]:
     "Eq. 13",
     "The totally corrective update gains at least what the step of Fig. 1 would gain.",
     formula="max {D(w): ‖w‖_1 ≤ 1, w_i = 0 ∀ i ∉ {j_1, ..., j_t}} ≥ D(w_t + η_t(e^{j_t} − w_t))",
-    given="f the indicator of ‖d‖_inf ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
     trials=20,
 )
@@ -87,7 +87,7 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
     "Sec. 5.2, after Eq. 13",
     "Lemma 12 and the bound of Theorem 9 hold for the totally corrective update as well.",
     formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
-    given="f the indicator of ‖d‖_inf ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
     trials=20,
 )

@@ -29,7 +29,7 @@ POINTS = Space(
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, and leave x out unless it is positive."""
+    """Return γ = inf over φ ≥ 0 of ‖Aᵀφ‖_∞/‖φ‖_1, and leave x out unless it is positive."""
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
@@ -45,7 +45,7 @@ def weak_learnability(x: Instance) -> Bracket:
     counterexamples=[{"A": [[1]], "w": [0], "h": [1]}],
 )
 def gradient_as_printed(x: Instance) -> Slack:
-    """g is the gradient of a convex f at w only if f(w + h) >= f(w) + <g, h> for every h.
+    """g is the gradient of a convex f at w only if f(w + h) ≥ f(w) + <g, h> for every h.
 
     The chain rule gives −Aᵀ∇L(−Aw): the sign of the inner function is lost.
     """
@@ -103,16 +103,16 @@ def _descent(x: Instance, sign: float) -> Iterator[Slack]:
 @SOURCE.claim(
     "vertex",
     "The algorithm, simplified",
-    "The maximum over the l1 ball is attained at a coordinate with a sign.",
+    "The maximum over the ℓ1 ball is attained at a coordinate with a sign.",
     formula="max {<g, v> : ‖v‖_1 ≤ 1} = r g_j, j = argmax |g_j|, r = sgn g_j",
     space=Space(sizes={"n": (1, 8)}, g=Vector("n", -3, 3)),
 )
 def vertex(x: Instance) -> Iterator[Slack]:
-    """Hölder: <g, v> <= ‖g‖_inf ‖v‖_1, with equality at r e_j. Tried at 50 points of the sphere."""
+    """Hölder: <g, v> ≤ ‖g‖_∞ ‖v‖_1, with equality at r e_j. Tried at 50 points of the sphere."""
     j = int(np.argmax(np.abs(x.g)))
     v = np.zeros(x.g.size)
     v[j] = np.sign(x.g[j])
-    yield equal(Fraction(x.g @ v), Fraction(np.abs(x.g).max()), "<g, r e_j>, ‖g‖_inf")
+    yield equal(Fraction(x.g @ v), Fraction(np.abs(x.g).max()), "<g, r e_j>, ‖g‖_∞")
     for other in x.rng.dirichlet(np.full(x.g.size, 0.3), 50):
         signed = other * x.rng.choice([-1.0, 1.0], x.g.size)
         yield at_most(x.g @ signed, x.g @ v, "<g, v>, <g, r e_j>")
@@ -150,7 +150,7 @@ def hessian(x: Instance) -> Iterator[Slack]:
     """The factor 1/n of L is lost.
 
     With the Hessian H, f(w + h) − 2f(w) + f(w − h) lies between hᵀHh and hᵀHh · 2(cosh b − 1)/b²,
-    b = ‖Ah‖_inf, since cosh s − 1 >= s²/2 and (cosh s − 1)/s² increases.
+    b = ‖Ah‖_∞, since cosh s − 1 ≥ s²/2 and (cosh s − 1)/s² increases.
     """
     yield from _second_difference(x, x.A.T @ np.diag(np.exp(-(x.A @ x.w))) @ x.A)
 
@@ -202,9 +202,9 @@ CLASHES = Space(
     trials=200,
 )
 def strong_convexity(x: Instance) -> Iterator[Slack]:
-    """With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) >= exp(μ‖w‖_1)/n.
+    """With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n.
 
-    So f <= 1 bounds ‖w‖_1 by R = log(n)/μ, there ∇²f >= exp(−R)/n · AᵀA, and A has no kernel. On
+    So f ≤ 1 bounds ‖w‖_1 by R = log(n)/μ, there ∇²f ≥ exp(−R)/n · AᵀA, and A has no kernel. On
     the whole space there is no such constant along a v with small ‖Av‖.
     """
     mu = _least_clash(x)
@@ -215,7 +215,7 @@ def strong_convexity(x: Instance) -> Iterator[Slack]:
         yield at_least(risk(x.A, w), bound, "f(w), exp(μ‖w‖_1)/n")
     w, v = (_within(x.A, x.size * each) for each in (x.w, x.h))
     modulus = math.exp(-radius) / m * float(np.linalg.svd(x.A, compute_uv=False)[-1]) ** 2
-    yield at_most(np.abs(v).sum(), radius, "‖w‖_1 where f(w) <= 1, log(n)/μ")
+    yield at_most(np.abs(v).sum(), radius, "‖w‖_1 where f(w) ≤ 1, log(n)/μ")
     rise = risk(x.A, v) - risk(x.A, w) - float(gradient(x.A, w) @ (v - w))
     yield at_least(rise, modulus * float((v - w) @ (v - w)) / 2.0, "f(w') − f(w) − <∇f(w), w' − w>")
 

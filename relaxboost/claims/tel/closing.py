@@ -37,7 +37,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
 def bad_set(x: Instance) -> Iterator[Slack]:
     """k = ceil(1/ε) points: k − 1 at x = 1 and one at −k, all labelled 1.
 
-    Risk at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0), so that the minimiser is w <= 0 and
+    Risk at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0), so that the minimiser is w ≤ 0 and
     wrong on the k − 1, while w = 1 is wrong on one. Where 0 is also a subgradient w = 0 minimises.
     """
     loss, s = LOSSES[x.loss]

@@ -29,8 +29,8 @@ WEIGHTED = Space(
 @SOURCE.claim(
     "WLA",
     "Definition of the WLA",
-    "The best γ of the WLA is the value of the game, and the greatest l1 margin.",
-    formula="inf {‖Aᵀφ‖_inf/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
+    "The best γ of the WLA is the value of the game, and the greatest ℓ1 margin.",
+    formula="inf {‖Aᵀφ‖_∞/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -43,12 +43,12 @@ def assumption(x: Instance) -> Iterator[Slack]:
     gamma = x.optimum(Game(x.A))
     A, d, w = _exact(x.A, x.optima[-1])
     ratio = max(abs(_dot(column, d)) for column in zip(*A, strict=True)) / sum(d)
-    yield equal(ratio, gamma, "‖Aᵀφ‖_inf/‖φ‖_1 at the best φ, γ")
+    yield equal(ratio, gamma, "‖Aᵀφ‖_∞/‖φ‖_1 at the best φ, γ")
     yield equal(min(_dot(row, w) for row in A), gamma, "margin of the best w, γ")
     yield at_most(sum(map(abs, w)), 1, "‖w‖_1")
     if x.phi.sum() > 1e-3:
         other = float(np.abs(x.A.T @ x.phi).max()) / float(x.phi.sum())
-        yield at_least(other, gamma, "‖Aᵀφ‖_inf/‖φ‖_1, γ")
+        yield at_least(other, gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ")
 
 
 @SOURCE.claim(
@@ -60,7 +60,7 @@ def assumption(x: Instance) -> Iterator[Slack]:
     space=WEIGHTED,
 )
 def gordan(x: Instance) -> Iterator[Slack]:
-    """Either the best w has A w >= γ > 0, or Aᵀφ = 0 for a φ >= 0 of sum 1: then <φ, Av> = 0.
+    """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
     Each instance is decided by such a point, in fractions.
     """
@@ -69,7 +69,7 @@ def gordan(x: Instance) -> Iterator[Slack]:
     if gamma > 0:
         yield at_least(min(_dot(row, w) for row in A), Fraction(gamma), "min (Av)_i, γ")
     else:
-        yield equal(max(abs(_dot(c, d)) for c in zip(*A, strict=True)), 0, "‖Aᵀφ‖_inf")
+        yield equal(max(abs(_dot(c, d)) for c in zip(*A, strict=True)), 0, "‖Aᵀφ‖_∞")
         yield equal(sum(d), 1, "Σ φ")
         yield at_least(min(d), 0, "min φ_i")
         yield at_most(float((x.A @ x.w).min()), 0, "min (Av)_i of another v")
@@ -92,7 +92,7 @@ def _dot(a: list[Fraction] | tuple[Fraction, ...], b: list[Fraction]) -> Fractio
     "edge",
     "Remarks on the WLA, steepest descent",
     "The WLA bounds the gradient from below at every iterate, as at every other point.",
-    formula="‖Aᵀ∇L(−Aw)‖_inf ≥ γ‖∇L(−Aw)‖_1",
+    formula="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
     given="WLA with γ",
     space=Space(
         sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=RUNS.fields["t"], w=Vector("n", -2, 2)
@@ -104,13 +104,13 @@ def edge(x: Instance) -> Iterator[Slack]:
     for t, w in enumerate([x.w, np.zeros(x.w.size), *(v.w for v in adaboost(x.A, x.t, "lecture"))]):
         phi = reweighting(x.A, w)
         size = phi.sum()
-        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_inf/‖φ‖_1, γ", t or None)
+        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ", t or None)
 
 
 @SOURCE.claim(
     "ERM",
     "Remarks on the WLA, re-weighted ERM",
-    "The re-weighted ERM problem is the largest entry of the gradient.",
+    "The re-weighted ERM problem has the value ‖Aᵀ∇L‖_∞, which is at least γ‖∇L‖_1.",
     formula="max_j |Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
     given="L(v) = (1/n) Σ ℓ(v_i)",
     space=WEIGHTED,
@@ -204,10 +204,10 @@ def _normalised(phi: Array) -> Array:
     ),
 )
 def infimum(x: Instance) -> Iterator[Slack]:
-    """Along the separator v of margin γ, f(w + sv) <= e^(−sγ) f(w), and so is vᵀ∇²f v <= ‖v‖_1² f.
+    """Along the separator v of margin γ, f(w + sv) ≤ e^(−sγ) f(w), and so is vᵀ∇²f v ≤ ‖v‖_1² f.
 
-    Conversely, without WLA f >= 1/n: <φ, Av> = 0 for some distribution φ <= 1, so that
-    Σ exp(−(Av)_i) >= Σ φ_i exp(−(Av)_i) >= 1 by Jensen.
+    Conversely, without WLA f ≥ 1/n: <φ, Av> = 0 for some distribution φ ≤ 1, so that
+    Σ exp(−(Av)_i) ≥ Σ φ_i exp(−(Av)_i) ≥ 1 by Jensen.
     """
     gamma = float(x.optimum(Game(x.A)).lower)
     if gamma == 0.0:
