@@ -112,7 +112,7 @@ def _totals(claims: list[Claim], not_checked: list[Unchecked]) -> str:
 
 
 def _overview(chosen: list[Source], claims: list[Claim], not_checked: list[Unchecked]) -> str:
-    """Return how the claims of each source fare, and which of them are wrong as printed."""
+    """Return how the claims of each source fare, and which are refuted as stated."""
     lines = ["| source | holds | holds with correction | fails | not checked |"]
     lines += ["|---|---|---|---|---|"]
     wrong = []
@@ -123,7 +123,7 @@ def _overview(chosen: list[Source], claims: list[Claim], not_checked: list[Unche
         lines.append(f"| {_link(source.key)} | {' | '.join(map(str, counts))} |")
         failing = ", ".join(_link(claim.id) for claim in own if claim.counterexamples)
         if failing:
-            wrong += [f"Not true as printed: {failing}.", ""]
+            wrong += [f"Refuted as stated: {failing}.", ""]
     return "\n".join([*lines, "", *wrong])
 
 

@@ -39,7 +39,7 @@ def test_the_page_says_what_is_on_record():
     assert "Claims: 6 (holds: 4, holds with correction: 1, fails: 1)." in page
     assert "Statements not checked: 1." in page
     assert (
-        "| [MADE](#made) | 4 | 1 | 1 | 1 |\n\nNot true as printed: [MADE-trace](#made-trace), "
+        "| [MADE](#made) | 4 | 1 | 1 | 1 |\n\nRefuted as stated: [MADE-trace](#made-trace), "
         in page
     )
     assert r"| Theorem 1 \| rate | The loss is &lt;at most> its bound & `falls`. |" in page
