@@ -440,6 +440,7 @@ class TestRegistry:
         [
             ("x = 1", r"mine\.py defines no claims; it needs a Source"),
             ("import relaxboost.claims.ss09 as s\nS = s.SOURCE", "defines no claims"),
+            ("from relaxboost.claims.rds04 import SOURCE", "defines no claims"),
             ("x = 1\ny = (", r"mine\.py:2: SyntaxError: "),
             ("x = 1\n\nimport nothing_of_that_name", r"mine\.py:3: ModuleNotFoundError: No module"),
             ("def f():\n    return 1 / 0\nf()", r"mine\.py:2: ZeroDivisionError: division by zero"),
