@@ -1,4 +1,4 @@
-"""Runs of boosters, round by round, as claims about algorithms look at them."""
+"""Runs of SS09 Fig. 1, round by round; those of AdaBoost are in `votes`."""
 
 from __future__ import annotations
 
@@ -106,35 +106,3 @@ def beta(m: int, epsilon: float) -> float:
 def smoothed(game: Game, epsilon: float) -> Game:
     """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
-
-
-@dataclass(frozen=True)
-class Vote:
-    """A round of AdaBoost, when its column has been given a weight."""
-
-    number: int
-    loss: float
-    """The exponential loss (1/m) Σ exp(−(Aw)_i), w not normalised."""
-    error: float
-    """The share of examples with a margin <= 0."""
-    w: Vector
-
-
-def adaboost(matrix: Vector, n_rounds: int) -> list[Vote]:
-    """Run AdaBoost for some rounds, or until a column has edge 1.
-
-    A column, or its negative, of largest edge r under d, the first of them if several, gets
-    weight ½ log((1 + r)/(1 − r)), and d is in proportion to exp(−Aw).
-    """
-    w, trace = np.zeros(matrix.shape[1]), []
-    for t in range(1, n_rounds + 1):
-        u = matrix @ w
-        d = np.exp(-(u - u.min()))
-        edges = d @ matrix / d.sum()
-        j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
-        if abs(edges[j]) >= 1.0 - 1e-12:
-            break
-        w[j] += math.atanh(edges[j])
-        u = matrix @ w
-        trace.append(Vote(t, float(np.mean(np.exp(-u))), float(np.mean(u <= 1e-12)), w.copy()))
-    return trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -89,6 +90,25 @@ def _looked_at(game: Game, update: AdaBoost, steps: int) -> Iterator[tuple[State
         yield state, w, votes.raw, votes.log_risk
         if state.round > steps:
             return
+
+
+def adaboost_by_hand(A: Vector, steps: int) -> list[Vector]:
+    """Return w_1, w_2, ... of AdaBoost with artanh γ_t, in NumPy: nothing of the package is in it.
+
+    Of several columns with the largest edge it takes the first, to rounding. It ends before a
+    column of edge 1, and goes on, without moving, where all edges are zero.
+    """
+    w, found = np.zeros(A.shape[1]), []
+    for _ in range(steps):
+        u = A @ w
+        d = np.exp(-(u - u.min()))
+        edges = d @ A / d.sum()
+        j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
+        if abs(edges[j]) >= 1.0 - 1e-12:
+            break
+        w[j] += math.atanh(edges[j])
+        found.append(w.copy())
+    return found
 
 
 def risk(A: Vector, w: Vector) -> float:
