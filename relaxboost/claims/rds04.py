@@ -9,20 +9,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Distribution
+from relaxboost.claims.arrays import Distribution, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
-from relaxboost.claims.votes import (
-    Cycle,
-    Separable,
-    adaboost,
-    cycle,
-    risk,
-)
+from relaxboost.claims.votes import RUNS, Cycle, Separable, adaboost, cycle, risk, weak_learnability
 from relaxboost.game import Game
 
 Array = NDArray[np.float64]
@@ -62,7 +55,7 @@ Ties, of which the first column is taken, are met in rounds 1 and 9 only.
 """
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
-LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=RUNS.fields["A"], t=Whole(1, 60))
+LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
 STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
 
 
@@ -249,7 +242,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
     "AdaBoost obtains half of the optimal margin.",
     formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
     given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=RUNS.fields["A"]),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix()),
     trials=60,
 )
 def half(x: Instance) -> Iterator[Slack]:

@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 from relaxboost.boosters.adaboost import AdaBoost, AdaBoostStar, Votes
 from relaxboost.boosters.rounds import State, rounds
 from relaxboost.claims.arrays import Matrix
-from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.fields import Rng, Sizes, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, assume
+from relaxboost.claims.spaces import Space
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 
 Vector = NDArray[np.float64]
+
+RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
+"""Games, and how many rounds are played."""
 
 BURN_IN = 600
 """Rounds after which a cycle is looked for."""
@@ -109,6 +115,13 @@ def adaboost_by_hand(A: Vector, steps: int) -> list[Vector]:
         w[j] += math.atanh(edges[j])
         found.append(w.copy())
     return found
+
+
+def weak_learnability(x: Instance) -> Bracket:
+    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, and leave x out unless it is positive."""
+    gamma = x.optimum(Game(x.A))
+    assume(gamma.lower > 0)
+    return gamma
 
 
 def risk(A: Vector, w: Vector) -> float:

@@ -13,26 +13,25 @@ from numpy.typing import NDArray
 from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import adaboost, gradient, reweighting, risk
+from relaxboost.claims.votes import (
+    RUNS,
+    adaboost,
+    gradient,
+    reweighting,
+    risk,
+    weak_learnability,
+)
 from relaxboost.game import Game
 from relaxboost.outer import Simplex
 
 Array = NDArray[np.float64]
 
-RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 POINTS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), h=Vector("n", -1, 1)
 )
-
-
-def weak_learnability(x: Instance) -> Bracket:
-    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, and leave x out unless it is positive."""
-    gamma = x.optimum(Game(x.A))
-    assume(gamma.lower > 0)
-    return gamma
 
 
 @SOURCE.claim(

@@ -11,9 +11,8 @@ from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import adaboost, gradient, reweighting, risk
+from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 Array = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance, Optimum
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import adaboost, reweighting, risk
+from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game import Game
 
 Array = NDArray[np.float64]
@@ -94,9 +94,7 @@ def _dot(a: list[Fraction] | tuple[Fraction, ...], b: list[Fraction]) -> Fractio
     "The WLA bounds the gradient from below at every iterate, as at every other point.",
     formula="‖Aᵀ∇L(−Aw)‖_inf ≥ γ‖∇L(−Aw)‖_1",
     given="WLA with γ",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=RUNS.fields["t"], w=Vector("n", -2, 2)
-    ),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
 def edge(x: Instance) -> Iterator[Slack]:
     """φ = ∇L(−Aw) in the definition of the WLA. AdaBoost drives φ towards the minimiser."""
@@ -199,9 +197,7 @@ def _normalised(phi: Array) -> Array:
     "The WLA implies inf L(−Aw) = 0, which is not attained, and rules out strong convexity.",
     formula="Av > 0 ⇒ inf_w L(−Aw) = 0 < L(−Aw) for every w, and vᵀ∇²f(w + sv)v → 0",
     given="L with ℓ = exp",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=RUNS.fields["t"]
-    ),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
 def infimum(x: Instance) -> Iterator[Slack]:
     """Along the separator v of margin γ, f(w + sv) <= e^(−sγ) f(w), and so is vᵀ∇²f v <= ‖v‖_1² f.
