@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Distribution, Matrix
+from relaxboost.claims.arrays import Array, Distribution, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance
@@ -17,8 +16,6 @@ from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most,
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.votes import RUNS, Cycle, Separable, adaboost, cycle, risk, weak_learnability
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 SOURCE = Source(
     "RDS04",

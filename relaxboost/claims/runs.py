@@ -7,15 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.corrective import Corrective
 from relaxboost.boosters.rounds import State, rounds
+from relaxboost.claims.arrays import Array
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Round:
     """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
 
     number: int
-    w: Vector
-    d: Vector
+    w: Array
+    d: Array
     gap: float
     """<d_t, A(e_j − w_t)>, what the figure tests."""
     lower: float

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.solving import solve
-from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.arrays import Array, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
@@ -17,8 +16,6 @@ from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.votes import adaboost_star
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 SOURCE = Source(
     "RW05",

@@ -13,12 +13,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.ss09.sides import optimal_value
-
-Array = NDArray[np.float64]
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""

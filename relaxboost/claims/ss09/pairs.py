@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import logsumexp, xlogy
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
 from relaxboost.claims.ss09.sides import optimal_value, solved
 from relaxboost.game import Game
 from relaxboost.relaxations import KLPenalty
 
-Vector = NDArray[np.float64]
-Value = Callable[[Instance, Vector], float]
+Value = Callable[[Instance, Array], float]
 
 _EDGE = 1e-12
 """How far a point may be outside of a domain by rounding; what it is worth is within the error
@@ -35,7 +34,7 @@ class Pair:
     f_star: Value
     g: Value
     g_star: Value
-    points: Callable[[Instance], tuple[Vector, Vector]]
+    points: Callable[[Instance], tuple[Array, Array]]
     """A d of dom(f) and a w of dom(g*), made of those drawn."""
 
 
@@ -43,11 +42,11 @@ def _inside(condition: Any) -> float:
     return 0.0 if bool(np.all(condition)) else math.inf
 
 
-def _simplex(d: Vector) -> float:
+def _simplex(d: Array) -> float:
     return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _EDGE)
 
 
-def _distribution(d: Vector) -> Vector:
+def _distribution(d: Array) -> Array:
     size = np.abs(d)
     return size / size.sum() if size.sum() > 0.0 else np.full(d.size, 1.0 / d.size)
 
@@ -57,7 +56,7 @@ def cap(m: int) -> int:
     return (m + 1) // 2
 
 
-def _capped(d: Vector) -> Vector:
+def _capped(d: Array) -> Array:
     d, m = _distribution(d), d.size
     if d.max() <= 1.0 / cap(m):
         return d
@@ -65,11 +64,11 @@ def _capped(d: Vector) -> Vector:
     return share * d + (1.0 - share) / m
 
 
-def _shorter(w: Vector, order: float) -> Vector:
+def _shorter(w: Array, order: float) -> Array:
     return w / max(1.0, float(np.linalg.norm(w, order)))
 
 
-def _into_programs(x: Instance) -> tuple[Vector, Vector]:
+def _into_programs(x: Instance) -> tuple[Array, Array]:
     """Scale d up until Aᵀd >= c, w down until −Aw <= b, as far as that is possible."""
     d, w = np.abs(x.d), -np.abs(x.w)
     reached, used = d @ x.A, -x.A @ w
@@ -144,12 +143,12 @@ def strong(x: Instance) -> tuple[Bracket, Bracket, bool]:
     return solved(left), solved(right), True
 
 
-def _averages(A: Vector) -> Vector:
+def _averages(A: Array) -> Array:
     m = len(A)
     return np.array([A[list(s)].mean(0) for s in itertools.combinations(range(m), cap(m))])
 
 
-def _largest_least(rows: Vector, order: float) -> float:
+def _largest_least(rows: Array, order: float) -> float:
     """Return max over ‖w‖ <= 1 of min (rows w), with w = p − q and p, q >= 0."""
     count, n = rows.shape
     cost = np.append(np.zeros(2 * n), -1.0)
@@ -161,7 +160,7 @@ def _largest_least(rows: Vector, order: float) -> float:
     return -_program(cost, matrix, bounds, ranges)
 
 
-def _least_norm(A: Vector, upper: float, order: float) -> float:
+def _least_norm(A: Array, upper: float, order: float) -> float:
     """Return min over d in the simplex, d <= upper, of the norm of dᵀA."""
     m, n = A.shape
     slots = 1 if order == math.inf else n

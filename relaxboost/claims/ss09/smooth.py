@@ -10,17 +10,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.arrays import Array, Matrix
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.runs import Round, beta, fig1, smoothed
 from relaxboost.claims.spaces import Space
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
-
-Array = NDArray[np.float64]
 
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)

@@ -8,9 +8,8 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
@@ -26,8 +25,6 @@ from relaxboost.claims.votes import (
 )
 from relaxboost.game import Game
 from relaxboost.outer import Simplex
-
-Array = NDArray[np.float64]
 
 POINTS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), h=Vector("n", -1, 1)

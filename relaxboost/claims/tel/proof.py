@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_most, equal
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
-
-Array = NDArray[np.float64]
 
 PAIRS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), v=Vector("n", -2, 2)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.fields import Choice, Whole
@@ -23,8 +22,6 @@ from relaxboost.claims.votes import (
     risk,
     weak_learnability,
 )
-
-Array = NDArray[np.float64]
 
 _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
 

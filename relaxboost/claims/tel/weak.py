@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance, Optimum
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
@@ -17,8 +16,6 @@ from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 GAMES = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix())
 WEIGHTED = Space(
