@@ -13,9 +13,9 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import dot, exactly, in_l1_ball, largest_edge, on_simplex, optimum
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.pairs import PAIRS, strong
-from relaxboost.claims.ss09.sides import dot, edge, exactly, in_l1_ball, on_simplex, optimum
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 
@@ -54,11 +54,11 @@ def learnability(x: Instance) -> Iterator[Slack]:
     A = exactly(x.A)
     m = len(A)
     gamma, best, _ = optimum(x, Game(x.A))
-    yield equal(edge(A, best), gamma, "attained")
+    yield equal(largest_edge(A, best), gamma, "attained")
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
     for name, d in (("the d drawn", exactly(x.d)), ("uniform d", exactly(np.ones(m)))):
-        yield at_least(edge(A, on_simplex(d)), gamma, name)
+        yield at_least(largest_edge(A, on_simplex(d)), gamma, name)
     for i in range(m):
         yield at_least(max(abs(A[i])), gamma, f"all weight on example {i + 1}")
 

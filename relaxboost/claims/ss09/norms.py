@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.ss09.sides import optimal_value
+from relaxboost.claims.sides import optimal_value
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""

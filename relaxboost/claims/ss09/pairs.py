@@ -15,7 +15,7 @@ from scipy.special import logsumexp, xlogy
 from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
-from relaxboost.claims.ss09.sides import optimal_value, solved
+from relaxboost.claims.sides import optimal_value, optimum, solved
 from relaxboost.game import Game
 from relaxboost.relaxations import KLPenalty
 
@@ -192,11 +192,8 @@ def _squares(x: Instance) -> tuple[Bracket, Bracket]:
 def _entropy(x: Instance) -> tuple[Bracket, Bracket]:
     """The points come from the game with f = Σ d log(m d), the values from the formulas here."""
     pair = PAIRS["entropy and max norm"]
-    x.optimum(Game(x.A, KLPenalty(1)))
-    d, (support, coefficients) = x.optima[-1].d, x.optima[-1].w
-    d, w = _distribution(np.asarray(d, dtype=np.float64)), np.zeros(x.A.shape[1])
-    w[list(support)] = coefficients
-    w = _shorter(w, 1)
+    _, best_d, best_w = optimum(x, Game(x.A, KLPenalty(1)))
+    d, w = _distribution(best_d.astype(np.float64)), _shorter(best_w.astype(np.float64), 1)
     left = -pair.f_star(x, -x.A @ w) - pair.g_star(x, w)
     return solved(left), solved(pair.f(x, d) + pair.g(x, d @ x.A))
 

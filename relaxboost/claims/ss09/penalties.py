@@ -12,7 +12,7 @@ from relaxboost.claims.arrays import Array
 from relaxboost.claims.fields import Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
-from relaxboost.claims.ss09.sides import optimum
+from relaxboost.claims.sides import optimum
 from relaxboost.game import Game
 from relaxboost.relaxations import (
     Capped,

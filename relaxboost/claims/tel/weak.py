@@ -10,8 +10,9 @@ import numpy as np
 
 from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.fields import Whole
-from relaxboost.claims.instance import Instance, Optimum
+from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import exactly, largest_edge, optimum
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
@@ -37,11 +38,10 @@ def assumption(x: Instance) -> Iterator[Slack]:
     Both sides are attained by the points of the certificate, in fractions. Without a separator the
     margin is 0, at w = 0.
     """
-    gamma = x.optimum(Game(x.A))
-    A, d, w = _exact(x.A, x.optima[-1])
-    ratio = max(abs(_dot(column, d)) for column in zip(*A, strict=True)) / sum(d)
-    yield equal(ratio, gamma, "‖Aᵀφ‖_inf/‖φ‖_1 at the best φ, γ")
-    yield equal(min(_dot(row, w) for row in A), gamma, "margin of the best w, γ")
+    A = exactly(x.A)
+    gamma, d, w = optimum(x, Game(x.A))
+    yield equal(largest_edge(A, d) / sum(d), gamma, "‖Aᵀφ‖_inf/‖φ‖_1 at the best φ, γ")
+    yield equal(min(A @ w), gamma, "margin of the best w, γ")
     yield at_most(sum(map(abs, w)), 1, "‖w‖_1")
     if x.phi.sum() > 1e-3:
         other = float(np.abs(x.A.T @ x.phi).max()) / float(x.phi.sum())
@@ -61,28 +61,15 @@ def gordan(x: Instance) -> Iterator[Slack]:
 
     Each instance is decided by such a point, in fractions.
     """
-    gamma = x.optimum(Game(x.A)).lower
-    A, d, w = _exact(x.A, x.optima[-1])
-    if gamma > 0:
-        yield at_least(min(_dot(row, w) for row in A), Fraction(gamma), "min (Av)_i, γ")
+    A = exactly(x.A)
+    gamma, d, w = optimum(x, Game(x.A))
+    if gamma.lower > 0:
+        yield at_least(min(A @ w), Fraction(gamma.lower), "min (Av)_i, γ")
     else:
-        yield equal(max(abs(_dot(c, d)) for c in zip(*A, strict=True)), 0, "‖Aᵀφ‖_inf")
+        yield equal(largest_edge(A, d), 0, "‖Aᵀφ‖_inf")
         yield equal(sum(d), 1, "Σ φ")
         yield at_least(min(d), 0, "min φ_i")
         yield at_most(float((x.A @ x.w).min()), 0, "min (Av)_i of another v")
-
-
-def _exact(A: Array, found: Optimum) -> tuple[list[list[Fraction]], list[Fraction], list[Fraction]]:
-    """Return A, and the φ and the w of a certificate, in fractions."""
-    support, coefficients = found.w
-    w = [Fraction(0)] * A.shape[1]
-    for j, c in zip(support, coefficients, strict=True):
-        w[j] = Fraction(c)
-    return [[Fraction(a) for a in row] for row in A.tolist()], [Fraction(p) for p in found.d], w
-
-
-def _dot(a: list[Fraction] | tuple[Fraction, ...], b: list[Fraction]) -> Fraction:
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
 
 
 @SOURCE.claim(
@@ -202,12 +189,12 @@ def infimum(x: Instance) -> Iterator[Slack]:
     Conversely, without WLA f >= 1/n: <φ, Av> = 0 for some distribution φ <= 1, so that
     Σ exp(−(Av)_i) >= Σ φ_i exp(−(Av)_i) >= 1 by Jensen.
     """
-    gamma = float(x.optimum(Game(x.A)).lower)
+    rho, _, w = optimum(x, Game(x.A))
+    gamma = float(rho.lower)
     if gamma == 0.0:
         yield at_least(risk(x.A, x.w), 1.0 / len(x.A), "L(−Aw), 1/n")
         return
-    _, _, exact = _exact(x.A, x.optima[-1])
-    v = np.array([float(c) for c in exact])
+    v = w.astype(np.float64)
     there = x.w + x.s * v
     most = math.exp(-x.s * gamma) * risk(x.A, x.w)
     yield at_most(risk(x.A, there), most, "f(w + sv), e^(−sγ) f(w)")

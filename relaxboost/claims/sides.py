@@ -1,4 +1,4 @@
-"""The two sides of the paper's equations at given points, in fractions where the data are exact."""
+"""The sides of equations at given points, in fractions where the data are exact."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
     return bracket, exactly(found.d), w
 
 
-def edge(A: Exact, d: Exact) -> Any:
+def largest_edge(A: Exact, d: Exact) -> Any:
     """Return max_j |(dᵀA)_j|."""
     return max(abs(e) for e in d @ A)
 
