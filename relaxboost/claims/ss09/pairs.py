@@ -21,7 +21,7 @@ from relaxboost.relaxations import KLPenalty
 
 Value = Callable[[Instance, Array], float]
 
-_EDGE = 1e-12
+_OUTSIDE = 1e-12
 """How far a point may be outside of a domain by rounding; what it is worth is within the error
 granted to floats."""
 
@@ -43,7 +43,7 @@ def _inside(condition: Any) -> float:
 
 
 def _simplex(d: Array) -> float:
-    return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _EDGE)
+    return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _OUTSIDE)
 
 
 def _distribution(d: Array) -> Array:
@@ -82,11 +82,11 @@ PAIRS: dict[str, Pair] = {
         f=lambda x, d: _simplex(d),
         f_star=lambda x, t: float(t.max()),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _EDGE),
+        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
     "capped simplex and sum norm": Pair(
-        f=lambda x, d: _simplex(d) + _inside(d <= 1.0 / cap(d.size) + _EDGE),
+        f=lambda x, d: _simplex(d) + _inside(d <= 1.0 / cap(d.size) + _OUTSIDE),
         f_star=lambda x, t: float(np.sort(t)[-cap(t.size) :].mean()),
         g=lambda x, v: float(np.abs(v).sum()),
         g_star=lambda x, w: _inside(np.abs(w) <= 1.0),
@@ -103,19 +103,19 @@ PAIRS: dict[str, Pair] = {
         f=lambda x, d: _simplex(d) + float(xlogy(d, np.maximum(d, 0.0)).sum()),
         f_star=lambda x, t: float(logsumexp(t)),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _EDGE),
+        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
     "linear programs": Pair(
         f=lambda x, d: float(np.abs(x.b) @ d) + _inside(d >= 0.0),
-        f_star=lambda x, t: _inside(t <= np.abs(x.b) + _EDGE),
-        g=lambda x, v: _inside(v >= x.c - _EDGE),
+        f_star=lambda x, t: _inside(t <= np.abs(x.b) + _OUTSIDE),
+        g=lambda x, v: _inside(v >= x.c - _OUTSIDE),
         g_star=lambda x, w: float(x.c @ w) + _inside(w <= 0.0),
         points=_into_programs,
     ),
     "Euclidean norms": Pair(
         f=lambda x, d: float(np.linalg.norm(d - x.b)),
-        f_star=lambda x, t: float(x.b @ t) + _inside(np.linalg.norm(t) <= 1.0 + _EDGE),
+        f_star=lambda x, t: float(x.b @ t) + _inside(np.linalg.norm(t) <= 1.0 + _OUTSIDE),
         g=lambda x, v: float(np.abs(v - x.c).sum()),
         g_star=lambda x, w: float(x.c @ w) + _inside(np.abs(w) <= 1.0),
         points=lambda x: (x.d, x.w / max(1.0, float(np.linalg.norm(x.A @ x.w)))),

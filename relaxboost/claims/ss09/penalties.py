@@ -13,6 +13,7 @@ from relaxboost.claims.fields import Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
 from relaxboost.claims.sides import optimum
+from relaxboost.claims.ss09.strong import dual
 from relaxboost.game import Game
 from relaxboost.relaxations import (
     Capped,
@@ -23,7 +24,7 @@ from relaxboost.relaxations import (
     Relaxation,
 )
 
-_EDGE = 1e-9
+_OUTSIDE = 1e-9
 """Relative distance by which a d of a numerical solver may be outside of a ball."""
 
 
@@ -54,14 +55,10 @@ def _size(d: Array, p: float) -> float:
     return float(np.linalg.norm(d, p))
 
 
-def _dual(p: float) -> float:
-    return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
-
-
 def _ball(p: float) -> Penalty:
     return Penalty(
-        f=lambda d, s: _inside(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _EDGE)),
-        f_star=lambda t, s: _radius(t.size, p, s) * _size(t, _dual(p)),
+        f=lambda d, s: _inside(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _OUTSIDE)),
+        f_star=lambda t, s: _radius(t.size, p, s) * _size(t, dual(p)),
         relaxation=lambda m, s: NormBall(p, _radius(m, p, s)),
     )
 
@@ -69,7 +66,7 @@ def _ball(p: float) -> Penalty:
 def _norm(p: float) -> Penalty:
     return Penalty(
         f=lambda d, s: (0.1 + s) * _size(d, p),
-        f_star=lambda t, s: _inside(_size(t, _dual(p)) <= 0.1 + s),
+        f_star=lambda t, s: _inside(_size(t, dual(p)) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(p, 0.1 + s),
     )
 

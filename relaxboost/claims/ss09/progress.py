@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.smooth import (
@@ -19,6 +19,7 @@ from relaxboost.claims.ss09.smooth import (
     distribution,
     entropy,
     game,
+    least_gain,
     margin,
     primal,
     smooth,
@@ -177,9 +178,7 @@ def gain(x: Instance) -> Iterator[Slack]:
     for t, step in enumerate(np.diff(run.D)):
         left = most - float(run.D[t])
         yield at_most(left, 1.0, "ε_t ≤ 1", t + 1)
-        low, high = max(0.0, float(left.lower)), float(left.upper)
-        right = Bracket(low * low, high * high) * (run.beta / 8.0)
-        yield at_most(right, float(step), "βε_t²/8", t + 1)
+        yield at_most(least_gain(left, run.beta), float(step), "βε_t²/8", t + 1)
 
 
 @SOURCE.claim(
