@@ -14,7 +14,16 @@ from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.votes import RUNS, Cycle, Separable, adaboost, cycle, risk, weak_learnability
+from relaxboost.claims.votes import (
+    RUNS,
+    Cycle,
+    Separable,
+    adaboost,
+    all_signs,
+    cycle,
+    risk,
+    weak_learnability,
+)
 from relaxboost.game import Game
 
 SOURCE = Source(
@@ -287,5 +296,5 @@ def training_error(x: Instance) -> Iterator[Slack]:
         yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
         yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
         yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)
-        if set(np.abs(x.A).ravel().tolist()) == {1.0}:
+        if all_signs(x.A):
             yield equal(found, product, "the same, entries ±1", vote.number)

@@ -181,6 +181,11 @@ def cycle(A: Array, d: Array) -> Cycle | None:
     return None
 
 
+def all_signs(A: Array) -> bool:
+    """Return whether every entry is 1 or −1."""
+    return bool((np.abs(A) == 1.0).all())
+
+
 class Signs(Matrix):
     """A matrix of ±1, as weak hypotheses that predict labels give it."""
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.arrays import Array
-from relaxboost.claims.measure import Bracket
 
 Exact = list[Fraction]
 
@@ -32,12 +31,6 @@ def distribution(values: Iterable[Any]) -> Exact:
 def inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
     """Return <a, b>."""
     return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def near(value: float, tolerance: float = 1e-9) -> Bracket:
-    """Return a bracket for a number that is computed to a tolerance, relative where it is large."""
-    error = tolerance * max(1.0, abs(value))
-    return Bracket(value - error, value + error)
 
 
 def softmax(theta: Array) -> Array:
@@ -75,7 +68,7 @@ def level(theta: Array, nu: float) -> float:
     return float(high)
 
 
-def capped(theta: Array, nu: float) -> Array:
+def projected_softmax(theta: Array, nu: float) -> Array:
     """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread."""
     return np.exp(np.minimum(math.log(nu), theta + level(theta, nu)))
 

@@ -13,8 +13,8 @@ from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta, fig1
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import near
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run, distribution, entropy, within
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual

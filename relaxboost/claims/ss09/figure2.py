@@ -13,8 +13,9 @@ from relaxboost.claims.arrays import Distribution, Vector
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import capped, distribution, near, projected, softmax
+from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.projections import capped_distribution
 
@@ -187,7 +188,7 @@ def _accurate(d: Any, x: Instance, mass: float) -> Iterator[Slack]:
     yield equal(mass, near(1.0), "mass")
     if abs(mass - 1.0) > 1e-9:
         return
-    for weight, right in zip(d, capped(x.theta, 1.0 / x.k), strict=True):
+    for weight, right in zip(d, projected_softmax(x.theta, 1.0 / x.k), strict=True):
         yield equal(float(weight), near(right), "d_t and the solution of Eq. 14")
 
 

@@ -16,13 +16,13 @@ from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import (
     Exact,
     avg_min,
-    capped,
     dot,
     exactly,
     in_l1_ball,
     largest_edge,
     on_simplex,
     optimum,
+    under_cap,
 )
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.source import SOURCE
@@ -95,8 +95,8 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
     yield at_most(max(best), Fraction(1, x.k), "largest weight")
-    yield at_least(largest_edge(A, capped(exactly(x.d), x.k)), rho, "the d drawn")
-    yield at_least(largest_edge(A, capped(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
+    yield at_least(largest_edge(A, under_cap(exactly(x.d), x.k)), rho, "the d drawn")
+    yield at_least(largest_edge(A, under_cap(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
 
 
 @SOURCE.claim(
@@ -114,7 +114,7 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
     vertices = itertools.combinations(theta, k)
     yield equal(max(sum(chosen) / Fraction(k) for chosen in vertices), formula, "vertices")
-    yield at_most(dot(capped(exactly(x.d), k), theta), formula, "the d drawn")
+    yield at_most(dot(under_cap(exactly(x.d), k), theta), formula, "the d drawn")
 
 
 @SOURCE.claim(
@@ -132,7 +132,7 @@ def dual_of_caps(x: Instance) -> Slack:
     margins = sorted(A @ in_l1_ball(exactly(x.w)), reverse=True)
     m, k = len(margins), x.k
     left = sum(margins[m - j - 1] for j in range(k)) / Fraction(k)
-    return at_most(left, largest_edge(A, capped(exactly(x.d), k)), "average and edge")
+    return at_most(left, largest_edge(A, under_cap(exactly(x.d), k)), "average and edge")
 
 
 @SOURCE.claim(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relaxboost.claims.arrays import Array
-from relaxboost.claims.ss09.exact import capped, entropy, level, softmax
+from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
 
 _P = 1.5
 
@@ -114,7 +114,7 @@ def _binary_entropy(d: Array) -> float:
 KINDS: dict[str, Strong] = {
     "relative entropy": Strong(1.0, 1, onto_simplex, entropy, _log_mean_exp, softmax),
     "relative entropy under a cap": Strong(
-        1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: capped(t, _cap(len(t)))
+        1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: projected_softmax(t, _cap(len(t)))
     ),
     "half square on the simplex": Strong(
         1.0, 2, onto_simplex, _square, _square_conjugate, _nearest_on_simplex
