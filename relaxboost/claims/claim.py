@@ -61,7 +61,7 @@ class Unchecked:
     reason: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Claim:
     """A claim of a source. Made by `Source.claim`; corrections by `corrected`.
 
@@ -100,6 +100,9 @@ class Claim:
     resolution: float = 1e-7
     trials: int = 100
     file: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<Claim {self.id}: {self.status}>"
 
     @property
     def status(self) -> str:

@@ -428,6 +428,9 @@ class TestRegistry:
         assert [claim.id for claim in chosen] == ["SS09-T9", "SS09-T9-rounds"]
         assert claims.select([], claims.all()) == claims.all()
 
+    def test_a_claim_is_shown_in_a_line(self):
+        assert repr(claims.get("SS09-T9")) == "<Claim SS09-T9: holds with correction>"
+
     def test_one_id_one_claim(self):
         source = Source("TOY", "")
         space = Space(x=Real(0, 1))
