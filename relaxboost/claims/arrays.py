@@ -28,6 +28,8 @@ class _Entries(Field):
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
+        if not self.low <= self.high:
+            raise InputError(f"entries need low <= high, got low = {low}, high = {high}")
 
     def _shape(self, sizes: Sizes) -> tuple[int, ...]:
         return tuple(int(sizes[axis]) for axis in self.axes)

@@ -48,7 +48,13 @@ class Statement:
     def measure(self, x: Instance) -> tuple[Slack, ...]:
         """Return the slack of each inequality of an instance, in order; `Vacuous` if none is."""
         found = self.check(x)
-        return (found,) if isinstance(found, Slack) else tuple(found)
+        slacks = tuple(found) if isinstance(found, Iterable) else (found,)
+        for slack in slacks:
+            if not isinstance(slack, Slack):
+                raise InputError(
+                    f"a check returns or yields at_most, at_least or equal, not {slack!r}"
+                )
+        return slacks
 
 
 @dataclass(frozen=True)
@@ -197,6 +203,11 @@ class Source:
         id = f"{self.key}-{name}"
         if id in self.claims:
             raise InputError(f"there is a claim {id} already")
+        for number, spelled in enumerate(counterexamples, 1):
+            try:
+                space.read(spelled)
+            except InputError as error:
+                raise InputError(f"counterexample {number} of {id}: {error}") from None
 
         def make(check: Check) -> Claim:
             stated = Statement(words, formula, check)

@@ -38,6 +38,11 @@ class Space:
         unknown = set(sizes or {}) - axes
         if unknown:
             raise InputError(f"no field has an axis {', '.join(sorted(unknown))}; axes: {axes}")
+        for axis, (least, most) in self.sizes.items():
+            if not 1 <= least <= most:
+                raise InputError(
+                    f"sizes need 1 <= least <= largest, got {least}, {most} for {axis}"
+                )
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return a random instance; every third one is structured, the first ones are small."""

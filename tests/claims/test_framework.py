@@ -414,6 +414,31 @@ class TestVerdicts:
         with pytest.raises(InputError, match="seed must be a whole number >= 0, got -1"):
             claim.attack(10, -1)
 
+    @pytest.mark.parametrize("check", [lambda x: x.x <= 1, lambda x: [x.x <= 1], lambda x: None])
+    def test_a_check_that_measures_nothing(self, check):
+        with pytest.raises(InputError, match=r"yields at_most, at_least or equal, not (True|None)"):
+            toy(check).check()
+
+    def test_a_counterexample_that_is_no_instance(self):
+        with pytest.raises(InputError, match=r"counterexample 2 of TOY-it: .* not known: x, y"):
+            toy(half, Space(x=Real(0, 1)), counterexamples=[{"x": 0}, {"y": 0}])
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: Real(1, 0),
+            lambda: Real(0, 1, log=True),
+            lambda: Whole(2, 1),
+            Choice,
+            lambda: Matrix(1, -1),
+            lambda: Space(sizes={"m": (5, 1)}, A=Matrix()),
+            lambda: Space(sizes={"m": (0, 1)}, A=Matrix()),
+        ],
+    )
+    def test_ranges_with_nothing_in_them(self, make):
+        with pytest.raises(InputError, match=r"needs?\b"):
+            make()
+
 
 class TestRegistry:
     def test_unknown_ids_name_near_ones(self):
