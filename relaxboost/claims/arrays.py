@@ -176,6 +176,8 @@ class Vector(_Entries):
 class Distribution(Vector):
     """Non-negative weights of sum 1 along an axis."""
 
+    strict = True
+
     def __init__(self, axis: str = "m") -> None:
         super().__init__(axis, 0.0, 1.0)
 
@@ -200,6 +202,8 @@ class Distribution(Vector):
 
 class Weights(Vector):
     """Signed weights in the unit l1 ball along an axis."""
+
+    strict = True
 
     def __init__(self, axis: str = "n", radius: float = 1.0) -> None:
         self.radius = radius

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import HOLDS, Slack
+from relaxboost.claims.measure import HOLDS, Slack, Vacuous
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.verdict import CORRECTED, FAILS
 from relaxboost.errors import InputError
@@ -46,15 +46,30 @@ class Statement:
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance) -> tuple[Slack, ...]:
-        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is."""
+        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is.
+
+        Raises
+        ------
+        InputError
+            For a check that gives something else, or finds the hypotheses not met after it has
+            measured an inequality, which would be lost.
+        """
         found = self.check(x)
-        slacks = tuple(found) if isinstance(found, Iterable) else (found,)
-        for slack in slacks:
-            if not isinstance(slack, Slack):
-                raise InputError(
-                    f"a check returns or yields at_most, at_least or equal, not {slack!r}"
-                )
-        return slacks
+        slacks: list[Slack] = []
+        try:
+            for slack in found if isinstance(found, Iterable) else (found,):
+                if not isinstance(slack, Slack):
+                    raise InputError(
+                        f"a check returns or yields at_most, at_least or equal, not {slack!r}"
+                    )
+                slacks.append(slack)
+        except Vacuous:
+            if not slacks:
+                raise
+            raise InputError(
+                f"assume() came after {slacks[0]} was measured; hypotheses come first"
+            ) from None
+        return tuple(slacks)
 
 
 @dataclass(frozen=True)

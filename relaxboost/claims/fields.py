@@ -25,6 +25,8 @@ class Field:
     """The sizes it shares with other fields, e.g. ``("m", "n")``."""
     varies = True
     """Whether there is anything to change."""
+    strict = False
+    """Whether what lies outside is no instance at all; else it is only not drawn."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value."""
@@ -119,6 +121,8 @@ class Real(Field):
 
 class Whole(Field):
     """A whole number between two others; an end may be an axis, ``Whole(1, "m")``."""
+
+    strict = True
 
     def __init__(self, low: int | str, high: int | str) -> None:
         if isinstance(low, int) and isinstance(high, int) and low > high:
