@@ -244,7 +244,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
 
 @SOURCE.claim(
     "half",
-    "As cited in SS09, Sec. 5",
+    "A remark of SS09, Sec. 5",
     "AdaBoost obtains half of the optimal margin.",
     formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
     given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
@@ -254,7 +254,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
 def half(x: Instance) -> Iterator[Slack]:
     """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s >= ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
 
-    For small ρ that is many, 24 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/24 + ...; left out beyond
+    For small ρ that is many, 12 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/12 + ...; left out beyond
     4000.
     """
     rho = float(weak_learnability(x).lower)

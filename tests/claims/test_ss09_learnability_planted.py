@@ -34,7 +34,7 @@ def unsigned(x):
     return equal(max(on_simplex(d) @ exactly(x.A)), min(exactly(x.A) @ in_l1_ball(w)))
 
 
-@planted("dual norms swapped", "remark-norms")
+@planted("dual norms swapped", "Sec2-dual-norms")
 def swapped(x):
     w = exactly(x.w)
     corners = itertools.product((-1, 1), repeat=len(w))

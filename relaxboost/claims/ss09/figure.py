@@ -178,7 +178,7 @@ def soft_max(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 )
 def norm(x: Instance) -> Iterator[Slack]:
-    """A convex combination of points of the ball; tight where the first step is η = 1."""
+    """A convex combination of points of the ball."""
     run = Run(x)
     for t, w in enumerate(run.w, 1):
         yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)

@@ -25,7 +25,7 @@ def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
     """Return d_t by the pseudo-code of Fig. 2, in the arithmetic of its arguments.
 
     Its first ENDFOR is read as the ENDIF that is missing; with `literal` as what is printed, so
-    that Z keeps its first value throughout the loop. In fractions, ξ = 0/0 is ZeroDivisionError.
+    that Z keeps its first value throughout the loop. A division by zero is ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None
@@ -66,13 +66,14 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
 def figure(x: Instance) -> Iterator[Slack]:
     """In fractions. ν < 1/m is accepted, and gives a mass of mν, .75 in the first two instances.
 
-    A d0 with fewer than 1/ν positive entries leads to ξ = 0/0. The first ENDFOR is read as ENDIF.
+    A d0 with fewer than 1/ν positive entries leads to a division by zero. The first ENDFOR is read
+    as ENDIF.
     """
     d0, nu = distribution(x.d0), Fraction(x.nu)
     try:
         d = fig2(d0, nu)
     except ZeroDivisionError:
-        yield equal(0, 1, "no mass, ξ = 0/0")
+        yield equal(0, 1, "no mass, division by zero")
         return
     yield from _solves(d, d0, nu)
 

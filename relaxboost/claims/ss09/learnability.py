@@ -214,7 +214,8 @@ def _best_feature(A: Exact) -> tuple[int, int]:
 def share(x: Instance) -> Slack:
     """The k-th smallest margin is at least the mean of the k smallest: it is m − k + 1 of them.
 
-    That is attained, e.g. by one hypothesis that errs on k − 1 examples, and ρ > 0 is not needed.
+    That is attained, e.g. by one hypothesis that errs on k − 1 examples by little, and ρ > 0 is not
+    needed.
     """
     rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
     margins = exactly(x.A) @ in_l1_ball(w)
@@ -253,7 +254,7 @@ def _worst(x: Instance, k: int) -> Fraction:
     counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
 )
 def worst_average(x: Instance) -> Iterator[Slack]:
-    """For k < ν the formula is below −1, which is the least that there is: −3.5/1 against −1.
+    """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
 
     The worst margins are −1 on the ν examples and γ on the others.
     """
@@ -295,6 +296,8 @@ def enough(x: Instance) -> Iterator[Slack]:
     yield at_least(_worst(x, k), gamma / 2, "formula at k")
     if k > 1:
         yield at_most(_worst(x, k - 1), gamma / 2, "formula at k − 1")
+    for larger in range(k + 1, len(x.A) + 1):
+        yield at_least(_worst(x, larger), gamma / 2, f"formula at {larger}")
     A = _noisy(x)
     yield at_least(avg_min(A[:, 0], k), gamma / 2, "AvgMin_k of the margins given")
     _, _, w = optimum(x, Game(A.astype(np.float64), Capped(k)))

@@ -215,7 +215,10 @@ def progress(x: Instance) -> Iterator[Slack]:
     trials=300,
 )
 def smoothness(x: Instance) -> Slack:
-    """Lemma 18 with σ = β. Second order only where m = 2, d_1 = (1/2, 1/2) and θ_2 = (s, −s)."""
+    """Lemma 18 with σ = β.
+
+    Tight to second order where d_1 puts 1/2 on entries s of θ_2 and 1/2 on entries −s.
+    """
     d = distribution(-x.one, x.k, x.beta)[0]
     change = smooth(-x.one, x.k, x.beta) - smooth(-(x.one + x.two), x.k, x.beta)
     bound = float(d @ x.two) + float(np.max(np.abs(x.two))) ** 2 / (2.0 * x.beta)

@@ -246,7 +246,7 @@ def no_zeros(x: Instance) -> Iterator[Slack]:
             yield at_most(best, value, f"j = m and j = {j}")
     solution = projected(d0, nu)
     assert solution is not None
-    yield at_most(Fraction(1, 10**9), solution[-1], "d_{t,m}")
+    yield at_least(int(solution[-1] > 0), 1, "d_{t,m} > 0")
     yield equal(near(best), near(divergence(solution, d0)), "the best is the solution of Eq. 14")
 
 

@@ -140,7 +140,7 @@ def adaboost_error_half(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "remark-adaboost-log-m",
     "After Theorem 9",
-    "There is a factor of log(m) in the convergence rate of AdaBoost.",
+    "AdaBoost's rate has a factor of log(m): that many rounds over γ²/2 are enough.",
     formula="#{i: (Aw_t)_i ≤ 0} = 0 for t > 2 log(m)/γ²",
     given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
     space=SEPARABLE,

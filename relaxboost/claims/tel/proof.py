@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_most, equal
+from relaxboost.claims.measure import Bracket, Slack, at_most, equal
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
@@ -70,6 +70,8 @@ def lemma(x: Instance) -> Slack:
     """
     change = np.abs(gradient(x.A, x.w) - gradient(x.A, x.v)).max()
     level = max(risk(x.A, x.w), risk(x.A, x.v))
+    rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+    change = Bracket(max(0.0, float(change) - rounding), float(change) + rounding)
     return at_most(change, level * np.abs(x.w - x.v).sum(), "‖∇f(w) − ∇f(w')‖_inf")
 
 

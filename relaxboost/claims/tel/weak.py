@@ -201,5 +201,8 @@ def infimum(x: Instance) -> Iterator[Slack]:
     bend = float((x.A @ v) ** 2 @ reweighting(x.A, there))
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
     far = 40.0 / gamma
-    yield at_most(risk(x.A, far * v), math.exp(-40.0), "f(sv) at s = 40/γ, e^−40")
+    # In logarithms, as both sides are below all that a float is granted.
+    steep = -(x.A @ (far * v))
+    log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
+    yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")
     yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "log f(w), −‖w‖_1")
