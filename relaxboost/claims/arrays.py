@@ -28,6 +28,8 @@ class _Entries(Field):
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
+        if not self.low <= self.high:
+            raise InputError(f"entries need low <= high, got low = {low}, high = {high}")
 
     def _shape(self, sizes: Sizes) -> tuple[int, ...]:
         return tuple(int(sizes[axis]) for axis in self.axes)
@@ -177,6 +179,8 @@ class Vector(_Entries):
 class Distribution(Vector):
     """Non-negative weights of sum 1 along an axis."""
 
+    strict = True
+
     def __init__(self, axis: str = "m") -> None:
         super().__init__(axis, 0.0, 1.0)
 
@@ -201,6 +205,8 @@ class Distribution(Vector):
 
 class Weights(Vector):
     """Signed weights in the unit l1 ball along an axis."""
+
+    strict = True
 
     def __init__(self, axis: str = "n", radius: float = 1.0) -> None:
         self.radius = radius

@@ -18,8 +18,10 @@ which by ``--relaxboost-claims-seed S``. Nothing is imported before a test modul
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +36,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("relaxboost")
     group.addoption(
         "--relaxboost-claims-trials",
-        type=int,
+        type=_from(1),
         metavar="N",
         help="instances to draw for each claim; by default as many as each claim says",
     )
     group.addoption(
         "--relaxboost-claims-seed",
-        type=int,
+        type=_from(0),
         default=0,
         metavar="S",
         help="the same seed gives the same instances. Default: 0",
     )
+
+
+def _from(least: int) -> Callable[[str], int]:
+    """Return what reads an option that is a whole number, named as pytest reports what is none."""
+
+    def whole_number(text: str) -> int:
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number >= {least}, got {text}")
+        return int(text)
+
+    return whole_number
 
 
 def pytest_pycollect_makeitem(

@@ -15,6 +15,7 @@ from pathlib import Path
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.errors import InputError
 
+_PACKAGE = "relaxboost.claims"
 _BUILT_IN = ("ss09", "tel", "rds04", "rw05")
 """Modules with a SOURCE, in the order in which they are listed."""
 
@@ -22,7 +23,7 @@ _BUILT_IN = ("ss09", "tel", "rds04", "rw05")
 @cache
 def sources() -> tuple[Source, ...]:
     """Return the sources built in."""
-    modules = (importlib.import_module(f"relaxboost.claims.{name}") for name in _BUILT_IN)
+    modules = (importlib.import_module(f"{_PACKAGE}.{name}") for name in _BUILT_IN)
     return tuple(module.SOURCE for module in modules)
 
 
@@ -77,7 +78,9 @@ def load(path: Path | str) -> list[Claim]:
         line = next((f":{n}" for n in _lines(error, path)), "")
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
     own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
-    builtin = {id(source) for source in sources()}
+    # A source of the package can only be among them if its module has been imported.
+    imported = (sys.modules.get(f"{_PACKAGE}.{module}") for module in _BUILT_IN)
+    builtin = {id(module.SOURCE) for module in imported if module is not None}
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
         raise InputError(

@@ -6,19 +6,16 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.solving import solve
-from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.arrays import Array, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.votes import adaboost_star
+from relaxboost.claims.votes import adaboost_star, all_signs
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 SOURCE = Source(
     "RW05",
@@ -132,7 +129,6 @@ def invariant(x: Instance) -> Iterator[Slack]:
 def one_round(x: Instance) -> Iterator[Slack]:
     """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
     least, before = math.inf, np.zeros(x.A.shape[1])
-    labels = set(np.abs(x.A).ravel().tolist()) == {1.0}
     for vote in adaboost_star(x.A, x.nu, x.t):
         edge = _edge(x.A, before)
         if edge > 0.999:
@@ -143,7 +139,7 @@ def one_round(x: Instance) -> Iterator[Slack]:
         ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())
         left, kl = ratio * math.exp(level * vote.step), _divergence(level, edge)
         yield at_most(left, math.exp(-kl), "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
-        if labels:
+        if all_signs(x.A):
             yield equal(left, math.exp(-kl), "the same, entries ±1", vote.number)
         yield at_least(kl, (edge - level) ** 2 / 2.0, "KL, (γ − ρ)²/2", vote.number)
         yield at_least((edge - level) ** 2, x.nu**2, "(γ − ρ)², ν²", vote.number)

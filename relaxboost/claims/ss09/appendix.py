@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import entropy, fractions, inner, near, softmax
+from relaxboost.claims.ss09.exact import entropy, fractions, inner, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS, dual, onto_simplex
-
-Array = Any
 
 
 def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:

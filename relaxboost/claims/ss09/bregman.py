@@ -11,15 +11,15 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.exact import (
     Exact,
-    capped,
     divergence,
     fractions,
     inner,
     least_divergence,
-    near,
+    projected_softmax,
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
@@ -232,7 +232,7 @@ def projection(x: Instance) -> Iterator[Slack]:
     u, nu = x.A @ x.w, 1.0 / x.k
     d = capped_distribution(u, x.beta, x.k)
     theta = -u / x.beta
-    for left, right in zip(d, capped(theta, nu), strict=True):
+    for left, right in zip(d, projected_softmax(theta, nu), strict=True):
         yield equal(near(left), near(right), "d_t and the projection")
     log_d0 = theta - np.logaddexp.reduce(theta)
     own = float(np.sum(d * (np.log(np.maximum(d, 1e-300)) - log_d0)))

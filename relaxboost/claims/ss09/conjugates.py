@@ -13,8 +13,9 @@ from relaxboost.claims.arrays import Distribution, Matrix, Vector
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, near, softmax
+from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual, dual_vector
 from relaxboost.relaxations import NormBall

@@ -11,11 +11,13 @@ import numpy as np
 from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta, fig1
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run, distribution, entropy, within
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import dual
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
 
@@ -42,8 +44,7 @@ def relaxed_margin(x: Instance) -> Iterator[Slack]:
     best = _largest(u, x.nu, power)
     yield equal(best, _least(u, x.nu, power), "both optima")
     ds = x.rng.dirichlet(np.full(len(u), 3.0), 30)
-    dual = {1: np.inf, 2: 2, np.inf: 1}[power]
-    for d in ds[np.linalg.norm(ds, dual, axis=1) <= x.nu]:
+    for d in ds[np.linalg.norm(ds, dual(power), axis=1) <= x.nu]:
         yield at_most(best, float(d @ u), "weak duality")
 
 
@@ -119,8 +120,7 @@ def soft_margin(x: Instance) -> Slack:
     bounds = [(0, None)] * (2 * n + m) + [(None, None)]
     found = linprog(cost, np.vstack([rows, ball]), np.append(np.zeros(m), 1.0), bounds=bounds)
     right = x.optimum(Game(x.A, Capped(x.k)))
-    left = Bracket(-found.fun - _SOLVED, -found.fun + _SOLVED)
-    return equal(left, right, "soft margin and edge")
+    return equal(near(-found.fun, _SOLVED), right, "soft margin and edge")
 
 
 @SOURCE.claim(
@@ -181,7 +181,7 @@ def soft_max(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 )
 def norm(x: Instance) -> Iterator[Slack]:
-    """A convex combination of points of the ball; tight where the first step is η = 1."""
+    """A convex combination of points of the ball."""
     run = Run(x)
     for t, w in enumerate(run.w, 1):
         yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)

@@ -13,12 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.ss09.sides import optimal_value
-
-Array = NDArray[np.float64]
+from relaxboost.claims.sides import optimal_value
+from relaxboost.claims.ss09.strong import dual
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""
@@ -44,7 +43,7 @@ class Norm:
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
-        self.dual_order = {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[self.order]
+        self.dual_order = dual(self.order)
         self.Q = np.eye(m)
         pair = {
             "paired": np.array([[2.0, -2.0], [0.5, 0.5]]),

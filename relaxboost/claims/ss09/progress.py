@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.smooth import (
@@ -19,6 +19,7 @@ from relaxboost.claims.ss09.smooth import (
     distribution,
     entropy,
     game,
+    least_gain,
     margin,
     primal,
     smooth,
@@ -177,9 +178,7 @@ def gain(x: Instance) -> Iterator[Slack]:
     for t, step in enumerate(np.diff(run.D)):
         left = most - float(run.D[t])
         yield at_most(left, 1.0, "ε_t ≤ 1", t + 1)
-        low, high = max(0.0, float(left.lower)), float(left.upper)
-        right = Bracket(low * low, high * high) * (run.beta / 8.0)
-        yield at_most(right, float(step), "βε_t²/8", t + 1)
+        yield at_most(least_gain(left, run.beta), float(step), "βε_t²/8", t + 1)
 
 
 @SOURCE.claim(
@@ -216,7 +215,10 @@ def progress(x: Instance) -> Iterator[Slack]:
     trials=300,
 )
 def smoothness(x: Instance) -> Slack:
-    """Lemma 18 with σ = β. Second order only where m = 2, d_1 = (1/2, 1/2) and θ_2 = (s, −s)."""
+    """Lemma 18 with σ = β.
+
+    Tight to second order where d_1 puts 1/2 on entries s of θ_2 and 1/2 on entries −s.
+    """
     d = distribution(-x.one, x.k, x.beta)[0]
     change = smooth(-x.one, x.k, x.beta) - smooth(-(x.one + x.two), x.k, x.beta)
     bound = float(d @ x.two) + float(np.max(np.abs(x.two))) ** 2 / (2.0 * x.beta)

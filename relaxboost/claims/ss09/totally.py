@@ -11,7 +11,14 @@ import numpy as np
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta, smoothed
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Array, distribution, smooth, smoothed_game
+from relaxboost.claims.ss09.smooth import (
+    CAPPED_RUNS,
+    Array,
+    distribution,
+    least_gain,
+    smooth,
+    smoothed_game,
+)
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
@@ -99,9 +106,8 @@ def totally_corrective_rounds(x: Instance) -> Iterator[Slack]:
     most = x.optimum(smoothed_game(x))
     for t, now in enumerate(trace, 1):
         left = most - now.value
-        low, high = max(0.0, float(left.lower)), float(left.upper)
-        right = Bracket(low * low, high * high) * (beta(len(x.A), x.epsilon) / 8.0)
-        yield at_least(now.best - now.value, right, "βε_t²/8", t)
+        least = least_gain(left, beta(len(x.A), x.epsilon))
+        yield at_least(now.best - now.value, least, "βε_t²/8", t)
         yield at_most(left, now.slope, "ε_t and the gap", t)
 
 

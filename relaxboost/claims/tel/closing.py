@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most
@@ -65,7 +66,7 @@ def _minimiser(risk: Callable[[float], float]) -> float:
     return 0.0 if risk(0.0) <= risk(found) else found
 
 
-def _error(w: float, points: np.typing.NDArray[np.float64]) -> float:
+def _error(w: float, points: Array) -> float:
     return float(np.mean(w * points <= 0.0))
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_most, equal
+from relaxboost.claims.measure import Bracket, Slack, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import adaboost, gradient, reweighting, risk
-
-Array = NDArray[np.float64]
+from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 PAIRS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), v=Vector("n", -2, 2)
@@ -73,6 +69,8 @@ def lemma(x: Instance) -> Slack:
     """
     change = np.abs(gradient(x.A, x.w) - gradient(x.A, x.v)).max()
     level = max(risk(x.A, x.w), risk(x.A, x.v))
+    rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+    change = Bracket(max(0.0, float(change) - rounding), float(change) + rounding)
     return at_most(change, level * np.abs(x.w - x.v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
 
 

@@ -6,18 +6,22 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Vector
+from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.fields import Choice, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import Vote, adaboost, gradient, reweighting, risk
-
-Array = NDArray[np.float64]
+from relaxboost.claims.votes import (
+    RUNS,
+    Vote,
+    adaboost,
+    gradient,
+    reweighting,
+    risk,
+    weak_learnability,
+)
 
 _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
 
@@ -30,8 +34,8 @@ _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
     given="γ_i the edge of round i; the classical bound in the form of an exponential",
     space=Space(
         sizes={"m": (1, 6), "n": (1, 6)},
-        A=RUNS.fields["A"],
-        t=RUNS.fields["t"],
+        A=Matrix(),
+        t=Whole(1, 12),
         step=Choice("lecture", "classical"),
     ),
 )
@@ -266,7 +270,7 @@ def step_larger(x: Instance) -> Iterator[Slack]:
     "The step ‖∇f‖_*/β of plain steepest descent is inadequate: the rate is not exponential.",
     formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_∞²/(2β)",
     given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=RUNS.fields["A"], t=Whole(1, 60)),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60)),
 )
 def plain(x: Instance) -> Iterator[Slack]:
     """A step η multiplies L by e^−η at least, and η ≤ L, so that 1/L grows by e^L/L − 1/L at most,
