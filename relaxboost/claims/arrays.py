@@ -28,6 +28,8 @@ class _Entries(Field):
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
+        if not self.low <= self.high:
+            raise InputError(f"entries need low <= high, got low = {low}, high = {high}")
 
     def _shape(self, sizes: Sizes) -> tuple[int, ...]:
         return tuple(int(sizes[axis]) for axis in self.axes)
@@ -106,7 +108,10 @@ class _Entries(Field):
 
     def read(self, spelled: Any) -> Array:
         """Return an array."""
-        entries = np.array(_each(spelled), dtype=np.float64)
+        numbers = _each(spelled)
+        if isinstance(numbers, list) and len({_length(row) for row in numbers}) > 1:
+            raise InputError("its rows differ in length")
+        entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
             raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
         return entries
@@ -174,6 +179,8 @@ class Vector(_Entries):
 class Distribution(Vector):
     """Non-negative weights of sum 1 along an axis."""
 
+    strict = True
+
     def __init__(self, axis: str = "m") -> None:
         super().__init__(axis, 0.0, 1.0)
 
@@ -199,6 +206,8 @@ class Distribution(Vector):
 class Weights(Vector):
     """Signed weights in the unit l1 ball along an axis."""
 
+    strict = True
+
     def __init__(self, axis: str = "n", radius: float = 1.0) -> None:
         self.radius = radius
         super().__init__(axis, -radius, radius)
@@ -220,6 +229,10 @@ class Weights(Vector):
             value = value * min(self.radius / float(total), 1.0 - 2.0**-52)
             total = sum(map(Fraction, np.abs(value).tolist()))
         return value + 0.0
+
+
+def _length(row: Any) -> int:
+    return len(row) if isinstance(row, list) else -1
 
 
 def _each(spelled: Any) -> Any:

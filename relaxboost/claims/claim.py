@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import HOLDS, Slack
+from relaxboost.claims.measure import HOLDS, Slack, Vacuous
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.verdict import CORRECTED, FAILS
 from relaxboost.errors import InputError
@@ -46,9 +46,30 @@ class Statement:
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance) -> tuple[Slack, ...]:
-        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is."""
+        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is.
+
+        Raises
+        ------
+        InputError
+            For a check that gives something else, or finds the hypotheses not met after it has
+            measured an inequality, which would be lost.
+        """
         found = self.check(x)
-        return (found,) if isinstance(found, Slack) else tuple(found)
+        slacks: list[Slack] = []
+        try:
+            for slack in found if isinstance(found, Iterable) else (found,):
+                if not isinstance(slack, Slack):
+                    raise InputError(
+                        f"a check returns or yields at_most, at_least or equal, not {slack!r}"
+                    )
+                slacks.append(slack)
+        except Vacuous:
+            if not slacks:
+                raise
+            raise InputError(
+                f"assume() came after {slacks[0]} was measured; hypotheses come first"
+            ) from None
+        return tuple(slacks)
 
 
 @dataclass(frozen=True)
@@ -61,7 +82,7 @@ class Unchecked:
     reason: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Claim:
     """A claim of a source. Made by `Source.claim`; corrections by `corrected`.
 
@@ -100,6 +121,9 @@ class Claim:
     resolution: float = 1e-7
     trials: int = 100
     file: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<Claim {self.id}: {self.status}>"
 
     @property
     def status(self) -> str:
@@ -194,6 +218,11 @@ class Source:
         id = f"{self.key}-{name}"
         if id in self.claims:
             raise InputError(f"there is a claim {id} already")
+        for number, spelled in enumerate(counterexamples, 1):
+            try:
+                space.read(spelled)
+            except InputError as error:
+                raise InputError(f"counterexample {number} of {id}: {error}") from None
 
         def make(check: Check) -> Claim:
             stated = Statement(words, formula, check)

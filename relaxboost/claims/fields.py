@@ -25,6 +25,8 @@ class Field:
     """The sizes it shares with other fields, e.g. ``("m", "n")``."""
     varies = True
     """Whether there is anything to change."""
+    strict = False
+    """Whether what lies outside is no instance at all; else it is only not drawn."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value."""
@@ -76,6 +78,10 @@ class Real(Field):
 
     def __init__(self, low: float, high: float, log: bool = False) -> None:
         self.low, self.high, self.log = float(low), float(high), log
+        if not self.low <= self.high or (log and self.low <= 0.0):
+            raise InputError(
+                f"Real needs low <= high, and 0 < low if log, got low = {low}, high = {high}"
+            )
 
     def random(self, rng: Rng, sizes: Sizes) -> float:
         """Return a random number."""
@@ -116,7 +122,11 @@ class Real(Field):
 class Whole(Field):
     """A whole number between two others; an end may be an axis, ``Whole(1, "m")``."""
 
+    strict = True
+
     def __init__(self, low: int | str, high: int | str) -> None:
+        if isinstance(low, int) and isinstance(high, int) and low > high:
+            raise InputError(f"Whole needs low <= high, got low = {low}, high = {high}")
         self.low, self.high = low, high
 
     def _range(self, sizes: Sizes) -> tuple[int, int]:
@@ -164,6 +174,8 @@ class Choice(Field):
     """One of several named things; the instance holds the name, and a check looks it up."""
 
     def __init__(self, *names: str) -> None:
+        if not names:
+            raise InputError("Choice needs the names to choose from")
         self.names = names
         self.varies = len(names) > 1
 

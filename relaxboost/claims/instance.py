@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from relaxboost.certificates import Certificate
     from relaxboost.game import Game
 
+_CROSSING = 1e-6
+"""Relative crossing of numerical bounds beyond which they say nothing."""
+
 _EXACT_ENTRIES = 20_000
 """Largest game, in entries, whose optimum is computed in fractions."""
 
@@ -98,5 +101,10 @@ def _numerically(game: Game) -> Optimum:
     from relaxboost.solvers import reference
 
     found = reference(game)
-    lower, upper = sorted((found.lower, found.upper))  # numerical bounds may cross by a little
+    lower, upper = found.lower, found.upper
+    crossing = lower - upper
+    if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
+        if crossing > _CROSSING * (1.0 + abs(lower)):
+            raise ArithmeticError(f"the bounds of {game!r} cross by {crossing:g}; {found.message}")
+        lower, upper = upper - crossing, lower + crossing
     return Optimum(game, found.d, (found.support, found.coefficients), Bracket(lower, upper))

@@ -29,6 +29,8 @@ from relaxboost.files import write_atomically
 PAGE, PICTURES = "claims.md", "images/claims"
 """Where the page and the pictures are, below the folder of the documentation."""
 
+_STATUSES = (HOLDS, CORRECTED, FAILS)
+
 _TRIALS, _SEED = 60, 0
 """Of the checks that are drawn."""
 
@@ -61,7 +63,7 @@ def page(claims: Iterable[Claim], not_checked: Iterable[Unchecked] = ()) -> str:
     """
     claims, left = list(claims), list(not_checked)
     chosen: dict[str, Source] = {claim.source.key: claim.source for claim in claims}
-    parts = [_HEAD, _totals(claims, left)]
+    parts = [_HEAD, _totals(claims, left), _overview(list(chosen.values()), claims, left)]
     for key, source in chosen.items():
         own = [claim for claim in claims if claim.source is source]
         unchecked = [one for one in left if one.id.startswith(f"{key}-")]
@@ -104,10 +106,25 @@ def write(folder: Path | str) -> list[Path]:
 
 def _totals(claims: list[Claim], not_checked: list[Unchecked]) -> str:
     counts = ", ".join(
-        f"{status}: {sum(claim.status == status for claim in claims)}"
-        for status in (HOLDS, CORRECTED, FAILS)
+        f"{status}: {sum(claim.status == status for claim in claims)}" for status in _STATUSES
     )
     return f"Claims: {len(claims)} ({counts}). Statements not checked: {len(not_checked)}.\n"
+
+
+def _overview(chosen: list[Source], claims: list[Claim], not_checked: list[Unchecked]) -> str:
+    """Return how the claims of each source fare, and which are refuted as stated."""
+    lines = ["| source | holds | holds with correction | fails | not checked |"]
+    lines += ["|---|---|---|---|---|"]
+    wrong = []
+    for source in chosen:
+        own = [claim for claim in claims if claim.source is source]
+        counts = [sum(claim.status == status for claim in own) for status in _STATUSES]
+        counts.append(sum(one.id.startswith(f"{source.key}-") for one in not_checked))
+        lines.append(f"| {_link(source.key)} | {' | '.join(map(str, counts))} |")
+        failing = ", ".join(_link(claim.id) for claim in own if claim.counterexamples)
+        if failing:
+            wrong += [f"Refuted as stated: {failing}.", ""]
+    return "\n".join([*lines, "", *wrong])
 
 
 def _source(source: Source, claims: list[Claim], not_checked: list[Unchecked]) -> str:

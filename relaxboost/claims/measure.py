@@ -55,6 +55,8 @@ class Bracket:
 
     def __mul__(self, factor: Number) -> Bracket:
         """Multiply by a number, which is taken to be exact."""
+        if not factor:
+            return Bracket(0, 0)
         if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
             ends = sorted((self.lower * factor, self.upper * factor))
             return Bracket(ends[0], ends[1])
@@ -86,7 +88,11 @@ def bracket(value: Quantity) -> Bracket:
         return value
     if isinstance(value, (int, Fraction)):
         return Bracket(value, value)
-    value = float(value)
+    try:
+        value = float(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise InputError(f"a quantity of a claim is one number, got {kind}") from None
     if math.isnan(value):
         raise InputError("a quantity of a claim came out as nan")
     if math.isinf(value):
@@ -135,6 +141,8 @@ class Slack:
     @property
     def relative(self) -> float:
         """The middle of the slack over |left| + |right|, in [−1, 1]; 1 where both are 0."""
+        if self.low <= 0.0 <= self.high:  # whatever the middle, which is noise
+            return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
         if size == math.inf:
             return -1.0 if self.high < 0.0 else 1.0
@@ -182,4 +190,7 @@ def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
     """Return a − b, rounded; infinities of the same sign are equal."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return 0.0 if a == b else float(a) - float(b)
-    return rounding(Fraction(a) - Fraction(b))
+    try:
+        return rounding(Fraction(a) - Fraction(b))
+    except OverflowError:  # beyond the doubles
+        return math.inf if a > b else -math.inf

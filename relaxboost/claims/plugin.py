@@ -18,8 +18,10 @@ which by ``--relaxboost-claims-seed S``. Nothing is imported before a test modul
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +36,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("relaxboost")
     group.addoption(
         "--relaxboost-claims-trials",
-        type=int,
+        type=_from(1),
         metavar="N",
         help="instances to draw for each claim; by default as many as each claim says",
     )
     group.addoption(
         "--relaxboost-claims-seed",
-        type=int,
+        type=_from(0),
         default=0,
         metavar="S",
         help="the same seed gives the same instances. Default: 0",
     )
+
+
+def _from(least: int) -> Callable[[str], int]:
+    """Return what reads an option that is a whole number, named as pytest reports what is none."""
+
+    def whole_number(text: str) -> int:
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number >= {least}, got {text}")
+        return int(text)
+
+    return whole_number
 
 
 def pytest_pycollect_makeitem(
@@ -66,9 +79,10 @@ class ClaimItem(pytest.Item):
         super().__init__(**others)
         self.claim = claim
         self.extra_keyword_matches.add(variable)
-        module = getattr(getattr(self.parent, "obj", None), "__name__", None)
-        if claim.file is None and claim.stated.check.__module__ == module:
-            claim.file = Path(os.path.relpath(self.path))  # for the command that repeats it
+        module = claim.stated.check.__module__
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if claim.file is None and file and not module.startswith("relaxboost."):
+            claim.file = Path(os.path.relpath(file))  # for the command that repeats it
 
     def runtest(self) -> None:
         """Check the claim."""

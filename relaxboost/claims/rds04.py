@@ -7,25 +7,24 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Distribution
+from relaxboost.claims.arrays import Array, Distribution, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.votes import (
+    RUNS,
     Cycle,
     Separable,
     adaboost,
+    all_signs,
     cycle,
     risk,
+    weak_learnability,
 )
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 SOURCE = Source(
     "RDS04",
@@ -62,7 +61,7 @@ Ties, of which the first column is taken, are met in rounds 1 and 9 only.
 """
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
-LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=RUNS.fields["A"], t=Whole(1, 60))
+LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
 STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
 
 
@@ -161,7 +160,7 @@ def maximum_margin(x: Instance) -> Slack:
     In the 8 x 8 game the cycle is the golden one, on three of the columns. The margin is
     .25001, .32482, .33248, .333248 after 10, 100, 1000, 10 000 rounds.
     """
-    return at_least(_margin(x.A, _cycle(x).w), x.optimum(Game(x.A)), "margin of the cycle, ρ")
+    return at_least(_margin(x.A, _cycle(x).w), x.optimum(Game(x.A)), "ρ, margin of the cycle")
 
 
 @maximum_margin.corrected(
@@ -225,7 +224,7 @@ def cycle_margin(x: Instance) -> Iterator[Slack]:
     space=LONG,
 )
 def margin_bound(x: Instance) -> Iterator[Slack]:
-    """exp(−min (A w_t)_i) <= m L <= m Π sqrt(1 − γ_s²), and −½ log(1 − γ²) = Υ(γ) artanh γ.
+    """exp(−min (A w_t)_i) ≤ m L ≤ m Π sqrt(1 − γ_s²), and −½ log(1 − γ²) = Υ(γ) artanh γ.
 
     Υ increases. ‖w_t‖_1 may be less than Σ η_s, where a column was taken with both signs.
     """
@@ -245,17 +244,17 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
 
 @SOURCE.claim(
     "half",
-    "As cited in SS09, Sec. 5",
+    "A remark of SS09, Sec. 5",
     "AdaBoost obtains half of the optimal margin.",
     formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
     given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=RUNS.fields["A"]),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix()),
     trials=60,
 )
 def half(x: Instance) -> Iterator[Slack]:
-    """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s >= ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
+    """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s ≥ ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
 
-    For small ρ that is many, 24 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/24 + ...; left out beyond
+    For small ρ that is many, 12 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/12 + ...; left out beyond
     4000.
     """
     rho = float(weak_learnability(x).lower)
@@ -282,7 +281,7 @@ def half(x: Instance) -> Iterator[Slack]:
     space=RUNS,
 )
 def training_error(x: Instance) -> Iterator[Slack]:
-    """[u <= 0] <= e^−u; by convexity e^−ηa <= (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
+    """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
 
     Freund & Schapire: 2^T Π sqrt(ε_s(1 − ε_s)) with ε_s = (1 − γ_s)/2.
     """
@@ -297,5 +296,5 @@ def training_error(x: Instance) -> Iterator[Slack]:
         yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
         yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
         yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)
-        if set(np.abs(x.A).ravel().tolist()) == {1.0}:
+        if all_signs(x.A):
             yield equal(found, product, "the same, entries ±1", vote.number)

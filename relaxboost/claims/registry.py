@@ -15,14 +15,15 @@ from pathlib import Path
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.errors import InputError
 
-_BUILT_IN = ("ss09", "tel", "rds04", "rw05")
+_PACKAGE = "relaxboost.claims"
+_BUILT_IN = ("ss09", "tel", "rds04", "rw05", "gb11")
 """Modules with a SOURCE, in the order in which they are listed."""
 
 
 @cache
 def sources() -> tuple[Source, ...]:
     """Return the sources built in."""
-    modules = (importlib.import_module(f"relaxboost.claims.{name}") for name in _BUILT_IN)
+    modules = (importlib.import_module(f"{_PACKAGE}.{name}") for name in _BUILT_IN)
     return tuple(module.SOURCE for module in modules)
 
 
@@ -65,7 +66,7 @@ def load(path: Path | str) -> list[Claim]:
     if not path.is_file():
         raise InputError(f"no file {path}; a file of claims is Python that defines a Source")
     name = f"relaxboost_claims_{abs(hash(path.resolve()))}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
         raise InputError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -77,7 +78,9 @@ def load(path: Path | str) -> list[Claim]:
         line = next((f":{n}" for n in _lines(error, path)), "")
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
     own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
-    builtin = {id(source) for source in sources()}
+    # A source of the package can only be among them if its module has been imported.
+    imported = (sys.modules.get(f"{_PACKAGE}.{module}") for module in _BUILT_IN)
+    builtin = {id(module.SOURCE) for module in imported if module is not None}
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
         raise InputError(
@@ -93,7 +96,8 @@ def _lines(error: Exception, path: Path) -> Iterator[int]:
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)
-    yield from (f.lineno for f in reversed(frames) if f.filename == str(path) and f.lineno)
+    file = path.resolve()
+    yield from (f.lineno for f in reversed(frames) if Path(f.filename) == file and f.lineno)
 
 
 def _unknown(id: str, known: list[str]) -> str:

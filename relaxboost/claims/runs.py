@@ -1,4 +1,4 @@
-"""Runs of boosters, round by round, as claims about algorithms look at them."""
+"""Runs of SS09 Fig. 1, round by round; those of AdaBoost are in `votes`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.corrective import Corrective
 from relaxboost.boosters.rounds import State, rounds
+from relaxboost.claims.arrays import Array
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Round:
     """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
 
     number: int
-    w: Vector
-    d: Vector
+    w: Array
+    d: Array
     gap: float
     """<d_t, A(e_j − w_t)>, what the figure tests."""
     lower: float
@@ -106,35 +104,3 @@ def beta(m: int, epsilon: float) -> float:
 def smoothed(game: Game, epsilon: float) -> Game:
     """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
-
-
-@dataclass(frozen=True)
-class Vote:
-    """A round of AdaBoost, when its column has been given a weight."""
-
-    number: int
-    loss: float
-    """The exponential loss (1/m) Σ exp(−(Aw)_i), w not normalised."""
-    error: float
-    """The share of examples with a margin <= 0."""
-    w: Vector
-
-
-def adaboost(matrix: Vector, n_rounds: int) -> list[Vote]:
-    """Run AdaBoost for some rounds, or until a column has edge 1.
-
-    A column, or its negative, of largest edge r under d, the first of them if several, gets
-    weight ½ log((1 + r)/(1 − r)), and d is in proportion to exp(−Aw).
-    """
-    w, trace = np.zeros(matrix.shape[1]), []
-    for t in range(1, n_rounds + 1):
-        u = matrix @ w
-        d = np.exp(-(u - u.min()))
-        edges = d @ matrix / d.sum()
-        j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
-        if abs(edges[j]) >= 1.0 - 1e-12:
-            break
-        w[j] += math.atanh(edges[j])
-        u = matrix @ w
-        trace.append(Vote(t, float(np.mean(np.exp(-u))), float(np.mean(u <= 1e-12)), w.copy()))
-    return trace

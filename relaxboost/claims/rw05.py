@@ -6,19 +6,16 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.solving import solve
-from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.arrays import Array, Matrix
 from relaxboost.claims.claim import Source
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.votes import adaboost_star
+from relaxboost.claims.votes import adaboost_star, all_signs
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 SOURCE = Source(
     "RW05",
@@ -40,13 +37,13 @@ RUNS = Space(
     "Theorem on AdaBoost*",
     "AdaBoost* reaches the margin ρ − ν within 2 log(m)/ν² rounds.",
     formula="min_i (A w_T)_i/‖w_T‖_1 ≥ ρ − ν, T = ⌈2 log(m)/ν²⌉",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the l1 ball, and "
+    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the ℓ1 ball, and "
     "w = 0 where that is less than ν",
     space=GAMES,
     trials=40,
 )
 def theorem(x: Instance) -> Iterator[Slack]:
-    """RW05-invariant at T: m exp(−Tν²/2) <= 1 leaves no example below the margin min γ − ν.
+    """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
 
     Also the run of `relaxboost.solve`, which stops when its bracket is narrow enough.
     """
@@ -103,8 +100,8 @@ def _edge(A: Array, w: Array) -> float:
     space=RUNS,
 )
 def invariant(x: Instance) -> Iterator[Slack]:
-    """At this step Z e^(ρ_s η_s) = exp(−KL((1 + ρ_s)/2 ‖ (1 + γ_s)/2)) <= exp(−(γ_s − ρ_s)²/2), by
-    Pinsker, and γ_s − ρ_s >= ν. ρ_s decreases and steps are positive, so that the last ρ_t will do.
+    """At this step Z e^(ρ_s η_s) = exp(−KL((1 + ρ_s)/2 ‖ (1 + γ_s)/2)) ≤ exp(−(γ_s − ρ_s)²/2), by
+    Pinsker, and γ_s − ρ_s ≥ ν. ρ_s decreases and steps are positive, so that the last ρ_t will do.
     """
     rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
     least, spent, before = math.inf, 0.0, np.zeros(x.A.shape[1])
@@ -130,9 +127,8 @@ def invariant(x: Instance) -> Iterator[Slack]:
     space=RUNS,
 )
 def one_round(x: Instance) -> Iterator[Slack]:
-    """L_t/L_{t−1} <= cosh η − γ sinh η by convexity; then the step is put in."""
+    """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
     least, before = math.inf, np.zeros(x.A.shape[1])
-    labels = set(np.abs(x.A).ravel().tolist()) == {1.0}
     for vote in adaboost_star(x.A, x.nu, x.t):
         edge = _edge(x.A, before)
         if edge > 0.999:
@@ -143,7 +139,7 @@ def one_round(x: Instance) -> Iterator[Slack]:
         ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())
         left, kl = ratio * math.exp(level * vote.step), _divergence(level, edge)
         yield at_most(left, math.exp(-kl), "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
-        if labels:
+        if all_signs(x.A):
             yield equal(left, math.exp(-kl), "the same, entries ±1", vote.number)
         yield at_least(kl, (edge - level) ** 2 / 2.0, "KL, (γ − ρ)²/2", vote.number)
         yield at_least((edge - level) ** 2, x.nu**2, "(γ − ρ)², ν²", vote.number)

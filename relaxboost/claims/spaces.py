@@ -38,6 +38,11 @@ class Space:
         unknown = set(sizes or {}) - axes
         if unknown:
             raise InputError(f"no field has an axis {', '.join(sorted(unknown))}; axes: {axes}")
+        for axis, (least, most) in self.sizes.items():
+            if not 1 <= least <= most:
+                raise InputError(
+                    f"sizes need 1 <= least <= largest, got {least}, {most} for {axis}"
+                )
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return a random instance; every third one is structured, the first ones are small."""
@@ -121,7 +126,13 @@ class Space:
                 f"missing or not known: {', '.join(sorted(missing))}"
             )
         values = {name: _read(name, field, spelled[name]) for name, field in self.fields.items()}
-        self._sizes(values)
+        for name, near in self._repaired(values).items():
+            strict = self.fields[name].strict
+            if strict and not np.allclose(near, values[name], 1e-9, 1e-12):
+                raise InputError(
+                    f"{name} = {spelled[name]!r} is outside its range; the nearest within is "
+                    f"{self.fields[name].spell(near)!r}"
+                )
         return values
 
     def _sizes(self, values: Values) -> dict[str, int]:

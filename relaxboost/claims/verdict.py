@@ -14,6 +14,10 @@ FAILS, CORRECTED = "fails", "holds with correction"
 """Statuses beside "holds" and "undecided"."""
 
 
+_ENOUGH = 0.05
+"""Share of the instances that must meet the hypotheses for a statement to count as checked."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A certified optimum as a verdict keeps it."""
@@ -82,7 +86,9 @@ class Finding:
         """ "fails", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return FAILS
-        if self.counts[UNDECIDED] or not self.tried:
+        if self.counts[UNDECIDED] or self.tried < _ENOUGH * (self.tried + self.counts["vacuous"]):
+            return UNDECIDED
+        if not self.tried:
             return UNDECIDED
         return HOLDS
 
@@ -192,6 +198,8 @@ class Verdict:
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
         for title, finding in self._findings():
             lines.append(f"  {title}: {finding.status} on {_counted(finding)}")
+            if not finding.tried:
+                lines.append("    no instance meets the hypotheses, or the check yields nothing")
             if finding.counterexample is not None:
                 lines.append(f"    refuted: {finding.counterexample.slack}")
                 lines.append(

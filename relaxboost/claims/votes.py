@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost.boosters.adaboost import AdaBoost, AdaBoostStar, Votes
 from relaxboost.boosters.rounds import State, rounds
-from relaxboost.claims.arrays import Matrix
-from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.arrays import Array, Matrix
+from relaxboost.claims.fields import Rng, Sizes, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, assume
+from relaxboost.claims.spaces import Space
 from relaxboost.game import Game
 from relaxboost.matrices import Best
 
-Vector = NDArray[np.float64]
+RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
+"""Games, and how many rounds are played."""
 
 BURN_IN = 600
 """Rounds after which a cycle is looked for."""
@@ -32,22 +36,22 @@ class Vote:
     """Round t of a run: what the weak learner was shown, its answer, and w_t after the step."""
 
     number: int
-    d: Vector
+    d: Array
     """The distribution it was shown, proportional to exp(−A w_{t−1})."""
     column: int
     sign: int
     edge: float
     """γ_t = sign (Aᵀd)_column."""
     step: float
-    w: Vector
+    w: Array
     """w_t, not scaled."""
-    margins: Vector
+    margins: Array
     """A w_t, as the package carries it along."""
     log_risk: float
     """log L(−A w_t), from these."""
 
 
-def adaboost(A: Vector, steps: int, step: str = "classical") -> list[Vote]:
+def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
     """Return at most so many rounds of the package's AdaBoost; fewer if an edge is zero.
 
     Parameters
@@ -62,7 +66,7 @@ def adaboost(A: Vector, steps: int, step: str = "classical") -> list[Vote]:
     return list(_votes(game, AdaBoost(game, step), steps))
 
 
-def adaboost_star(A: Vector, accuracy: float, steps: int) -> list[Vote]:
+def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
     """Return at most so many rounds of the package's AdaBoost* with ν = `accuracy`."""
     game = Game(A)
     return list(_votes(game, AdaBoostStar(game, accuracy), steps))
@@ -91,17 +95,43 @@ def _looked_at(game: Game, update: AdaBoost, steps: int) -> Iterator[tuple[State
             return
 
 
-def risk(A: Vector, w: Vector) -> float:
+def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
+    """Return w_1, w_2, ... of AdaBoost with artanh γ_t, in NumPy: nothing of the package is in it.
+
+    Of several columns with the largest edge it takes the first, to rounding. It ends before a
+    column of edge 1, and goes on, without moving, where all edges are zero.
+    """
+    w, found = np.zeros(A.shape[1]), []
+    for _ in range(steps):
+        u = A @ w
+        d = np.exp(-(u - u.min()))
+        edges = d @ A / d.sum()
+        j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
+        if abs(edges[j]) >= 1.0 - 1e-12:
+            break
+        w[j] += math.atanh(edges[j])
+        found.append(w.copy())
+    return found
+
+
+def weak_learnability(x: Instance) -> Bracket:
+    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, and leave x out unless it is positive."""
+    gamma = x.optimum(Game(x.A))
+    assume(gamma.lower > 0)
+    return gamma
+
+
+def risk(A: Array, w: Array) -> float:
     """Return L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
     return float(np.mean(np.exp(-(A @ w))))
 
 
-def reweighting(A: Vector, w: Vector) -> Vector:
+def reweighting(A: Array, w: Array) -> Array:
     """Return ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
     return np.exp(-(A @ w)) / len(A)
 
 
-def gradient(A: Vector, w: Vector) -> Vector:
+def gradient(A: Array, w: Array) -> Array:
     """Return ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
     return -A.T @ reweighting(A, w)
 
@@ -110,13 +140,13 @@ def gradient(A: Vector, w: Vector) -> Vector:
 class Cycle:
     """Distributions that AdaBoost comes back to, with the votes cast on the way round."""
 
-    d: list[Vector]
-    edges: Vector
-    w: Vector
+    d: list[Array]
+    edges: Array
+    w: Array
     """Σ artanh(γ_t) r_t e_{j_t} over the cycle: w_t/‖w_t‖_1 tends to w/‖w‖_1."""
 
 
-def reweighted(A: Vector, d: Vector) -> tuple[Vector, int, float]:
+def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     """Return the next distribution for entries ±1, d_i/(1 + a_i γ), the column and its edge.
 
     The iterated map of Rudin, Daubechies & Schapire (2004); nothing of the package is in it.
@@ -128,7 +158,7 @@ def reweighted(A: Vector, d: Vector) -> tuple[Vector, int, float]:
     return after / total if total > 0.0 else d, j, float(edges[j])
 
 
-def cycle(A: Vector, d: Vector) -> Cycle | None:
+def cycle(A: Array, d: Array) -> Cycle | None:
     """Return the cycle that the map has fallen into after `BURN_IN` rounds; None if in none.
 
     Weights that are nearly zero must not grow either: they would break the cycle in the end, as
@@ -151,17 +181,22 @@ def cycle(A: Vector, d: Vector) -> Cycle | None:
     return None
 
 
+def all_signs(A: Array) -> bool:
+    """Return whether every entry is 1 or −1."""
+    return bool((np.abs(A) == 1.0).all())
+
+
 class Signs(Matrix):
     """A matrix of ±1, as weak hypotheses that predict labels give it."""
 
-    def _clipped(self, value: Vector) -> Vector:
+    def _clipped(self, value: Array) -> Array:
         return np.where(value >= 0.0, 1.0, -1.0)
 
-    def structured(self, rng: Rng, sizes: Sizes) -> Vector:
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
         """Return a matrix of a kind that is extremal for some inequality, rounded to signs."""
         return self._clipped(super().structured(rng, sizes))
 
-    def simpler(self, value: Vector) -> Iterator[Vector]:
+    def simpler(self, value: Array) -> Iterator[Array]:
         """Yield the matrix with one entry −1 replaced by 1."""
         for at in np.ndindex(value.shape):
             if value[at] < 0.0:
@@ -173,7 +208,7 @@ class Signs(Matrix):
 class Separable(Signs):
     """A matrix of ±1 drawn so that it is separable: labels are those of some v."""
 
-    def random(self, rng: Rng, sizes: Sizes) -> Vector:
+    def random(self, rng: Rng, sizes: Sizes) -> Array:
         """Return H with each row multiplied by the sign of its product with a random v > 0."""
         H = rng.choice([-1.0, 1.0], self._shape(sizes))
         margins = H @ rng.dirichlet(np.ones(H.shape[1]))

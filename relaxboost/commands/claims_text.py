@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _LONGEST = 240
 """Of an instance in a table; `--json` has it in full."""
 _STATUS = len("holds with correction")
+_NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
@@ -102,7 +103,7 @@ class Table:
             str(optima),
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
-            "" if decisive is None else str(decisive.slack),
+            _NONE if decisive is None else str(decisive.slack),
         )
         if stated.counterexample is not None:
             yield from self._refuted(stated)

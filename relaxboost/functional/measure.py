@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,3 +93,14 @@ def _mean(p: Array, values: Array) -> float:
     for n in range(p.shape[0]):
         total += p[n] * values[n]
     return total
+
+
+class Objective(Protocol):
+    """What the loop needs of a functional; every `Risk` is one."""
+
+    @property
+    def measure(self) -> Empirical:
+        """The points and weights of the inner product."""
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and a subgradient of L²(P̂)."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relaxboost.functional.algorithms import Algorithm, Direction, projector
 from relaxboost.functional.learners import Pool
-from relaxboost.functional.losses import Risk
+from relaxboost.functional.measure import Objective
 from relaxboost.functional.schedules import Schedule
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class State:
 
 
 def rounds(
-    risk: Risk,
+    risk: Objective,
     pool: Pool,
     algorithm: Algorithm,
     schedule: Schedule,
@@ -53,7 +53,7 @@ def rounds(
     yield State(first, F, value, gradient, None, float("nan"))
     for t in count(first + 1):
         direction = algorithm.direction(gradient, project, t)
-        if not direction.parts:
+        if not direction.parts and not direction.waits:
             return
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
 from relaxboost.functional.losses import Risk
+from relaxboost.functional.measure import Objective
 
 Array = NDArray[np.float64]
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
@@ -70,7 +71,7 @@ def default(algorithm: str, risk: Risk) -> str:
     return "1/sqrt(t)"
 
 
-def line_search(risk: Risk, F: Array, direction: Array) -> float:
+def line_search(risk: Objective, F: Array, direction: Array) -> float:
     """Return the η >= 0 of least R[f − η·direction], by bisection on the slope; at most 2^40."""
     inner = risk.measure.inner
 

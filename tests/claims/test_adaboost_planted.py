@@ -10,10 +10,18 @@ import pytest
 from relaxboost.claims import Choice, Matrix, Source, Space, Whole, at_least, at_most, equal
 from relaxboost.claims.rds04 import LONG, SIGNS, _cycle, _margin, upsilon
 from relaxboost.claims.rw05 import RUNS as STAR_RUNS
-from relaxboost.claims.tel.algorithm import CLASHES, POINTS, RUNS, weak_learnability
+from relaxboost.claims.tel.algorithm import CLASHES, POINTS
 from relaxboost.claims.tel.proof import PAIRS
 from relaxboost.claims.tel.weak import WEIGHTED
-from relaxboost.claims.votes import adaboost, adaboost_star, gradient, reweighting, risk
+from relaxboost.claims.votes import (
+    RUNS,
+    adaboost,
+    adaboost_star,
+    gradient,
+    reweighting,
+    risk,
+    weak_learnability,
+)
 from relaxboost.game import Game
 
 X = Source("X", "errors planted")

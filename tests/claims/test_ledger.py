@@ -29,15 +29,19 @@ def test_the_page_is_the_one_of_the_registry():
 
 def test_links_within_the_page_lead_to_sections():
     page = ledger.page(made.MADE.claims.values(), made.MADE.not_checked)
-    sections = {title.lower() for title in re.findall(r"^### (.*)$", page, re.MULTILINE)}
+    sections = {title.lower() for title in re.findall(r"^###? (.*)$", page, re.MULTILINE)}
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) == sections
-    assert len(sections) == len(made.MADE.claims)
+    assert len(sections) == len(made.MADE.claims) + 1  # and the source
 
 
 def test_the_page_says_what_is_on_record():
     page = ledger.page(made.MADE.claims.values(), made.MADE.not_checked)
     assert "Claims: 6 (holds: 4, holds with correction: 1, fails: 1)." in page
     assert "Statements not checked: 1." in page
+    assert (
+        "| [MADE](#made) | 4 | 1 | 1 | 1 |\n\nRefuted as stated: [MADE-trace](#made-trace), "
+        in page
+    )
     assert r"| Theorem 1 \| rate | The loss is &lt;at most> its bound & `falls`. |" in page
     assert r"| MADE-U1 | Sec. 9 | It is &lt;nice> \| `good`. | a matter of *taste*: f\*(x)," in page
     assert "Refuted by: `0.25 <= -0.5 (square)`\n\n```\nt = -1/2, k = 1, loss = hinge\n```" in page

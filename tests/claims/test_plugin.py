@@ -85,6 +85,9 @@ def test_options_selection_and_errors(installed, tmp_path):
     assert "2 passed, 2 deselected" in result.stdout
     result = run(installed, tmp_path, "-q", "test_toy.py::TOY-one")
     assert "1 passed" in result.stdout
+    result = run(installed, tmp_path, "--relaxboost-claims-trials=0")
+    assert result.returncode == 4
+    assert "--relaxboost-claims-trials: must be a whole number >= 1, got 0" in result.stderr
     seeds = [["--relaxboost-claims-seed", str(seed)] for seed in (0, 1, 1)]
     few = ["-q", "--relaxboost-claims-trials=4", "test_toy.py::TOY-half"]
     texts = [run(installed, tmp_path, *few, *seed).stdout for seed in seeds]

@@ -5,8 +5,9 @@ import pytest
 
 from relaxboost.claims import get
 from relaxboost.claims.checking import examine
-from relaxboost.claims.runs import adaboost, fig1
+from relaxboost.claims.runs import fig1
 from relaxboost.claims.ss09 import algorithm, figure, progress, rates, smooth, totally
+from relaxboost.claims.votes import adaboost_by_hand
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped, KLPenalty
 
@@ -92,6 +93,7 @@ def test_runs_stop_where_told():
 
 
 def test_adaboost_stops_at_a_perfect_column():
-    assert adaboost(np.ones((3, 1)), 5) == []
-    errors = [vote.error for vote in adaboost(2.0 * np.eye(3)[::-1] * -1.0 + 1.0, 3)]
+    assert adaboost_by_hand(np.ones((3, 1)), 5) == []
+    A = 2.0 * np.eye(3)[::-1] * -1.0 + 1.0
+    errors = [rates.error(A, w) for w in adaboost_by_hand(A, 3)]
     assert errors == [pytest.approx(1 / 3), pytest.approx(1 / 3), 0.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import Source, at_least, at_most, equal
-from relaxboost.claims.runs import adaboost, beta, fig1
+from relaxboost.claims.runs import beta, fig1
 from relaxboost.claims.ss09 import progress, rates
 from relaxboost.claims.ss09.algorithm import lambert
 from relaxboost.claims.ss09.smooth import (
@@ -20,6 +20,7 @@ from relaxboost.claims.ss09.smooth import (
     smoothed_game,
     within,
 )
+from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game import Game
 
 X = Source("X", "errors planted")
@@ -113,8 +114,8 @@ def half_lambert(x):
 @planted("AdaBoost's loss at e^{−3γ²t/4}", rates.VOTES)
 def loss(x):
     gamma = float(x.optimum(Game(x.A)).middle)
-    for now in adaboost(x.A, x.rounds):
-        yield at_most(now.loss, math.exp(-0.75 * gamma**2 * now.number), round=now.number)
+    for t, w in enumerate(adaboost_by_hand(x.A, x.rounds), 1):
+        yield at_most(risk(x.A, w), math.exp(-0.75 * gamma**2 * t), round=t)
 
 
 @planted("the test met in 1/ε rounds", CAPPED_RUNS)

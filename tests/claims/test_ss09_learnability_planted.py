@@ -11,9 +11,9 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.claims import at_least, at_most, equal
+from relaxboost.claims.sides import avg_min, exactly, in_l1_ball, largest_edge, on_simplex, optimum
 from relaxboost.claims.ss09 import learnability as good
 from relaxboost.claims.ss09.penalties import PENALTIES, hinge_side
-from relaxboost.claims.ss09.sides import avg_min, edge, exactly, in_l1_ball, on_simplex, optimum
 
 X = rb.claims.Source("X", "Statements that are wrong by a little.")
 FROM = {c.id.removeprefix("SS09-"): c.space for c in rb.claims.all("SS09")}
@@ -34,7 +34,7 @@ def unsigned(x):
     return equal(max(on_simplex(d) @ exactly(x.A)), min(exactly(x.A) @ in_l1_ball(w)))
 
 
-@planted("dual norms swapped", "remark-norms")
+@planted("dual norms swapped", "Sec2-dual-norms")
 def swapped(x):
     w = exactly(x.w)
     corners = itertools.product((-1, 1), repeat=len(w))
@@ -67,7 +67,7 @@ def one_less(x):
 @planted("caps of 2/k", "Eq2")
 def wide_caps(x):
     _, d, _ = optimum(x, rb.Game(x.A, rb.Capped(max(1, Fraction(x.k, 2)))))
-    return equal(edge(exactly(x.A), d), x.optimum(rb.Game(x.A, rb.Capped(x.k))))
+    return equal(largest_edge(exactly(x.A), d), x.optimum(rb.Game(x.A, rb.Capped(x.k))))
 
 
 @planted("one example more than m − k + 1", "remark-k-share")

@@ -72,7 +72,7 @@ def test_what_the_figure_returns_in_doubles(theta, k, weights):
         d = figure2.fig2(list(exact.softmax(theta)), 1.0 / k)
     np.testing.assert_allclose(d, weights, rtol=1e-4)
     mended = capped_distribution(-theta, 1.0, k)
-    np.testing.assert_allclose(mended, exact.capped(theta, 1.0 / k), rtol=1e-9)
+    np.testing.assert_allclose(mended, exact.projected_softmax(theta, 1.0 / k), rtol=1e-9)
 
 
 def test_the_figure_beyond_its_domain():
@@ -100,7 +100,7 @@ def test_exact_projection_is_optimal():
         least = exact.divergence(d, d0)
         assert least == pytest.approx(exact.least_divergence(theta, 1.0 / k), abs=1e-9)
         for _ in range(20):
-            other = exact.capped(rng.normal(size=m), 1.0 / k)
+            other = exact.projected_softmax(rng.normal(size=m), 1.0 / k)
             assert exact.divergence(other, d0) >= least - 1e-12
 
 

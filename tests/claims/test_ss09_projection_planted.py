@@ -10,11 +10,11 @@ import pytest
 
 from relaxboost.claims import Distribution, Real, Source, Space, Vector, Whole, get
 from relaxboost.claims.measure import at_least, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.ss09 import appendix, conjugates, exact, projection
 from relaxboost.claims.ss09.strong import KINDS, dual, dual_vector
 
 X = Source("X", "Wrong variants")
-near = exact.near
 
 
 def wrong(name, like=None, space=None):
@@ -173,7 +173,7 @@ def strict_order(x):
 @wrong("i-for-i-1", "L16")
 def shifted_xi(x):
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
-    d, d0 = exact.capped(theta, nu), exact.softmax(theta)
+    d, d0 = exact.projected_softmax(theta, nu), exact.softmax(theta)
     for first in np.flatnonzero(d < nu - 1e-9)[:1]:
         xi = (1 - nu * (first + 1)) / d0[first:].sum()
         yield equal(near(d[first]), near(xi * d0[first]))
@@ -190,7 +190,9 @@ def most_capped(x):
 @wrong("sign-of-Aw", "Eq14")
 def sign_of_margins(x):
     u = x.A @ x.w / x.beta
-    for left, right in zip(exact.capped(u, 1 / x.k), exact.capped(-u, 1 / x.k), strict=True):
+    for left, right in zip(
+        exact.projected_softmax(u, 1 / x.k), exact.projected_softmax(-u, 1 / x.k), strict=True
+    ):
         yield equal(near(left), near(right))
 
 

@@ -31,7 +31,7 @@ _ERROR = "ρ − margin of w_t"
     "Theorem 9, accuracy",
     "Fig. 1, stopped by its own test, returns an ε-accurate w.",
     formula="max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
-    given="A in [−1, 1]^(m×n), ε > 0; f the indicator of ‖d‖_inf ≤ 1/k, k = 1 for the hard margin",
+    given="A in [−1, 1]^(m×n), 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard margin",
     space=GAMES,
     counterexamples=[
         {"A": [["1/10", "9/10"], ["-3/5", 0]], "k": 1, "epsilon": "3/10"},
@@ -60,7 +60,7 @@ _ERROR = "ρ − margin of w_t"
 def accuracy(x: Instance) -> Slack:
     """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
 
-    The proof shows ε_t <= ε/2 after 32 log(m)/ε² rounds, but the test stops before.
+    The proof shows ε_t ≤ ε/2 after 32 log(m)/ε² rounds, but the test stops before.
     """
     run = Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
@@ -83,7 +83,7 @@ def accuracy_half_more(x: Instance) -> Iterator[Slack]:
     "ρ − min_i (Aw_t)_i ≤ <d_t, A(e^{j_t} − w_t)> + β W((m−1)/e), W e^W = (m−1)/e",
 )
 def accuracy_lambert(x: Instance) -> Iterator[Slack]:
-    """ρ <= ‖Aᵀd_t‖_inf, so that the error is at most gap + <d_t, u> − min u for u = Aw_t.
+    """ρ ≤ ‖Aᵀd_t‖_∞, so that the error is at most gap + <d_t, u> − min u for u = Aw_t.
 
     With d_t ∝ e^{−u/β} the last difference is largest where all u_i but one are equal and
     β(1 + W) above it, W e^W = (m−1)/e; there it is βW.
@@ -100,7 +100,7 @@ def accuracy_lambert(x: Instance) -> Iterator[Slack]:
     "<d_t, A(e^{j_t} − w_t)> ≤ ε/2 ⇒ max_γ (...) ≥ ρ − ε",
 )
 def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
-    """ε_t <= ε/2, and the smoothing costs ε/2. The two phases of `T9-phases` with ε/2 for ε."""
+    """ε_t ≤ ε/2, and the smoothing costs ε/2. The two phases of `T9-phases` with ε/2 for ε."""
     run = Run(x, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
@@ -108,7 +108,7 @@ def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
 
 @accuracy.corrected(
     "With a test of the unsmoothed bracket the returned w is ε-accurate, after as many rounds.",
-    "f(d_t) + ‖Aᵀd_t‖_inf − max_γ (...) ≤ ε ⇒ max_γ (...) ≥ ρ − ε",
+    "f(d_t) + ‖Aᵀd_t‖_∞ − max_γ (...) ≤ ε ⇒ max_γ (...) ≥ ρ − ε",
 )
 def accuracy_bracket(x: Instance) -> Iterator[Slack]:
     """Weak duality without smoothing. The bracket is at most gap + ε/2, so the rounds suffice."""
@@ -124,7 +124,7 @@ def _errors(x: Instance, run: Run) -> list[float]:
 
 
 def lambert(y: float) -> float:
-    """Return W(y), the W with W e^W = y, for y >= 0, by Newton's method from above."""
+    """Return W(y), the W with W e^W = y, for y ≥ 0, by Newton's method from above."""
     w = math.log1p(y)
     for _ in range(60):
         w -= (w * math.exp(w) - y) / (math.exp(w) * (w + 1.0))
@@ -182,7 +182,7 @@ def _many_rows(x: Instance) -> tuple[Slack, Slack, Slack]:
     "Theorem 9, rounds",
     "Fig. 1 terminates within 32 log(m)/ε² rounds.",
     formula="t ≤ 32 log(m)/ε²",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f the indicator of ‖d‖_inf ≤ 1/k",
+    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k",
     space=GAMES,
 )
 def rounds(x: Instance) -> Slack:
@@ -199,7 +199,7 @@ def rounds(x: Instance) -> Slack:
     "Theorem 9, rounds, on the slowest games known",
     "Fig. 1 terminates within 32 log(m)/ε² rounds.",
     formula="t ≤ 32 log(m)/ε²; A = 2I − 1, with 1 on the diagonal and −1 elsewhere",
-    given="m ≥ 2, ε > 0",
+    given="m ≥ 2, 0 < ε ≤ 1",
     space=Space(m=Whole(2, 100), epsilon=Real(0.06, 0.1, log=True)),
     trials=6,
 )
@@ -217,12 +217,12 @@ def rounds_worst(x: Instance) -> Slack:
     "Theorem 9, rounds; a proof",
     "At most 8/(βε) rounds pass until ε_t ≤ ε, and fewer than 8/(βε) more until gap ≤ ε.",
     formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
-    given="f the indicator of ‖d‖_inf ≤ 1/k",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, 0 < ε ≤ 1",
     space=CAPPED_RUNS,
     trials=20,
 )
 def phases(x: Instance) -> Iterator[Slack]:
-    """ε_t <= 8/(β(t+1)); then each round with gap > ε gains β gap²/8 > βε²/8 of at most ε.
+    """ε_t ≤ 8/(β(t+1)); then each round with gap > ε gains β gap²/8 > βε²/8 of at most ε.
 
     The text has the first phase only, with ε/2 for ε, and tests the gap.
     """
@@ -241,18 +241,28 @@ def phases(x: Instance) -> Iterator[Slack]:
     "T9-capped",
     "Theorem 9, for the soft margin (sharper than stated)",
     "On the capped simplex β = ε/(2 log(mν)) suffices.",
-    formula="error ≤ 3ε/2, t ≤ 32 log(mν)/ε², and error ≤ ε with the test gap ≤ ε/2",
-    given="f the indicator of ‖d‖_inf ≤ ν = 1/k, 1 ≤ k < m",
-    space=CAPPED_RUNS,
+    formula="error ≤ 3ε/2, t ≤ max(2, 32 log(mν)/ε²), and error ≤ ε with the test gap ≤ ε/2",
+    given="f the indicator of ‖d‖_∞ ≤ ν = 1/k, 1 ≤ k < m, 0 < ε ≤ 1",
+    space=Space(
+        sizes={"m": (2, 24), "n": (1, 5)},
+        A=Matrix(),
+        k=Whole(1, "m"),
+        epsilon=Real(0.1, 1.0, log=True),
+    ),
     trials=60,
 )
 def capped(x: Instance) -> Iterator[Slack]:
-    """0 <= h(d) <= log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there."""
+    """0 ≤ h(d) ≤ log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there.
+
+    The 2: for a small range β is large and the first step is η = 1, as for A = (1, ..., 1) with
+    m = 17, k = 16 and ε = .99, where 32 log(mν)/ε² = 1.98. With η = 1 in Eq. 12 ε_2 ≤ 2/β, which
+    is below ε/2 where 16/(βε) < 4; else the two phases of `T9-phases` apply.
+    """
     assume(x.k < len(x.A))
     range_ = math.log(len(x.A) / x.k)
     smoothing = x.epsilon / (2.0 * range_)
     run = Run(x, smoothing=smoothing)
     yield at_most(_errors(x, run)[-1], 1.5 * x.epsilon, _ERROR, len(run.rounds))
-    yield at_most(len(run.rounds), max(1.0, 32.0 * range_ / x.epsilon**2), "rounds")
+    yield at_most(len(run.rounds), max(2.0, 32.0 * range_ / x.epsilon**2), "rounds")
     further = Run(x, smoothing=smoothing, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, further)[-1], x.epsilon, "error, gap ≤ ε/2", len(further.rounds))

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.arrays import Array, Matrix, Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import entropy, fractions, inner, near, softmax
+from relaxboost.claims.ss09.exact import entropy, fractions, inner, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS, dual, onto_simplex
-
-Array = Any
 
 
 def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:
@@ -227,8 +225,8 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
 def recursion(x: Instance) -> Iterator[Slack]:
     """In fractions along 60 terms. "1 ≥ ε_1" and "r < 1/2" serve t = 1 only, where ε_1 ≤ 1/(2r).
 
-    For t >= 2 the bound holds for every r > 0 and every ε_1, even as 1/(r(t+2)), since
-    s − r s² <= 1/(4r) for all s; r = 1, ε_1 = 1 breaks it at t = 1. Tight for r = 1/2, t = 1.
+    For t ≥ 2 the bound holds for every r > 0 and every ε_1, even as 1/(r(t+2)), since
+    s − r s² ≤ 1/(4r) for all s; r = 1, ε_1 = 1 breaks it at t = 1. Tight for r = 1/2, t = 1.
     """
     for t, epsilon in enumerate(sequence(x), 1):
         yield at_most(epsilon, 1 / (Fraction(x.r) * (t + 1)), round=t)

@@ -11,15 +11,15 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.exact import (
     Exact,
-    capped,
     divergence,
     fractions,
     inner,
     least_divergence,
-    near,
+    projected_softmax,
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
@@ -62,7 +62,8 @@ def bregman(x: Instance) -> Iterator[Slack]:
 
 
 @bregman.corrected(
-    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.", "d0 in int S ⇒ ..."
+    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "d0 in int S ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
 )
 def bregman_inside(x: Instance) -> Iterator[Slack]:
     """Then B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant."""
@@ -81,7 +82,7 @@ def bregman_inside(x: Instance) -> Iterator[Slack]:
     counterexamples=[{"theta": [-1]}],
 )
 def gradient_is_theta(x: Instance) -> Iterator[Slack]:
-    """θ is a *sub*gradient at d0: on the boundary ∇h(d0) and θ differ by a normal of S."""
+    """θ is one of many subgradients at d0: on the boundary ∇h(d0) and θ differ by a normal of S."""
     theta = fractions(x.theta)
     for left, right in zip(_clipped(theta), theta, strict=True):
         yield equal(left, right, "∇h(d0) and θ")
@@ -115,7 +116,7 @@ def gradient_and_normal(x: Instance) -> Iterator[Slack]:
     counterexamples=[{"theta": 0, "a": 0, "jump": 1, "away": "1/2"}],
 )
 def attained(x: Instance) -> Slack:
-    """f is convex but not closed, and at θ <= a nothing attains the minimum.
+    """f is convex but not closed, and at θ ≤ a nothing attains the minimum.
 
     f̂* does not see the jump, as it is a supremum; its gradient is max(θ, a). The same lack of
     "closed" as in Theorem 7 and Lemma 8.
@@ -190,7 +191,8 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 @bregman_projection.corrected(
-    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.", "d0 in int S ⇒ ..."
+    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "d0 = ∇h*(θ) in int S ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
 )
 def bregman_projection_inside(x: Instance) -> Slack:
     """As for Lemma 13."""
@@ -230,7 +232,7 @@ def projection(x: Instance) -> Iterator[Slack]:
     u, nu = x.A @ x.w, 1.0 / x.k
     d = capped_distribution(u, x.beta, x.k)
     theta = -u / x.beta
-    for left, right in zip(d, capped(theta, nu), strict=True):
+    for left, right in zip(d, projected_softmax(theta, nu), strict=True):
         yield equal(near(left), near(right), "d_t and the projection")
     log_d0 = theta - np.logaddexp.reduce(theta)
     own = float(np.sum(d * (np.log(np.maximum(d, 1e-300)) - log_d0)))

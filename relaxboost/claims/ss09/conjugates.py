@@ -13,8 +13,9 @@ from relaxboost.claims.arrays import Distribution, Matrix, Vector
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, near, softmax
+from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual, dual_vector
 from relaxboost.relaxations import NormBall
@@ -146,7 +147,7 @@ def _finite(x: Instance) -> tuple[list[list[Fraction]], list[Fraction], list[Fra
 @SOURCE.claim(
     "AppB-5",
     "Appendix B, row 5",
-    "The conjugate of a positive multiple.",
+    "The conjugate of a positive multiple c f is c f*, taken at θ/c.",
     formula="(c f)*(θ) = c f*(θ/c) for c > 0",
     given=FINITE_GIVEN,
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(0.05, 5.0, log=True)),
@@ -162,7 +163,7 @@ def multiple(x: Instance) -> Slack:
 @SOURCE.claim(
     "AppB-6",
     "Appendix B, row 6",
-    "The conjugate of a translate.",
+    "To translate f by d0 is to subtract <θ, d0> from the conjugate.",
     formula="f(· + d0)*(θ) = f*(θ) − <θ, d0>",
     given=FINITE_GIVEN,
     space=Space(sizes={"m": (1, 4)}, **FINITE, d0=Vector("m", -2.0, 2.0)),
@@ -179,7 +180,7 @@ def translate(x: Instance) -> Slack:
 @SOURCE.claim(
     "AppB-7",
     "Appendix B, row 7",
-    "The conjugate of a dilation.",
+    "The conjugate of f(c d) is f*, taken at θ/c, for c of either sign.",
     formula="f(c ·)*(θ) = f*(θ/c) for c ≠ 0",
     given=FINITE_GIVEN + "; c of either sign",
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(-3.0, 3.0)),
@@ -191,3 +192,18 @@ def dilation(x: Instance) -> Slack:
     assume(c != 0)
     left = conjugate([[a / c for a in d] for d in points], values, theta)
     return equal(left, conjugate(points, values, [t / c for t in theta]))
+
+
+SOURCE.unchecked(
+    "Sec1-others",
+    "Sec. 1, related work",
+    "MadaBoost's rate seems inferior; the algorithm of Rudin et al. may take O(1/ε³) iterations.",
+    "about the bounds of other papers",
+)
+
+SOURCE.unchecked(
+    "Sec6-log-loss",
+    "Sec. 6",
+    "Binary entropies in place of the relative entropy make a boosting method for the log-loss.",
+    "announced as future work, without a statement of what it attains",
+)

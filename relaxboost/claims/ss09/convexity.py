@@ -23,7 +23,7 @@ DEFINITION = "f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u) − (σ/2) α(1−α)
 @SOURCE.claim(
     "D10-entropy",
     "Sec. 5.1, after Definition 10",
-    "The relative entropy is 1-strongly convex with respect to l1 on the simplex.",
+    "The relative entropy is 1-strongly convex with respect to ℓ1 on the simplex.",
     formula=DEFINITION + " for f = Σ d log(m d), σ = 1, ‖·‖_1",
     given="v, u in the simplex, α in [0, 1]",
     space=Space(sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)),
@@ -144,7 +144,7 @@ def sums(x: Instance) -> Slack:
     "Sec. 5.1, f̂",
     "f̂ = f̃ + βh retains the strong convexity of βh, for the relaxations of Sec. 4.",
     formula=DEFINITION + " for f̂ = f + I_S + βh, σ = β, ‖·‖_1",
-    given="f = 0, ν‖d‖_1, ν‖d‖_2 or ν‖d‖_inf; v, u in the simplex, β in (0, 1)",
+    given="f = 0, ν‖d‖_1, ν‖d‖_2 or ν‖d‖_∞; v, u in the simplex, β in (0, 1)",
     space=Space(
         sizes={"m": (1, 6)},
         p=Choice("none", "1", "2", "inf"),

@@ -13,9 +13,9 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import exactly, in_l1_ball, largest_edge, on_simplex, optimum
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.pairs import PAIRS, strong
-from relaxboost.claims.ss09.sides import dot, edge, exactly, in_l1_ball, on_simplex, optimum
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 
@@ -54,11 +54,11 @@ def learnability(x: Instance) -> Iterator[Slack]:
     A = exactly(x.A)
     m = len(A)
     gamma, best, _ = optimum(x, Game(x.A))
-    yield equal(edge(A, best), gamma, "attained")
+    yield equal(largest_edge(A, best), gamma, "attained")
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
     for name, d in (("the d drawn", exactly(x.d)), ("uniform d", exactly(np.ones(m)))):
-        yield at_least(edge(A, on_simplex(d)), gamma, name)
+        yield at_least(largest_edge(A, on_simplex(d)), gamma, name)
     for i in range(m):
         yield at_least(max(abs(A[i])), gamma, f"all weight on example {i + 1}")
 
@@ -105,25 +105,6 @@ def _twice_conjugate(x: Instance) -> tuple[Fraction, Fraction]:
     return Fraction(value), hull
 
 
-@SOURCE.claim(
-    "remark-norms",
-    "Sec. 2, dual norms",
-    "The conjugate of the indicator of a unit ball is the dual norm; ℓ1 and ℓ∞ are dual.",
-    formula="max_{‖d‖_∞ ≤ 1} <w, d> = ‖w‖_1, max_{‖d‖_1 ≤ 1} <w, d> = ‖w‖_∞",
-    space=Space(sizes={"m": (1, 6)}, w=Vector("m"), d=Vector("m")),
-)
-def dual_norms(x: Instance) -> Iterator[Slack]:
-    """A linear function has its maximum over a ball at a vertex; all of them are tried."""
-    w, d = exactly(x.w), exactly(x.d)
-    m = len(w)
-    corners = [exactly(signs) for signs in itertools.product((-1, 1), repeat=m)]
-    units = [sign * unit for unit in exactly(np.eye(m)) for sign in (-1, 1)]
-    yield equal(max(dot(w, corner) for corner in corners), sum(abs(v) for v in w), "cube")
-    yield equal(max(dot(w, unit) for unit in units), max(abs(v) for v in w), "ℓ1 ball")
-    yield at_most(dot(w, d), sum(abs(v) for v in w), "a point of the cube")
-    yield at_most(dot(w, in_l1_ball(d)), max(abs(v) for v in w), "a point of the ℓ1 ball")
-
-
 FENCHEL = Space(
     sizes={"m": (1, 6), "n": (1, 5)},
     A=Matrix(),
@@ -145,7 +126,7 @@ FENCHEL = Space(
     trials=300,
 )
 def weak_duality(x: Instance) -> Slack:
-    """<d, −Aw> <= f(d) + f*(−Aw) and <dᵀA, w> <= g(dᵀA) + g*(w), and the left sides cancel.
+    """<d, −Aw> ≤ f(d) + f*(−Aw) and <dᵀA, w> ≤ g(dᵀA) + g*(w), and the left sides cancel.
 
     The points drawn are moved into the domains, so that both sides are finite.
     """
@@ -192,7 +173,7 @@ def strong_duality(x: Instance) -> Slack:
 def exclusion(x: Instance) -> Slack:
     """For s = r = 1 every point near 0 is in dom(g) and none in dom(f), and yet 0 < 1.
 
-    On the right d_1 = 1 is forced, where f = 1. On the left w = (w_1, 0) with w_1 >= 0, and
+    On the right d_1 = 1 is forced, where f = 1. On the left w = (w_1, 0) with w_1 ≥ 0, and
     inf w_1 d_1 + exp(...) = w_1 s: take d_1 -> s and (d_1 − s) d_2 -> ∞. So the left side is
     max w_1 (s − r).
     """
@@ -205,15 +186,17 @@ def exclusion(x: Instance) -> Slack:
     "equality if 0 in core {v − Aᵀd: v in dom(g), d in dom(f)}",
 )
 def minkowski(x: Instance) -> Slack:
-    """The differences are z with z_1 <= r − s; 0 is in the core where r > s."""
+    """The differences are z with z_1 ≤ r − s; 0 is in the core where r > s."""
     assume(x.r > x.s)
     return equal(*_touching(x.s, x.r), "left and right side")
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 <= w_1, and min f + g."""
+    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 ≤ w_1, and min f + g."""
     if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
         return math.inf, math.inf
+    if s < r:  # (r − s) d_2 -> ∞ on both sides
+        return 0.0, 0.0
 
     def f(d: tuple[float, float]) -> float:
         return math.exp(-math.sqrt((d[0] - s) * d[1]))

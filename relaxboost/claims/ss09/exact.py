@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.measure import Bracket
-from relaxboost.relaxations.base import Vector
+from relaxboost.claims.arrays import Array
 
 Exact = list[Fraction]
 
@@ -34,13 +33,7 @@ def inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def near(value: float, tolerance: float = 1e-9) -> Bracket:
-    """Return a bracket for a number that is computed to a tolerance, relative where it is large."""
-    error = tolerance * max(1.0, abs(value))
-    return Bracket(value - error, value + error)
-
-
-def softmax(theta: Vector) -> Vector:
+def softmax(theta: Array) -> Array:
     """Return the distribution proportional to e^θ."""
     weights = np.exp(theta - np.max(theta))
     return weights / weights.sum()
@@ -50,7 +43,7 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
     """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
 
     Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the
-    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 >= ν, the rest <= ν.
+    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 ≥ ν, the rest ≤ ν.
     """
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):
@@ -63,8 +56,8 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
     return None
 
 
-def level(theta: Vector, nu: float) -> float:
-    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν >= 1/m."""
+def level(theta: Array, nu: float) -> float:
+    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν ≥ 1/m."""
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
@@ -75,15 +68,15 @@ def level(theta: Vector, nu: float) -> float:
     return float(high)
 
 
-def capped(theta: Vector, nu: float) -> Vector:
+def projected_softmax(theta: Array, nu: float) -> Array:
     """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread."""
     return np.exp(np.minimum(math.log(nu), theta + level(theta, nu)))
 
 
-def least_divergence(theta: Vector, nu: float) -> float:
+def least_divergence(theta: Array, nu: float) -> float:
     """Return a lower bound of Eq. 14 for d0 proportional to e^θ, from its Lagrangian dual.
 
-    For every μ >= 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
+    For every μ ≥ 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
     """
     mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
     return float(
@@ -99,6 +92,6 @@ def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
     return math.fsum(a * math.log(a / b) for a, b in pairs)
 
 
-def entropy(d: Vector) -> float:
+def entropy(d: Array) -> float:
     """Return h(d) = Σ d log(m d)."""
     return divergence(d, np.full(len(d), 1.0 / len(d)))

@@ -11,6 +11,7 @@ from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import avg_min, exactly, solved
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.norms import (
     MONOTONE,
@@ -20,11 +21,6 @@ from relaxboost.claims.ss09.norms import (
     hinge_side,
     least_side,
     norm,
-)
-from relaxboost.claims.ss09.sides import (
-    avg_min,
-    exactly,
-    solved,
 )
 from relaxboost.claims.ss09.source import SOURCE
 
@@ -50,7 +46,7 @@ from relaxboost.claims.ss09.source import SOURCE
     trials=40,
 )
 def norm_ball(x: Instance) -> Slack:
-    """Condition (iii) is orthant-monotonicity: ‖d‖ >= ‖d − d_i e_i‖. Not every norm has it.
+    """Condition (iii) is orthant-monotonicity: ‖d‖ ≥ ‖d − d_i e_i‖. Not every norm has it.
 
     Both sides are convex programs; the left one for each set of examples with a loss.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -13,8 +14,9 @@ from relaxboost.claims.arrays import Distribution, Vector
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import capped, distribution, near, projected, softmax
+from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.projections import capped_distribution
 
@@ -23,7 +25,7 @@ def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
     """Return d_t by the pseudo-code of Fig. 2, in the arithmetic of its arguments.
 
     Its first ENDFOR is read as the ENDIF that is missing; with `literal` as what is printed, so
-    that Z keeps its first value throughout the loop. In fractions, ξ = 0/0 is ZeroDivisionError.
+    that Z keeps its first value throughout the loop. A division by zero is ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None
@@ -64,13 +66,14 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
 def figure(x: Instance) -> Iterator[Slack]:
     """In fractions. ν < 1/m is accepted, and gives a mass of mν, .75 in the first two instances.
 
-    A d0 with fewer than 1/ν positive entries leads to ξ = 0/0. The first ENDFOR is read as ENDIF.
+    A d0 with fewer than 1/ν positive entries leads to a division by zero. The first ENDFOR is read
+    as ENDIF.
     """
     d0, nu = distribution(x.d0), Fraction(x.nu)
     try:
         d = fig2(d0, nu)
     except ZeroDivisionError:
-        yield equal(0, 1, "no mass, ξ = 0/0")
+        yield equal(0, 1, "no mass, division by zero")
         return
     yield from _solves(d, d0, nu)
 
@@ -187,29 +190,27 @@ def _accurate(d: Any, x: Instance, mass: float) -> Iterator[Slack]:
     yield equal(mass, near(1.0), "mass")
     if abs(mass - 1.0) > 1e-9:
         return
-    for weight, right in zip(d, capped(x.theta, 1.0 / x.k), strict=True):
+    for weight, right in zip(d, projected_softmax(x.theta, 1.0 / x.k), strict=True):
         yield equal(float(weight), near(right), "d_t and the solution of Eq. 14")
 
 
 class _Counted:
-    """A fraction that counts the operations it takes part in."""
+    """A fraction that counts, in `done`, the operations it takes part in."""
 
-    comparisons = operations = 0
-
-    def __init__(self, value: Fraction) -> None:
-        self.value = value
+    def __init__(self, value: Fraction, done: Counter[str]) -> None:
+        self.value, self.done = value, done
 
     def __lt__(self, other: _Counted) -> bool:
-        _Counted.comparisons += 1
+        self.done["comparisons to sort"] += 1
         return self.value < other.value
 
     def __le__(self, other: Any) -> bool:
-        _Counted.operations += 1
+        self.done["others"] += 1
         return self.value <= _plain(other)
 
     def _counted(self, value: Fraction) -> _Counted:
-        _Counted.operations += 1
-        return _Counted(value)
+        self.done["others"] += 1
+        return _Counted(value, self.done)
 
     def __add__(self, other: Any) -> _Counted:
         return self._counted(self.value + _plain(other))
@@ -248,13 +249,13 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
 def time(x: Instance) -> Iterator[Slack]:
     """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
     m = len(x.theta)
-    d0 = [_Counted(weight) for weight in distribution(softmax(x.theta))]
-    _Counted.comparisons = _Counted.operations = 0
+    done: Counter[str] = Counter()
+    d0 = [_Counted(weight, done) for weight in distribution(softmax(x.theta))]
     sorted(d0, reverse=True)
-    yield at_most(_Counted.comparisons, m * math.log2(m), "comparisons to sort")
-    _Counted.comparisons = _Counted.operations = 0
-    fig2(d0, _Counted(Fraction(1, x.k)))
-    yield at_most(_Counted.operations + _Counted.comparisons, m * math.log2(m) + 9 * m, "all")
+    yield at_most(done["comparisons to sort"], m * math.log2(m), "comparisons to sort")
+    done.clear()
+    fig2(d0, _Counted(Fraction(1, x.k), done))
+    yield at_most(done.total(), m * math.log2(m) + 9 * m, "all")
 
 
 SOURCE.unchecked(

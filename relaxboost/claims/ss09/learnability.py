@@ -13,18 +13,18 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.sides import (
+from relaxboost.claims.sides import (
     Exact,
     avg_min,
-    capped,
     dot,
-    edge,
     exactly,
     in_l1_ball,
+    largest_edge,
     on_simplex,
     optimum,
+    under_cap,
 )
+from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
@@ -47,7 +47,7 @@ def equivalence(x: Instance) -> Iterator[Slack]:
     """
     A = exactly(x.A)
     _, d, w = optimum(x, Game(x.A))
-    yield equal(edge(A, on_simplex(d)), min(A @ in_l1_ball(w)), "edge and margin")
+    yield equal(largest_edge(A, on_simplex(d)), min(A @ in_l1_ball(w)), "edge and margin")
     yield at_least(min(A @ in_l1_ball(w)), 0, "w = 0 is no better")
 
 
@@ -66,14 +66,14 @@ def opposite_rows(x: Instance) -> Iterator[Slack]:
     A[j] = -A[i]
     d = exactly(np.zeros(len(A)))
     d[i] = d[j] = Fraction(1, 2)
-    yield equal(edge(exactly(A), d), 0, "edges of d")
+    yield equal(largest_edge(exactly(A), d), 0, "edges of d")
     yield equal(x.optimum(Game(A)), 0, "ρ")
 
 
 SOURCE.unchecked(
     "remark-overweight",
     "Sec. 4.1, noisy examples",
-    "AdaBoost over-weighs examples, which partially explains its performance on noisy data.",
+    "AdaBoost over-weighs examples, which partly explains its poor performance on noisy data.",
     "An observation of other papers; neither the data nor what counts as over-weighing is given.",
 )
 
@@ -91,12 +91,12 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     """In fractions: the d of the optimum, and the d drawn, mixed with the uniform one."""
     A = exactly(x.A)
     rho, best, _ = optimum(x, Game(x.A, Capped(x.k)))
-    yield equal(edge(A, best), rho, "attained")
+    yield equal(largest_edge(A, best), rho, "attained")
     yield equal(sum(best), 1, "sum of d")
     yield at_least(min(best), 0, "least weight")
     yield at_most(max(best), Fraction(1, x.k), "largest weight")
-    yield at_least(edge(A, capped(exactly(x.d), x.k)), rho, "the d drawn")
-    yield at_least(edge(A, capped(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
+    yield at_least(largest_edge(A, under_cap(exactly(x.d), x.k)), rho, "the d drawn")
+    yield at_least(largest_edge(A, under_cap(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
 
 
 @SOURCE.claim(
@@ -114,13 +114,13 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
     vertices = itertools.combinations(theta, k)
     yield equal(max(sum(chosen) / Fraction(k) for chosen in vertices), formula, "vertices")
-    yield at_most(dot(capped(exactly(x.d), k), theta), formula, "the d drawn")
+    yield at_most(dot(under_cap(exactly(x.d), k), theta), formula, "the d drawn")
 
 
 @SOURCE.claim(
     "Eq3",
     "Eq. 3",
-    "The dual problem of Eq. 2 maximises the average of the k smallest margins: it is never above.",
+    "The dual of Eq. 2, never above it, maximises the average of the k smallest margins.",
     formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
     given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
     space=CAPPED,
@@ -132,7 +132,7 @@ def dual_of_caps(x: Instance) -> Slack:
     margins = sorted(A @ in_l1_ball(exactly(x.w)), reverse=True)
     m, k = len(margins), x.k
     left = sum(margins[m - j - 1] for j in range(k)) / Fraction(k)
-    return at_most(left, edge(A, capped(exactly(x.d), k)), "average and edge")
+    return at_most(left, largest_edge(A, under_cap(exactly(x.d), k)), "average and edge")
 
 
 @SOURCE.claim(
@@ -147,7 +147,7 @@ def averages(x: Instance) -> Iterator[Slack]:
     """The w of the optimum has ρ, which the d of the optimum proves; the w drawn has no more."""
     A = exactly(x.A)
     rho, d, w = optimum(x, Game(x.A, Capped(x.k)))
-    yield equal(avg_min(A @ in_l1_ball(w), x.k), edge(A, d), "average and edge")
+    yield equal(avg_min(A @ in_l1_ball(w), x.k), largest_edge(A, d), "average and edge")
     yield equal(avg_min(A @ in_l1_ball(w), x.k), rho, "average and ρ")
     yield at_most(avg_min(A @ in_l1_ball(exactly(x.w)), x.k), rho, "the w drawn")
 
@@ -194,7 +194,7 @@ def one_signed_hypothesis(x: Instance) -> Iterator[Slack]:
     j, sign = _best_feature(A)
     rho = x.optimum(Game(x.A, Capped(m)))
     yield equal(avg_min(sign * A[:, j], m), rho, "best hypothesis and ρ")
-    yield equal(edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
+    yield equal(largest_edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
 
 
 def _best_feature(A: Exact) -> tuple[int, int]:
@@ -214,7 +214,8 @@ def _best_feature(A: Exact) -> tuple[int, int]:
 def share(x: Instance) -> Slack:
     """The k-th smallest margin is at least the mean of the k smallest: it is m − k + 1 of them.
 
-    That is attained, e.g. by one hypothesis that errs on k − 1 examples, and ρ > 0 is not needed.
+    That is attained, e.g. by one hypothesis that errs on k − 1 examples by little, and ρ > 0 is not
+    needed.
     """
     rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
     margins = exactly(x.A) @ in_l1_ball(w)
@@ -253,7 +254,7 @@ def _worst(x: Instance, k: int) -> Fraction:
     counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
 )
 def worst_average(x: Instance) -> Iterator[Slack]:
-    """For k < ν the formula is below −1, which is the least that there is: −3.5/1 against −1.
+    """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
 
     The worst margins are −1 on the ν examples and γ on the others.
     """
@@ -295,6 +296,8 @@ def enough(x: Instance) -> Iterator[Slack]:
     yield at_least(_worst(x, k), gamma / 2, "formula at k")
     if k > 1:
         yield at_most(_worst(x, k - 1), gamma / 2, "formula at k − 1")
+    for larger in range(k + 1, len(x.A) + 1):
+        yield at_least(_worst(x, larger), gamma / 2, f"formula at {larger}")
     A = _noisy(x)
     yield at_least(avg_min(A[:, 0], k), gamma / 2, "AvgMin_k of the margins given")
     _, _, w = optimum(x, Game(A.astype(np.float64), Capped(k)))

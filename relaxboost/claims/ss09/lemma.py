@@ -11,13 +11,9 @@ from relaxboost.claims.arrays import Vector
 from relaxboost.claims.fields import Choice, Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_most, equal
+from relaxboost.claims.sides import exactly, on_simplex, solved
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
-from relaxboost.claims.ss09.sides import (
-    exactly,
-    on_simplex,
-    solved,
-)
 from relaxboost.claims.ss09.source import SOURCE
 
 

@@ -13,12 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.ss09.sides import optimal_value
-
-Array = NDArray[np.float64]
+from relaxboost.claims.sides import optimal_value
+from relaxboost.claims.ss09.strong import dual
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""
@@ -44,7 +43,7 @@ class Norm:
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
-        self.dual_order = {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[self.order]
+        self.dual_order = dual(self.order)
         self.Q = np.eye(m)
         pair = {
             "paired": np.array([[2.0, -2.0], [0.5, 0.5]]),
@@ -87,7 +86,7 @@ def hinge_side(x: Instance, penalty: bool) -> float:
 
 
 def least_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side with the least f*(x) over x >= γ − Aw in place of f*([γ − Aw]_+)."""
+    """Return the margin side with the least f*(x) over x ≥ γ − Aw in place of f*([γ − Aw]_+)."""
     problem, p = _free(*x.A.shape, norm(x).dual_order, penalty)
     p["A"].value, p["nu"].value = x.A, x.nu
     p["R"].value = norm(x).dual_Q * (1.0 if penalty else x.nu)
@@ -95,7 +94,7 @@ def least_side(x: Instance, penalty: bool) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ <= ν."""
+    """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ ≤ ν."""
     problem, p = _edges(*x.A.shape, norm(x).order, penalty)
     if penalty and x.nu < 0.0:
         return _concave_edges(x)

@@ -9,20 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import logsumexp, xlogy
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
-from relaxboost.claims.ss09.sides import optimal_value, solved
+from relaxboost.claims.sides import optimal_value, optimum, solved
 from relaxboost.game import Game
 from relaxboost.relaxations import KLPenalty
 
-Vector = NDArray[np.float64]
-Value = Callable[[Instance, Vector], float]
+Value = Callable[[Instance, Array], float]
 
-_EDGE = 1e-12
+_OUTSIDE = 1e-12
 """How far a point may be outside of a domain by rounding; what it is worth is within the error
 granted to floats."""
 
@@ -35,7 +34,7 @@ class Pair:
     f_star: Value
     g: Value
     g_star: Value
-    points: Callable[[Instance], tuple[Vector, Vector]]
+    points: Callable[[Instance], tuple[Array, Array]]
     """A d of dom(f) and a w of dom(g*), made of those drawn."""
 
 
@@ -43,11 +42,11 @@ def _inside(condition: Any) -> float:
     return 0.0 if bool(np.all(condition)) else math.inf
 
 
-def _simplex(d: Vector) -> float:
-    return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _EDGE)
+def _simplex(d: Array) -> float:
+    return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _OUTSIDE)
 
 
-def _distribution(d: Vector) -> Vector:
+def _distribution(d: Array) -> Array:
     size = np.abs(d)
     return size / size.sum() if size.sum() > 0.0 else np.full(d.size, 1.0 / d.size)
 
@@ -57,7 +56,7 @@ def cap(m: int) -> int:
     return (m + 1) // 2
 
 
-def _capped(d: Vector) -> Vector:
+def _capped(d: Array) -> Array:
     d, m = _distribution(d), d.size
     if d.max() <= 1.0 / cap(m):
         return d
@@ -65,12 +64,12 @@ def _capped(d: Vector) -> Vector:
     return share * d + (1.0 - share) / m
 
 
-def _shorter(w: Vector, order: float) -> Vector:
+def _shorter(w: Array, order: float) -> Array:
     return w / max(1.0, float(np.linalg.norm(w, order)))
 
 
-def _into_programs(x: Instance) -> tuple[Vector, Vector]:
-    """Scale d up until Aᵀd >= c, w down until −Aw <= b, as far as that is possible."""
+def _into_programs(x: Instance) -> tuple[Array, Array]:
+    """Scale d up until Aᵀd ≥ c, w down until −Aw ≤ b, as far as that is possible."""
     d, w = np.abs(x.d), -np.abs(x.w)
     reached, used = d @ x.A, -x.A @ w
     up = max([1.0, *(c / r for c, r in zip(x.c, reached, strict=True) if c > 0.0 < r)])
@@ -83,11 +82,11 @@ PAIRS: dict[str, Pair] = {
         f=lambda x, d: _simplex(d),
         f_star=lambda x, t: float(t.max()),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _EDGE),
+        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
     "capped simplex and sum norm": Pair(
-        f=lambda x, d: _simplex(d) + _inside(d <= 1.0 / cap(d.size) + _EDGE),
+        f=lambda x, d: _simplex(d) + _inside(d <= 1.0 / cap(d.size) + _OUTSIDE),
         f_star=lambda x, t: float(np.sort(t)[-cap(t.size) :].mean()),
         g=lambda x, v: float(np.abs(v).sum()),
         g_star=lambda x, w: _inside(np.abs(w) <= 1.0),
@@ -104,19 +103,19 @@ PAIRS: dict[str, Pair] = {
         f=lambda x, d: _simplex(d) + float(xlogy(d, np.maximum(d, 0.0)).sum()),
         f_star=lambda x, t: float(logsumexp(t)),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _EDGE),
+        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
     "linear programs": Pair(
         f=lambda x, d: float(np.abs(x.b) @ d) + _inside(d >= 0.0),
-        f_star=lambda x, t: _inside(t <= np.abs(x.b) + _EDGE),
-        g=lambda x, v: _inside(v >= x.c - _EDGE),
+        f_star=lambda x, t: _inside(t <= np.abs(x.b) + _OUTSIDE),
+        g=lambda x, v: _inside(v >= x.c - _OUTSIDE),
         g_star=lambda x, w: float(x.c @ w) + _inside(w <= 0.0),
         points=_into_programs,
     ),
     "Euclidean norms": Pair(
         f=lambda x, d: float(np.linalg.norm(d - x.b)),
-        f_star=lambda x, t: float(x.b @ t) + _inside(np.linalg.norm(t) <= 1.0 + _EDGE),
+        f_star=lambda x, t: float(x.b @ t) + _inside(np.linalg.norm(t) <= 1.0 + _OUTSIDE),
         g=lambda x, v: float(np.abs(v - x.c).sum()),
         g_star=lambda x, w: float(x.c @ w) + _inside(np.abs(w) <= 1.0),
         points=lambda x: (x.d, x.w / max(1.0, float(np.linalg.norm(x.A @ x.w)))),
@@ -144,13 +143,13 @@ def strong(x: Instance) -> tuple[Bracket, Bracket, bool]:
     return solved(left), solved(right), True
 
 
-def _averages(A: Vector) -> Vector:
+def _averages(A: Array) -> Array:
     m = len(A)
     return np.array([A[list(s)].mean(0) for s in itertools.combinations(range(m), cap(m))])
 
 
-def _largest_least(rows: Vector, order: float) -> float:
-    """Return max over ‖w‖ <= 1 of min (rows w), with w = p − q and p, q >= 0."""
+def _largest_least(rows: Array, order: float) -> float:
+    """Return max over ‖w‖ ≤ 1 of min (rows w), with w = p − q and p, q ≥ 0."""
     count, n = rows.shape
     cost = np.append(np.zeros(2 * n), -1.0)
     matrix, bounds = np.hstack([-rows, rows, np.ones((count, 1))]), np.zeros(count)
@@ -161,8 +160,8 @@ def _largest_least(rows: Vector, order: float) -> float:
     return -_program(cost, matrix, bounds, ranges)
 
 
-def _least_norm(A: Vector, upper: float, order: float) -> float:
-    """Return min over d in the simplex, d <= upper, of the norm of dᵀA."""
+def _least_norm(A: Array, upper: float, order: float) -> float:
+    """Return min over d in the simplex, d ≤ upper, of the norm of dᵀA."""
     m, n = A.shape
     slots = 1 if order == math.inf else n
     cover = np.ones((n, 1)) if slots == 1 else np.eye(n)
@@ -193,11 +192,8 @@ def _squares(x: Instance) -> tuple[Bracket, Bracket]:
 def _entropy(x: Instance) -> tuple[Bracket, Bracket]:
     """The points come from the game with f = Σ d log(m d), the values from the formulas here."""
     pair = PAIRS["entropy and max norm"]
-    x.optimum(Game(x.A, KLPenalty(1)))
-    d, (support, coefficients) = x.optima[-1].d, x.optima[-1].w
-    d, w = _distribution(np.asarray(d, dtype=np.float64)), np.zeros(x.A.shape[1])
-    w[list(support)] = coefficients
-    w = _shorter(w, 1)
+    _, best_d, best_w = optimum(x, Game(x.A, KLPenalty(1)))
+    d, w = _distribution(best_d.astype(np.float64)), _shorter(best_w.astype(np.float64), 1)
     left = -pair.f_star(x, -x.A @ w) - pair.g_star(x, w)
     return solved(left), solved(pair.f(x, d) + pair.g(x, d @ x.A))
 
@@ -215,7 +211,7 @@ def _programs(x: Instance) -> tuple[Bracket, Bracket, bool]:
 
 
 def _norms(x: Instance) -> tuple[Bracket, Bracket]:
-    """min ‖d − b‖_2 + ‖Aᵀd − c‖_1 and max <b, Aw> − <c, w> over ‖Aw‖_2, ‖w‖_∞ <= 1."""
+    """min ‖d − b‖_2 + ‖Aᵀd − c‖_1 and max <b, Aw> − <c, w> over ‖Aw‖_2, ‖w‖_∞ ≤ 1."""
     import cvxpy as cp
 
     m, n = x.A.shape

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.fields import Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket
-from relaxboost.claims.ss09.sides import optimum
+from relaxboost.claims.sides import optimum
+from relaxboost.claims.ss09.strong import dual
 from relaxboost.game import Game
 from relaxboost.relaxations import (
     Capped,
@@ -23,9 +24,7 @@ from relaxboost.relaxations import (
     Relaxation,
 )
 
-Vector = NDArray[np.float64]
-
-_EDGE = 1e-9
+_OUTSIDE = 1e-9
 """Relative distance by which a d of a numerical solver may be outside of a ball."""
 
 
@@ -33,8 +32,8 @@ _EDGE = 1e-9
 class Penalty:
     """f on R^m, its conjugate, and the relaxation that plays it on the simplex, less a constant."""
 
-    f: Callable[[Vector, float], float]
-    f_star: Callable[[Vector, float], float]
+    f: Callable[[Array, float], float]
+    f_star: Callable[[Array, float], float]
     relaxation: Callable[[int, float], Relaxation]
     constant: Callable[[int, float], float] = lambda m, s: 0.0
     closed: bool = True
@@ -52,18 +51,14 @@ def _radius(m: int, p: float, s: float) -> float:
     return (1.05 + s) * m ** (1.0 / p - 1.0)
 
 
-def _size(d: Vector, p: float) -> float:
+def _size(d: Array, p: float) -> float:
     return float(np.linalg.norm(d, p))
-
-
-def _dual(p: float) -> float:
-    return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
 def _ball(p: float) -> Penalty:
     return Penalty(
-        f=lambda d, s: _inside(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _EDGE)),
-        f_star=lambda t, s: _radius(t.size, p, s) * _size(t, _dual(p)),
+        f=lambda d, s: _inside(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _OUTSIDE)),
+        f_star=lambda t, s: _radius(t.size, p, s) * _size(t, dual(p)),
         relaxation=lambda m, s: NormBall(p, _radius(m, p, s)),
     )
 
@@ -71,7 +66,7 @@ def _ball(p: float) -> Penalty:
 def _norm(p: float) -> Penalty:
     return Penalty(
         f=lambda d, s: (0.1 + s) * _size(d, p),
-        f_star=lambda t, s: _inside(_size(t, _dual(p)) <= 0.1 + s),
+        f_star=lambda t, s: _inside(_size(t, dual(p)) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(p, 0.1 + s),
     )
 
@@ -114,12 +109,12 @@ CLOSED = tuple(name for name, f in PENALTIES.items() if f.closed)
 STRENGTH = Real(0.0, 1.0)
 
 
-def _cube(d: Vector) -> float:
+def _cube(d: Array) -> float:
     most = _size(d, math.inf) * d.size
     return math.inf if most > 1.0 + 1e-12 else float(most >= 1.0 - 1e-12)
 
 
-def hinge_side(u: Vector, f: Penalty, s: float) -> float:
+def hinge_side(u: Array, f: Penalty, s: float) -> float:
     """Return max over γ of γ − f*([γ − u]_+), by ternary search on the formula.
 
     It is concave in γ, increasing up to min u, and −∞, if anywhere, to the right.
@@ -138,7 +133,7 @@ def hinge_side(u: Vector, f: Penalty, s: float) -> float:
     return value(low)
 
 
-def learnability(x: Instance, f: Penalty) -> tuple[Bracket, Vector, Vector]:
+def learnability(x: Instance, f: Penalty) -> tuple[Bracket, Array, Array]:
     """Return ρ of Definition 6, and the d and w of the optimum."""
     m = len(x.A)
     game = Game(x.A, f.relaxation(m, x.s))

@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.smooth import (
@@ -19,6 +19,7 @@ from relaxboost.claims.ss09.smooth import (
     distribution,
     entropy,
     game,
+    least_gain,
     margin,
     primal,
     smooth,
@@ -27,7 +28,7 @@ from relaxboost.claims.ss09.smooth import (
 )
 from relaxboost.claims.ss09.source import SOURCE
 
-_GIVEN = "f the indicator of ‖d‖_inf ≤ 1/k (k = 1 is the hard margin), A in [−1, 1]^(m×n), m ≥ 2"
+_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin), A in [−1, 1]^(m×n), m ≥ 2"
 
 
 @SOURCE.claim(
@@ -40,7 +41,7 @@ _GIVEN = "f the indicator of ‖d‖_inf ≤ 1/k (k = 1 is the hard margin), A i
     counterexamples=[{"m": 2, "epsilon": "3/2"}],
 )
 def beta_range(x: Instance) -> Slack:
-    """Not for ε >= 2 log m, which is less than 2 for m = 2. Nothing of the proof depends on it."""
+    """Not for ε ≥ 2 log m, which is less than 2 for m = 2. Nothing of the proof depends on it."""
     return at_most(beta(x.m, x.epsilon), 1.0, "β")
 
 
@@ -74,7 +75,7 @@ def entropy_range(x: Instance) -> Iterator[Slack]:
     "Eq. 7",
     "The smoothed conjugate is between the conjugate and ε/2 less.",
     formula="f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2 for all θ",
-    given="f the indicator of ‖d‖_inf ≤ 1/k, m ≥ 2, β = ε/(2 log m)",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, m ≥ 2, β = ε/(2 log m)",
     space=Space(
         sizes={"m": (2, 8)},
         theta=Vector("m", -2.0, 2.0),
@@ -115,7 +116,7 @@ def maximiser(x: Instance) -> Slack:
     "Eq8",
     "Eq. 8 and weak duality",
     "P and D are primal and dual objective values: max D(w) ≤ min P(d).",
-    formula="D(w) ≤ max D ≤ P(d); D(w) = −f̂*(−Aw), P(d) = f̂(d) + ‖dᵀA‖_inf",
+    formula="D(w) ≤ max D ≤ P(d); D(w) = −f̂*(−Aw), P(d) = f̂(d) + ‖dᵀA‖_∞",
     given=_GIVEN,
     space=Space(
         sizes={"m": (2, 8), "n": (1, 6)},
@@ -170,16 +171,14 @@ def gap(x: Instance) -> Iterator[Slack]:
     trials=40,
 )
 def gain(x: Instance) -> Iterator[Slack]:
-    """Eq. 12 with η' = βε_t/4. As ε_1 <= 1 and ε_t decreases, the hypothesis is always met."""
+    """Eq. 12 with η' = βε_t/4. As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met."""
     run = Run(x)
     assume(len(run.rounds) > 1)
     most = x.optimum(smoothed_game(x))
     for t, step in enumerate(np.diff(run.D)):
         left = most - float(run.D[t])
         yield at_most(left, 1.0, "ε_t ≤ 1", t + 1)
-        low, high = max(0.0, float(left.lower)), float(left.upper)
-        right = Bracket(low * low, high * high) * (run.beta / 8.0)
-        yield at_most(right, float(step), "βε_t²/8", t + 1)
+        yield at_most(least_gain(left, run.beta), float(step), "βε_t²/8", t + 1)
 
 
 @SOURCE.claim(
@@ -204,8 +203,8 @@ def progress(x: Instance) -> Iterator[Slack]:
     "Eq10-smooth",
     "Sec. 5.1, before Eq. 10",
     "f̂* has a Lipschitz gradient, as the conjugate of a β-strongly convex function.",
-    formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_inf²/(2β)",
-    given="d_1 = argmax_d <θ_1, d> − f̂(d); f the indicator of ‖d‖_inf ≤ 1/k",
+    formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_∞²/(2β)",
+    given="d_1 = argmax_d <θ_1, d> − f̂(d); f the indicator of ‖d‖_∞ ≤ 1/k",
     space=Space(
         sizes={"m": (2, 8)},
         one=Vector("m", -1.0, 1.0),
@@ -216,7 +215,10 @@ def progress(x: Instance) -> Iterator[Slack]:
     trials=300,
 )
 def smoothness(x: Instance) -> Slack:
-    """Lemma 18 with σ = β. Second order only where m = 2, d_1 = (1/2, 1/2) and θ_2 = (s, −s)."""
+    """Lemma 18 with σ = β.
+
+    Tight to second order where d_1 puts 1/2 on entries s of θ_2 and 1/2 on entries −s.
+    """
     d = distribution(-x.one, x.k, x.beta)[0]
     change = smooth(-x.one, x.k, x.beta) - smooth(-(x.one + x.two), x.k, x.beta)
     bound = float(d @ x.two) + float(np.max(np.abs(x.two))) ** 2 / (2.0 * x.beta)
@@ -226,14 +228,14 @@ def smoothness(x: Instance) -> Slack:
 @SOURCE.claim(
     "Eq10",
     "Eqs. 10, 11 and 12",
-    "The progress is at least each of three lower bounds in η_t, ‖A(e^{j_t} − w_t)‖_inf being ≤ 2.",
-    formula="Δ_t ≥ η<d_t, v> − η²‖v‖_inf²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
+    "The progress is at least each of three lower bounds in η_t, ‖A(e^{j_t} − w_t)‖_∞ being ≤ 2.",
+    formula="Δ_t ≥ η<d_t, v> − η²‖v‖_∞²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
     space=CAPPED_RUNS,
     trials=30,
 )
 def lower_bounds(x: Instance) -> Iterator[Slack]:
-    """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_inf <= 2 and Eq. 12 Lemma 11.
+    """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_∞ ≤ 2 and Eq. 12 Lemma 11.
 
     η_t maximises Eq. 10, so that it gains at least what Eq. 12 says of η'.
     """
@@ -245,7 +247,7 @@ def lower_bounds(x: Instance) -> Iterator[Slack]:
         slope, left = eta * float(run.slope[t]), most - float(run.D[t])
         ten = slope - eta**2 * size**2 / (2.0 * run.beta)
         eleven = slope - 2.0 * eta**2 / run.beta
-        yield at_most(size, 2.0, "‖A(e − w)‖_inf", t + 1)
+        yield at_most(size, 2.0, "‖A(e − w)‖_∞", t + 1)
         yield at_least(delta, ten, "Eq. 10", t + 1)
         yield at_least(ten, eleven, "Eq. 11", t + 1)
         yield at_least(eleven, left * float(eta) - 2.0 * eta**2 / run.beta, "Eq. 12", t + 1)

@@ -13,15 +13,15 @@ from relaxboost.claims.arrays import Distribution, Vector
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import near
 from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.exact import (
     Exact,
-    capped,
     distribution,
     divergence,
     level,
-    near,
     projected,
+    projected_softmax,
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
@@ -127,7 +127,7 @@ def swapped(x: Instance) -> Iterator[Slack]:
 def between(x: Instance) -> Iterator[Slack]:
     """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ."""
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
-    d, d0 = capped(theta, nu), softmax(theta)
+    d, d0 = projected_softmax(theta, nu), softmax(theta)
     inside = np.flatnonzero(theta + level(theta, nu) < math.log(nu) - 1e-12)
     assume(inside.size > 0)
     first = int(inside[0])  # i − 1
@@ -150,7 +150,8 @@ def between(x: Instance) -> Iterator[Slack]:
 def gradient(x: Instance) -> Iterator[Slack]:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
 
-    A constant does not matter on the simplex, and the proof goes on as if it were not there: only
+    Σ d log(d/d0), which is B_h on the simplex but not off it, has the gradient as printed. A
+    constant does not matter on the simplex, and the proof goes on as if it were not there: only
     v_i = log(d_i) − log(d0_i) and v_i = ξ' − 1 give the d_i = d0_i e^(ξ'−1) that it needs (printed
     d_{t,0} for d0_i). The gradient lies between difference quotients of the convex B_h.
     """
@@ -212,7 +213,7 @@ def objective(x: Instance) -> Iterator[Slack]:
     space=_space(),
 )
 def monotone(x: Instance) -> Iterator[Slack]:
-    """log ξ has the factor 1 − ν(i−1) >= 0; with j the sum in the denominator grows."""
+    """log ξ has the factor 1 − ν(i−1) ≥ 0; with j the sum in the denominator grows."""
     d0, nu = _sorted_d0(x)
     for i in range(1, min(x.k, len(d0)) + 1):
         rest = float(1 - nu * (i - 1))
@@ -246,7 +247,7 @@ def no_zeros(x: Instance) -> Iterator[Slack]:
             yield at_most(best, value, f"j = m and j = {j}")
     solution = projected(d0, nu)
     assert solution is not None
-    yield at_most(Fraction(1, 10**9), solution[-1], "d_{t,m}")
+    yield at_least(int(solution[-1] > 0), 1, "d_{t,m} > 0")
     yield equal(near(best), near(divergence(solution, d0)), "the best is the solution of Eq. 14")
 
 

@@ -12,17 +12,17 @@ from relaxboost.claims.arrays import Matrix, Vector, Weights
 from relaxboost.claims.fields import Choice, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side, learnability
-from relaxboost.claims.ss09.sides import (
+from relaxboost.claims.sides import (
     avg_min,
-    edge,
     exactly,
     in_l1_ball,
+    largest_edge,
     on_simplex,
     optimum,
     solved,
 )
+from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side, learnability
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped, NormBall
@@ -41,7 +41,7 @@ def ball_of_caps(x: Instance) -> Iterator[Slack]:
     """Over all of the ball, in fractions: its d has no weight above 1/k and the value of Eq. 2."""
     rho, d, _ = optimum(x, Game(x.A, NormBall(math.inf, Fraction(1, x.k))))
     capped, _, w = optimum(x, Game(x.A, Capped(x.k)))
-    yield equal(edge(exactly(x.A), on_simplex(d)), rho, "edge of d and ρ")
+    yield equal(largest_edge(exactly(x.A), on_simplex(d)), rho, "edge of d and ρ")
     yield equal(avg_min(exactly(x.A) @ in_l1_ball(w), x.k), rho, "average margin and ρ")
     yield equal(capped, rho, "Eq. 2 and Eq. 4")
     yield at_most(max(d), Fraction(1, x.k), "largest weight")
@@ -118,7 +118,7 @@ def _margins(x: Instance) -> Iterator[Slack]:
 def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
     """The simplex is compact, so that closed f leaves no gap, even without (i) and (ii).
 
-    The maximum over γ may be a supremum: f the indicator of ‖d‖_2 <= 1/√m, unequal margins.
+    The maximum over γ may be a supremum: f the indicator of ‖d‖_2 ≤ 1/√m, unequal margins.
     """
     assume(PENALTIES[x.f].closed)
     yield from _margins(x)

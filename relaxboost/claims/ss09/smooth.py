@@ -1,4 +1,4 @@
-"""D, P and d_t of SS09, Sec. 5.1, for f the indicator of ‖d‖_inf <= 1/k, from their definitions.
+"""D, P and d_t of SS09, Sec. 5.1, for f the indicator of ‖d‖_∞ ≤ 1/k, from their definitions.
 
 Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
 one row a round.
@@ -10,17 +10,15 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix
+from relaxboost.claims.arrays import Array, Matrix
 from relaxboost.claims.fields import Real, Whole
 from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket
 from relaxboost.claims.runs import Round, beta, fig1, smoothed
 from relaxboost.claims.spaces import Space
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
-
-Array = NDArray[np.float64]
 
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
@@ -72,7 +70,7 @@ class Run:
 
 
 def distribution(u: Array, k: float, beta: float) -> Array:
-    """Return argmin over d in the simplex, d <= 1/k, of <u, d> + βh(d).
+    """Return argmin over d in the simplex, d ≤ 1/k, of <u, d> + βh(d).
 
     Its Lagrange conditions: d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped entries, these
     being those of least margin, is tried in turn.
@@ -127,9 +125,15 @@ def margin(u: Array, k: float) -> Array:
 
 
 def primal(A: Array, d: Array, beta: float) -> Array:
-    """Return P(d) = f(d) + βh(d) + ‖Aᵀd‖_inf for d within the cap."""
+    """Return P(d) = f(d) + βh(d) + ‖Aᵀd‖_∞ for d within the cap."""
     found: Array = beta * entropy(d) + np.max(np.abs(d @ A), axis=-1)
     return found
+
+
+def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
+    """Return βε_t²/8 of Lemma 12 for an ε_t >= 0 that is known to lie in a bracket."""
+    low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
+    return Bracket(low * low, high * high) * (beta / 8.0)
 
 
 def within(rng: np.random.Generator, m: int, k: float, count: int) -> Array:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost.claims.ss09.exact import capped, entropy, level, softmax
-from relaxboost.relaxations.base import Vector
+from relaxboost.claims.arrays import Array
+from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
 
 _P = 1.5
 
@@ -21,17 +21,17 @@ class Strong:
     sigma: float
     norm: float
     """The p of the norm."""
-    point: Callable[[Vector], Vector]
+    point: Callable[[Array], Array]
     """Turn a vector of numbers in [−1, 1] into a point of S."""
-    value: Callable[[Vector], float]
-    conjugate: Callable[[Vector], float]
-    argmax: Callable[[Vector], Vector]
+    value: Callable[[Array], float]
+    conjugate: Callable[[Array], float]
+    argmax: Callable[[Array], Array]
 
-    def size(self, d: Vector) -> float:
+    def size(self, d: Array) -> float:
         """Return ‖d‖."""
         return float(np.linalg.norm(d, self.norm))
 
-    def dual_size(self, theta: Vector) -> float:
+    def dual_size(self, theta: Array) -> float:
         """Return ‖θ‖_*."""
         return float(np.linalg.norm(theta, dual(self.norm)))
 
@@ -41,7 +41,7 @@ def dual(p: float) -> float:
     return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
-def onto_simplex(raw: Vector) -> Vector:
+def onto_simplex(raw: Array) -> Array:
     """Return the positive part, normalised; uniform where there is none."""
     positive = np.maximum(raw, 0.0)
     total = positive.sum()
@@ -52,7 +52,7 @@ def _cap(m: int) -> float:
     return min(1.0, 1.5 / m)
 
 
-def _under_cap(raw: Vector) -> Vector:
+def _under_cap(raw: Array) -> Array:
     """Return a point of the simplex moved towards its centre until it is below the cap."""
     d, m = onto_simplex(raw), len(raw)
     above = float(np.max(d)) - 1.0 / m
@@ -60,18 +60,18 @@ def _under_cap(raw: Vector) -> Vector:
     return 1.0 / m + share * (d - 1.0 / m)
 
 
-def _capped_conjugate(theta: Vector) -> float:
+def _capped_conjugate(theta: Array) -> float:
     """Return the value of the Lagrangian dual: log-mean-exp of θ − μ, plus ν Σ μ."""
     nu = _cap(len(theta))
     mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
     return _log_mean_exp(theta - mu) + nu * math.fsum(mu.tolist())
 
 
-def _log_mean_exp(theta: Vector) -> float:
+def _log_mean_exp(theta: Array) -> float:
     return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
 
 
-def _nearest_on_simplex(theta: Vector) -> Vector:
+def _nearest_on_simplex(theta: Array) -> Array:
     """Return the Euclidean projection: [θ − τ]_+ of sum 1."""
     ordered = np.sort(theta)[::-1]
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(theta) + 1)
@@ -79,17 +79,17 @@ def _nearest_on_simplex(theta: Vector) -> Vector:
     return np.maximum(theta - excess[last], 0.0)
 
 
-def _square(d: Vector) -> float:
+def _square(d: Array) -> float:
     return 0.5 * float(d @ d)
 
 
-def _square_conjugate(theta: Vector) -> float:
+def _square_conjugate(theta: Array) -> float:
     """Return the value of the Lagrangian dual, ½‖[θ − τ]_+‖² + τ."""
     tau = float(np.max(theta - _nearest_on_simplex(theta)))
     return _square(np.maximum(theta - tau, 0.0)) + tau
 
 
-def dual_vector(theta: Vector, p: float) -> Vector:
+def dual_vector(theta: Array, p: float) -> Array:
     """Return d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q."""
     if not np.any(theta):
         return np.eye(len(theta))[0]
@@ -103,18 +103,18 @@ def dual_vector(theta: Vector, p: float) -> Vector:
     return d / np.linalg.norm(d, p)
 
 
-def _p_argmax(theta: Vector) -> Vector:
+def _p_argmax(theta: Array) -> Array:
     return dual_vector(theta, _P) * float(np.linalg.norm(theta, dual(_P)))
 
 
-def _binary_entropy(d: Vector) -> float:
+def _binary_entropy(d: Array) -> float:
     return math.fsum(t * math.log(t) for x in d.tolist() for t in (x, 1.0 - x) if t > 0.0)
 
 
 KINDS: dict[str, Strong] = {
     "relative entropy": Strong(1.0, 1, onto_simplex, entropy, _log_mean_exp, softmax),
     "relative entropy under a cap": Strong(
-        1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: capped(t, _cap(len(t)))
+        1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: projected_softmax(t, _cap(len(t)))
     ),
     "half square on the simplex": Strong(
         1.0, 2, onto_simplex, _square, _square_conjugate, _nearest_on_simplex

@@ -11,7 +11,14 @@ import numpy as np
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.runs import beta, smoothed
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Array, distribution, smooth, smoothed_game
+from relaxboost.claims.ss09.smooth import (
+    CAPPED_RUNS,
+    Array,
+    distribution,
+    least_gain,
+    smooth,
+    smoothed_game,
+)
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game import Game
 from relaxboost.relaxations import Capped
@@ -65,7 +72,7 @@ def _run(x: Instance) -> tuple[list[_Round], int]:
     "Eq. 13",
     "The totally corrective update gains at least what the step of Fig. 1 would gain.",
     formula="max {D(w): ‖w‖_1 ≤ 1, w_i = 0 ∀ i ∉ {j_1, ..., j_t}} ≥ D(w_t + η_t(e^{j_t} − w_t))",
-    given="f the indicator of ‖d‖_inf ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
     trials=20,
 )
@@ -87,7 +94,7 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
     "Sec. 5.2, after Eq. 13",
     "Lemma 12 and the bound of Theorem 9 hold for the totally corrective update as well.",
     formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
-    given="f the indicator of ‖d‖_inf ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
+    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
     trials=20,
 )
@@ -99,9 +106,8 @@ def totally_corrective_rounds(x: Instance) -> Iterator[Slack]:
     most = x.optimum(smoothed_game(x))
     for t, now in enumerate(trace, 1):
         left = most - now.value
-        low, high = max(0.0, float(left.lower)), float(left.upper)
-        right = Bracket(low * low, high * high) * (beta(len(x.A), x.epsilon) / 8.0)
-        yield at_least(now.best - now.value, right, "βε_t²/8", t)
+        least = least_gain(left, beta(len(x.A), x.epsilon))
+        yield at_least(now.best - now.value, least, "βε_t²/8", t)
         yield at_most(left, now.slope, "ε_t and the gap", t)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from relaxboost.claims.arrays import Array
 from relaxboost.claims.fields import Choice, Real
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most
@@ -37,7 +38,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
 def bad_set(x: Instance) -> Iterator[Slack]:
     """k = ceil(1/ε) points: k − 1 at x = 1 and one at −k, all labelled 1.
 
-    Risk at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0), so that the minimiser is w <= 0 and
+    Risk at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0), so that the minimiser is w ≤ 0 and
     wrong on the k − 1, while w = 1 is wrong on one. Where 0 is also a subgradient w = 0 minimises.
     """
     loss, s = LOSSES[x.loss]
@@ -65,7 +66,7 @@ def _minimiser(risk: Callable[[float], float]) -> float:
     return 0.0 if risk(0.0) <= risk(found) else found
 
 
-def _error(w: float, points: np.typing.NDArray[np.float64]) -> float:
+def _error(w: float, points: Array) -> float:
     return float(np.mean(w * points <= 0.0))
 
 

@@ -4,6 +4,6 @@ from relaxboost.claims.claim import Source
 
 SOURCE = Source(
     "TEL",
-    "M. Telgarsky, lecture on AdaBoost as l1 steepest descent, with a convergence rate under the "
+    "M. Telgarsky, lecture on AdaBoost as ℓ1 steepest descent, with a convergence rate under the "
     "weak learning assumption",
 )

@@ -6,18 +6,22 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Vector
+from relaxboost.claims.arrays import Matrix, Vector
 from relaxboost.claims.fields import Choice, Whole
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import Vote, adaboost, gradient, reweighting, risk
-
-Array = NDArray[np.float64]
+from relaxboost.claims.votes import (
+    RUNS,
+    Vote,
+    adaboost,
+    gradient,
+    reweighting,
+    risk,
+    weak_learnability,
+)
 
 _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
 
@@ -30,8 +34,8 @@ _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
     given="γ_i the edge of round i; the classical bound in the form of an exponential",
     space=Space(
         sizes={"m": (1, 6), "n": (1, 6)},
-        A=RUNS.fields["A"],
-        t=RUNS.fields["t"],
+        A=Matrix(),
+        t=Whole(1, 12),
         step=Choice("lecture", "classical"),
     ),
 )
@@ -95,7 +99,7 @@ def _product(x: Instance, step: str) -> Iterator[Slack]:
 def step_classical(x: Instance) -> Iterator[Slack]:
     """The classical step is artanh γ_t = γ_t + γ_t³/3 + ...: longer in every round."""
     for vote, edge in _classical(x):
-        yield equal(edge, vote.step, "‖Aᵀ∇L‖_inf/‖∇L‖_1, classical step", vote.number)
+        yield equal(edge, vote.step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, classical step", vote.number)
 
 
 @step_classical.corrected(
@@ -146,7 +150,7 @@ def iterates(x: Instance) -> Iterator[Slack]:
     "L(−A w_t)/L(−A w_{t−1}) ≤ cosh γ_t − γ_t sinh γ_t ≤ 1 − γ_t²/2 for η = γ_t and η = artanh γ_t",
 )
 def iterates_corrected(x: Instance) -> Iterator[Slack]:
-    """exp is convex: L_t/L_{t−1} <= Z(η) = cosh η − γ_t sinh η, least at artanh γ_t, and at γ_t as
+    """exp is convex: L_t/L_{t−1} ≤ Z(η) = cosh η − γ_t sinh η, least at artanh γ_t, and at γ_t as
     stated, since (2k)! > (2k − 1)! term by term.
 
     With η in place of γ_t on the right it would be false for the classical step: 1/cosh η is
@@ -215,8 +219,8 @@ def _signed(vote: Vote) -> int:
 @SOURCE.claim(
     "T",
     "Theorem",
-    "With step size η_i = ‖Aᵀ∇L‖_inf/‖∇L‖_1, AdaBoost has L(−A w_t) <= exp(−tγ²/2).",
-    formula="η_i = ‖Aᵀ∇L(−A w_{i−1})‖_inf/‖∇L(−A w_{i−1})‖_1 ≥ γ, L(−A w_t) ≤ exp(−tγ²/2)",
+    "With step size η_i = ‖Aᵀ∇L‖_∞/‖∇L‖_1, AdaBoost has L(−A w_t) ≤ exp(−tγ²/2).",
+    formula="η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/‖∇L(−A w_{i−1})‖_1 ≥ γ, L(−A w_t) ≤ exp(−tγ²/2)",
     given="WLA with γ, and the sign of v_s corrected (TEL-algorithm)",
     space=RUNS,
 )
@@ -229,12 +233,12 @@ def theorem(x: Instance) -> Iterator[Slack]:
     for vote in adaboost(x.A, x.t, "lecture"):
         phi = reweighting(x.A, before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
-        yield equal(vote.step, eta, "η_i, ‖Aᵀ∇L‖_inf/‖∇L‖_1", vote.number)
+        yield equal(vote.step, eta, "η_i, ‖Aᵀ∇L‖_∞/‖∇L‖_1", vote.number)
         moved = np.eye(before.size)[int(np.argmax(np.abs(vote.w - before)))]
         g = gradient(x.A, before)
         steepest = before - eta * float(np.sign(g @ moved)) * moved
         yield equal(np.abs(vote.w - steepest).max(), 0.0, "w_i, w_{i−1} − η_i v_i", vote.number)
-        yield at_least(np.abs(g @ moved), np.abs(g).max(), "|<∇f, v_i>|, ‖∇f‖_inf", vote.number)
+        yield at_least(np.abs(g @ moved), np.abs(g).max(), "|<∇f, v_i>|, ‖∇f‖_∞", vote.number)
         yield at_least(eta, gamma, "η_i, γ", vote.number)
         bound = math.exp(-vote.number * gamma**2 / 2.0)
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), exp(−tγ²/2)", vote.number)
@@ -245,18 +249,18 @@ def theorem(x: Instance) -> Iterator[Slack]:
     "step-larger",
     "Remarks on the theorem, step size",
     "The step is larger than that of plain steepest descent, ‖∇f‖_*/β, which shrinks over time.",
-    formula="η_i ≥ ‖∇f(w_{i−1})‖_inf/β and ‖∇f(w_{i−1})‖_inf/β ≤ exp(−(i−1)γ²/2), β = 1",
+    formula="η_i ≥ ‖∇f(w_{i−1})‖_∞/β and ‖∇f(w_{i−1})‖_∞/β ≤ exp(−(i−1)γ²/2), β = 1",
     given="β = L(−A w_0) = 1, the smoothness on the initial sublevel set",
     space=RUNS,
 )
 def step_larger(x: Instance) -> Iterator[Slack]:
-    """η_i = ‖∇f‖_inf/L(−A w_{i−1}), and L <= 1 decreases. Equal in round 1."""
+    """η_i = ‖∇f‖_∞/L(−A w_{i−1}), and L ≤ 1 decreases. Equal in round 1."""
     gamma, before = float(weak_learnability(x).lower), np.zeros(x.A.shape[1])
     for vote in adaboost(x.A, x.t, "lecture"):
         plain = float(np.abs(gradient(x.A, before)).max())
-        yield at_least(vote.step, plain, "η_i, ‖∇f‖_inf", vote.number)
+        yield at_least(vote.step, plain, "η_i, ‖∇f‖_∞", vote.number)
         bound = math.exp(-(vote.number - 1) * gamma**2 / 2.0)
-        yield at_most(plain, bound, "‖∇f‖_inf, exp(−(i−1)γ²/2)", vote.number)
+        yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
         before = vote.w
 
 
@@ -264,13 +268,13 @@ def step_larger(x: Instance) -> Iterator[Slack]:
     "plain",
     "Remarks on the theorem, and on the WLA",
     "The step ‖∇f‖_*/β of plain steepest descent is inadequate: the rate is not exponential.",
-    formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_inf²/(2β)",
-    given="η = ‖∇f(w_{i−1})‖_inf/β, β = 1, any A in [−1, 1]^(n×d)",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=RUNS.fields["A"], t=Whole(1, 60)),
+    formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_∞²/(2β)",
+    given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60)),
 )
 def plain(x: Instance) -> Iterator[Slack]:
-    """A step η multiplies L by e^−η at least, and η <= L, so that 1/L grows by e^L/L − 1/L at most,
-    which is at most e − 1 for L <= 1. exp(−tγ²/2) is less than that from some t on.
+    """A step η multiplies L by e^−η at least, and η ≤ L, so that 1/L grows by e^L/L − 1/L at most,
+    which is at most e − 1 for L ≤ 1. exp(−tγ²/2) is less than that from some t on.
     """
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
@@ -286,7 +290,7 @@ def plain(x: Instance) -> Iterator[Slack]:
     "Remarks on the theorem, condition number",
     "Steepest descent on a λ-strongly convex and β-smooth f converges at the rate exp(−tλ/β).",
     formula="f(w_t) − f(w̄) ≤ (f(w_0) − f(w̄)) exp(−tλ/β)",
-    given="f(w) = ½ Σ q_j w_j²; in l1 λ = 1/Σ(1/q_j), in l2 λ = min q_j, β = max q_j",
+    given="f(w) = ½ Σ q_j w_j²; in ℓ1 λ = 1/Σ(1/q_j), in ℓ2 λ = min q_j, β = max q_j",
     space=Space(
         sizes={"n": (1, 6)},
         q=Vector("n", 0.1, 2),
@@ -296,9 +300,9 @@ def plain(x: Instance) -> Iterator[Slack]:
     ),
 )
 def strongly_convex_rate(x: Instance) -> Iterator[Slack]:
-    """A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² >= 2λ(f − f(w̄)).
+    """A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² ≥ 2λ(f − f(w̄)).
 
-    One round multiplies the error by 1 − λ/β at most; attained, in l1, where all q_j w_j agree.
+    One round multiplies the error by 1 − λ/β at most; attained, in ℓ1, where all q_j w_j agree.
     """
     w, beta = x.w.copy(), float(x.q.max())
     modulus = float(1.0 / (1.0 / x.q).sum()) if x.norm == "l1" else float(x.q.min())

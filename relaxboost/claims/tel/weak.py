@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.instance import Instance, Optimum
+from relaxboost.claims.arrays import Array, Matrix, Vector
+from relaxboost.claims.fields import Whole
+from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import exactly, largest_edge, optimum
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.tel.algorithm import RUNS, weak_learnability
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import adaboost, reweighting, risk
+from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game import Game
-
-Array = NDArray[np.float64]
 
 GAMES = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix())
 WEIGHTED = Space(
@@ -29,8 +27,8 @@ WEIGHTED = Space(
 @SOURCE.claim(
     "WLA",
     "Definition of the WLA",
-    "The best γ of the WLA is the value of the game, and the greatest l1 margin.",
-    formula="inf {‖Aᵀφ‖_inf/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
+    "The best γ of the WLA is the value of the game, and the greatest ℓ1 margin.",
+    formula="inf {‖Aᵀφ‖_∞/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -40,15 +38,14 @@ def assumption(x: Instance) -> Iterator[Slack]:
     Both sides are attained by the points of the certificate, in fractions. Without a separator the
     margin is 0, at w = 0.
     """
-    gamma = x.optimum(Game(x.A))
-    A, d, w = _exact(x.A, x.optima[-1])
-    ratio = max(abs(_dot(column, d)) for column in zip(*A, strict=True)) / sum(d)
-    yield equal(ratio, gamma, "‖Aᵀφ‖_inf/‖φ‖_1 at the best φ, γ")
-    yield equal(min(_dot(row, w) for row in A), gamma, "margin of the best w, γ")
+    A = exactly(x.A)
+    gamma, d, w = optimum(x, Game(x.A))
+    yield equal(largest_edge(A, d) / sum(d), gamma, "‖Aᵀφ‖_∞/‖φ‖_1 at the best φ, γ")
+    yield equal(min(A @ w), gamma, "margin of the best w, γ")
     yield at_most(sum(map(abs, w)), 1, "‖w‖_1")
     if x.phi.sum() > 1e-3:
         other = float(np.abs(x.A.T @ x.phi).max()) / float(x.phi.sum())
-        yield at_least(other, gamma, "‖Aᵀφ‖_inf/‖φ‖_1, γ")
+        yield at_least(other, gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ")
 
 
 @SOURCE.claim(
@@ -60,43 +57,28 @@ def assumption(x: Instance) -> Iterator[Slack]:
     space=WEIGHTED,
 )
 def gordan(x: Instance) -> Iterator[Slack]:
-    """Either the best w has A w >= γ > 0, or Aᵀφ = 0 for a φ >= 0 of sum 1: then <φ, Av> = 0.
+    """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
     Each instance is decided by such a point, in fractions.
     """
-    gamma = x.optimum(Game(x.A)).lower
-    A, d, w = _exact(x.A, x.optima[-1])
-    if gamma > 0:
-        yield at_least(min(_dot(row, w) for row in A), Fraction(gamma), "min (Av)_i, γ")
+    A = exactly(x.A)
+    gamma, d, w = optimum(x, Game(x.A))
+    if gamma.lower > 0:
+        yield at_least(min(A @ w), Fraction(gamma.lower), "min (Av)_i, γ")
     else:
-        yield equal(max(abs(_dot(c, d)) for c in zip(*A, strict=True)), 0, "‖Aᵀφ‖_inf")
+        yield equal(largest_edge(A, d), 0, "‖Aᵀφ‖_∞")
         yield equal(sum(d), 1, "Σ φ")
         yield at_least(min(d), 0, "min φ_i")
         yield at_most(float((x.A @ x.w).min()), 0, "min (Av)_i of another v")
-
-
-def _exact(A: Array, found: Optimum) -> tuple[list[list[Fraction]], list[Fraction], list[Fraction]]:
-    """Return A, and the φ and the w of a certificate, in fractions."""
-    support, coefficients = found.w
-    w = [Fraction(0)] * A.shape[1]
-    for j, c in zip(support, coefficients, strict=True):
-        w[j] = Fraction(c)
-    return [[Fraction(a) for a in row] for row in A.tolist()], [Fraction(p) for p in found.d], w
-
-
-def _dot(a: list[Fraction] | tuple[Fraction, ...], b: list[Fraction]) -> Fraction:
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
 
 
 @SOURCE.claim(
     "edge",
     "Remarks on the WLA, steepest descent",
     "The WLA bounds the gradient from below at every iterate, as at every other point.",
-    formula="‖Aᵀ∇L(−Aw)‖_inf ≥ γ‖∇L(−Aw)‖_1",
+    formula="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
     given="WLA with γ",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=RUNS.fields["t"], w=Vector("n", -2, 2)
-    ),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
 def edge(x: Instance) -> Iterator[Slack]:
     """φ = ∇L(−Aw) in the definition of the WLA. AdaBoost drives φ towards the minimiser."""
@@ -104,13 +86,13 @@ def edge(x: Instance) -> Iterator[Slack]:
     for t, w in enumerate([x.w, np.zeros(x.w.size), *(v.w for v in adaboost(x.A, x.t, "lecture"))]):
         phi = reweighting(x.A, w)
         size = phi.sum()
-        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_inf/‖φ‖_1, γ", t or None)
+        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ", t or None)
 
 
 @SOURCE.claim(
     "ERM",
     "Remarks on the WLA, re-weighted ERM",
-    "The re-weighted ERM problem is the largest entry of the gradient.",
+    "The re-weighted ERM problem has the value ‖Aᵀ∇L‖_∞, which is at least γ‖∇L‖_1.",
     formula="max_j |Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
     given="L(v) = (1/n) Σ ℓ(v_i)",
     space=WEIGHTED,
@@ -199,27 +181,28 @@ def _normalised(phi: Array) -> Array:
     "The WLA implies inf L(−Aw) = 0, which is not attained, and rules out strong convexity.",
     formula="Av > 0 ⇒ inf_w L(−Aw) = 0 < L(−Aw) for every w, and vᵀ∇²f(w + sv)v → 0",
     given="L with ℓ = exp",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=RUNS.fields["t"]
-    ),
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
 def infimum(x: Instance) -> Iterator[Slack]:
-    """Along the separator v of margin γ, f(w + sv) <= e^(−sγ) f(w), and so is vᵀ∇²f v <= ‖v‖_1² f.
+    """Along the separator v of margin γ, f(w + sv) ≤ e^(−sγ) f(w), and so is vᵀ∇²f v ≤ ‖v‖_1² f.
 
-    Conversely, without WLA f >= 1/n: <φ, Av> = 0 for some distribution φ <= 1, so that
-    Σ exp(−(Av)_i) >= Σ φ_i exp(−(Av)_i) >= 1 by Jensen.
+    Conversely, without WLA f ≥ 1/n: <φ, Av> = 0 for some distribution φ ≤ 1, so that
+    Σ exp(−(Av)_i) ≥ Σ φ_i exp(−(Av)_i) ≥ 1 by Jensen.
     """
-    gamma = float(x.optimum(Game(x.A)).lower)
+    rho, _, w = optimum(x, Game(x.A))
+    gamma = float(rho.lower)
     if gamma == 0.0:
         yield at_least(risk(x.A, x.w), 1.0 / len(x.A), "L(−Aw), 1/n")
         return
-    _, _, exact = _exact(x.A, x.optima[-1])
-    v = np.array([float(c) for c in exact])
+    v = w.astype(np.float64)
     there = x.w + x.s * v
     most = math.exp(-x.s * gamma) * risk(x.A, x.w)
     yield at_most(risk(x.A, there), most, "f(w + sv), e^(−sγ) f(w)")
     bend = float((x.A @ v) ** 2 @ reweighting(x.A, there))
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
     far = 40.0 / gamma
-    yield at_most(risk(x.A, far * v), math.exp(-40.0), "f(sv) at s = 40/γ, e^−40")
+    # In logarithms, as both sides are below all that a float is granted.
+    steep = -(x.A @ (far * v))
+    log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
+    yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")
     yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "log f(w), −‖w‖_1")

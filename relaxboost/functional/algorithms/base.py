@@ -39,6 +39,8 @@ class Direction:
     parts: tuple[Projected, ...]
     values: Array
     """On the training set, of the shape of the gradient."""
+    waits: bool = False
+    """Whether a round without parts is no reason to stop."""
 
     @property
     def edges(self) -> tuple[float, ...]:

@@ -23,7 +23,9 @@ class Residual(Algorithm):
         found = project(total)
         self.residual = total
         if found is None:
-            return Direction((), np.zeros_like(gradient))
+            # A residual may cancel a gradient that is not zero; the next round has it alone.
+            waits = bool(gradient.any()) and not total.any()
+            return Direction((), np.zeros_like(gradient), waits)
         total -= found.point
         return Direction((found,), found.point)
 

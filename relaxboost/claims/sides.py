@@ -1,4 +1,4 @@
-"""The two sides of the paper's equations at given points, in fractions where the data are exact."""
+"""The sides of equations at given points, in fractions where the data are exact."""
 
 from __future__ import annotations
 
@@ -31,11 +31,16 @@ def exactly(values: Any) -> Exact:
     return result.reshape(array.shape)
 
 
-def solved(value: float) -> Bracket:
-    """Return a bracket of a number that a numerical solver computed."""
-    value = float(value)
-    error = _SOLVED * max(1.0, abs(value)) if math.isfinite(value) else 0.0
+def near(value: float, tolerance: float = 1e-9) -> Bracket:
+    """Return a bracket for a number that is computed to a tolerance, relative where it is large."""
+    error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
+
+
+def solved(value: float) -> Bracket:
+    """Return a bracket of a number that a numerical solver computed, which may be infinite."""
+    value = float(value)
+    return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
@@ -60,7 +65,7 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
     return bracket, exactly(found.d), w
 
 
-def edge(A: Exact, d: Exact) -> Any:
+def largest_edge(A: Exact, d: Exact) -> Any:
     """Return max_j |(dᵀA)_j|."""
     return max(abs(e) for e in d @ A)
 
@@ -82,7 +87,7 @@ def on_simplex(weights: Exact) -> Exact:
     return size / total if total else exactly([Fraction(1, len(size))] * len(size))
 
 
-def capped(weights: Exact, k: int) -> Exact:
+def under_cap(weights: Exact, k: int) -> Exact:
     """Return a distribution with no weight above 1/k, as near to the given one as mixing allows."""
     d = on_simplex(weights)
     m = len(d)
@@ -94,6 +99,6 @@ def capped(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return w, divided by its l1 norm if that exceeds one."""
+    """Return w, divided by its ℓ1 norm if that exceeds one."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

@@ -1,0 +1,177 @@
+"""Small problems with a known minimiser, on which the bounds can be checked in every round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.fields import Field, Real, Rng, Sizes, Whole
+from relaxboost.claims.gb11.edges import edge
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import assume
+from relaxboost.claims.spaces import Space
+from relaxboost.functional.algorithms import Algorithm
+from relaxboost.functional.learners import FiniteSet
+from relaxboost.functional.measure import Empirical
+from relaxboost.functional.rounds import State, rounds
+
+Array = NDArray[np.float64]
+
+
+class Hypotheses(Matrix):
+    """A finite class, the outputs of each hypothesis a column; ±e_i, or a regular polygon."""
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
+        m, n = self._shape(sizes)
+        kind = int(rng.integers(3))
+        if kind == 0:
+            return np.eye(m)[:, np.arange(n) % m]
+        if kind == 1 and m == 2:
+            angles = np.pi * (np.arange(n) / n) + rng.choice([0.0, rng.uniform(0.0, np.pi)])
+            return self._clipped(np.vstack([np.cos(angles), np.sin(angles)]))
+        return self._clipped(rng.choice([-1.0, 1.0], (m, n)))
+
+
+class Kinks:
+    """R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², least at f* = y, where it is 0.
+
+    Parameters
+    ----------
+    A : array of shape (K, N)
+    y : array of shape (N,)
+    convexity : float
+        λ >= 0.
+    at_zero : float
+        The subgradient of |·| that is taken at 0, in [−1, 1].
+    """
+
+    def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
+        self.A, self.y, self.convexity, self.at_zero = A, y, convexity, at_zero
+        self.measure = Empirical(y.size)
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and a subgradient, both in L²(P̂)."""
+        z = F - self.y
+        along = self.A @ z / z.size
+        signs = np.where(along == 0.0, self.at_zero, np.sign(along))
+        value = float(np.abs(along).sum()) + self.convexity * self.measure.inner(z, z) / 2.0
+        return value, signs @ self.A + self.convexity * z
+
+
+class Bowl:
+    """R[f] = Σ_k φ(<a_k, f − y>) + (λ/2)‖f − y‖², φ(s) = s²/2 or log cosh s; least at f* = y.
+
+    φ'' is in [0, 1], so that R is λ-strongly convex, and Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖.
+    """
+
+    def __init__(self, A: Array, y: Array, convexity: float, kind: str) -> None:
+        self.A, self.y, self.convexity, self.kind = A, y, convexity, kind
+        self.measure = Empirical(y.size)
+        self.smoothness = convexity + float(np.linalg.norm(A, 2)) ** 2 / y.size
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return R[f] and its gradient in L²(P̂)."""
+        z = F - self.y
+        along = self.A @ z / z.size
+        if self.kind == "square":
+            values, slopes = along**2 / 2.0, along
+        else:
+            values, slopes = np.logaddexp(along, -along) - math.log(2.0), np.tanh(along)
+        value = float(values.sum()) + self.convexity * self.measure.inner(z, z) / 2.0
+        return value, slopes @ self.A + self.convexity * z
+
+
+class Run:
+    """A run of one of the three algorithms, and what the theorems say about it in terms of it.
+
+    Attributes
+    ----------
+    states : list of State
+        f_0, f_1, ... of `relaxboost.functional.rounds`.
+    gaps : array
+        R[f_t] − R[f*] for t = 0, 1, ...
+    """
+
+    def __init__(
+        self,
+        risk: Kinks | Bowl,
+        H: Array,
+        start: Array,
+        algorithm: Algorithm,
+        step: Callable[[int], float] | None,
+        last: int,
+        schedule: Callable[[int, Array, Array], float] | None = None,
+    ) -> None:
+        self.risk, self.H = risk, H
+        pool = FiniteSet().prepare(H, risk.measure, None, "least-squares", np.random.default_rng(0))
+        if schedule is None:
+            assert step is not None
+            of = step
+            schedule = lambda t, F, direction: of(t)  # noqa: E731
+        trace = rounds(risk, pool, algorithm, schedule, start)
+        self.states: list[State] = list(islice(trace, last + 1))
+        self.gaps = np.array([state.value for state in self.states])
+
+    @property
+    def last(self) -> int:
+        """The number of rounds, less than asked for where a gradient vanished."""
+        return len(self.states) - 1
+
+    def norm(self, f: Array) -> float:
+        """Return ‖f‖."""
+        return self.risk.measure.norm(f)
+
+    def gradients(self, upto: int) -> float:
+        """Return G, the largest gradient norm at f_0..f_upto."""
+        return max(self.norm(state.gradient) for state in self.states[: upto + 1])
+
+    def gamma(self, upto: int) -> float:
+        """Return the least edge at the vectors projected in rounds 1..upto.
+
+        All multiples of the hypotheses are in the class, so that signs do not matter. Vectors of
+        rounding errors, which are left of a residual that vanishes, are included: their edges are
+        no less than that of H.
+        """
+        made = [s.direction.edges for s in self.states[1 : upto + 1] if s.direction]
+        return min([1.0, *(abs(e) for edges in made for e in edges)])
+
+    def radius(self, upto: int, centre: Array | None = None) -> float:
+        """Return F, the largest norm of f_0..f_upto and f*, or distance to `centre`."""
+        at = np.zeros_like(self.risk.y) if centre is None else centre
+        points = [state.F for state in self.states[: upto + 1]]
+        return max(self.norm(f - at) for f in [*points, self.risk.y])
+
+    def mean(self, upto: int, proof: bool) -> float:
+        """Return the average gap of f_0..f_{upto−1} ("proof index") or f_1..f_upto."""
+        return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
+
+
+def spans(x: Instance, least: float = 0.05) -> float:
+    """Return the edge of x.H with all multiples, and leave x out unless it is more than `least`."""
+    gamma = edge(x.H)
+    assume(gamma > least)
+    return gamma
+
+
+def space(**more: Field) -> Space:
+    """Return the data of a run: H, pieces A, the minimiser y, the start, and the rounds."""
+    fields: dict[str, Any] = {
+        "H": Hypotheses(),
+        "A": Matrix(-2.0, 2.0, axes=("k", "m")),
+        "y": Vector("m", -2.0, 2.0),
+        "f0": Vector("m", -2.0, 2.0),
+        **more,
+        "T": Whole(1, 25),
+    }
+    return Space(sizes={"m": (1, 3), "n": (1, 5), "k": (1, 3)}, **fields)
+
+
+RUNS = space()
+STRONG = space(lam=Real(0.05, 4.0, log=True))

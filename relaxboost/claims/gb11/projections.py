@@ -1,0 +1,224 @@
+"""GB11, Sec. 3: the two projections, Definition 1, and what they are for classifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost.claims.fields import Real
+from relaxboost.claims.gb11.problems import Hypotheses
+from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.spaces import Space
+from relaxboost.functional.learners import FiniteSet
+from relaxboost.functional.measure import Empirical
+
+Array = NDArray[np.float64]
+
+PAIR = Space(
+    sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10), alpha=Real(-3.0, 3.0)
+)
+CLASSES = Space(sizes={"m": (1, 4), "n": (1, 5)}, H=Hypotheses(), v=Vector("m", -3, 3))
+
+
+def mean(f: Array, g: Array) -> Fraction:
+    """Return <f, g> = (1/N) Σ f(x_n) g(x_n), exactly."""
+    pairs = zip(f.tolist(), g.tolist(), strict=True)
+    return sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0)) / f.size
+
+
+def left_over(v: Array, h: Array) -> Fraction:
+    """Return min over α of ‖v − αh‖² = ‖v‖² − <v, h>²/‖h‖², exactly."""
+    return mean(v, v) - mean(v, h) ** 2 / mean(h, h)
+
+
+@SOURCE.claim(
+    "Eq2",
+    "Eq. 2",
+    "The closest point along h to ∇ is (<∇, h>/‖h‖²) h.",
+    formula="‖∇ − h'‖ ≤ ‖∇ − αh‖, h' = (<∇, h>/‖h‖²) h",
+    given="h ≠ 0",
+    space=PAIR,
+)
+def nearest(x: Instance) -> Iterator[Slack]:
+    """In fractions. ‖∇ − αh‖² is ‖∇ − h'‖² + ‖h' − αh‖²."""
+    assume(bool(x.h.any()))
+    best = mean(x.v, x.h) / mean(x.h, x.h)
+    for alpha in (Fraction(x.alpha), best + Fraction(x.alpha) / 1000, Fraction(0)):
+        square = mean(x.v, x.v) - 2 * alpha * mean(x.v, x.h) + alpha**2 * mean(x.h, x.h)
+        yield at_most(left_over(x.v, x.h), square, "‖∇ − h'‖², ‖∇ − αh‖²")
+        rest = (alpha - best) ** 2 * mean(x.h, x.h)
+        yield equal(square, left_over(x.v, x.h) + rest, "‖∇ − αh‖², ‖∇ − h'‖² + ‖h' − αh‖²")
+
+
+def _chosen(x: Instance, projection: str) -> Array:
+    """Return the h that the package's learner takes."""
+    pool = FiniteSet().prepare(x.H, Empirical(x.v.size), None, projection, np.random.default_rng(0))
+    return pool.nearest(x.v)[1]
+
+
+def _columns(x: Instance) -> list[Array]:
+    columns = [h for h in x.H.T if h.any()]
+    assume(bool(columns) and bool(x.v.any()))
+    return columns
+
+
+@SOURCE.claim(
+    "Eq3",
+    "Eq. 3",
+    "The h of least projection error also maximises the projected length <∇, h>/‖h‖.",
+    formula="h* = argmax <∇, h>/‖h‖ ⇒ ‖∇ − (<∇, h*>/‖h*‖²) h*‖ ≤ ‖∇ − αh‖ for h in H",
+    given="H a finite set without 0",
+    space=CLASSES,
+    counterexamples=[{"H": [[-1, 1], [0, 1]], "v": [1, 0]}],
+)
+def inner(x: Instance) -> Iterator[Slack]:
+    """The projection error depends on |<∇, h>|: −∇ has none, and is the last that Eq. 3 takes."""
+    columns, h = _columns(x), _chosen(x, "inner")
+    assume(bool(h.any()))
+    for other in columns:
+        yield at_most(left_over(x.v, h), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
+
+
+@inner.corrected(
+    "It maximises |<∇, h>|/‖h‖; <∇, h>/‖h‖ if H contains −h with every h.",
+    "h* = argmax |<∇, h>|/‖h‖",
+)
+def inner_corrected(x: Instance) -> Iterator[Slack]:
+    """min over α of ‖∇ − αh‖² = ‖∇‖² − <∇, h>²/‖h‖². Checked with the class and its negatives."""
+    columns, h = _columns(x), _chosen(x, "least-squares")
+    pool = FiniteSet().prepare(
+        np.hstack([x.H, -x.H]), Empirical(x.v.size), None, "inner", np.random.default_rng(0)
+    )
+    for found in (h, pool.nearest(x.v)[1]):
+        for other in columns:
+            yield at_most(left_over(x.v, found), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
+
+
+def _rounding(x: Instance) -> Fraction:
+    """Of the learner's comparison of two h that are as good, which is made in doubles."""
+    return Fraction(1, 10**12) * mean(x.v, x.v)
+
+
+@SOURCE.claim(
+    "Eq4",
+    "Eq. 4",
+    "If H is closed under scaling, min ‖∇ − h‖² is attained by the h* of Eq. 3, projected.",
+    formula="min_{h in H, α} ‖∇ − αh‖² = ‖∇‖² (1 − max <∇, h>²/(‖∇‖²‖h‖²))",
+    given="H all multiples of a finite set",
+    space=CLASSES,
+)
+def least_squares(x: Instance) -> Iterator[Slack]:
+    """Eq. 2 for each h, then the least of them. At 40 multiples, and at those of Eq. 3."""
+    columns = _columns(x)
+    v, unit = x.v, [h / math.sqrt(float(mean(h, h))) for h in columns]
+    length = max(abs(float(mean(v, u))) for u in unit)
+    best = min(left_over(v, h) for h in columns)
+    yield equal(float(best), float(mean(v, v)) - length**2, "min ‖∇ − αh‖², ‖∇‖² − <∇, h*>²/‖h*‖²")
+    h = _chosen(x, "least-squares")
+    yield at_most(left_over(v, h), best + _rounding(x), "‖∇ − h'‖² of the learner")
+    for alpha in x.rng.normal(size=40) * 3.0:
+        for other in columns:
+            off = v - alpha * other
+            yield at_least(float(mean(off, off)), float(best), "‖∇ − αh‖², min")
+
+
+@SOURCE.claim(
+    "D1",
+    'Definition 1, "the equivalent requirement"',
+    "<∇, h> ≥ γ‖∇‖‖h‖ and ‖∇ − h‖² ≤ (1 − γ²)‖∇‖² are equivalent.",
+    formula="<∇, h> = γ‖∇‖‖h‖, γ ≥ 0 ⇒ ‖∇ − h‖² ≤ (1 − γ²)‖∇‖²; printed with γ = 0 on the right",
+    given="∇, h ≠ 0",
+    space=Space(sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10)),
+    counterexamples=[{"v": [1], "h": [10]}, {"v": [1, 0], "h": [10, 0]}],
+)
+def forms(x: Instance) -> Slack:
+    """The first does not depend on the length of h, the second does.
+
+    ∇ = 1, h = 10 satisfies the first with γ = 1 and the second for no γ. Even (1 − γ²) <= 1 is
+    too much to ask, so that much is granted here.
+    """
+    assume(bool(x.v.any() and x.h.any()) and mean(x.v, x.h) >= 0)
+    off = x.v - x.h
+    N = x.v.size
+    return at_most(N * mean(off, off), N * mean(x.v, x.v), "N‖∇ − h‖², N‖∇‖²")
+
+
+@forms.corrected(
+    "The first is the second for the multiple of h nearest to ∇.",
+    "<∇, h>² = γ²‖∇‖²‖h‖² ⇔ ‖∇ − (<∇, h>/‖h‖²) h‖² = (1 − γ²)‖∇‖²",
+)
+def forms_rescaled(x: Instance) -> Slack:
+    """Pythagoras. The algorithms take the nearest multiple, whichever form the learner meets."""
+    assume(bool(x.v.any() and x.h.any()))
+    gamma = float(mean(x.v, x.h)) / math.sqrt(float(mean(x.v, x.v) * mean(x.h, x.h)))
+    right = (1.0 - gamma**2) * float(mean(x.v, x.v))
+    return equal(float(left_over(x.v, x.h)), right, "‖∇ − h'‖², (1 − γ²)‖∇‖²")
+
+
+@forms.corrected(
+    "The second implies the first.",
+    "‖∇ − h‖² = (1 − γ²)‖∇‖² ⇒ <∇, h> ≥ γ‖∇‖‖h‖",
+)
+def second_implies_first(x: Instance) -> Iterator[Slack]:
+    """2<∇, h> >= ‖h‖² + γ²‖∇‖² >= 2γ‖h‖‖∇‖. Equal at the multiple nearest to ∇.
+
+    Checked at multiples of h around that one.
+    """
+    assume(bool(x.v.any() and x.h.any()))
+    best = mean(x.v, x.h) / mean(x.h, x.h)
+    for share in (Fraction(1, 4), Fraction(1, 1), Fraction(3, 2)):
+        inner, length = best * share * mean(x.v, x.h), (best * share) ** 2 * mean(x.h, x.h)
+        square = mean(x.v, x.v)
+        gamma = max(1 - (square - 2 * inner + length) / square, Fraction(0))
+        yield at_least(inner**2, gamma * square * length, "<∇, h>², γ²‖∇‖²‖h‖²")
+        yield at_least(inner, 0, "<∇, h>")
+
+
+@SOURCE.claim(
+    "classification",
+    "Sec. 3.1",
+    "For outputs ±1, Eq. 3 is weighted classification of sgn ∇(x_n) with weights |∇(x_n)|.",
+    formula="<∇, h> = (1/N)(Σ w_n − 2 Σ_{h(x_n) ≠ y_n} w_n), w_n = |∇(x_n)|, y_n = sgn ∇(x_n)",
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
+)
+def classification(x: Instance) -> Iterator[Slack]:
+    """Every h has norm 1. Counted in fractions; the learner's h errs least, up to rounding."""
+    H = np.where(x.H >= 0.0, 1.0, -1.0)
+    weights, labels = [abs(Fraction(v)) for v in x.v.tolist()], np.sign(x.v)
+    errors = []
+    for h in H.T:
+        wrong = sum((w for w, a, b in zip(weights, h, labels, strict=True) if a != b), Fraction(0))
+        yield equal(mean(x.v, h), (sum(weights) - 2 * wrong) / x.v.size, "<∇, h>")
+        errors.append(wrong)
+    pool = FiniteSet().prepare(H, Empirical(x.v.size), None, "inner", np.random.default_rng(0))
+    h = pool.nearest(x.v)[1]
+    taken = sum((w for w, a, b in zip(weights, h, labels, strict=True) if a != b), Fraction(0))
+    yield at_most(taken, min(errors) + sum(weights) / 10**12, "weighted error, the least")
+
+
+@SOURCE.claim(
+    "regression",
+    "Sec. 3.1",
+    "Eq. 4 is regression with the gradient as targets.",
+    formula="argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²; printed with f(x_n) for h(x_n)",
+    given="H the multiples of one function of two outputs; ∇ likewise",
+    space=Space(
+        sizes={"m": (1, 5)}, v=Matrix(-2, 2, axes=("m", "k")), h=Matrix(-2, 2, axes=("m", "k"))
+    ),
+)
+def regression(x: Instance) -> Iterator[Slack]:
+    """The norm of L²(P̂). The regression is solved by QR on the stacked outputs."""
+    assume(bool((np.abs(x.h) > 1e-3).any()))
+    measure = Empirical(len(x.v))
+    alpha = float(np.linalg.lstsq(x.h.reshape(-1, 1), x.v.ravel(), rcond=None)[0][0])
+    yield equal(alpha, measure.inner(x.v, x.h) / measure.inner(x.h, x.h), "coefficient")
+    loss = float(sum(((a - alpha * b) ** 2).sum() for a, b in zip(x.v, x.h, strict=True)))
+    norm = measure.norm(x.v - alpha * x.h)
+    yield equal(norm**2, loss / len(x.v), "‖∇ − h‖², (1/N) Σ ‖∇(x_n) − h(x_n)‖²")

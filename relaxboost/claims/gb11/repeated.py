@@ -1,0 +1,289 @@
+"""GB11, Theorem 4: Algorithm 2, which projects the gradient t times in round t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.claims.fields import Whole
+from relaxboost.claims.gb11.problems import STRONG, Kinks, Run, spans
+from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack, assume, at_most
+from relaxboost.claims.spaces import Space
+from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
+
+Array = NDArray[np.float64]
+
+LINE = {"H": [[1]], "y": [0], "A": [[0]], "lam": 1}
+"""R[f] = f²/2 on one point."""
+
+
+def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Run:
+    """Run Algorithm 2, or another, with η_t = 2/(λt), or another factor."""
+    spans(x)
+    step = lambda t: factor / (x.lam * t)  # noqa: E731
+    run = Run(Kinks(x.A, x.y, x.lam), x.H, x.f0, algorithm or Repeated(), step, x.T)
+    assume(run.last > 0)
+    return run
+
+
+def weakly(x: Instance, algorithm: Algorithm | None = None) -> Run:
+    """Run Algorithm 2, or another, with η_t = 1/sqrt(t), without strong convexity."""
+    spans(x)
+    run = Run(
+        Kinks(x.A, x.y), x.H, x.f0, algorithm or Repeated(), lambda t: 1.0 / math.sqrt(t), x.T
+    )
+    assume(run.last > 0)
+    return run
+
+
+def wasted(gamma: float) -> float:
+    """Return q = sqrt(1 − γ²), what a projection leaves over."""
+    return math.sqrt(max(0.0, 1.0 - gamma * gamma))
+
+
+class Printed(Algorithm):
+    """Algorithm 2 as printed: the residual loses h_k, whatever multiple of it is taken."""
+
+    def __init__(self, H: Array) -> None:
+        self.H = H
+
+    def direction(self, gradient, project, t):  # type: ignore[no-untyped-def]
+        """Return Σ_k (<h_k, ∇'>/‖h_k‖²) h_k for ∇' ← ∇' − h_k."""
+        left, parts = gradient.copy(), []
+        for _ in range(t):
+            found = project(left)
+            if found is None:
+                break
+            parts.append(found)
+            left = left - self.H[:, found.hypothesis.index] * (1.0 if found.edge >= 0 else -1.0)
+        values = sum((part.point for part in parts), np.zeros_like(gradient))
+        return Direction(tuple(parts), values)
+
+
+def bound4(run: Run, lam: float, upto: int, proof: bool = False, constant: float = 1.0) -> float:
+    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²) for the first rounds of a run, times a constant.
+
+    G is over f_0..f_T, or, for the average of f_0..f_{T−1}, without the last of them.
+    """
+    gamma, G = run.gamma(upto), run.gradients(upto - proof)
+    inside = 1.0 + math.log(upto) + (1.0 - gamma**2) / gamma**2
+    return constant * G**2 / (lam * upto) * inside
+
+
+@SOURCE.claim(
+    "Alg2",
+    "Algorithm 2, with Theorem 4",
+    "With the residual update ∇' ← ∇' − h_k Algorithm 2 converges as Theorem 4 says.",
+    formula="mean of R[f_1..f_T] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
+    given="∇' ← ∇' − h_k, h_k of H or its negative as <h_k, ∇'> ≥ 0; η_t = 2/(λt); λ-strongly "
+    "convex R",
+    space=STRONG,
+    counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}],
+    trials=60,
+)
+def printed(x: Instance) -> Iterator[Slack]:
+    """The residual should lose the step taken, (<h_k, ∇'>/‖h_k‖²) h_k; h_k may have any length.
+
+    On f²/2 with H = {±1} the iterates tend to ±1 by turns. .2065 > .1937 at T = 20.
+    """
+    run = strongly(x, Printed(x.H))
+    gamma = spans(x)
+    for t in range(1, run.last + 1):
+        inside = 1.0 + math.log(t) + (1.0 - gamma**2) / gamma**2
+        bound = run.gradients(t) ** 2 / (x.lam * t) * inside
+        if not (math.isfinite(bound) and np.isfinite(run.gaps[t])):
+            return
+        if t == run.last:
+            yield at_most(run.mean(t, False), bound, "mean gap of f_1..f_T", t)
+
+
+@printed.corrected(
+    "It does with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k.", "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k"
+)
+def printed_corrected(x: Instance) -> Slack:
+    """GB11-T4."""
+    run = strongly(x)
+    return at_most(
+        run.mean(run.last, False), bound4(run, x.lam, run.last), "mean gap of f_1..f_T", run.last
+    )
+
+
+@SOURCE.claim(
+    "T4",
+    "Theorem 4",
+    "Algorithm 2 with η_t = 2/(λt) has the mean gap of subgradient descent and one more term.",
+    formula="(1/T) Σ [R[f_t] − R[f*]] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
+    given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every vector projected, "
+    "residuals included; f_0..f_{T−1} and f_1..f_T",
+    space=STRONG,
+    trials=150,
+)
+def strong(x: Instance) -> Iterator[Slack]:
+    """True with G², though the proof in the paper gives 4G². A proof, with z_t = f_{t−1} − f*:
+
+    r_t = ∇_t − h_t is left over, ‖r_t‖ <= q^t G. Pair it with z_{t+1} = z_t − η_t h_t, not z_t:
+    ‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>, and <r_t, z_{t+1}> <=
+    λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ, of which telescoping has −λ‖z_{t+1}‖²/4 left; `T4-sharp`. For
+    f_1..f_T: a round more with r = 0 gives 1/(T+1), within 1 + ln T for T >= 3; gap <= G²/(2λ).
+    """
+    run = strongly(x)
+    for t in range(1, run.last + 1):
+        for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
+            bound = bound4(run, x.lam, t, proof)
+            yield at_most(run.mean(t, proof), bound, f"mean gap of {points}", t)
+
+
+@SOURCE.claim(
+    "T4-sharp",
+    "Theorem 4 (sharper than stated)",
+    "The last term is Σ (1 − 1/t) q^{2t}, less than (1 − γ²)/γ² by up to ln(1/γ²).",
+    formula="Σ_{t≤T} [R[f_{t−1}] − R[f*]] ≤ (1/λ) Σ_{t≤T} [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²] − "
+    "(λ/4)‖f_0 − f*‖² ≤ (G²/λ)(Σ 1/t + Σ (1 − 1/t) q^{2t})",
+    given="as in Theorem 4, r_t = ∇_t − h_t, q = sqrt(1 − γ²)",
+    space=STRONG,
+)
+def strong_sharp(x: Instance) -> Iterator[Slack]:
+    """See `T4`. Of the telescoped sum −(λ/4) Σ_{t<=T} ‖z_t‖² − (λT/4)‖z_{T+1}‖² the first is left.
+
+    Σ q^{2t}/t = ln(1/γ²).
+    """
+    run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
+    q = wasted(run.gamma(run.last))
+    first = x.lam / 4.0 * run.norm(x.f0 - x.y) ** 2
+    for before, after in zip(run.states, run.states[1:], strict=False):
+        t = after.round
+        assert after.direction is not None
+        rest = run.norm(before.gradient - after.direction.values) ** 2
+        total += run.norm(before.gradient) ** 2 / t + (1.0 - 1.0 / t) * rest
+        gaps = float(run.gaps[:t].sum())
+        yield at_most(gaps, total / x.lam - first, "Σ gaps of f_0..f_{T−1}", t)
+        harmonic, powers = harmonic + 1.0 / t, powers + (1.0 - 1.0 / t) * q ** (2 * t)
+        G = run.gradients(t - 1)
+        right = G**2 * (harmonic + powers)
+        yield at_most(total, right * (1.0 + 1e-12), "Σ ‖∇‖²/t + ..., by G and γ", t)
+
+
+@SOURCE.claim(
+    "T4-proof",
+    "Theorem 4, its proof, and another way to end it",
+    "The proof gives 4G²; orthogonality gives G² and ln(1/((1−q)²(1−q²))).",
+    formula="mean gap ≤ 4G²/(λT) (1 + ln T + (1 − γ²)/γ²) and ≤ G²/(λT) (1 + ln T + "
+    "(1 − γ²)/γ² + ln(1/((1 − q)²(1 − q²))))",
+    given="as in Theorem 4; f_0..f_{T−1}; q < 1",
+    space=STRONG,
+    trials=60,
+)
+def strong_proof(x: Instance) -> Iterator[Slack]:
+    """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm."""
+    run = strongly(x)
+    for t in range(1, run.last + 1):
+        q = wasted(run.gamma(t))
+        yield at_most(run.mean(t, True), bound4(run, x.lam, t, True, 4.0), "mean gap, 4G²", t)
+        more = -math.log((1.0 - q) ** 2 * (1.0 - q * q)) * run.gradients(t) ** 2 / (x.lam * t)
+        yield at_most(run.mean(t, True), bound4(run, x.lam, t) + more, "mean gap, G² and ln", t)
+
+
+def lengths(x: Instance, factor: float) -> Iterator[Slack]:
+    """Measure ‖h_t‖ <= factor·‖∇_t‖ in every round of Algorithm 2."""
+    run = strongly(x)
+    for before, after in zip(run.states, run.states[1:], strict=False):
+        assert after.direction is not None
+        size = run.norm(before.gradient)
+        if size > 1e-9:
+            ratio = run.norm(after.direction.values) / size
+            yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
+
+
+@SOURCE.claim(
+    "T4-h",
+    "Theorem 4, its proof, before the third display",
+    "‖h_t‖ ≤ 2‖∇_t‖.",
+    formula="‖h_t‖ ≤ 2‖∇_t‖",
+    given="h_t the sum of the projections of round t of Algorithm 2",
+    space=STRONG,
+    trials=60,
+)
+def lengths_double(x: Instance) -> Iterator[Slack]:
+    """h_t = ∇_t − r_t, and ‖r_t‖ <= ‖∇_t‖."""
+    yield from lengths(x, 2.0)
+
+
+@SOURCE.claim(
+    "T4-error",
+    'Theorems 4 and 5, their proofs, "the result from 3"',
+    "t projections leave (1 − γ²)^t of ‖∇_t‖² over at most.",
+    formula="‖∇_t − h_t‖² ≤ (1 − γ²)^t ‖∇_t‖²",
+    given="γ at every vector projected",
+    space=STRONG,
+    trials=60,
+)
+def error(x: Instance) -> Iterator[Slack]:
+    """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge."""
+    run = strongly(x)
+    for before, after in zip(run.states, run.states[1:], strict=False):
+        assert after.direction is not None
+        size = run.norm(before.gradient) ** 2
+        if size > 1e-18:
+            rest = run.norm(before.gradient - after.direction.values) ** 2
+            least = min(1.0, *map(abs, after.direction.edges))
+            power = (1.0 - least**2) ** after.round
+            yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
+
+
+PLANE = Space(
+    sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)},
+    **{**STRONG.fields, "T": Whole(40, 100)},
+)
+
+
+@SOURCE.claim(
+    "D1-gradients",
+    "Definition 1, with Theorem 4",
+    "Theorem 4 holds with an edge at the gradients ∇R[f_t].",
+    formula="mean of R[f_0..f_{T−1}] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
+    given="<∇, h> ≥ γ‖∇‖‖h‖ for the gradients, not for the residuals",
+    space=PLANE,
+    counterexamples=[
+        {"H": [[1], [0]], "A": [[0, 1], [-2, 0]], "y": [0, 0], "f0": [-1, 3], "lam": 1, "T": 100},
+        {"H": [[1], [1]], "A": [[1, 1]], "y": [0, 0], "f0": [2, -3], "lam": 1, "T": 100},
+    ],
+    trials=12,
+)
+def gradients_only(x: Instance) -> Iterator[Slack]:
+    """The residuals may be orthogonal to every h, so that no number of projections helps."""
+    yield from _by_gradients(x, False)
+
+
+@gradients_only.corrected(
+    "It holds with an edge at every vector handed to the projection.",
+    "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
+)
+def gradients_and_residuals(x: Instance) -> Iterator[Slack]:
+    """GB11-T4. Nothing is said where a residual has no angle to any h, an edge of 0."""
+    yield from _by_gradients(x, True)
+
+
+def _by_gradients(x: Instance, residuals: bool) -> Iterator[Slack]:
+    assume(bool(np.abs(x.H).sum(axis=0).all()))
+    step = lambda t: 2.0 / (x.lam * t)  # noqa: E731
+    run = Run(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
+    assume(run.last == x.T)
+    gamma = 1.0
+    for state in run.states[1:]:
+        assert state.direction is not None
+        edges = state.direction.edges
+        if residuals:
+            rest = run.norm(run.states[state.round - 1].gradient - state.direction.values)
+            stopped = len(edges) < state.round and rest > 1e-9
+            gamma = min(gamma, *map(abs, edges), 0.0 if stopped else 1.0)
+        else:
+            gamma = min(gamma, abs(edges[0]))
+    assume(gamma > 0.05)
+    inside = 1.0 + math.log(x.T) + (1.0 - gamma**2) / gamma**2
+    right = run.gradients(x.T) ** 2 / (x.lam * x.T) * inside
+    yield at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)

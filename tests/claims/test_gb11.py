@@ -1,0 +1,177 @@
+"""Grubb & Bagnell: every claim has its status, shows the right figures, and is what it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from relaxboost.claims import registry
+from relaxboost.claims.gb11 import SOURCE
+from relaxboost.claims.gb11.edges import edge
+from relaxboost.claims.gb11.example import run as example
+from relaxboost.claims.gb11.problems import Bowl, Kinks, Run
+from relaxboost.claims.gb11.repeated import bound4
+from relaxboost.functional import Naive, Repeated, Residual
+
+FIGURES = {
+    "GB11-subgradient": [(0.5, 0.0)],
+    "GB11-Eq3": [(0.25, 0.0)],
+    "GB11-D1": [(81.0, 1.0), (81.0, 1.0)],
+    "GB11-T1": [(1.0, 0.0)],
+    "GB11-T1-strict": [(1.0, 1.0), (0.7071, 0.7071)],
+    "GB11-T2": [(1.0, 0.5)],
+    "GB11-T2-all-gradients": [(1e-9, 0.0)],
+    "GB11-T2-norms": [(2.4495, 1.0), (1.4142, 1.0)],
+    "GB11-T2-last-step": [(2.4495, 2.0)],
+    "GB11-T3-rate": [(0.5, 0.2929)],
+    "GB11-example-select": [(2.0, 0.0)],
+    "GB11-Alg2": [(0.2065, 0.1937)],
+    "GB11-D1-gradients": [(3.9869, 3.0958), (3.2434, 2.1702)],
+    "GB11-T5-h": [(1.1460, 1.0), (math.sqrt(21 / 16), 1.0)],
+    "GB11-T5": [(0.6616, 0.5303), (0.4220, 0.2813)],
+    "GB11-T5-series": [(4.0, 3.5556)],
+    "GB11-T6-residual": [(0.7071, 0.5)],
+    "GB11-T6-h": [(1.8, 1.3454)],
+    "GB11-T7": [(0.4220, 0.3906), (0.2933, 0.2538)],
+    "GB11-T4-G": [(2.0, 1.0)],
+    "GB11-T4-potential": [(-1.0, -2.0)],
+}
+"""Left and right side of the decisive inequality of each counterexample on record."""
+
+
+@pytest.mark.parametrize("claim", SOURCE.claims.values(), ids=lambda c: c.id)
+def test_the_status_is_that_on_record(claim):
+    verdict = claim.check(trials=min(claim.trials, 20), seed=1)
+    assert verdict.agrees, str(verdict)
+
+
+@pytest.mark.parametrize("claim", SOURCE.claims.values(), ids=lambda c: c.id)
+def test_counterexamples_refute_with_the_figures_of_the_record(claim):
+    expected = FIGURES.get(claim.id, [])
+    assert len(claim.counterexamples) == len(expected)
+    for spelled, (left, right) in zip(claim.counterexamples, expected, strict=True):
+        slacks = claim.stated.measure(claim.instance(spelled))
+        worst = min(slacks, key=lambda s: s.high)
+        assert worst.high < 0.0
+        assert worst.left == pytest.approx(left, rel=3e-4, abs=1e-8)
+        assert worst.right == pytest.approx(right, rel=3e-4, abs=1e-8)
+
+
+def test_it_is_listed_after_the_margins():
+    assert [source.key for source in registry.sources()][:5] == [
+        "SS09",
+        "TEL",
+        "RDS04",
+        "RW05",
+        "GB11",
+    ]
+    assert {one.id for one in SOURCE.not_checked} == {
+        "GB11-rates",
+        "GB11-efficiency",
+        "GB11-experiments",
+    }
+
+
+def test_edges_of_sets_known_in_closed_form():
+    assert edge(np.array([[1.0]])) == 1.0
+    assert edge(np.array([[1.0]]), scaled=False) == 0.0
+    assert edge(np.array([[1.0, -1.0]]), scaled=False) == 1.0
+    for size in (1, 2, 3, 4):
+        assert edge(3.0 * np.eye(size)) == pytest.approx(1.0 / math.sqrt(size))
+        assert edge(np.eye(size)[:, : size - 1]) == 0.0
+    for sides in (2, 3, 4, 5):
+        angles = np.pi * np.arange(sides) / sides
+        polygon = np.vstack([np.cos(angles), np.sin(angles)])
+        assert edge(polygon) == pytest.approx(math.cos(math.pi / (2 * sides)))
+        both = np.hstack([polygon, -polygon])
+        assert edge(both, scaled=False) == pytest.approx(math.cos(math.pi / (2 * sides)))
+    three = np.array([[1.0, -0.5, -0.5], [0.0, 0.75**0.5, -(0.75**0.5)]])
+    assert edge(three, scaled=False) == pytest.approx(0.5)
+    assert edge(three[:, :2], scaled=False) == 0.0
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_edges_are_least_cosines(scaled):
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        d = int(rng.integers(1, 4))
+        H = rng.normal(size=(d, int(rng.integers(d + 1, 8))))
+        gamma = edge(H, scaled)
+        V = rng.normal(size=(d, 20_000))
+        cosines = (H / np.linalg.norm(H, axis=0)).T @ (V / np.linalg.norm(V, axis=0))
+        least = (np.abs(cosines) if scaled else cosines).max(axis=0).min()
+        assert gamma <= max(least, 0.0) + 1e-9
+        assert max(least, 0.0) - gamma < 0.05
+
+
+@pytest.mark.parametrize("made", ["kinks", "square", "log cosh"])
+def test_the_problems_are_what_they_are_said_to_be(made):
+    """Subgradients, λ, Λ, and the minimiser."""
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        m = int(rng.integers(1, 4))
+        A, y, lam = rng.normal(size=(2, m)), rng.normal(size=m), float(rng.uniform(0.1, 2))
+        risk = Kinks(A, y, lam) if made == "kinks" else Bowl(A, y, lam, made)
+        f, g = rng.normal(size=m), rng.normal(size=m)
+        (at, v), (there, _) = risk.evaluate(f), risk.evaluate(g)
+        rise = there - at - risk.measure.inner(v, g - f)
+        square = risk.measure.inner(g - f, g - f)
+        assert rise >= lam / 2.0 * square - 1e-12
+        if isinstance(risk, Bowl):
+            assert rise <= risk.smoothness / 2.0 * square + 1e-12
+        assert risk.evaluate(y)[0] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_the_example_stays_at_five_and_the_others_leave_it():
+    assert example(1.0, 5.0, Naive(), 3000, 0.0).states[-1].value == pytest.approx(5.0, abs=0.05)
+    assert example(2.0, 5.0, Naive(), 4000, 0.0).states[-1].value < 0.1
+    assert example(1.0, 5.0, Repeated(), 4000, 0.0).gaps[-1] == pytest.approx(0.0158, abs=1e-4)
+    assert example(1.0, 5.0, Residual(), 4000, 0.0).gaps[-1] == pytest.approx(0.1739, abs=1e-4)
+
+
+def test_the_sharp_form_of_theorem_6_is_attained():
+    claim = registry.get("GB11-T6-sharp")
+    x = claim.instance({"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 3})
+    slack = [s for s in claim.stated.measure(x) if s.round == 1][-1]
+    assert slack.left / slack.right == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_proof_of_theorem_4_line_by_line():
+    """‖h‖²/(λt) + <r, z_t> = (‖∇‖² − ‖r‖²)/(λt) + <r, z_{t+1}>, and what telescoping leaves."""
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        m, lam = int(rng.integers(2, 4)), float(rng.uniform(0.1, 2.0))
+        risk = Kinks(rng.normal(size=(2, m)), rng.normal(size=m), lam)
+        H, f0 = rng.normal(size=(m, 5)), rng.normal(size=m)
+        run = Run(risk, H, f0, Repeated(), lambda t, lam=lam: 2.0 / (lam * t), 12)
+        inner, total = risk.measure.inner, 0.0
+        for before, after in zip(run.states, run.states[1:], strict=False):
+            t, h = after.round, after.direction.values
+            r, z, next_ = before.gradient - h, before.F - risk.y, after.F - risk.y
+            left = inner(h, h) / (lam * t) + inner(r, z)
+            square = inner(before.gradient, before.gradient)
+            right = (square - inner(r, r)) / (lam * t) + inner(r, next_)
+            assert left == pytest.approx(right, rel=1e-9, abs=1e-9)
+            assert inner(r, next_) - lam / 4.0 * inner(next_, next_) <= inner(r, r) / lam + 1e-12
+            assert before.value <= inner(before.gradient, z) - lam / 2.0 * inner(z, z) + 1e-9
+            total += left - lam / 4.0 * inner(z, z)
+            rest = lam * t / 4.0 * inner(next_, next_)
+            assert float(run.gaps[:t].sum()) <= total - rest + 1e-9
+
+
+def test_theorem_4_is_not_loose_by_more_than_two():
+    """.5906 of the bound after two rounds; T <= 5 by gap <= G²/(2λ) alone."""
+    verdict = registry.get("GB11-T4").check()
+    best = verdict.stated.least.slack.left / verdict.stated.least.slack.right
+    assert 0.55 < best < 1.0
+    run = Run(
+        Kinks(np.zeros((1, 1)), np.zeros(1), 1.0),
+        np.array([[1.0]]),
+        np.array([1.0]),
+        Repeated(),
+        lambda t: 2.0 / t,
+        2,
+    )
+    assert run.mean(2, True) / bound4(run, 1.0, 2, True) == pytest.approx(0.5906, abs=1e-4)
