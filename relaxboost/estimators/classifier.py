@@ -115,7 +115,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         if classes.size < 2:
             raise InputError(
                 f"a classifier needs at least two classes, and y has one class only, "
-                f"{classes[0]!r}; add examples of another"
+                f"{classes.tolist()[0]!r}; add examples of another"
             )
         loss = classification_loss(self.loss, classes.size)
         self._boost(X, y, sample_weight, loss)

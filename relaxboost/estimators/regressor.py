@@ -34,7 +34,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         As for `FunctionalGradientClassifier`.
     scale : float or "auto"
         Multiplies the steps. "auto": with the steps 1/√t, which Theorem 5 of GB11 states for
-        functions and gradients of size one, ‖y − f_0‖/G, G being the bound of the gradient; else 1.
+        functions and gradients of size one, the standard deviation of y over the bound of the
+        gradient; else 1.
     validation_fraction, n_iter_no_change, random_state
         As for `FunctionalGradientClassifier`.
 
@@ -119,7 +120,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         step = self._steps(risk)
         if not (isinstance(step, str) and step == "1/sqrt(t)") or math.isinf(risk.gradient_bound):
             return 1.0
-        return (risk.measure.norm(y) or 1.0) / risk.gradient_bound
+        spread = risk.measure.norm(y - risk.measure.mean(y))
+        return (spread or 1.0) / risk.gradient_bound
 
     def _scores(self, F: Array) -> Array:
         return F + self.intercept_

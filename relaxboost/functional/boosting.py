@@ -117,7 +117,8 @@ def boost(
     rng = np.random.default_rng(seed)
     projection = _projection(projection, learner)
     algorithm, name = _algorithm(algorithm, warm_start)
-    schedule = make(step or default(name, risk), risk, positive("scale", scale))
+    step = default(name, risk) if step is None else step
+    schedule = make(step, risk, positive("scale", scale))
     if iterate not in ITERATES:
         raise InputError(f"iterate must be one of {', '.join(ITERATES)}, got {iterate!r}")
     limits = Limits(max_rounds, max_learners, time_limit, patience, validation is not None)
