@@ -113,6 +113,7 @@ def boost(
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3, Eqs. 2 to 4.
     """
+    _check_kinds(loss, learner, warm_start)
     risk = loss.bind(y, weights, groups=groups)
     rng = np.random.default_rng(seed)
     projection = _projection(projection, learner)
@@ -140,6 +141,18 @@ def boost(
             raise
         status = "interrupted"
     return run.result(status)
+
+
+def _check_kinds(loss: Any, learner: Any, before: Any) -> None:
+    if not isinstance(loss, Loss):
+        raise InputError(f"loss must be a Loss, such as Hinge(), got {loss!r}")
+    if not isinstance(learner, WeakLearner):
+        raise InputError(
+            f"learner must be a WeakLearner, such as RegressionStumps(), got {learner!r}; "
+            "Regressor(...) makes one of a scikit-learn regressor"
+        )
+    if before is not None and not isinstance(before, Boosted):
+        raise InputError(f"warm_start must be what boost returned, got {before!r}")
 
 
 def _projection(projection: str | None, learner: WeakLearner) -> str:

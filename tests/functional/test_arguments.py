@@ -22,7 +22,8 @@ STUMPS = fn.RegressionStumps()
 class Odd(fn.WeakLearner):
     """A learner of one hypothesis, with the outputs it is told to have."""
 
-    def __init__(self, outputs, later=None):
+    def __init__(self, outputs, later=None, pair=True):
+        self.pair = pair
         self.outputs, self.later = outputs, outputs if later is None else later
 
     def prepare(self, X, measure, outputs, projection, rng):
@@ -37,7 +38,7 @@ class Odd(fn.WeakLearner):
 
         class OddPool(fn.Pool):
             def nearest(self, target):
-                return Always(), learner.outputs
+                return (Always(), learner.outputs) if learner.pair else Always()
 
         return OddPool()
 
@@ -163,6 +164,16 @@ REFUSED = {
         r"takes no sample_weight, and the examples have weights; leave them out, or use",
     ),
     "class of a regressor": (lambda: fn.Regressor(Lasso), r"Regressor needs an instance"),
+    "no outputs": (
+        lambda: boost(learner=Odd(np.ones(12), pair=False)),
+        r"the weak learner found Always\(\); nearest must return a hypothesis and its training",
+    ),
+    "class of a loss": (lambda: boost(loss=fn.Hinge), r"loss must be a Loss, such as Hinge\(\)"),
+    "name of a loss": (lambda: boost(loss="hinge"), r"loss must be a Loss.*got 'hinge'"),
+    "regressor for a learner": (
+        lambda: boost(learner=Lasso()),
+        r"learner must be a WeakLearner.*Regressor\(...\) makes one",
+    ),
     # steps
     "lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/(lambda t)"),
@@ -236,6 +247,7 @@ REFUSED = {
         lambda: going_on(algorithm="naive"),
         r"warm_start was made by Residual\(\); go on with it, not with Naive\(\)",
     ),
+    "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
     # predictions
     "width of new rows": (
         lambda: boost().predict(X[:, :2]),

@@ -80,7 +80,13 @@ def projector(pool: Pool, measure: Empirical) -> Project:
         length = measure.norm(v)
         if length == 0.0:
             return None
-        h, values = pool.nearest(v)
+        found = pool.nearest(v)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise InputError(
+                f"the weak learner found {found!r}; nearest must return a hypothesis and its "
+                "training outputs"
+            )
+        h, values = found
         if np.shape(values) != v.shape:
             raise InputError(
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
