@@ -332,6 +332,11 @@ def test_the_naive_algorithm_is_stuck_where_the_others_are_not(algorithm, reache
     assert (lowest < 1.0) == reached
     if not reached:
         assert lowest >= 5.0 - 1e-12  # f(x2) never moves
+        run = fn.boost(
+            np.eye(2), [-1.0, -5.0], fn.Absolute(), fn.FiniteSet(), algorithm=algorithm,
+            weights=weights, step="1/sqrt(t)", max_rounds=400,
+        )  # fmt: skip
+        assert 3.0 * min(record.value for record in run.history) < 0.01
 
 
 def test_runs_are_the_same_for_the_same_seed_on_any_threads(monkeypatch):
