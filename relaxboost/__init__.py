@@ -10,6 +10,8 @@ proves, solve the same game with fast boosters::
     sol = rb.solve(game, tol=1e-3)
     print(rb.compare(sol, ref))
 
+Boost any convex loss, by gradient descent in function space: `relaxboost.functional`.
+
 Names are loaded when they are first used, so that importing the package costs little.
 """
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
         claims,
         datasets,
         ensembles,
+        estimators,
+        functional,
         matrices,
         outer,
         plots,
@@ -46,6 +50,11 @@ if TYPE_CHECKING:
     )
     from relaxboost.ensembles import EnsembleReport, certify_ensemble
     from relaxboost.errors import InputError, MissingDependencyError
+    from relaxboost.estimators import (
+        FunctionalGradientClassifier,
+        FunctionalGradientRanker,
+        FunctionalGradientRegressor,
+    )
     from relaxboost.game import Game
     from relaxboost.outer import L1Ball, L1Penalty, L2Ball, OuterSet, Simplex, SquaredNorm
     from relaxboost.relaxations import (
@@ -101,6 +110,9 @@ _HOME = {
     "Custom": "relaxations",
     "DualWitness": "relaxations",
     "EnsembleReport": "ensembles",
+    "FunctionalGradientClassifier": "estimators",
+    "FunctionalGradientRanker": "estimators",
+    "FunctionalGradientRegressor": "estimators",
     "Game": "game",
     "GroupCaps": "relaxations",
     "GroupNormBall": "relaxations",
@@ -149,6 +161,8 @@ _MODULES = (
     "claims",
     "datasets",
     "ensembles",
+    "estimators",
+    "functional",
     "matrices",
     "outer",
     "plots",
@@ -174,6 +188,9 @@ __all__ = [
     "Custom",
     "DualWitness",
     "EnsembleReport",
+    "FunctionalGradientClassifier",
+    "FunctionalGradientRanker",
+    "FunctionalGradientRegressor",
     "Game",
     "GroupCaps",
     "GroupNormBall",
@@ -215,8 +232,10 @@ __all__ = [
     "compare",
     "datasets",
     "ensembles",
+    "estimators",
     "exact_value",
     "f_divergence",
+    "functional",
     "hinge_form",
     "matrices",
     "outer",

@@ -67,6 +67,35 @@ def test_ensembles_are_certified_and_drawn(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_any_convex_loss_is_minimised_and_drawn(tmp_path):
+    picture = tmp_path / "any.png"
+    script = EXAMPLES / "any_convex_loss.py"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    out = result.stdout
+    rows = re.findall(r"^(\w+\(\S+\)) +(\S+) +(\S+) +(\S+)%$", out, re.MULTILINE)
+    assert [name for name, *_ in rows] == [
+        "Quantile(q=0.1)",
+        "Quantile(q=0.5)",
+        "Quantile(q=0.9)",
+        "CustomLoss(too_low)",
+    ]
+    assert all(float(risk) < 0.5 * float(start) for _, start, risk, _ in rows)
+    for (_, _, _, below), share in zip(rows, (10, 50, 90), strict=False):
+        assert float(below) == pytest.approx(share, abs=5)
+    low, high = map(float, re.search(r"(\S+) <= R\* <= (\S+)", out).groups())
+    assert 0.0 < high - low < 1e-6 or high == low
+    gaps = dict(re.findall(r"^(naive|repeated|residual) .* (\S+)$", out, re.MULTILINE))
+    assert float(gaps["naive"]) > 0.08  # stuck
+    assert 0.0 <= float(gaps["repeated"]) < 0.02
+    assert 0.0 <= float(gaps["residual"]) < 0.001
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_definition_takes_under_20_lines():
     text = (EXAMPLES / "prototype_a_relaxation.py").read_text()
     definition = text.split("[start:definition]\n")[1].split("# --8<-- [end")[0]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
-from relaxboost.functional.ensemble import ITERATES, Boosted, Record, Term
+from relaxboost.functional.ensemble import ITERATES, Boosted
 from relaxboost.functional.learners import WeakLearner
 from relaxboost.functional.learners.base import PROJECTIONS
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.rounds import State, rounds
+from relaxboost.functional.running import Limits, Run, Validation
 from relaxboost.functional.schedules import default, make
-from relaxboost.parameters import count, positive
+from relaxboost.parameters import positive
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,10 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "repeated": Repeated,
     "residual": Residual,
 }
+
+
+_SAME = 1e-9
+_ROWS = 8
 
 
 def boost(
@@ -81,7 +86,7 @@ def boost(
     weights, groups : array of shape (N,), optional
         Example weights >= 0; the query of each example, for ranking.
     validation : tuple, optional
-        (X, y) or (X, y, groups) held out; its risk is in the history.
+        (X, y), (X, y, groups) or (X, y, groups, weights) held out; its risk is in the history.
     patience : int, optional
         Stop after so many rounds without a lower validation risk.
     time_limit : float, optional
@@ -89,14 +94,15 @@ def boost(
     callback : callable, optional
         Called with the `State` of each round; the run ends when it returns True.
     warm_start : Boosted, optional
-        Go on from this run's last f_t and residual, with steps from its round on.
+        Go on from this run's last f_t, residual and random numbers, with steps from its round on:
+        the result is that of an uninterrupted run.
     seed : int
-        For learners that make random choices.
+        For learners that make random choices; a warm start goes on with its own.
 
     Returns
     -------
     Boosted
-        Also after Ctrl-C, with status "interrupted".
+        Also after Ctrl-C in a round, with status "interrupted" and what was found before it.
 
     Raises
     ------
@@ -107,182 +113,46 @@ def boost(
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3, Eqs. 2 to 4.
     """
+    _check_kinds(loss, learner, warm_start)
     risk = loss.bind(y, weights, groups=groups)
     rng = np.random.default_rng(seed)
     projection = _projection(projection, learner)
     algorithm, name = _algorithm(algorithm, warm_start)
-    schedule = make(step or default(name, risk), risk, positive("scale", scale))
+    step = default(name, risk) if step is None else step
+    schedule = make(step, risk, positive("scale", scale))
     if iterate not in ITERATES:
         raise InputError(f"iterate must be one of {', '.join(ITERATES)}, got {iterate!r}")
-    limits = _Limits(max_rounds, max_learners, time_limit, patience, validation is not None)
-    watched = None if validation is None else _Validation(risk, loss, validation)
+    limits = Limits(max_rounds, max_learners, time_limit, patience, validation is not None)
+    watched = None if validation is None else Validation(X, risk, loss, validation)
+    if warm_start is not None:
+        _same(warm_start, risk, X)
+        rng.bit_generator.state = warm_start.state["rng"]
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
-    run = _Run(loss, learner, risk, iterate, limits, watched, callback, warm_start)
+    run = Run(loss, learner, risk, iterate, limits, watched, callback, warm_start)
     status = "stationary"
     try:
         for state in rounds(risk, pool, algorithm, schedule, run.start, run.first):
-            reached = run.add(state, len(state.direction.parts) if state.direction else 0)
+            reached = run.add(state, algorithm, rng)
             if reached:
                 status = reached
                 break
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if run.kept is None or not is_interrupt(error):
+            raise
         status = "interrupted"
-    return run.result(status, algorithm)
+    return run.result(status)
 
 
-class _Limits:
-    """When to stop."""
-
-    def __init__(
-        self,
-        max_rounds: int,
-        max_learners: int | None,
-        time_limit: float | None,
-        patience: int | None,
-        validated: bool,
-    ) -> None:
-        self.rounds = count("max_rounds", max_rounds)
-        self.learners = None if max_learners is None else count("max_learners", max_learners)
-        self.seconds = None if time_limit is None else positive("time_limit", time_limit)
-        self.patience = None if patience is None else count("patience", patience)
-        if patience is not None and not validated:
-            raise InputError("patience needs validation=(X, y), the set whose risk is watched")
-
-
-class _Validation:
-    """The risk on a held-out set, kept up to date term by term."""
-
-    def __init__(self, risk: Risk, loss: Loss, given: tuple[Any, ...]) -> None:
-        if len(given) not in (2, 3):
-            raise InputError("validation must be (X, y) or (X, y, groups)")
-        self.X = given[0]
-        groups = given[2] if len(given) == 3 else None
-        self.risk = loss.bind(given[1], groups=groups, classes=risk.classes)
-        rows = np.shape(self.X)[0]
-        if rows != self.risk.measure.size:
-            raise InputError(
-                f"validation has {rows} rows and {self.risk.measure.size} targets; one each"
-            )
-        self.F = self.risk.zero()
-
-    def add(self, terms: list[Term]) -> float:
-        """Add terms; return the risk."""
-        for term in terms:
-            self.F = self.F + term.coefficient * term.hypothesis(self.X)
-        return self.risk.value(self.F)
-
-
-class _Run:
-    """The terms found so far, their history, and when to stop."""
-
-    def __init__(
-        self,
-        loss: Loss,
-        learner: WeakLearner,
-        risk: Risk,
-        iterate: str,
-        limits: _Limits,
-        watched: _Validation | None,
-        callback: Callable[[State], Any] | None,
-        before: Boosted | None,
-    ) -> None:
-        self.loss, self.learner, self.risk, self.iterate = loss, learner, risk, iterate
-        self.limits, self.watched, self.callback = limits, watched, callback
-        self.terms: list[Term] = [] if before is None else list(before.terms)
-        self.history: list[Record] = [] if before is None else list(before.history[:-1])
-        self.first = 0 if before is None else before.rounds
-        self.start = risk.zero() if before is None else before.state["F"]
-        if self.start.shape != risk.zero().shape:
-            raise InputError(
-                f"warm_start was trained on predictions of shape {self.start.shape}, and these "
-                f"data need {risk.zero().shape}; give the same training set"
-            )
-        if watched is not None and self.terms:
-            watched.add(self.terms)
-        self.total = risk.zero() if before is None else before.state["total"].copy()
-        self.F = self.start
-        self.lowest, self.stale = float("inf"), 0
-        for record in self.history:
-            self._watch(record)
-        self.clock = time.perf_counter() - (0.0 if before is None else before.seconds)
-        self.stop_at = None if limits.seconds is None else time.perf_counter() + limits.seconds
-
-    def add(self, state: State, found: int) -> str:
-        """Keep a round; return why to stop, or ""."""
-        new: list[Term] = []
-        if state.direction is not None:
-            new = [
-                Term(state.round, -state.step * part.coefficient, part.hypothesis)
-                for part in state.direction.parts
-            ]
-            self.total += state.F
-        self.terms += new
-        self.F = state.F
-        validation = float("nan")
-        if self.watched is not None:
-            validation = self.watched.add(new)
-        average = float("nan")
-        if self.iterate == "average":
-            average = self.risk.value(self.total / state.round if state.round else state.F)
-        edges = state.direction.edges if state.direction else ()
-        record = Record(
-            round=state.round,
-            value=state.value,
-            validation=validation,
-            average=average,
-            gradient=self.risk.measure.norm(state.gradient),
-            edge=min(edges, default=float("nan")),
-            step=state.step,
-            learners=len(self.terms),
-            seconds=time.perf_counter() - self.clock,
+def _check_kinds(loss: Any, learner: Any, before: Any) -> None:
+    if not isinstance(loss, Loss):
+        raise InputError(f"loss must be a Loss, such as Hinge(), got {loss!r}")
+    if not isinstance(learner, WeakLearner):
+        raise InputError(
+            f"learner must be a WeakLearner, such as RegressionStumps(), got {learner!r}; "
+            "Regressor(...) makes one of a scikit-learn regressor"
         )
-        self.history.append(record)
-        self._watch(record)
-        return self._reached(record, state)
-
-    def _watch(self, record: Record) -> None:
-        """Count the rounds since the least validation risk; nan is none."""
-        if math.isnan(record.validation):
-            return
-        better = record.validation < self.lowest
-        self.lowest = record.validation if better else self.lowest
-        self.stale = 0 if better else self.stale + 1
-
-    def _reached(self, record: Record, state: State) -> str:
-        limits = self.limits
-        if self.callback is not None and self.callback(state) is True:
-            return "callback"
-        if limits.patience is not None and self.stale >= limits.patience:
-            return "early stopping"
-        if record.round >= limits.rounds:
-            return "max_rounds"
-        if limits.learners is not None and record.learners >= limits.learners:
-            return "max_learners"
-        if self.stop_at is not None and time.perf_counter() >= self.stop_at:
-            return "time_limit"
-        return ""
-
-    def result(self, status: str, algorithm: Algorithm) -> Boosted:
-        """Return what was found."""
-        last = self.history[-1].round
-        chosen = last
-        if self.iterate == "best":
-            key = "value" if self.watched is None else "validation"
-            chosen = min(self.history, key=lambda record: getattr(record, key)).round
-        return Boosted(
-            loss=self.loss,
-            learner=self.learner,
-            terms=tuple(term for term in self.terms if term.round <= last),
-            history=tuple(self.history),
-            rounds=last,
-            chosen=chosen,
-            iterate=self.iterate,
-            status=status,
-            outputs=self.risk.outputs,
-            classes=self.risk.classes,
-            seconds=self.history[-1].seconds,
-            state={"F": self.F, "total": self.total, "algorithm": algorithm},
-        )
+    if before is not None and not isinstance(before, Boosted):
+        raise InputError(f"warm_start must be what boost returned, got {before!r}")
 
 
 def _projection(projection: str | None, learner: WeakLearner) -> str:
@@ -301,7 +171,7 @@ def _projection(projection: str | None, learner: WeakLearner) -> str:
 def _algorithm(given: str | Algorithm, before: Boosted | None) -> tuple[Algorithm, str]:
     if isinstance(given, Algorithm):
         made = given
-    elif given in ALGORITHMS:
+    elif isinstance(given, str) and given in ALGORITHMS:
         made = ALGORITHMS[given]()
     else:
         raise InputError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {given!r}")
@@ -312,3 +182,23 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> tuple[Algorith
     if type(went) is not type(made):
         raise InputError(f"warm_start was made by {went!r}; go on with it, not with {made!r}")
     return went.fresh(went), name
+
+
+def _same(before: Boosted, risk: Risk, X: Any) -> None:
+    """Raise where a run to go on with was not on this training set and loss."""
+    F = before.state["F"]
+    remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
+    if F.shape != risk.zero().shape:
+        raise InputError(
+            f"warm_start was trained on predictions of shape {F.shape}, and these data need "
+            f"{risk.zero().shape}; {remedy}"
+        )
+    value, was = risk.value(F), before.history[-1].value
+    if not math.isclose(value, was, rel_tol=_SAME, abs_tol=_SAME):
+        raise InputError(
+            f"warm_start ended at a risk of {was:g}, which is {value:g} on these data; {remedy}"
+        )
+    # A few rows tell other features from those of that run; up to the order of the sums.
+    few = before.decision(X[:_ROWS], before.rounds)
+    if not np.allclose(few, F[:_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))):
+        raise InputError(f"warm_start predicts other values for these X than it did; {remedy}")

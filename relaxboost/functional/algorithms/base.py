@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.errors import InputError
 from relaxboost.functional.learners import Hypothesis, Pool
 from relaxboost.functional.measure import Empirical
 
@@ -72,14 +73,33 @@ class Algorithm(ABC):
 
 
 def projector(pool: Pool, measure: Empirical) -> Project:
-    """Return the projection on H that a pool searches."""
+    """Return the projection on H that a pool searches.
+
+    It raises an `InputError` where the outputs are not numbers of the shape of what is projected.
+    """
 
     def project(v: Array) -> Projected | None:
         length = measure.norm(v)
         if length == 0.0:
             return None
-        h, values = pool.nearest(v)
+        found = pool.nearest(v)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise InputError(
+                f"the weak learner found {found!r}; nearest must return a hypothesis and its "
+                "training outputs"
+            )
+        h, values = found
+        if np.shape(values) != v.shape:
+            raise InputError(
+                f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
+                f"it must return an array of the shape of its target, {v.shape}"
+            )
         square = measure.inner(values, values)
+        if not np.isfinite(square):
+            raise InputError(
+                f"the weak learner found {h!r} with training outputs that are not finite, or too "
+                "large to square; it must return finite numbers"
+            )
         if square == 0.0:
             return None
         inner = measure.inner(values, v)

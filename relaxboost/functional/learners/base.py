@@ -42,7 +42,7 @@ class Hypothesis(ABC):
         total : array of shape (N,) or (N, K)
         """
         for weight, h in zip(weights, hypotheses, strict=True):
-            total += weight * h(X)
+            total += weight * check_outputs(h(X), total, h)
 
 
 class Pool(ABC):
@@ -124,7 +124,12 @@ def check_outputs(h: Array, target: Array, learner: object) -> Array:
     """Return what a learner predicted, or raise where its shape is wrong or it holds nan."""
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
-        raise InputError(f"{learner!r} predicted shape {h.shape} for targets of {target.shape}")
+        raise InputError(
+            f"{learner!r} predicted shape {h.shape} for targets of {target.shape}; it must predict "
+            "an array of their shape"
+        )
     if not np.isfinite(h).all():
-        raise InputError(f"{learner!r} predicted values that are not finite")
+        raise InputError(
+            f"{learner!r} predicted values that are not finite; it must predict finite numbers"
+        )
     return h

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ SQUARES, SIGNS, CLASSES = 0, 1, 2
 _SUM = {"reassoc", "contract"}
 _TOGETHER = 4  # features binned in one pass over the rows: their additions do not wait in a row
 _SMALL = 256  # bins up to which they do
+_TIE = 4e-15  # times √N: the relative difference below which scores count as equal
 
 
 def best_split(
@@ -44,7 +46,7 @@ def best_split(
     Returns
     -------
     tuple
-        (row, bin, sums of shape (2, K)); the first among equals.
+        (row, bin, sums of shape (2, K)); the first among equals, up to rounding.
     """
     pool, threads = thread_pool()
     d = codes.shape[0]
@@ -52,13 +54,22 @@ def best_split(
     threads = 1 if codes.size * target.shape[1] < 200_000 else min(threads, d)
     starts = np.linspace(0, d, threads + 1).astype(int).tolist()
 
-    def part(i: int) -> tuple[float, int, int, Array]:
-        return search(codes, sizes, *inverse, target, kind, starts[i], starts[i + 1])
+    scores, places = np.empty(d), np.empty(d, dtype=np.int64)
+    leaves = np.zeros((d, 2, target.shape[1]))
+    # Sums in another order, or of twice the weight for two rows, must not choose otherwise.
+    tie = 1.0 - _TIE * math.sqrt(codes.shape[1])
+
+    def part(i: int) -> None:
+        span = starts[i], starts[i + 1]
+        search(codes, sizes, *inverse, target, kind, *span, tie, scores, places, leaves)
 
     others = [pool.submit(part, i) for i in range(1, threads)]
-    found = [part(0), *(other.result() for other in others)]
-    best = max(range(threads), key=lambda i: (found[i][0], -i))
-    return found[best][1:]
+    part(0)
+    for other in others:
+        other.result()
+    # The largest first, so that what is equal to it does not depend on the order of the search.
+    row = int(np.argmax(scores >= scores.max() * tie))
+    return row, int(places[row]), leaves[row]
 
 
 @njit(nogil=True)
@@ -71,8 +82,20 @@ def search(
     kind: int,
     start: int,
     stop: int,
-) -> tuple[float, int, int, Array]:
-    """Return (score, row, bin, sums) of the best split among rows start..stop−1 of `codes`."""
+    tie: float,
+    best: Array,
+    places: NDArray[np.int64],
+    leaves: Array,
+) -> None:
+    """Write the best split of each of rows start..stop−1 of `codes`: score, bin, both sums.
+
+    Parameters
+    ----------
+    tie : float
+        The share of the largest score that counts as equal to it.
+    best, places, leaves : arrays of shape (d,), (d,) and (d, 2, K)
+        Written to; `leaves` holds zeros before.
+    """
     outputs = target.shape[1]
     widest = 0
     for f in range(start, stop):
@@ -80,8 +103,6 @@ def search(
     together = _TOGETHER if widest <= _SMALL else 1
     sums = np.empty((together, widest, 4 if 1 < outputs < 4 else outputs))
     scores, total = np.empty(widest), np.empty(outputs)
-    best, row, place = -1.0, start, 0
-    leaves = np.zeros((2, outputs))
     for f in range(start, stop, together):
         some = min(together, stop - f)
         sums[:] = 0.0
@@ -93,15 +114,12 @@ def search(
             _add_vectors(codes, target, f, some, sums)
         for g in range(some):
             size = sizes[f + g]
-            score, cut = _scan(sums[g], size, before[f + g], after[f + g], kind, scores, total)
-            if score > best:
-                best, row, place = score, f + g, cut
-                leaves[:] = 0.0
-                for b in range(size):
-                    side = int(b > cut)
-                    for k in range(outputs):
-                        leaves[side, k] += sums[g, b, k]
-    return best, row, place, leaves
+            score, cut = _scan(sums[g], size, before[f + g], after[f + g], kind, tie, scores, total)
+            best[f + g], places[f + g] = score, cut
+            for b in range(size):
+                side = int(b > cut)
+                for k in range(outputs):
+                    leaves[f + g, side, k] += sums[g, b, k]
 
 
 @njit(nogil=True)
@@ -170,7 +188,14 @@ def _leaf(s: Array, inverse: float, kind: int) -> float:
 
 @njit(nogil=True)
 def _scan(
-    sums: Array, size: int, before: Array, after: Array, kind: int, scores: Array, total: Array
+    sums: Array,
+    size: int,
+    before: Array,
+    after: Array,
+    kind: int,
+    tie: float,
+    scores: Array,
+    total: Array,
 ) -> tuple[float, int]:
     """Return the largest score of a feature, and the bin after which to split."""
     # Both leaves are summed from their own end: total minus one would lose a light leaf.
@@ -180,14 +205,16 @@ def _scan(
             total[k] += sums[b, k]
         scores[b] = _leaf(total, before[b], kind)
     total[:] = 0.0
-    best, place = -1.0, 0
+    best = -1.0
     for b in range(size - 2, -1, -1):
         for k in range(total.shape[0]):
             total[k] += sums[b + 1, k]
-        score = scores[b] + _leaf(total, after[b], kind)
-        if score >= best:
-            best, place = score, b
-    return best, place
+        scores[b] += _leaf(total, after[b], kind)
+        best = max(best, scores[b])
+    for b in range(size - 1):
+        if scores[b] >= best * tie:
+            return best, b
+    return best, 0
 
 
 @njit(nogil=True)

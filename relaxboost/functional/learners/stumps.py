@@ -131,8 +131,9 @@ class RegressionStumps(_Stumps):
 
     The projection is exact over all splits: the stump of least ‖v − h‖ has the weighted means of
     the target in its leaves, and the split of largest Σ over leaves ‖Σ p v‖²/Σ p. Multiples of a
-    stump are stumps, so that Eq. 3 and Eq. 4 choose the same. Ties go to the first feature, then
-    to the least threshold; where all features are constant it is the constant.
+    stump are stumps, so that Eq. 3 and Eq. 4 choose the same. Ties, up to rounding,
+    go to the first feature, then to the least threshold; where all features are constant it is the
+    constant.
 
     Parameters
     ----------

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax, xlogy
+from scipy.special import xlogy
 
 from relaxboost.functional.losses.base import Loss, Risk
+from relaxboost.functional.losses.classes import hinge, logistic
 from relaxboost.functional.losses.targets import labels, no_groups
 from relaxboost.functional.measure import Empirical
 
@@ -141,14 +142,7 @@ class MulticlassHinge(MulticlassLoss):
 
     def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the values and e_k − e_y."""
-        n = np.arange(len(y))
-        raised = F + 1.0
-        raised[n, y] = F[n, y]
-        k = raised.argmax(axis=1)
-        slopes = np.zeros_like(F)
-        slopes[n, k] = 1.0
-        slopes[n, y] -= 1.0
-        return raised[n, k] - F[n, y], slopes
+        return _compiled(hinge, F, y)
 
     def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -182,12 +176,7 @@ class MultinomialLogistic(MulticlassLoss):
 
     def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the values and softmax(F_n) − e_y."""
-        n = np.arange(len(y))
-        slopes = softmax(F, axis=1)
-        # −Σ of the others, since π_y − 1 would lose what is small.
-        slopes[n, y] = 0.0
-        slopes[n, y] = -slopes.sum(axis=1)
-        return logsumexp(F - F[n, y][:, None], axis=1), slopes
+        return _compiled(logistic, F, y)
 
     def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -202,6 +191,13 @@ class MultinomialLogistic(MulticlassLoss):
         U[np.arange(len(y)), y] += 1.0
         U = np.maximum(U, 0.0)
         return np.where(_distributions(Z, y), xlogy(U, U).sum(axis=1), np.inf)
+
+
+def _compiled(kernel: Any, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+    F = np.ascontiguousarray(F, dtype=np.float64)
+    values, slopes = np.empty(len(y)), np.empty(F.shape)
+    kernel(F, y, values, slopes)
+    return values, slopes
 
 
 def _distributions(Z: Array, y: NDArray[np.int64]) -> NDArray[np.bool_]:

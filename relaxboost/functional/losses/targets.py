@@ -60,7 +60,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[NDArray[np.int64], Any]:
         ) from error
     if known.size < 2:
         raise InputError(
-            f"{loss!r} needs at least two classes, and there is one only, {known[0]!r}; "
+            f"{loss!r} needs at least two classes, and there is one only, {known.tolist()[0]!r}; "
             "add examples of another"
         )
     places = {label: number for number, label in enumerate(known.tolist())}

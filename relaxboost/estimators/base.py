@@ -1,0 +1,184 @@
+"""What the three estimators share: parameters, the held-out share, stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from relaxboost.errors import InputError
+from relaxboost.estimators.choices import weak_learner
+from relaxboost.functional import Boosted, Loss, Risk, boost
+from relaxboost.functional.boosting import ALGORITHMS
+from relaxboost.functional.schedules import default
+from relaxboost.parameters import count, share
+
+Array = NDArray[np.float64]
+
+
+class FunctionalGradientEstimator(BaseEstimator):
+    """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
+
+    boosted_: Boosted
+
+    def __init__(
+        self,
+        loss: Any,
+        learner: Any = "stumps",
+        *,
+        algorithm: Any = "residual",
+        step: Any = None,
+        scale: Any = 1.0,
+        projection: str | None = None,
+        max_rounds: int = 100,
+        max_learners: int | None = None,
+        iterate: str | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.learner = learner
+        self.algorithm = algorithm
+        self.step = step
+        self.scale = scale
+        self.projection = projection
+        self.max_rounds = max_rounds
+        self.max_learners = max_learners
+        self.iterate = iterate
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: Any, numeric: bool
+    ) -> tuple[Array, Any, Array | None]:
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=numeric)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return X, y, sample_weight
+
+    def _boost(
+        self,
+        X: Array,
+        y: Any,
+        weights: Array | None,
+        loss: Loss,
+        *,
+        groups: Any = None,
+        scale: float | None = None,
+    ) -> None:
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        rows, held = self._split(y, groups, loss, random)
+        patience = None if held is None else count("n_iter_no_change", self.n_iter_no_change)
+
+        def at(values: Any, some: Any) -> Any:
+            return None if values is None else values[some]
+
+        risk = loss.bind(y, weights, groups=groups)
+        validation = None
+        if held is not None:
+            validation = (X[held], y[held], at(groups, held), at(weights, held))
+        self.boosted_ = boost(
+            X if rows is None else X[rows],
+            y if rows is None else y[rows],
+            loss,
+            weak_learner(self.learner),
+            algorithm=self.algorithm,
+            step=self.step,
+            scale=self.scale if scale is None else scale,
+            projection=self.projection,
+            max_rounds=self.max_rounds,
+            max_learners=self.max_learners,
+            iterate=self._iterate(risk, held is not None),
+            weights=weights if rows is None else at(weights, rows),
+            groups=groups if rows is None else at(groups, rows),
+            validation=validation,
+            patience=patience,
+            seed=seed,
+        )
+        self.n_iter_ = self.boosted_.rounds
+
+    def _steps(self, risk: Risk) -> Any:
+        """Return the step, by name where it is the default."""
+        if self.step is not None:
+            return self.step
+        given = self.algorithm
+        names = [n for n, kind in ALGORITHMS.items() if given == n or isinstance(given, kind)]
+        return default(names[0] if names else "residual", risk)
+
+    def _iterate(self, risk: Risk, watched: bool) -> str:
+        if self.iterate is not None:
+            return self.iterate
+        if watched:
+            return "best"
+        step = self._steps(risk)
+        return "average" if isinstance(step, str) and step == "1/sqrt(t)" else "last"
+
+    def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
+        """Return the rows to train on and those to watch, None and None for all and none."""
+        if self.n_iter_no_change is None:
+            return None, None
+        part = share("validation_fraction", self.validation_fraction)
+        kind: Any = ShuffleSplit
+        if loss.task == "ranking":
+            kind = GroupShuffleSplit
+        elif loss.task != "regression":
+            kind = StratifiedShuffleSplit
+        try:
+            splitter = kind(n_splits=1, test_size=part, random_state=random)
+            return next(splitter.split(np.zeros(len(y)), y, groups))
+        except ValueError as error:
+            raise InputError(
+                f"validation_fraction={part} of {len(y)} examples cannot be held out: {error}; "
+                "change it, or leave n_iter_no_change out"
+            ) from error
+
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _scores(self, F: Array) -> Array:
+        """Return scores as the interface has them, given f."""
+        return F
+
+    def _predicted(self, scores: Array) -> Any:
+        """Return predictions, given scores."""
+        return scores
+
+    def _decided(self, X: Any) -> Array:
+        X = self._rows(X)
+        return self._scores(self.boosted_.decision(X))
+
+    def _staged(self, X: Any) -> Iterator[Array]:
+        X = self._rows(X)
+        total: Any = 0.0
+        for t, F in self.boosted_.staged(X):
+            if self.boosted_.iterate == "average":
+                total = total + F
+                F = total / t
+            yield self._scores(F)
+
+    def predict(self, X: Any) -> Any:
+        """Return predictions for rows X of shape (N, d), of shape (N,)."""
+        return self._predicted(self._decided(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predictions after 1, 2, ... rounds.
+
+        They are those of the means of f_1..f_t where the iterate is "average", and else of f_t,
+        also for rounds after the best.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+        """
+        for scores in self._staged(X):
+            yield self._predicted(scores)

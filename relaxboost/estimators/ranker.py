@@ -1,0 +1,138 @@
+"""The ranker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from relaxboost.errors import InputError
+from relaxboost.estimators.base import FunctionalGradientEstimator
+from relaxboost.estimators.choices import ranking_loss
+from relaxboost.functional import RankingHinge
+
+
+class FunctionalGradientRanker(FunctionalGradientEstimator):
+    """Ranking of the documents of each query, by boosting the hinge on pairs.
+
+    `fit` and `score` need `groups`, the query of each document. In scikit-learn's searches and
+    cross-validation they get them by metadata routing: ``set_config(enable_metadata_routing=True)``
+    and ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        "ranking-hinge", or ``RankingHinge("queries")``, in which each query counts alike.
+    learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
+        As for `FunctionalGradientClassifier`.
+    validation_fraction, n_iter_no_change, random_state
+        As for `FunctionalGradientClassifier`; whole queries are held out.
+
+    Attributes
+    ----------
+    boosted_ : Boosted
+        What `boost` returned.
+    n_iter_ : int
+        Rounds.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Grubb & Bagnell (2011), Sec. 5.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "ranking-hinge",
+        learner: Any = "stumps",
+        *,
+        algorithm: Any = "residual",
+        step: Any = None,
+        scale: Any = 1.0,
+        projection: str | None = None,
+        max_rounds: int = 100,
+        max_learners: int | None = None,
+        iterate: str | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learner=learner,
+            algorithm=algorithm,
+            step=step,
+            scale=scale,
+            projection=projection,
+            max_rounds=max_rounds,
+            max_learners=max_learners,
+            iterate=iterate,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            random_state=random_state,
+        )
+
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+    ) -> FunctionalGradientRanker:
+        """Train on documents X of shape (N, d), their grades y, and their queries.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+            Finite numbers.
+        y : array of shape (N,)
+            Grades, higher the better.
+        groups : array of shape (N,)
+            The query of each document, ids of any kind in any order.
+        sample_weight : array of shape (N,), optional
+            >= 0; a pair weighs the product of its two.
+
+        Raises
+        ------
+        InputError
+            For data, groups, weights or parameters that do not fit; it is a ValueError.
+        """
+        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
+        self._boost(
+            X,
+            y.astype(np.float64),
+            sample_weight,
+            ranking_loss(self.loss),
+            groups=_queries(groups, X),
+        )
+        return self
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not.
+
+        Parameters
+        ----------
+        X, y, groups, sample_weight
+            As for `fit`.
+        """
+        X = self._rows(X)
+        loss: Any = ranking_loss(self.loss)
+        if not isinstance(loss, RankingHinge):
+            loss = RankingHinge()
+        risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))
+        return 1.0 - risk.disagreement(self.predict(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _queries(groups: Any, X: Any) -> Any:
+    if groups is None:
+        raise InputError(
+            "a ranker needs groups, the query of each document; zeros if there is one query only"
+        )
+    if len(X) < 2:
+        raise InputError("a ranker needs pairs of documents, got one sample only; add others")
+    groups = column_or_1d(groups)
+    check_consistent_length(X, groups)
+    return groups

@@ -1,0 +1,140 @@
+"""The regressor."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from relaxboost.errors import InputError
+from relaxboost.estimators.base import FunctionalGradientEstimator
+from relaxboost.estimators.choices import regression_loss
+from relaxboost.functional import Absolute, Huber, Quantile, Risk, Squared
+
+Array = NDArray[np.float64]
+
+_OF_DIFFERENCES = (Squared, Absolute, Quantile, Huber)
+
+
+class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
+    """Regression by boosting any convex loss.
+
+    For losses of the package, which depend on f − y only, f_0 is the constant of least risk; for
+    others f_0 = 0.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        "squared", "absolute", "huber" (δ = 1, in units of y), "quantile" (the median); or a loss of
+        `relaxboost.functional`, such as ``Quantile(0.9)``, or of your own.
+    learner, algorithm, step, projection, max_rounds, max_learners, iterate
+        As for `FunctionalGradientClassifier`.
+    scale : float or "auto"
+        Multiplies the steps. "auto": with the steps 1/√t, which Theorem 5 of GB11 states for
+        functions and gradients of size one, the standard deviation of y over the bound of the
+        gradient; else 1.
+    validation_fraction, n_iter_no_change, random_state
+        As for `FunctionalGradientClassifier`.
+
+    Attributes
+    ----------
+    boosted_ : Boosted
+        What `boost` returned, for the targets y − f_0.
+    intercept_ : float
+        f_0.
+    n_iter_ : int
+        Rounds.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Grubb & Bagnell (2011), Algorithms 1 to 3.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        learner: Any = "stumps",
+        *,
+        algorithm: Any = "residual",
+        step: Any = None,
+        scale: Any = "auto",
+        projection: str | None = None,
+        max_rounds: int = 100,
+        max_learners: int | None = None,
+        iterate: str | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learner=learner,
+            algorithm=algorithm,
+            step=step,
+            scale=scale,
+            projection=projection,
+            max_rounds=max_rounds,
+            max_learners=max_learners,
+            iterate=iterate,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            random_state=random_state,
+        )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FunctionalGradientRegressor:
+        """Train on rows X of shape (N, d) and numbers y of shape (N,).
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+            Finite numbers.
+        y : array of shape (N,)
+            Finite numbers.
+        sample_weight : array of shape (N,), optional
+            >= 0, with a positive sum.
+
+        Raises
+        ------
+        InputError
+            For data, weights or parameters that do not fit; it is a ValueError.
+        """
+        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
+        y = y.astype(np.float64)
+        loss = regression_loss(self.loss)
+        risk = loss.bind(y, sample_weight)
+        self.intercept_ = _constant(risk, y) if isinstance(loss, _OF_DIFFERENCES) else 0.0
+        y = y - self.intercept_
+        self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y))
+        return self
+
+    def _scale(self, risk: Risk, y: Array) -> Any:
+        if not isinstance(self.scale, str):
+            return self.scale
+        if self.scale != "auto":
+            raise InputError(f'scale must be a positive number or "auto", got {self.scale!r}')
+        step = self._steps(risk)
+        if not (isinstance(step, str) and step == "1/sqrt(t)") or math.isinf(risk.gradient_bound):
+            return 1.0
+        spread = risk.measure.norm(y - risk.measure.mean(y))
+        return (spread or 1.0) / risk.gradient_bound
+
+    def _scores(self, F: Array) -> Array:
+        return F + self.intercept_
+
+
+def _constant(risk: Risk, y: Array) -> float:
+    """Return the constant of least risk, by bisection on the mean of the gradient."""
+    low, high = float(y.min()), float(y.max())
+    while True:
+        middle = low / 2.0 + high / 2.0
+        if not low < middle < high:
+            return middle
+        slope = risk.measure.mean(risk.evaluate(np.full(len(y), middle))[1])
+        if slope == 0.0:
+            return middle
+        low, high = (middle, high) if slope < 0.0 else (low, middle)

@@ -1,0 +1,264 @@
+"""What cannot be used is refused before work starts: the thing, the rule, the remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+from sklearn.neighbors import KNeighborsRegressor
+
+import relaxboost as rb
+from relaxboost import functional as fn
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(12, 3))
+NUMBERS = X[:, 0] + 0.1 * RNG.normal(size=12)
+SIGNS = np.where(NUMBERS > 0.0, 1, -1)
+PLACES = np.arange(12) % 3
+QUERIES = np.repeat([0, 1, 2], 4)
+STUMPS = fn.RegressionStumps()
+
+
+class Odd(fn.WeakLearner):
+    """A learner of one hypothesis, with the outputs it is told to have."""
+
+    def __init__(self, outputs, later=None, pair=True):
+        self.pair = pair
+        self.outputs, self.later = outputs, outputs if later is None else later
+
+    def prepare(self, X, measure, outputs, projection, rng):
+        learner = self
+
+        class Always(fn.Hypothesis):
+            def __call__(self, X):
+                return learner.later
+
+            def __repr__(self):
+                return "Always()"
+
+        class OddPool(fn.Pool):
+            def nearest(self, target):
+                return (Always(), learner.outputs) if learner.pair else Always()
+
+        return OddPool()
+
+
+def with_(array, place, value):
+    array = np.array(array, dtype=float)
+    array[place] = value
+    return array
+
+
+def boost(X=X, y=NUMBERS, loss=None, learner=STUMPS, **options):
+    return fn.boost(X, y, loss or fn.Squared(), learner, **{"max_rounds": 3, **options})
+
+
+def going_on(y=NUMBERS, loss=None, X=X, **options):
+    return boost(X, y, loss, warm_start=boost(), **{"max_rounds": 5, **options})
+
+
+def unseen():
+    return boost(y=PLACES, loss=fn.MulticlassHinge(), validation=(X, PLACES + 1))
+
+
+def ranked(y, groups):
+    return boost(y=y, loss=fn.RankingHinge(), groups=groups)
+
+
+REFUSED = {
+    # labels and targets
+    "unseen label": (unseen, r"label 3 was not seen.*known: \[0, 1, 2\]; leave its examples out"),
+    "one class": (
+        lambda: boost(y=np.zeros(12, int), loss=fn.Hinge()),
+        r"Hinge\(\) needs at least two classes, and there is one only, 0; add examples",
+    ),
+    "one of many classes": (
+        lambda: boost(y=np.zeros(12, int), loss=fn.MulticlassHinge()),
+        r"MulticlassHinge\(\) needs at least two classes.*add examples",
+    ),
+    "three classes": (
+        lambda: boost(y=PLACES, loss=fn.Logistic()),
+        r"Logistic\(\) is for two classes, and there are 3; use MulticlassHinge\(\)",
+    ),
+    "labels for numbers": (
+        lambda: boost(y=np.array(list("abcabcabcabc"))),
+        r"Squared\(\) needs numbers.*labels such as 'a'; for labels of two classes use Logistic",
+    ),
+    "numbers for labels": (
+        lambda: boost(loss=fn.MultinomialLogistic()),
+        r"needs labels, and example 0 has .* no whole number; for numbers use Squared\(\)",
+    ),
+    "missing target": (
+        lambda: boost(y=with_(NUMBERS, 4, np.nan)),
+        r"targets must be finite; example 4 has nan; leave it out",
+    ),
+    "missing label": (
+        lambda: boost(y=with_(SIGNS, 4, np.nan), loss=fn.Hinge()),
+        r"labels must not be missing; example 4",
+    ),
+    "groups without ranking": (
+        lambda: boost(groups=QUERIES),
+        r"Squared\(\) does not rank.*leave them out, or use RankingHinge\(\)",
+    ),
+    # queries
+    "no groups": (
+        lambda: ranked(PLACES, None),
+        r"RankingHinge\(.*\) needs groups, the query of.*zeros if there is one",
+    ),
+    "queries of one": (
+        lambda: ranked(PLACES, np.arange(12)),
+        r"no query has documents of two grades.*12 ids for 12 documents",
+    ),
+    "ties only": (
+        lambda: ranked(QUERIES, QUERIES),
+        r"no query has documents of two grades.*check that groups",
+    ),
+    # features and weights
+    "nan in X": (
+        lambda: boost(X=with_(X, (2, 1), np.nan)),
+        r"features must be finite; row 2, column 1 has nan; impute or drop it",
+    ),
+    "rows of X": (lambda: boost(X=X[:5]), r"X has 5 rows, and there are 12 targets; one each"),
+    "X of one column": (lambda: boost(X=X[:, 0]), r"X needs shape \(N, d\), got \(12,\)"),
+    "nan weight": (
+        lambda: boost(weights=with_(np.ones(12), 3, np.nan)),
+        r"weights must be finite and >= 0; example 3 has nan",
+    ),
+    "negative weight": (
+        lambda: boost(weights=with_(np.ones(12), 3, -1.0)),
+        r"weights must be finite and >= 0; example 3 has -1",
+    ),
+    "no weight": (
+        lambda: boost(weights=np.zeros(12)),
+        r"weights must have a positive, finite sum; all of them are zero",
+    ),
+    "shape of weights": (lambda: boost(weights=np.ones(3)), r"weights need shape \(12,\)"),
+    # weak learners
+    "outputs of another shape": (
+        lambda: boost(learner=Odd(np.ones((12, 1)))),
+        r"found Always\(\) with training outputs of shape \(12, 1\); .* its target, \(12,\)",
+    ),
+    "nan outputs": (
+        lambda: boost(learner=Odd(with_(np.ones(12), 1, np.nan))),
+        r"found Always\(\) with training outputs that are not finite.*must return finite",
+    ),
+    "outputs of another shape later": (
+        lambda: boost(learner=Odd(np.ones(12), np.ones(5))).decision(X),
+        r"Always\(\) predicted shape \(5,\) for targets of \(12,\)",
+    ),
+    "nan outputs on validation": (
+        lambda: boost(
+            learner=Odd(np.ones(12), with_(np.ones(12), 1, np.nan)), validation=(X, NUMBERS)
+        ),
+        r"Always\(\) predicted values that are not finite",
+    ),
+    "regressor of one output": (
+        lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
+        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Multiclass",
+    ),
+    "regressor without weights": (
+        lambda: boost(
+            learner=fn.Regressor(KNeighborsRegressor()),
+            weights=np.arange(12),
+        ),
+        r"takes no sample_weight, and the examples have weights; leave them out, or use",
+    ),
+    "class of a regressor": (lambda: fn.Regressor(Lasso), r"Regressor needs an instance"),
+    "no outputs": (
+        lambda: boost(learner=Odd(np.ones(12), pair=False)),
+        r"the weak learner found Always\(\); nearest must return a hypothesis and its training",
+    ),
+    "class of a loss": (lambda: boost(loss=fn.Hinge), r"loss must be a Loss, such as Hinge\(\)"),
+    "name of a loss": (lambda: boost(loss="hinge"), r"loss must be a Loss.*got 'hinge'"),
+    "regressor for a learner": (
+        lambda: boost(learner=Lasso()),
+        r"learner must be a WeakLearner.*Regressor\(...\) makes one",
+    ),
+    # steps
+    "lambda": (
+        lambda: boost(loss=fn.Absolute(), step="1/(lambda t)"),
+        r'step=\'1/\(lambda t\)\' needs the strong convexity λ.*"1/sqrt\(t\)" needs no constant',
+    ),
+    "Lambda": (
+        lambda: boost(loss=fn.Absolute(), step="1/Lambda"),
+        r'step="1/Lambda" needs the smoothness Λ, and this risk has none; "1/sqrt\(t\)"',
+    ),
+    "unknown step": (lambda: boost(step="1/t"), r"step must be one of 1/Lambda, 2/\(lambda t\)"),
+    "step 0": (lambda: boost(step=0.0), r"a step size must be positive, got 0.0"),
+    "step True": (lambda: boost(step=True), r"step must be one of .*a number or a function of t"),
+    "step function": (
+        lambda: boost(step=lambda t: -1.0),
+        r"the step function gave -1.0 at t = 1; steps are finite and >= 0",
+    ),
+    "scale": (lambda: boost(scale=-1), r"scale must be a positive number, got -1"),
+    # options
+    "algorithm": (
+        lambda: boost(algorithm="adaboost"),
+        r"algorithm must be one of naive, repeated, residual, got 'adaboost'",
+    ),
+    "class of an algorithm": (lambda: boost(algorithm=fn.Naive), r"algorithm must be one of"),
+    "list for an algorithm": (lambda: boost(algorithm=["naive"]), r"algorithm must be one of"),
+    "threshold": (lambda: fn.Repeated(threshold=1.0), r"threshold must lie in \(0, 1\), got 1.0"),
+    "projection": (
+        lambda: boost(projection="exact"),
+        r"projection must be one of least-squares, inner, got 'exact'",
+    ),
+    "projection of the learner": (
+        lambda: boost(
+            y=PLACES,
+            loss=fn.MulticlassHinge(),
+            learner=fn.MulticlassStumps("class"),
+            projection="least-squares",
+        ),
+        r"cannot do projection='least-squares'; it does inner",
+    ),
+    "iterate": (lambda: boost(iterate="first"), r"iterate must be one of last, best, average"),
+    "max_rounds": (lambda: boost(max_rounds=0), r"max_rounds must be a whole number >= 1, got 0"),
+    "rounds and a half": (lambda: boost(max_rounds=2.5), r"max_rounds must be a whole number"),
+    "max_learners": (lambda: boost(max_learners=0), r"max_learners must be a whole number >= 1"),
+    "time_limit": (lambda: boost(time_limit=0), r"time_limit must be a positive number, got 0"),
+    "patience": (lambda: boost(patience=3), r"patience needs validation=\(X, y\)"),
+    # validation sets
+    "width of validation": (
+        lambda: boost(validation=(X[:, :2], NUMBERS)),
+        r"validation has X of shape \(12, 2\), and the training set \(12, 3\); .*same features",
+    ),
+    "rows of validation": (
+        lambda: boost(validation=(X[:5], NUMBERS)),
+        r"validation has X of shape \(5, 3\) and 12 targets; one row each",
+    ),
+    "validation without targets": (
+        lambda: boost(validation=X),
+        r"validation must be a tuple, \(X, y\), \(X, y, groups\)",
+    ),
+    # warm starts
+    "other size": (
+        lambda: going_on(NUMBERS[:6], X=X[:6]),
+        r"warm_start was trained on .* \(12,\), and these data need \(6,\); give the loss",
+    ),
+    "other targets": (lambda: going_on(2 * NUMBERS), r"warm_start ended at a risk of .*give the"),
+    "other loss": (
+        lambda: going_on(loss=fn.Absolute(), step=0.1),
+        r"warm_start ended at a risk of .*or leave warm_start out",
+    ),
+    "other features": (lambda: going_on(X=X[:, ::-1]), r"warm_start predicts other values"),
+    "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
+    "other algorithm": (
+        lambda: going_on(algorithm="naive"),
+        r"warm_start was made by Residual\(\); go on with it, not with Naive\(\)",
+    ),
+    "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
+    # predictions
+    "width of new rows": (
+        lambda: boost().predict(X[:, :2]),
+        r"the stump was trained on 3 features, got X of shape \(12, 2\)",
+    ),
+    "no rows": (lambda: boost().predict(X[:0]), r"X needs at least one row"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_used_is_named(name):
+    call, message = REFUSED[name]
+    with pytest.raises(rb.InputError, match=message):
+        call()

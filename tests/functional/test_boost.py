@@ -1,0 +1,382 @@
+"""The run: its history, warm starts, interruption, early stopping, averages, memory, optima."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost import functional as fn
+
+ALGORITHMS = ["naive", "repeated", "residual"]
+THRESHOLD = fn.Repeated(threshold=0.5, most=4)
+
+
+def data(n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+    return X, y
+
+
+def targets(loss, y):
+    """Return targets for a loss, and options of `boost`."""
+    if loss.task == "regression":
+        return y, {}
+    if loss.task == "ranking":
+        return np.digitize(y, [-0.5, 0.5]), {"groups": np.arange(len(y)) // 10}
+    return np.digitize(y, [0.0] if loss.task == "binary" else [-0.5, 0.5]), {}
+
+
+LOSSES = [fn.Squared(), fn.Absolute(), fn.Hinge(), fn.MulticlassHinge(), fn.RankingHinge()]
+
+
+def without_clock(history):
+    return np.array([record[:-1] for record in history])
+
+
+def assert_same(a, b, X):
+    """Bit for bit, but for the time taken."""
+    np.testing.assert_array_equal(without_clock(a.history), without_clock(b.history))
+    assert [t.round for t in a.terms] == [t.round for t in b.terms]
+    assert [t.coefficient for t in a.terms] == [t.coefficient for t in b.terms]
+    np.testing.assert_array_equal(a.state["F"], b.state["F"])
+    np.testing.assert_array_equal(a.state["total"], b.state["total"])
+    np.testing.assert_array_equal(a.decision(X), b.decision(X))
+    assert (a.chosen, a.rounds) == (b.chosen, b.rounds)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS, THRESHOLD], ids=str)
+def test_a_warm_start_is_an_uninterrupted_run(loss, algorithm):
+    X, y = data()
+    y, more = targets(loss, y)
+    held = tuple(part[80:] for part in (X, y, *more.values()))
+    more = {name: part[:80] for name, part in more.items()}
+    options = {"algorithm": algorithm, "iterate": "average", "validation": held, **more}
+
+    def boost(rounds, before=None):
+        return fn.boost(
+            X[:80], y[:80], loss, fn.RegressionStumps(),
+            max_rounds=rounds, warm_start=before, **options,
+        )  # fmt: skip
+
+    whole, half = boost(9), boost(4)
+    assert_same(boost(9, half), whole, X)
+    assert_same(boost(9, boost(6, pickle.loads(pickle.dumps(half)))), whole, X)
+    assert_same(boost(4), half, X)  # what was gone on with is as it was
+
+
+@pytest.mark.parametrize("learner", [fn.Trees(2), fn.Networks(2, iterations=5)], ids=repr)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_warm_start_goes_on_with_the_random_numbers(learner, algorithm):
+    X, y = data()
+
+    def boost(rounds, before=None, seed=3):
+        return fn.boost(
+            X, y, fn.Squared(), learner,
+            algorithm=algorithm, max_rounds=rounds, warm_start=before, seed=seed,
+        )  # fmt: skip
+
+    whole = boost(6)
+    assert_same(boost(6, boost(2), seed=99), whole, X)
+    assert_same(boost(6), whole, X)
+    if isinstance(learner, fn.Networks):
+        assert not np.array_equal(boost(6, seed=4).decision(X), whole.decision(X))
+
+
+def test_patience_and_best_go_on_too():
+    X, y = data(60)
+    options = {"validation": (X[40:], y[40:]), "iterate": "best", "patience": 3}
+
+    def boost(rounds, before=None):
+        return fn.boost(
+            X[:40], y[:40], fn.Squared(), fn.RegressionStumps(),
+            algorithm="naive", step=1.0, max_rounds=rounds, warm_start=before, **options,
+        )  # fmt: skip
+
+    whole = boost(200)
+    assert whole.status == "early stopping"
+    assert whole.rounds < 200
+    validation = [record.validation for record in whole.history]
+    assert whole.chosen == int(np.argmin(validation)) == whole.rounds - 3
+    np.testing.assert_allclose(
+        validation[whole.chosen], np.mean((whole.decision(X[40:]) - y[40:]) ** 2) / 2, rtol=1e-12
+    )
+    before = boost(whole.rounds - 1)
+    assert before.status == "max_rounds"
+    assert_same(boost(200, before), whole, X)
+
+
+def test_validation_weights_count():
+    X, y = data()
+    held = np.arange(80, 120)
+    weights = np.arange(40.0)
+    twice = np.repeat(held, np.arange(40))
+
+    def boost(validation):
+        return fn.boost(
+            X[:80], y[:80], fn.Squared(), fn.RegressionStumps(), validation=validation, max_rounds=3
+        )
+
+    a = boost((X[held], y[held], None, weights))
+    b = boost((X[twice], y[twice]))
+    assert a.history[3].validation == pytest.approx(b.history[3].validation, rel=1e-12)
+    assert a.history[3].validation != boost((X[held], y[held])).history[3].validation
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_average_is_the_mean_of_the_iterates(loss, algorithm):
+    X, y = data()
+    y, more = targets(loss, y)
+    seen = []
+    run = fn.boost(
+        X, y, loss, fn.RegressionStumps(), algorithm=algorithm, iterate="average", max_rounds=8,
+        callback=lambda state: seen.append(state.F.copy()), **more,
+    )  # fmt: skip
+    mean = np.mean(seen[1:], axis=0)
+    np.testing.assert_allclose(run.decision(X), mean, rtol=0, atol=1e-12 * np.abs(seen).max())
+    risk = loss.bind(y, **more)
+    assert run.value == pytest.approx(risk.value(mean), rel=1e-12)
+    for t, F in run.staged(X):
+        np.testing.assert_allclose(F, seen[t], rtol=0, atol=1e-12 * np.abs(seen).max())
+        np.testing.assert_allclose(F, run.decision(X, t), rtol=0, atol=1e-12 * np.abs(seen).max())
+    assert t == 8
+
+
+def test_limits_end_a_run():
+    X, y = data()
+
+    def boost(**options):
+        return fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=30, **options)
+
+    run = boost(algorithm="repeated", max_learners=12)
+    assert (run.status, len(run.terms), run.rounds) == ("max_learners", 15, 5)
+    run = boost(callback=lambda state: state.round == 7)
+    assert (run.status, run.rounds) == ("callback", 7)
+    assert boost(time_limit=1e-9).status == "time_limit"
+    run = fn.boost(
+        np.eye(2), [1.0, 1.0], fn.Absolute(), fn.FiniteSet(), algorithm="naive", step=1.0
+    )
+    assert (run.status, run.rounds, run.value) == ("stationary", 2, 0.0)
+
+
+INTERRUPTED = """
+import pickle, sys, time
+import numpy as np
+from relaxboost import functional as fn
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(20_000, 8)), rng.integers(0, 12, 20_000)
+
+
+def tell(state):
+    if state.round == 3:
+        print("started", flush=True)
+
+
+run = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
+               max_rounds=10**6, callback=tell, iterate="average")
+again = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
+                 max_rounds=run.rounds, iterate="average")
+ahead = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
+                 max_rounds=run.rounds + 2, iterate="average", warm_start=run)
+whole = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
+                 max_rounds=run.rounds + 2, iterate="average")
+same = all(
+    np.array_equal(a.state["F"], b.state["F"]) and np.array_equal(a.decision(X), b.decision(X))
+    and [r.average for r in a.history] == [r.average for r in b.history]
+    for a, b in ((run, again), (ahead, whole))
+)
+print(run.status, run.rounds >= 3, len(run.history) == run.rounds + 1, same)
+"""
+
+
+@pytest.mark.parametrize(("algorithm", "wait"), [("residual", 0.05), ("repeated", 0.013)])
+def test_ctrl_c_returns_the_run_so_far(tmp_path, algorithm, wait):
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(wait), algorithm],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "started\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(wait)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "interrupted True True True\n", err
+
+
+@pytest.mark.parametrize("where", ["nearest", "callback", "dispatcher"])
+def test_interruption_anywhere_in_a_round(where):
+    """Also as the SystemError that numba's dispatcher makes of it."""
+    X, y = data()
+    calls = []
+
+    class Stopping(fn.RegressionStumps):
+        def prepare(self, *given):
+            pool = super().prepare(*given)
+            nearest = pool.nearest
+
+            def interrupted(target):
+                calls.append(1)
+                if where == "nearest" and len(calls) == 5:
+                    raise KeyboardInterrupt
+                if where == "dispatcher" and len(calls) == 5:
+                    raise SystemError("returned a result") from KeyboardInterrupt()
+                return nearest(target)
+
+            pool.nearest = interrupted
+            return pool
+
+    def callback(state):
+        if where == "callback" and state.round == 4:
+            raise KeyboardInterrupt
+
+    run = fn.boost(X, y, fn.Squared(), Stopping(), callback=callback, max_rounds=9)
+    assert (run.status, run.rounds) == ("interrupted", 4)
+    plain = fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=4)
+    assert_same(run, plain, X)
+
+
+def test_other_system_errors_are_raised():
+    X, y = data()
+
+    def callback(state):
+        raise SystemError("another")
+
+    with pytest.raises(SystemError, match="another"):
+        fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), callback=callback)
+
+
+def test_memory_is_that_of_data_and_predictions():
+    """40 000 documents of 20 queries have 40 million pairs; nothing is a multiple of rounds."""
+    n = 40_000
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    grades = rng.integers(0, 5, n)
+
+    def peak(rounds):
+        tracemalloc.start()
+        fn.boost(
+            X, grades, fn.RankingHinge(), fn.RegressionStumps(),
+            groups=np.arange(n) % 20, max_rounds=rounds, iterate="average",
+        )  # fmt: skip
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(2)  # compilation
+    few, many = peak(3), peak(30)
+    assert few < 6 * X.nbytes + 20 * 8 * n
+    assert many < few + 4 * 8 * n  # a prediction or two, whatever the number of rounds
+
+
+def signed(H):
+    return np.hstack([H, -H])
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, fn.Logistic(), fn.Huber(0.5)], ids=repr)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_gaps_to_the_optimum_fall(loss, algorithm):
+    rng = np.random.default_rng(5)
+    n, hypotheses = 40, 6
+    y, more = targets(loss, rng.normal(size=n))
+    risk = loss.bind(y, **more)
+    shape = (n,) if risk.outputs is None else (n, risk.outputs)
+    H = rng.normal(size=(*shape, hypotheses))
+    best = fn.optimum(risk, H)
+    assert best.gap < 1e-6
+    run = fn.boost(
+        H, y, loss, fn.FiniteSet(), algorithm=algorithm, max_rounds=60, iterate="average",
+        max_learners=600, **more,
+    )  # fmt: skip
+    gaps = np.array([record.value - best.lower for record in run.history])
+    assert gaps.min() >= -1e-12
+    averages = np.array([record.average - best.lower for record in run.history[1:]])
+    assert averages.min() >= -1e-12
+    least = np.minimum.accumulate(gaps)
+    # The naive algorithm may be stuck where the risk is not smooth; the others are not.
+    smooth = risk.smoothness < np.inf
+    share = 0.5 if algorithm == "naive" and not smooth else 0.3
+    assert least[-1] < share * gaps[0]
+    if loss == fn.Squared() or (algorithm == "naive" and smooth):
+        assert gaps[-1] < 1e-2 * gaps[0]
+        if algorithm == "naive":  # Theorem 3: every round gains
+            assert (np.diff(gaps) <= 1e-12).all()
+
+
+@pytest.mark.parametrize(("algorithm", "reached"), [("repeated", True), ("residual", True),
+                                                    ("naive", False)])  # fmt: skip
+def test_the_naive_algorithm_is_stuck_where_the_others_are_not(algorithm, reached):
+    """GB11, Sec. 4.1: 2|f(x1)| + |f(x2)| from (1.1, 5), with coordinates for hypotheses.
+
+    From (1, 5) the first step ends where f(x1) = 0, and the subgradient 0 there lets it escape.
+    """
+    y, weights = np.array([-1.1, -5.0]), [2.0, 1.0]
+    run = fn.boost(
+        np.eye(2), y, fn.Absolute(), fn.FiniteSet(), algorithm=algorithm, weights=weights,
+        step="1/sqrt(t)", max_rounds=60,
+    )  # fmt: skip
+    lowest = 3.0 * min(record.value for record in run.history)
+    assert (lowest < 1.0) == reached
+    if not reached:
+        assert lowest >= 5.0 - 1e-12  # f(x2) never moves
+        run = fn.boost(
+            np.eye(2), [-1.0, -5.0], fn.Absolute(), fn.FiniteSet(), algorithm=algorithm,
+            weights=weights, step="1/sqrt(t)", max_rounds=400,
+        )  # fmt: skip
+        assert 3.0 * min(record.value for record in run.history) < 0.01
+
+
+def test_runs_are_the_same_for_the_same_seed_on_any_threads(monkeypatch):
+    X, y = data(3000, 9)
+    runs = []
+    for threads in (1, 2, 3):
+        from relaxboost.functional.learners import histograms
+
+        pool, _ = histograms.thread_pool()
+        monkeypatch.setattr(histograms, "thread_pool", lambda t=threads, p=pool: (p, t))
+        places = np.digitize(y, np.linspace(-1, 1, 11))
+        runs.append(fn.boost(X, places, fn.MulticlassHinge(), fn.MulticlassStumps(), max_rounds=5))
+        monkeypatch.undo()
+    assert_same(runs[0], runs[1], X)
+    assert_same(runs[0], runs[2], X)
+
+
+def test_compiled_losses_equal_numpy():
+    """Values and subgradients against plain NumPy, with ties, and far apart."""
+    from scipy.special import logsumexp, softmax
+
+    rng = np.random.default_rng(0)
+    for scale in (0.0, 1.0, 30.0, 800.0):
+        F = rng.integers(-2, 3, (200, 5)) * scale
+        y = rng.integers(0, 5, 200)
+        rows = np.arange(200)
+        values, slopes = fn.MulticlassHinge().rows(F, y)
+        raised = F + 1.0
+        raised[rows, y] = F[rows, y]
+        k = raised.argmax(axis=1)
+        expected = np.zeros_like(F)
+        expected[rows, k] += 1.0
+        expected[rows, y] -= 1.0
+        np.testing.assert_array_equal(values, raised.max(axis=1) - F[rows, y])
+        np.testing.assert_array_equal(slopes, expected)
+        values, slopes = fn.MultinomialLogistic().rows(F, y)
+        np.testing.assert_allclose(values, logsumexp(F - F[rows, y][:, None], axis=1), rtol=1e-14)
+        np.testing.assert_allclose(slopes, softmax(F, axis=1) - np.eye(5)[y], atol=3e-16)
+    F = np.array([[0.0, -50.0, -60.0]])
+    values, slopes = fn.MultinomialLogistic().rows(F, np.array([0]))
+    small = np.exp(-50.0) + np.exp(-60.0)
+    np.testing.assert_allclose([values[0], -slopes[0, 0]], small, rtol=1e-14)
+    assert rb.functional is fn
