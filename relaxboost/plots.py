@@ -151,11 +151,11 @@ def _curves(
     axes.legend(fontsize="small", loc="upper center" if ends else "best", framealpha=0.95)
 
 
-def save(figure: Any, path: str | os.PathLike[str], dpi: int = 150) -> None:
-    """Write `figure` to `path` (.png, .pdf or .svg), whole or not at all; a PNG with `dpi`."""
+def save(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write `figure` to `path` (.png, .pdf or .svg), whole or not at all."""
     target = check_output(path, SUFFIXES)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=dpi)
+    figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
     write_atomically(target, buffer.getvalue())
 
 

@@ -79,8 +79,10 @@ def ranking(name: str, results: Results, grid: Grid) -> list[Finding]:
     fits = Finding(
         name, "where test disagreement is least (beyond it they overfit)", None, "; ".join(bottoms)
     )
-    stuck, numbers = _stuck(results)
-    what = "naive is stuck in training" if stuck else "naive is not stuck in training"
+    numbers = _stuck(results)[1]
+    runs = [{a: [one[n]] for a, one in results.items()} for n in range(len(naive))]
+    number = sum(_stuck(run)[0] for run in runs)
+    what = f"naive is stuck in training in {number} of {len(runs)} runs"
     return [worse, Finding(name, what, None, numbers), _any_step(name, grid), fits]
 
 
@@ -93,7 +95,7 @@ def _stuck(results: Results) -> tuple[bool, str]:
     rest = ", ".join(f"{other} at {value:.3f}" for other, value in others.items())
     return stuck, (
         f"training loss of naive ends at {last:.3f}, its second half lowers the least by "
-        f"{gain:.3f}; {rest}"
+        f"{gain:.3f}; {rest} (medians)"
     )
 
 

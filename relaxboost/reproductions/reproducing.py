@@ -13,10 +13,10 @@ import numpy as np
 from relaxboost.errors import InputError
 from relaxboost.files import write_atomically
 from relaxboost.parameters import count
-from relaxboost.plots import check_plot, save
+from relaxboost.plots import check_plot
 from relaxboost.readers import data_folder
 from relaxboost.reproductions import findings
-from relaxboost.reproductions.drawing import STYLES, draw, table
+from relaxboost.reproductions.drawing import STYLES, draw, png, table
 from relaxboost.reproductions.experiments import EXPERIMENTS, Experiment, Problem
 from relaxboost.reproductions.findings import Finding, Grid, Results
 from relaxboost.reproductions.runs import BASELINE, Result, Store, baseline, follow
@@ -247,7 +247,7 @@ def _write(
     notes = [finding.line() for one in found.values() for finding in one.findings]
     stem = target / experiment.name
     files = tuple(stem.with_name(f"{stem.name}{end}") for end in (".png", ".csv", ".txt", ".json"))
-    save(draw(experiment, curves, titles, notes), files[0], dpi=80)
+    write_atomically(files[0], png(draw(experiment, curves, titles, notes)))
     write_atomically(files[1], table(experiment, curves).encode())
     write_atomically(files[2], text.encode())
     write_atomically(files[3], (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())

@@ -106,10 +106,13 @@ def baseline(problem: Problem, learners: int) -> Result:
     `learners`, and ``at_learners`` after as many stumps, rounded up to a round.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingClassifier(
         max_depth=1, max_iter=learners, early_stopping=False, random_state=0
-    ).fit(problem.train.X, problem.train.y)
+    )
+    with threadpool_limits(1):  # OpenMP's threads wait busily, which a loaded machine makes worse
+        model.fit(problem.train.X, problem.train.y)
     each = model.n_trees_per_iteration_
     wanted = {-(-learners // each): "at_learners", learners: "at_rounds"}
     found: Result = {"stumps_a_round": each}
