@@ -129,7 +129,7 @@ def _numbers(path: Path, rows: list[tuple[int, list[str]]], width: int, what: st
         if len(row) != width:
             raise InputError(f"{path}, line {n}: {len(row)} fields; it needs {width} {what}")
     try:
-        table = np.array([row for _, row in rows], dtype=np.float64)
+        table = np.array([[_number(v) for v in row] for _, row in rows])
     except ValueError:
         n, value = next((n, v) for n, row in rows for v in row if not _is_number(v))
         raise InputError(f"{path}, line {n}: {value.strip()!r} is not a number") from None
@@ -139,9 +139,15 @@ def _numbers(path: Path, rows: list[tuple[int, list[str]]], width: int, what: st
     return table
 
 
+def _number(text: str) -> float:
+    if "_" in text:  # Python takes 1_0 for 10
+        raise ValueError(text)
+    return float(text)
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        _number(text)
     except ValueError:
         return False
     return True

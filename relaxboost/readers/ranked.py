@@ -146,10 +146,11 @@ def _block(path: Path, held: list[tuple[int, list[str]]]) -> tuple[Any, Any, Arr
     counts = np.array([len(pairs) for _, pairs in held])
     texts = " ".join([pair for _, pairs in held for pair in pairs]).replace(":", " : ").split()
     try:
-        columns = np.array(texts[::3], dtype=np.float64)
-        values = np.array(texts[2::3], dtype=np.float64)
+        columns = np.fromiter(map(float, texts[::3]), dtype=np.float64)
+        values = np.fromiter(map(float, texts[2::3]), dtype=np.float64)
         good = (
             len(texts) == 3 * counts.sum()
+            and not any("_" in text for text in texts)  # Python takes 1_0 for 10
             and texts[1::3].count(":") == len(columns)
             and bool(np.isfinite(columns).all() and np.isfinite(values).all())
             and bool((columns >= 1).all() and (columns == np.floor(columns)).all())
@@ -177,7 +178,7 @@ def _check_line(path: Path, n: int, pairs: list[str]) -> None:
             finite = np.isfinite(float(value))
         except ValueError:
             finite = False
-        if not colon or not feature.isdecimal() or not finite:
+        if not colon or not feature.isdecimal() or not finite or "_" in value:
             raise InputError(
                 f"{path}, line {n}: {pair!r} is not feature:value with a whole number and a finite "
                 "one"

@@ -108,6 +108,7 @@ def test_missing_files_are_named_with_their_source(tmp_path, monkeypatch):
     [
         ("A,1,2", "line 3: 2 fields; it needs 16 numbers after the letter"),
         ("A" + ",1" * 15 + ",x", "line 3: 'x' is not a number"),
+        ("A" + ",1" * 15 + ",1_0", "line 3: '1_0' is not a number"),
         ("A" + ",1" * 15 + ",nan", "line 3: every number must be finite"),
         ("7" + ",1" * 16, "line 3: starts with '7', which is no letter"),
     ],
@@ -179,6 +180,7 @@ def test_ranking_lines_across_blocks(tmp_path, rng):
         ("1 qid:1 5 1:2:3", "line 2: '5' is not feature:value"),
         ("1 qid:1 1:2:3", "line 2: '1:2:3' is not feature:value"),
         ("1 qid:1 1:inf", "line 2: '1:inf' is not feature:value"),
+        ("1 qid:1 1:1_0", "line 2: '1:1_0' is not feature:value"),
         ("1 qid:1 1.5:1", "line 2: '1.5:1' is not feature:value"),
         ("1 qid:1 0:1", "line 2: feature 0 comes after 0"),
         ("1 qid:1 2:1 2:3", "line 2: feature 2 comes after 2"),
