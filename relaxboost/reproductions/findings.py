@@ -130,7 +130,7 @@ def _any_step(name: str, grid: Grid) -> Finding:
     numbers = ", ".join(f"{a} {value:.3f} (scale {s:g})" for a, (value, s) in best.items())
     what = "naive is behind at its own best step as well"
     if not worse:
-        what = "at its own best step naive is not behind, so that the schedule is to blame"
+        what = "at its own best step naive is not behind"
     return Finding(name, what, None, numbers)
 
 
