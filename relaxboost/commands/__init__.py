@@ -3,5 +3,6 @@
 from relaxboost.commands.check import check
 from relaxboost.commands.claims import claims
 from relaxboost.commands.reference import reference
+from relaxboost.commands.reproduce import reproduce
 
-__all__ = ["check", "claims", "reference"]
+__all__ = ["check", "claims", "reference", "reproduce"]

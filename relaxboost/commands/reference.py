@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+
+from relaxboost.commands.progress import bar
 
 
 @click.group()
@@ -52,7 +52,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     from relaxboost import references
 
     try:
-        with _bar("making") as progress:
+        with bar("making") as progress:
             made = references.make(spec, out, progress)
     except KeyboardInterrupt:
         click.echo(
@@ -97,7 +97,7 @@ def check(directory: Path, as_json: bool) -> None:
     """Check every certificate of a set again, and the index against them."""
     from relaxboost import references
 
-    with _bar("checking") as progress:
+    with bar("checking") as progress:
         summary = references.check(directory, progress)
     if as_json:
         rows = [
@@ -130,22 +130,3 @@ def _table(summary: Any) -> None:
         f"{summary.directory}: {len(summary.rows)} references, "
         + (f"{rejected} rejected" if rejected else "all accepted")
     )
-
-
-@contextmanager
-def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Give what shows progress on a terminal (standard error), and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, name: None
-        return
-    with click.progressbar(length=1, label=label, file=sys.stderr, item_show_func=_shown) as bar:
-
-        def show(done: int, total: int, name: str) -> None:
-            bar.length = total
-            bar.update(done - bar.pos, name)
-
-        yield show
-
-
-def _shown(name: str | None) -> str:
-    return name or ""

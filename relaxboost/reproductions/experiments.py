@@ -1,0 +1,180 @@
+"""The experiments: their data, how these are split, the loss and the weak learners."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.functional import (
+    Loss,
+    MulticlassHinge,
+    MulticlassStumps,
+    RankingHinge,
+    RegressionStumps,
+    WeakLearner,
+)
+from relaxboost.readers import LABELLED, RANKED, Labelled, Ranked, read_fold, read_labelled
+from relaxboost.readers.labelled import labelled_files
+from relaxboost.readers.ranked import FOLDS, fold_files
+
+Array = NDArray[np.float64]
+
+QUICK_ROWS, QUICK_QUERIES = 1000, 60
+"""What --quick keeps at most of a training and of a test set."""
+
+
+class Half(NamedTuple):
+    """A training or a test set."""
+
+    X: Array
+    y: Any
+    groups: Any = None
+
+    def some(self, rows: Any) -> Half:
+        """Return the rows given, as a slice or by number."""
+        return Half(self.X[rows], self.y[rows], None if self.groups is None else self.groups[rows])
+
+
+class Problem(NamedTuple):
+    """A training set and a test set."""
+
+    name: str
+    seed: int
+    split: str
+    """"published", "drawn" or the fold."""
+    train: Half
+    test: Half
+
+    def digest(self) -> str:
+        """Return what tells these data from others."""
+        made = hashlib.sha256()
+        for part in (*self.train, *self.test):
+            if part is not None:
+                made.update(f"{part.shape} {part.dtype.str} ".encode())
+                made.update(np.ascontiguousarray(part).tobytes())
+        return made.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure of a paper.
+
+    Attributes
+    ----------
+    name : str
+    title : str
+    sets : tuple of str
+        The data sets there are for it.
+    default : tuple of str
+        Those it is run on where none are named.
+    most : int, optional
+        The seeds there are at most: the folds.
+    score : str
+        What is counted besides the loss: "error", or "disagreement" for rankings.
+    check : callable
+        Takes a set, the folder and the number of seeds; raises where a file is missing.
+    problems : callable
+        Takes a set, the folder, the number of seeds and whether to be quick; returns what gives
+        the problem of a seed.
+    """
+
+    name: str
+    title: str
+    sets: tuple[str, ...]
+    default: tuple[str, ...]
+    most: int | None
+    score: str
+    loss: Loss
+    learner: WeakLearner
+    check: Callable[[str, Path, int], object]
+    problems: Callable[[str, Path, int, bool], Callable[[int], Problem]]
+
+
+def split(data: Labelled, seed: int, quick: bool = False) -> Problem:
+    """Return the published split for seed 0, and one drawn with its sizes for any other.
+
+    Where none is published (connect4) all are drawn, four fifths for training.
+    """
+    published = data.published and seed == 0
+    rows = np.arange(len(data.y))
+    if not published:
+        rows = np.random.default_rng(seed).permutation(rows)
+    train, test = rows[: data.train], rows[data.train :]
+    if quick:
+        train, test = (_thinned(part, QUICK_ROWS) for part in (train, test))
+    return Problem(
+        data.name,
+        seed,
+        "published" if published else "drawn",
+        Half(data.X[train], data.y[train]),
+        Half(data.X[test], data.y[test]),
+    )
+
+
+def _thinned(rows: Any, most: int) -> Any:
+    """Return at most so many rows, evenly from all."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.arange(most) * len(rows) // most]
+
+
+def _labelled(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
+    data = read_labelled(name, folder)
+    return lambda seed: split(data, seed, quick)
+
+
+def _ranked(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
+    def problem(seed: int) -> Problem:
+        halves = [_half(part, quick) for part in read_fold(name, folder, seed + 1)]
+        return Problem(name, seed, f"fold {seed + 1}", *halves)
+
+    return problem
+
+
+def _half(part: Ranked, quick: bool) -> Half:
+    whole = Half(part.X, part.y, part.groups)
+    if not quick:
+        return whole
+    _, first = np.unique(part.groups, return_index=True)
+    kept = part.groups[np.sort(first)[:QUICK_QUERIES]]
+    return whole.some(np.isin(part.groups, kept))
+
+
+def _folds(name: str, folder: Path, seeds: int) -> None:
+    for seed in range(seeds):
+        fold_files(name, folder, seed + 1)
+
+
+EXPERIMENTS = {
+    "gb11-fig2": Experiment(
+        name="gb11-fig2",
+        title="GB11, Fig. 2: ranking hinge with regression stumps",
+        sets=RANKED,
+        default=("mq2008",),
+        most=FOLDS,
+        score="disagreement",
+        loss=RankingHinge(),
+        learner=RegressionStumps(),
+        check=_folds,
+        problems=_ranked,
+    ),
+    "gb11-fig3": Experiment(
+        name="gb11-fig3",
+        title="GB11, Fig. 3: multiclass hinge with multiclass stumps",
+        sets=tuple(LABELLED),
+        default=tuple(LABELLED),
+        most=None,
+        score="error",
+        loss=MulticlassHinge(),
+        learner=MulticlassStumps(),
+        check=lambda name, folder, seeds: labelled_files(name, folder),
+        problems=_labelled,
+    ),
+}
+"""By the name that the command line uses."""

@@ -1,0 +1,149 @@
+"""What agrees with the paper and what does not, from the numbers of a reproduction."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relaxboost.reproductions.curves import (
+    end,
+    ends,
+    late_gain,
+    least,
+    middle,
+    reaches,
+    start,
+)
+from relaxboost.reproductions.runs import Result
+
+Results = dict[str, list[Result]]
+"""By algorithm, one for each seed."""
+Grid = dict[float, dict[str, Result]]
+"""The runs of the first seed, by scale and algorithm."""
+
+OTHERS = ("repeated", "residual")
+FAILING = ("connect4", "letter")
+"""The sets on which the paper reports that the naive algorithm "clearly fails to converge"."""
+
+APART = 0.02
+"""Two losses differ if they are this share of the loss of f = 0 apart."""
+GAIN = 0.01
+"""A run is stuck if its second half lowers the least loss by less than this share of it."""
+REPEATS = 8
+"""It cycles if its second half takes each of its splits at least so many times on average."""
+
+
+class Finding(NamedTuple):
+    """A statement, whether the numbers agree with it, and the numbers."""
+
+    set: str
+    statement: str
+    agrees: bool | None
+    """None for what the paper does not say."""
+    numbers: str
+
+    def line(self) -> str:
+        """Return it as a line of text."""
+        word = {True: "agrees", False: "does not agree", None: "not in the paper"}[self.agrees]
+        return f"{self.set}: {word}: {self.statement}: {self.numbers}"
+
+
+def multiclass(name: str, results: Results, grid: Grid) -> list[Finding]:
+    """Return the findings on a set of Fig. 3."""
+    found = [_converges(name, results), _rates(name, results)]
+    if name in FAILING:
+        found[1:1] = [_cycles(name, results), _any_step(name, grid)]
+    return found
+
+
+def ranking(name: str, results: Results, grid: Grid) -> list[Finding]:
+    """Return the findings on a set of Fig. 2."""
+    naive = ends(results["naive"], "test_score")
+    parts, all_worse = [f"naive ends at {end(results['naive'], 'test_score'):.3f}"], True
+    for other in OTHERS:
+        values = ends(results[other], "test_score")
+        parts.append(
+            f"{other} at {end(results[other], 'test_score'):.3f}, lower in "
+            f"{int((values < naive).sum())} of {len(naive)} runs"
+        )
+        all_worse &= bool(end(results[other], "test_score") < end(results["naive"], "test_score"))
+    worse = Finding(
+        name,
+        "the new algorithms have lower test disagreement than naive",
+        all_worse,
+        "; ".join(parts),
+    )
+    bottoms = []
+    for other in OTHERS:
+        low, at = least(results[other], "test_score")
+        bottoms.append(f"{other} is least at {at:.0f} learners, {low:.3f}")
+    fits = Finding(
+        name, "where test disagreement is least (beyond it they overfit)", None, "; ".join(bottoms)
+    )
+    numbers = _stuck(results)[1]
+    runs = [{a: [one[n]] for a, one in results.items()} for n in range(len(naive))]
+    number = sum(_stuck(run)[0] for run in runs)
+    what = f"naive is stuck in training in {number} of {len(runs)} runs"
+    return [worse, Finding(name, what, None, numbers), _any_step(name, grid), fits]
+
+
+def _stuck(results: Results) -> tuple[bool, str]:
+    """Return whether naive makes no more progress far from where the others are."""
+    naive = results["naive"]
+    first, last, gain = start(naive), end(naive), late_gain(naive)
+    others = {other: end(results[other]) for other in OTHERS}
+    stuck = last > max(others.values()) + APART * first and gain < GAIN * first
+    rest = ", ".join(f"{other} at {value:.3f}" for other, value in others.items())
+    return stuck, (
+        f"training loss of naive ends at {last:.3f}, its second half lowers the least by "
+        f"{gain:.3f}; {rest} (medians)"
+    )
+
+
+def _converges(name: str, results: Results) -> Finding:
+    stuck, numbers = _stuck(results)
+    if name in FAILING:
+        return Finding(name, "naive fails to converge", stuck, numbers)
+    return Finding(name, "naive makes progress (no failure is reported)", not stuck, numbers)
+
+
+def _cycles(name: str, results: Results) -> Finding:
+    late = middle(results["naive"], "late_splits")
+    half = end(results["naive"], "learners") / 2.0
+    rest = ", ".join(f"{other} {middle(results[other], 'late_splits'):.0f}" for other in OTHERS)
+    return Finding(
+        name,
+        "naive cycles through the same weak learners",
+        REPEATS * late <= half,
+        f"different splits among its last {half:.0f}: {late:.0f}; {rest}",
+    )
+
+
+def _any_step(name: str, grid: Grid) -> Finding:
+    """Compare the algorithms each with the scale that suits it best: is it the step's fault?"""
+    best = {}
+    for algorithm in ("naive", *OTHERS):
+        runs = {scale: end([row[algorithm]]) for scale, row in grid.items()}
+        scale = min(runs, key=lambda s: (runs[s], s))
+        best[algorithm] = runs[scale], scale
+    first = start([row["naive"] for row in grid.values()])
+    worse = best["naive"][0] > max(best[other][0] for other in OTHERS) + APART * first
+    numbers = ", ".join(f"{a} {value:.3f} (scale {s:g})" for a, (value, s) in best.items())
+    what = "naive is behind at its own best step as well"
+    if not worse:
+        what = "at its own best step naive is not behind"
+    return Finding(name, what, None, numbers)
+
+
+def _rates(name: str, results: Results) -> Finding:
+    """Compare how many learners the faster needs for where the slower ends."""
+    slow, fast = sorted(OTHERS, key=lambda other: -end(results[other]))
+    level, learners = end(results[slow]), end(results[slow], "learners")
+    at = reaches(results[fast], level)
+    at = learners if at is None else at
+    return Finding(
+        name,
+        "repeated and residual train at similar rates",
+        at >= learners / 2.0,
+        f"{slow} ends at {level:.3f} after {learners:.0f} learners, where {fast} is after "
+        f"{at:.0f}; {fast} ends at {end(results[fast]):.3f}",
+    )

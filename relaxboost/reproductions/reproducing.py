@@ -1,0 +1,254 @@
+"""`reproduce`: run an experiment, going on with what is there, and write what it shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.files import write_atomically
+from relaxboost.parameters import count
+from relaxboost.plots import check_plot
+from relaxboost.readers import data_folder
+from relaxboost.reproductions import findings
+from relaxboost.reproductions.drawing import STYLES, draw, png, table
+from relaxboost.reproductions.experiments import EXPERIMENTS, Experiment, Problem
+from relaxboost.reproductions.findings import Finding, Grid, Results
+from relaxboost.reproductions.runs import BASELINE, Result, Store, baseline, follow
+from relaxboost.reproductions.summary import describe, title, written
+
+ALGORITHMS = tuple(STYLES)
+SCALES = (0.25, 1.0, 4.0, 16.0)
+"""The constants of η_t = c/sqrt(t) to choose from."""
+QUICK_LEARNERS, QUICK_SEEDS = 60, 2
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a reproduction found.
+
+    Attributes
+    ----------
+    data : dict
+        For machines.
+    text : str
+        For people.
+    files : tuple of Path
+        The figure, the curves as CSV, the text, and the data as JSON.
+    """
+
+    data: dict[str, Any]
+    text: str
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class _Settings:
+    learners: int
+    seeds: int
+    quick: bool
+    baseline: bool
+
+    def runs(self) -> int:
+        """Return how many runs a set takes."""
+        return (len(SCALES) + self.seeds - 1) * len(ALGORITHMS) + self.seeds * self.baseline
+
+
+def reproduce(
+    name: str,
+    data: str | Path | None = None,
+    out: str | Path | None = None,
+    *,
+    sets: Sequence[str] = (),
+    learners: int | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    beside: bool = True,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run an experiment of GB11 again, and write figure, curves and findings.
+
+    All three algorithms take the steps c/sqrt(t) of Theorems 5 and 7, with one c of `SCALES` for
+    all: that of the least final training loss of seed 0, averaged over the algorithms. Every run
+    is written to ``out/runs`` as it is finished, and used again by a later call for the same
+    data and settings, so that an interrupted call goes on and gives the same files.
+
+    Parameters
+    ----------
+    name : {"gb11-fig2", "gb11-fig3"}
+    data : path, optional
+        The folder of data; by default what the environment variable RELAXBOOST_DATA names.
+    out : path, optional
+        A folder, made if need be; by default one of the figure's name here.
+    sets : sequence of str
+        By default mq2008, or connect4, letter, pendigits, satimage.
+    learners : int, optional
+        Weak learners of each run, by default 300; >= 2.
+    seeds : int, optional
+        Splits into training and test set, by default 3; the folds for rankings.
+    quick : bool
+        Small parts of the data, 60 learners and 2 seeds: a look, not a reproduction.
+    beside : bool
+        For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+    progress : callable, optional
+        Called with (runs done, runs in all, the name of the next).
+
+    Raises
+    ------
+    InputError
+        Before work: no such figure or set, a file of data that is missing, with where to get it.
+
+    References
+    ----------
+    Grubb & Bagnell (2011), Sec. 5, Figs. 2 and 3.
+    """
+    if name not in EXPERIMENTS:
+        raise InputError(f"no figure {name!r}; there are {', '.join(EXPERIMENTS)}")
+    experiment = EXPERIMENTS[name]
+    chosen = _chosen(experiment, sets)
+    settings = _Settings(
+        count("learners", learners or (QUICK_LEARNERS if quick else 300)),
+        count("seeds", seeds or (QUICK_SEEDS if quick else 3)),
+        quick,
+        beside and experiment.score == "error",
+    )
+    if settings.learners < 2:
+        raise InputError("learners must be at least 2, so that there is a second half")
+    if experiment.most is not None and settings.seeds > experiment.most:
+        raise InputError(f"{name} has {experiment.most} folds; got seeds={settings.seeds}")
+    folder = data_folder(data)
+    for one in chosen:
+        experiment.check(one, folder, settings.seeds)
+    target = _folder(Path(name) if out is None else Path(out))
+    check_plot(target / f"{name}.png")
+    show = progress or (lambda done, total, name: None)
+    runner = _Runner(experiment, settings, Store(target / "runs"), len(chosen), show)
+    found = {one: runner.run(one, folder) for one in chosen}
+    return _write(experiment, settings, found, target)
+
+
+def _chosen(experiment: Experiment, sets: Sequence[str]) -> tuple[str, ...]:
+    for one in sets:
+        if one not in experiment.sets:
+            raise InputError(
+                f"{experiment.name} has no set {one!r}; there are {', '.join(experiment.sets)}"
+            )
+    return tuple(dict.fromkeys(sets)) or experiment.default
+
+
+def _folder(out: Path) -> Path:
+    try:
+        (out / "runs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {out}: {error.strerror}; name another") from None
+    return out
+
+
+@dataclass
+class _Set:
+    """The results on a set."""
+
+    scale: float
+    grid: Grid
+    results: Results
+    baselines: list[Result]
+    findings: list[Finding]
+
+
+class _Runner:
+    """Runs what is not there yet."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        settings: _Settings,
+        store: Store,
+        sets: int,
+        show: Progress,
+    ) -> None:
+        self.experiment, self.settings, self.store = experiment, settings, store
+        self.show, self.done, self.total = show, 0, sets * settings.runs()
+
+    def run(self, name: str, folder: Path) -> _Set:
+        """Return the results on a set."""
+        settings, seeds = self.settings, range(self.settings.seeds)
+        problem = self.experiment.problems(name, folder, settings.seeds, settings.quick)
+        first = problem(0)
+        grid = {s: {a: self.one(first, a, s) for a in ALGORITHMS} for s in SCALES}
+        means = {s: np.mean([r["rows"][-1][1] for r in row.values()]) for s, row in grid.items()}
+        scale = min(SCALES, key=lambda s: (means[s], s))
+        results: Results = {a: [grid[scale][a]] for a in ALGORITHMS}
+        baselines = []
+        for seed in seeds:
+            given = first if seed == 0 else problem(seed)
+            if seed > 0:
+                for a in ALGORITHMS:
+                    results[a].append(self.one(given, a, scale))
+            if settings.baseline:
+                baselines.append(self.one(given, BASELINE, None))
+        judge = findings.multiclass if self.experiment.score == "error" else findings.ranking
+        return _Set(scale, grid, results, baselines, judge(name, results, grid))
+
+    def one(self, problem: Problem, algorithm: str, scale: float | None) -> Result:
+        """Return the result of a run."""
+        learners = self.settings.learners
+        spec = {
+            "figure": self.experiment.name,
+            "set": problem.name,
+            "split": problem.split,
+            "seed": problem.seed,
+            "algorithm": algorithm,
+            "scale": scale,
+            "learners": learners,
+            "quick": self.settings.quick,
+            "train": len(problem.train.y),
+            "test": len(problem.test.y),
+            "data": problem.digest(),
+            "format": 1,
+        }
+
+        def make() -> Result:
+            if scale is None:
+                return baseline(problem, learners)
+            return follow(self.experiment, problem, algorithm, scale, learners)
+
+        self.show(self.done, self.total, self.store.name(spec).removesuffix(".json"))
+        result = self.store.get(spec, make)
+        self.done += 1
+        self.show(self.done, self.total, "")
+        return result
+
+
+def _write(
+    experiment: Experiment, settings: _Settings, found: dict[str, _Set], target: Path
+) -> Outcome:
+    data: dict[str, Any] = {
+        "figure": experiment.name,
+        "title": experiment.title,
+        "score": experiment.score,
+        "learners": settings.learners,
+        "seeds": settings.seeds,
+        "quick": settings.quick,
+        "sets": {},
+        "findings": [finding._asdict() for one in found.values() for finding in one.findings],
+    }
+    for name, one in found.items():
+        data["sets"][name] = describe(one.scale, one.grid, one.results, one.baselines)
+    text = written(data, [f.line() for one in found.values() for f in one.findings])
+    curves = {name: one.results for name, one in found.items()}
+    titles = {name: title(name, data["sets"][name]) for name in found}
+    notes = [finding.line() for one in found.values() for finding in one.findings]
+    stem = target / experiment.name
+    files = tuple(stem.with_name(f"{stem.name}{end}") for end in (".png", ".csv", ".txt", ".json"))
+    write_atomically(files[0], png(draw(experiment, curves, titles, notes)))
+    write_atomically(files[1], table(experiment, curves).encode())
+    write_atomically(files[2], text.encode())
+    write_atomically(files[3], (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())
+    return Outcome(data, text, files)

@@ -1,0 +1,158 @@
+"""One run: a set, an algorithm, a scale of the steps, a seed; and where its result is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import is_interrupt
+from relaxboost.files import write_atomically
+from relaxboost.functional import State, boost
+from relaxboost.reproductions.experiments import Experiment, Half, Problem
+
+Array = NDArray[np.float64]
+Result = dict[str, Any]
+
+COLUMNS = ("learners", "train_loss", "train_score", "test_loss", "test_score")
+BASELINE = "HistGradientBoosting"
+STEP = "1/sqrt(t)"
+
+
+def follow(
+    experiment: Experiment, problem: Problem, algorithm: str, scale: float, learners: int
+) -> Result:
+    """Boost, and return loss and score on both sets after every round.
+
+    Returns
+    -------
+    dict
+        ``rows``, a list of `COLUMNS` for each round of at most `learners` weak learners;
+        ``splits`` and ``late_splits``, the different splits among all and among the second half
+        of the weak learners; ``rounds`` and ``status``.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, so that no half of a run is taken for one.
+    """
+    train = _bound(experiment, problem.train, None)
+    test = _bound(experiment, problem.test, train.classes)
+    rows: list[list[float]] = []
+    F, X = test.zero(), problem.test.X
+    count = 0
+
+    def watch(state: State) -> None:
+        nonlocal F, count
+        if state.direction is not None:
+            for part in state.direction.parts:
+                F = F - state.step * part.coefficient * part.hypothesis(X)
+            count += len(state.direction.parts)
+        if count <= learners:
+            scores = _score(train, state.F), _score(test, F)
+            rows.append([count, state.value, scores[0], test.value(F), scores[1]])
+
+    try:
+        made = boost(
+            problem.train.X,
+            problem.train.y,
+            experiment.loss,
+            experiment.learner,
+            algorithm=algorithm,
+            step=STEP,
+            scale=scale,
+            max_rounds=learners,
+            max_learners=learners,
+            groups=problem.train.groups,
+            callback=watch,
+        )
+    except SystemError as error:  # Ctrl-C within a compiled kernel
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
+        raise
+    if made.status == "interrupted":
+        raise KeyboardInterrupt
+    splits = [(t.hypothesis.feature, t.hypothesis.threshold) for t in made.terms]  # type: ignore[attr-defined]
+    splits = splits[: int(rows[-1][0])]
+    return {
+        "rows": rows,
+        "splits": len(set(splits)),
+        "late_splits": len(set(splits[len(splits) // 2 :])),
+        "rounds": len(rows) - 1,
+        "status": made.status,
+    }
+
+
+def _bound(experiment: Experiment, half: Half, classes: Any) -> Any:
+    return experiment.loss.bind(half.y, groups=half.groups, classes=classes)
+
+
+def _score(risk: Any, F: Array) -> float:
+    """Return the share of examples, or of ranked pairs, that f gets wrong."""
+    if F.ndim == 1:
+        return float(risk.disagreement(F))
+    return float(np.mean(F.argmax(axis=1) != risk.y))
+
+
+def baseline(problem: Problem, learners: int) -> Result:
+    """Return the test accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+
+    It has ``max_depth=1`` and defaults otherwise, without early stopping. A round of it fits a
+    stump for each class (one where there are two); ``at_rounds`` is after as many rounds as
+    `learners`, and ``at_learners`` after as many stumps, rounded up to a round.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingClassifier(
+        max_depth=1, max_iter=learners, early_stopping=False, random_state=0
+    )
+    with threadpool_limits(1):  # OpenMP's threads wait busily, which a loaded machine makes worse
+        model.fit(problem.train.X, problem.train.y)
+    each = model.n_trees_per_iteration_
+    wanted = {-(-learners // each): "at_learners", learners: "at_rounds"}
+    found: Result = {"stumps_a_round": each}
+    for t, predicted in enumerate(model.staged_predict(problem.test.X), start=1):
+        if t in wanted:
+            found[wanted[t]] = float(np.mean(predicted == problem.test.y))
+    found.setdefault("at_learners", found["at_rounds"])
+    return found
+
+
+class Store:
+    """Results in a folder, a file each, written whole or not at all.
+
+    What is there is used again if it was made for the same data, settings and format.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, spec: dict[str, Any], make: Callable[[], Result]) -> Result:
+        """Return the result for `spec`: what is kept, else what `make` gives, which is kept."""
+        path = self.folder / self.name(spec)
+        kept = self._read(path)
+        if kept is not None and kept.get("spec") == spec:
+            return kept
+        result = {"spec": spec, **make()}
+        write_atomically(path, (json.dumps(result, allow_nan=False) + "\n").encode())
+        return result
+
+    def name(self, spec: dict[str, Any]) -> str:
+        """Return the name of the file of a run."""
+        parts = [spec["figure"], spec["set"], spec["algorithm"]]
+        if spec["scale"] is not None:
+            parts.append(f"scale{spec['scale']:g}")
+        parts += [f"seed{spec['seed']}", str(spec["learners"]), *["quick"] * spec["quick"]]
+        return "-".join(parts) + ".json"
+
+    def _read(self, path: Path) -> Result | None:
+        try:
+            read = json.loads(path.read_text())
+        except (OSError, ValueError):
+            return None
+        return read if isinstance(read, dict) else None
