@@ -87,7 +87,7 @@ def reproduce(
                 learners=learners,
                 seeds=seeds,
                 quick=quick,
-                beside=not no_baseline,
+                baseline=not no_baseline,
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -70,7 +70,7 @@ def reproduce(
     learners: int | None = None,
     seeds: int | None = None,
     quick: bool = False,
-    beside: bool = True,
+    baseline: bool = True,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run an experiment of GB11 again, and write figure, curves and findings.
@@ -95,7 +95,7 @@ def reproduce(
         Splits into training and test set, by default 3; the folds for rankings.
     quick : bool
         Small parts of the data, 60 learners and 2 seeds: a look, not a reproduction.
-    beside : bool
+    baseline : bool
         For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
     progress : callable, optional
         Called with (runs done, runs in all, the name of the next).
@@ -114,10 +114,10 @@ def reproduce(
     experiment = EXPERIMENTS[name]
     chosen = _chosen(experiment, sets)
     settings = _Settings(
-        count("learners", learners or (QUICK_LEARNERS if quick else 300)),
-        count("seeds", seeds or (QUICK_SEEDS if quick else 3)),
+        count("learners", learners if learners is not None else QUICK_LEARNERS if quick else 300),
+        count("seeds", seeds if seeds is not None else QUICK_SEEDS if quick else 3),
         quick,
-        beside and experiment.score == "error",
+        baseline and experiment.score == "error",
     )
     if settings.learners < 2:
         raise InputError("learners must be at least 2, so that there is a second half")

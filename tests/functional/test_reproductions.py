@@ -143,7 +143,7 @@ def test_the_baseline_is_accurate_where_a_stump_is(data):
 
 def test_the_scale_is_that_of_least_mean_training_loss(data, tmp_path):
     outcome = reproduce(
-        "gb11-fig3", data, tmp_path, sets=["letter"], learners=20, seeds=2, beside=False
+        "gb11-fig3", data, tmp_path, sets=["letter"], learners=20, seeds=2, baseline=False
     )
     one = outcome.data["sets"]["letter"]
     means = {float(s): np.mean(list(row.values())) for s, row in one["grid"].items()}
@@ -202,7 +202,7 @@ def test_an_interrupted_command_goes_on_to_the_same_files(data, tmp_path, how):
     else:
         assert process.returncode == -signal.SIGKILL
     stamps = {name: (out / name).stat().st_mtime_ns for name in kept}
-    again = {"sets": ["letter"], "learners": 200, "seeds": 2, "beside": False}
+    again = {"sets": ["letter"], "learners": 200, "seeds": 2, "baseline": False}
     reproduce("gb11-fig3", data, out, **again)
     finished = {name for name in kept if name.endswith(".json")}
     assert finished
