@@ -19,7 +19,7 @@ from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.rounds import State, rounds
 from relaxboost.functional.running import Limits, Run, Validation
 from relaxboost.functional.schedules import default, make
-from relaxboost.parameters import positive
+from relaxboost.parameters import natural, positive
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "residual": Residual,
 }
 
-
+# A run to go on with is known again by its risk, to this accuracy, and by so many predictions.
 _SAME = 1e-9
 _ROWS = 8
 
@@ -76,7 +76,7 @@ def boost(
     projection : {"least-squares", "inner"}, optional
         GB11, Eq. 4 or Eq. 3; by default the first that the learner can do.
     max_rounds : int
-        T.
+        T; with a warm start also counting the rounds of that run.
     max_learners : int, optional
         Stop before a round would begin with this many weak learners; for ``"repeated"``, whose
         round t has t of them.
@@ -97,7 +97,7 @@ def boost(
         Go on from this run's last f_t, residual and random numbers, with steps from its round on:
         the result is that of an uninterrupted run.
     seed : int
-        For learners that make random choices; a warm start goes on with its own.
+        >= 0; for learners that make random choices; a warm start goes on with its own.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def boost(
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3, Eqs. 2 to 4.
     """
-    _check_kinds(loss, learner, warm_start)
+    _check_kinds(loss, learner, callback, warm_start)
     risk = loss.bind(y, weights, groups=groups)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(natural("seed", seed))
     projection = _projection(projection, learner)
     algorithm, name = _algorithm(algorithm, warm_start)
     step = default(name, risk) if step is None else step
@@ -143,7 +143,7 @@ def boost(
     return run.result(status)
 
 
-def _check_kinds(loss: Any, learner: Any, before: Any) -> None:
+def _check_kinds(loss: Any, learner: Any, callback: Any, before: Any) -> None:
     if not isinstance(loss, Loss):
         raise InputError(f"loss must be a Loss, such as Hinge(), got {loss!r}")
     if not isinstance(learner, WeakLearner):
@@ -151,6 +151,8 @@ def _check_kinds(loss: Any, learner: Any, before: Any) -> None:
             f"learner must be a WeakLearner, such as RegressionStumps(), got {learner!r}; "
             "Regressor(...) makes one of a scikit-learn regressor"
         )
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function of the State of a round, got {callback!r}")
     if before is not None and not isinstance(before, Boosted):
         raise InputError(f"warm_start must be what boost returned, got {before!r}")
 

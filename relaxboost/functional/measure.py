@@ -34,7 +34,10 @@ class Empirical:
         if weights is None:
             self.p: Array = np.full(size, 1.0 / size)
             return
-        weights = np.asarray(weights, dtype=np.float64)
+        try:
+            weights = np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"weights must be numbers, one for each example: {error}") from error
         if weights.shape != (size,):
             raise InputError(f"weights need shape ({size},), one each, got {weights.shape}")
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
@@ -59,6 +62,8 @@ class Empirical:
 
     def mean(self, values: Array) -> float:
         """Return Σ p_n values_n, for values of shape (N,)."""
+        if np.shape(values) != (self.size,):
+            raise ValueError(f"values at {self.size} points, got shape {np.shape(values)}")
         return _mean(self.p, np.ascontiguousarray(values, dtype=np.float64))
 
 

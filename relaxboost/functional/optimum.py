@@ -259,6 +259,10 @@ class _Space:
 
 
 def _hypotheses(risk: Risk, H: Any) -> Array:
+    if not isinstance(risk, Risk):
+        raise InputError(
+            f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
+        )
     H = np.asarray(H, dtype=np.float64)
     shape = risk.zero().shape
     if H.shape[:-1] != shape or H.shape[-1] < 1:

@@ -170,7 +170,8 @@ class Run:
 
     def _reached(self, record: Record, state: State) -> str:
         limits = self.limits
-        if self.callback is not None and self.callback(state) is True:
+        answer = None if self.callback is None else self.callback(state)
+        if isinstance(answer, bool | np.bool_) and answer:
             return "callback"
         if limits.patience is not None and self.stale >= limits.patience:
             return "early stopping"

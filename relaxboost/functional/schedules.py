@@ -38,7 +38,9 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
     if callable(step):
         return lambda t, F, direction: scale * _checked(step(t), t)
     if step not in STEPS:
-        raise InputError(f"step must be one of {', '.join(STEPS)}, a number or a function of t")
+        raise InputError(
+            f"step must be one of {', '.join(STEPS)}, a number or a function of t, got {step!r}"
+        )
     convex, smooth = risk.strong_convexity, risk.smoothness
     if "lambda" in step and not convex > 0.0:
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import Lasso
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -41,6 +42,24 @@ class Odd(fn.WeakLearner):
                 return (Always(), learner.outputs) if learner.pair else Always()
 
         return OddPool()
+
+
+class Own(fn.PointwiseLoss):
+    """A loss as somebody might write it at first."""
+
+    def __init__(self, task=None, pointwise=None):
+        self.given = pointwise
+        if task is not None:
+            self.task = task
+
+    def pointwise(self, F, y):
+        return self.given(F, y)
+
+    def atoms(self, F, y):
+        raise NotImplementedError
+
+    def conjugates(self, Z, y):
+        raise NotImplementedError
 
 
 def with_(array, place, value):
@@ -248,6 +267,33 @@ REFUSED = {
         r"warm_start was made by Residual\(\); go on with it, not with Naive\(\)",
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
+    "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
+    "callback": (lambda: boost(callback=3), r"callback must be a function of the State .* got 3"),
+    "step": (lambda: boost(step="1/t"), r"step must be one of .*, got '1/t'"),
+    "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be numbers, one for"),
+    "words for features": (
+        lambda: boost(X=[["a"]] * 12),
+        r"X must be a dense array of numbers, got list",
+    ),
+    "sparse": (lambda: boost(X=csr_matrix(X)), r"dense array of numbers, got csr_matrix"),
+    "loss without data": (
+        lambda: fn.optimum(fn.Absolute(), X),
+        r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Absolute\(\)",
+    ),
+    # losses of one's own
+    "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute task"),
+    "losses only": (
+        lambda: boost(loss=Own("regression", lambda F, y: F)),
+        r"return a tuple of losses and subgradients, both of shape \(12,\), and returned ndarray",
+    ),
+    "mean of the losses": (
+        lambda: boost(loss=Own("regression", lambda F, y: (F.mean(), F))),
+        r"both of shape \(12,\), and returned \[\(\), \(12,\)\]",
+    ),
+    "slopes of nan": (
+        lambda: boost(loss=Own("regression", lambda F, y: (F, F * np.nan))),
+        r"losses or subgradients at F = 0 that are not finite",
+    ),
     # predictions
     "width of new rows": (
         lambda: boost().predict(X[:, :2]),

@@ -159,6 +159,8 @@ def test_limits_end_a_run():
 
     run = boost(algorithm="repeated", max_learners=12)
     assert (run.status, len(run.terms), run.rounds) == ("max_learners", 15, 5)
+    run = boost(callback=lambda state: np.bool_(state.round == 7))
+    assert (run.status, run.rounds) == ("callback", 7)
     run = boost(callback=lambda state: state.round == 7)
     assert (run.status, run.rounds) == ("callback", 7)
     assert boost(time_limit=1e-9).status == "time_limit"

@@ -91,7 +91,12 @@ class WeakLearner(ABC):
 
 def features(X: Any, missing: bool = False) -> Array:
     """Return X as doubles of shape (N, d), finite unless `missing` allows nan."""
-    X = np.asarray(X, dtype=np.float64)
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"X must be a dense array of numbers, got {type(X).__name__} ({error})"
+        ) from error
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
     bad = np.argwhere(np.isinf(X) if missing else ~np.isfinite(X))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from relaxboost.errors import InputError
 from relaxboost.functional.losses.targets import labels, no_groups, numbers, signs
 from relaxboost.functional.measure import Empirical
 
@@ -151,6 +152,24 @@ class PointwiseRisk(Risk):
         self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
         self.strong_convexity, self.smoothness = loss.strong_convexity, loss.smoothness
         self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
+        self._check()
+
+    def _check(self) -> None:
+        """Raise where `pointwise`, which may be the user's, does not return two finite arrays."""
+        found: Any = self.loss.pointwise(self.zero(), self.y)
+        got: Any = type(found).__name__
+        if isinstance(found, tuple):
+            got = [np.shape(part) for part in found]
+        if got != [self.y.shape] * 2:
+            raise InputError(
+                f"pointwise of {self.loss!r} must return a tuple of losses and subgradients, both "
+                f"of shape {self.y.shape}, and returned {got}"
+            )
+        if not all(np.isfinite(part).all() for part in found):
+            raise InputError(
+                f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; mend it, "
+                "or scale the targets"
+            )
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and the subgradient that the loss documents."""
@@ -265,6 +284,8 @@ class PointwiseLoss(Loss):
     ) -> Risk:
         """Return the risk on targets y; see `Loss.bind`."""
         no_groups(groups, self)
+        if getattr(self, "task", None) not in ("regression", "binary"):
+            raise InputError(f'{self!r} needs a class attribute task, "regression" or "binary"')
         if self.task == "binary":
             targets, classes = signs(y, classes, self)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -182,7 +183,8 @@ class CustomRisk(Risk):
             )
         if not given.is_convex():
             raise InputError(
-                f"{self.loss!r} is not convex by cvxpy's rules (https://www.cvxpy.org/dcp): {given}"
+                f"{self.loss!r} is not convex by cvxpy's rules (https://www.cvxpy.org/dcp): "
+                + textwrap.shorten(str(given), 200, placeholder=" ...")
             )
         return given
 
