@@ -2,15 +2,14 @@
 
 Run: python benchmarks/functional.py [--data DIR]
 
-DIR, or the environment variable RELAXBOOST_DATA, holds letter/letter-recognition.data.gz (UCI) and
-connect4/connect-4.tsv.gz (UCI connect-4 as PMLB encodes it). Without it data of the same shapes are
-drawn at random.
+DIR, or the environment variable RELAXBOOST_DATA, holds the sets letter and connect4, as for
+`relaxboost reproduce` (docs/reproductions.md). Without it data of the same shapes are drawn at
+random.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import time
 from pathlib import Path
@@ -19,37 +18,23 @@ import numpy as np
 from common import best_time, machine, table
 from threadpoolctl import threadpool_limits
 
-from relaxboost import functional as rf
+import relaxboost as rb
+from relaxboost import functional as fn
+from relaxboost.readers import data_folder, read_labelled
 
 Data = tuple[str, np.ndarray, np.ndarray]
 
 ROUNDS = 100
 
 
-def opened(folder: Path, name: str) -> list[str]:
-    path = folder / name
-    if not path.is_file():
-        raise SystemExit(f"{path} is missing; see the top of this file, or leave out --data")
-    with gzip.open(path, "rt") as file:
-        return file.read().split("\n")
-
-
-def letter(folder: Path | None) -> Data:
-    if folder is None:
-        return drawn("random, as letter", 20_000, 16, 16, 26)
-    rows = [line.split(",") for line in opened(folder, "letter/letter-recognition.data.gz") if line]
-    return "letter", np.array([row[1:] for row in rows], float), np.array([row[0] for row in rows])
-
-
-def connect4(folder: Path | None) -> Data:
-    if folder is None:
-        return drawn("random, as connect4", 67_557, 42, 3, 3)
-    rows = [line.split("\t") for line in opened(folder, "connect4/connect-4.tsv.gz")[1:] if line]
-    table = np.array(rows, float)
-    return "connect4", table[:, :-1], table[:, -1].astype(int)
+def real(name: str, folder: Path) -> Data:
+    """Return a set of `relaxboost.readers`, all rows of it."""
+    data = read_labelled(name, folder)
+    return name, data.X, data.y
 
 
 def drawn(name: str, n: int, d: int, levels: int, classes: int) -> Data:
+    """Return random data of so many rows, features, values of a feature, and classes."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, levels, (n, d)).astype(float)
     scores = X[:, : min(d, 8)] @ rng.normal(size=(min(d, 8), classes))
@@ -57,7 +42,7 @@ def drawn(name: str, n: int, d: int, levels: int, classes: int) -> Data:
 
 
 def smooth(n: int, d: int) -> Data:
-    """Numbers without ties, so that 255 bins are full."""
+    """Return numbers without ties, so that 255 bins are full."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
@@ -65,19 +50,20 @@ def smooth(n: int, d: int) -> Data:
 
 
 def multiclass(data: list[Data]) -> None:
+    """Time a projection and a round of multiclass stumps."""
     rows = []
     for name, X, y in data:
-        risk = rf.MulticlassHinge().bind(y)
+        risk = fn.MulticlassHinge().bind(y)
         gradient = risk.evaluate(risk.zero())[1]
         for leaf in ("vector", "class"):
-            learner = rf.MulticlassStumps(leaf)
+            learner = fn.MulticlassStumps(leaf)
             projection = learner.projections[0]
             rng = np.random.default_rng(0)
             pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
             search = best_time(lambda pool=pool, v=gradient: pool.nearest(v))
             spent = []
             for _ in range(3):
-                run = rf.boost(X, y, rf.MulticlassHinge(), learner, max_rounds=ROUNDS)
+                run = fn.boost(X, y, fn.MulticlassHinge(), learner, max_rounds=ROUNDS)
                 clock = [record.seconds for record in run.history]
                 spent.append(np.diff(clock))
             least = np.min(spent, axis=0)
@@ -100,7 +86,7 @@ def multiclass(data: list[Data]) -> None:
 
 
 def against_scikit_learn(data: list[Data]) -> None:
-    """Least-squares boosting of stumps: the same number of bins, step and rounds."""
+    """Time least-squares boosting of stumps: the same number of bins, step and rounds."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     rows = []
@@ -116,12 +102,12 @@ def against_scikit_learn(data: list[Data]) -> None:
             early_stopping=False,
         )
 
-        def ours(X: np.ndarray = X, y: np.ndarray = y) -> rf.Boosted:
-            return rf.boost(
+        def ours(X: np.ndarray = X, y: np.ndarray = y) -> fn.Boosted:
+            return fn.boost(
                 X,
                 y,
-                rf.Squared(),
-                rf.RegressionStumps(),
+                fn.Squared(),
+                fn.RegressionStumps(),
                 algorithm="naive",
                 step=0.1,
                 max_rounds=ROUNDS,
@@ -164,13 +150,14 @@ def against_scikit_learn(data: list[Data]) -> None:
 
 
 def many_stumps(X: np.ndarray) -> None:
+    """Time the predictions of many stumps, at once and one by one."""
     rng = np.random.default_rng(0)
     rows = []
     for outputs in (None, 26):
         for size in (500, 20_000):
             shape = (2,) if outputs is None else (2, outputs)
             stumps = [
-                rf.learners.Stump(
+                fn.learners.Stump(
                     int(rng.integers(X.shape[1])),
                     float(rng.choice(X[:, 0]) + 0.5),
                     rng.normal(size=shape),
@@ -181,7 +168,7 @@ def many_stumps(X: np.ndarray) -> None:
             weights = rng.normal(size=size)
             total = np.zeros((len(X), *shape[1:]))
             at_once = best_time(
-                lambda s=stumps, w=weights, total=total: rf.learners.Stump.combined(w, s, X, total)
+                lambda s=stumps, w=weights, total=total: fn.learners.Stump.combined(w, s, X, total)
             )
             some = stumps[:100]
             start = time.perf_counter()
@@ -199,10 +186,18 @@ def many_stumps(X: np.ndarray) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", default=os.environ.get("RELAXBOOST_DATA"))
-    given = parser.parse_args().data
-    folder = None if given is None else Path(given)
+    folder = parser.parse_args().data
     machine()
-    named = [letter(folder), connect4(folder)]
+    if folder:
+        try:
+            named = [real(name, data_folder(folder)) for name in ("letter", "connect4")]
+        except rb.InputError as error:
+            parser.error(f"{error}; or leave out --data")
+    else:
+        named = [
+            drawn("random, as letter", 20_000, 16, 16, 26),
+            drawn("random, as connect4", 67_557, 42, 3, 3),
+        ]
     multiclass(named)
     against_scikit_learn([*named, smooth(20_000, 20), smooth(100_000, 20)])
     many_stumps(named[0][1])
