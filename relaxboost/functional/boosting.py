@@ -13,7 +13,7 @@ from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
 from relaxboost.functional.ensemble import ITERATES, Boosted
-from relaxboost.functional.learners import WeakLearner
+from relaxboost.functional.learners import Pool, WeakLearner
 from relaxboost.functional.learners.base import PROJECTIONS
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.rounds import State, rounds
@@ -128,6 +128,8 @@ def boost(
         _same(warm_start, risk, X)
         rng.bit_generator.state = warm_start.state["rng"]
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
+    if not isinstance(pool, Pool):
+        raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
     run = Run(loss, learner, risk, iterate, limits, watched, callback, warm_start)
     status = "stationary"
     try:

@@ -68,14 +68,14 @@ class Boosted:
 
     loss: Loss
     learner: WeakLearner
-    terms: tuple[Term, ...]
-    history: tuple[Record, ...]
+    terms: tuple[Term, ...] = field(repr=False)
+    history: tuple[Record, ...] = field(repr=False)
     rounds: int
     chosen: int
     iterate: str
     status: str
     outputs: int | None
-    classes: Any
+    classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
     """What a warm start needs."""

@@ -44,6 +44,21 @@ class Odd(fn.WeakLearner):
         return OddPool()
 
 
+class Unready(fn.WeakLearner):
+    """A learner without a pool, or with one that finds what it is told to."""
+
+    def __init__(self, finds=None):
+        self.finds = finds
+
+    def prepare(self, X, measure, outputs, projection, rng):
+        class Told(fn.Pool):
+            def nearest(self, target):
+                return finds(target)
+
+        finds = self.finds
+        return None if finds is None else Told()
+
+
 class Own(fn.PointwiseLoss):
     """A loss as somebody might write it at first."""
 
@@ -280,7 +295,12 @@ REFUSED = {
         lambda: fn.optimum(fn.Absolute(), X),
         r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Absolute\(\)",
     ),
-    # losses of one's own
+    # learners and losses of one's own
+    "no pool": (lambda: boost(learner=Unready()), r"must return a Pool, and returned None"),
+    "no hypothesis": (
+        lambda: boost(learner=Unready(lambda target: (len, target))),
+        r"found <built-in function len>, which is no Hypothesis; subclass it",
+    ),
     "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute task"),
     "losses only": (
         lambda: boost(loss=Own("regression", lambda F, y: F)),

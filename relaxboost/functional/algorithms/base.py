@@ -89,6 +89,8 @@ def projector(pool: Pool, measure: Empirical) -> Project:
                 "training outputs"
             )
         h, values = found
+        if not isinstance(h, Hypothesis):
+            raise InputError(f"the weak learner found {h!r}, which is no Hypothesis; subclass it")
         if np.shape(values) != v.shape:
             raise InputError(
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
@@ -98,7 +100,7 @@ def projector(pool: Pool, measure: Empirical) -> Project:
         if not np.isfinite(square):
             raise InputError(
                 f"the weak learner found {h!r} with training outputs that are not finite, or too "
-                "large to square; it must return finite numbers"
+                "large to square; it must return finite numbers, or the steps are too long"
             )
         if square == 0.0:
             return None
