@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from relaxboost.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import classification_loss, is_likelihood
+from relaxboost.functional.losses.targets import decided
 
 Array = NDArray[np.float64]
 
@@ -164,5 +165,4 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return F[:, 1] - F[:, 0] if F.ndim == 2 and F.shape[1] == 2 else F
 
     def _predicted(self, scores: Array) -> Any:
-        places = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[places]
+        return decided(scores, self.classes_)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.functional.learners import Hypothesis, WeakLearner
 from relaxboost.functional.losses import Loss
+from relaxboost.functional.losses.targets import decided
 
 Array = NDArray[np.float64]
 
@@ -119,10 +120,7 @@ class Boosted:
 
     def predict(self, X: Any) -> Any:
         """Return numbers for regression and ranking, labels for classification."""
-        F = self.decision(X)
-        if self.classes is None:
-            return F
-        return self.classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+        return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:
         rows = np.shape(X)[0] if np.ndim(X) else 0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
-from relaxboost.functional.losses.targets import labels, no_groups, numbers, signs
+from relaxboost.functional.losses.targets import decided, labels, no_groups, numbers, signs
 from relaxboost.functional.measure import Empirical
 
 Array = NDArray[np.float64]
@@ -104,9 +104,7 @@ class Risk(ABC):
 
     def decide(self, F: Array) -> Any:
         """Return predictions in the terms of the labels; F itself for regression and ranking."""
-        if self.classes is None:
-            return F
-        return self.classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+        return decided(F, self.classes)
 
     def zero(self) -> Array:
         """Return the predictions of f = 0."""

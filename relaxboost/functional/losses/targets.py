@@ -84,6 +84,13 @@ def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
     return np.where(places == 1, 1.0, -1.0), known
 
 
+def decided(F: Array, classes: Any) -> Any:
+    """Return the label that each row of outputs F decides for; F itself where there are none."""
+    if classes is None:
+        return F
+    return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+
 def no_groups(groups: Any, loss: Any) -> None:
     """Raise where groups are given to a loss that does not rank."""
     if groups is not None:
