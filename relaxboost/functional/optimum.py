@@ -184,9 +184,22 @@ class _Space:
         radius = _WIDER * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
         starts = [gradient] if multipliers is None else [multipliers, gradient]
         lower, Z = self.bound(starts, radius, alpha, value)
-        reach = float(self.p @ (np.abs(gradient.ravel()) * (np.abs(self.H) @ np.abs(alpha))))
-        upper = value + self.roundoff * (abs(value) + reach)
+        upper = value + self.roundoff * abs(value) + self._moves(gradient, alpha)
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
+
+    def _moves(self, gradient: Array, alpha: Array) -> float:
+        """Return by how much R at H α can exceed R at its rounded value.
+
+        At a kink the subgradient says nothing of the other side, and the bound of all of them does.
+        """
+        error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
+        first = float(self.p @ (np.abs(gradient.ravel()) * error))
+        square = float(self.p @ error**2)
+        if math.isfinite(self.risk.smoothness):
+            return first + self.risk.smoothness / 2.0 * square
+        if math.isfinite(self.risk.gradient_bound):
+            return self.risk.gradient_bound * math.sqrt(square)
+        return first
 
     def bound(
         self, starts: list[Array], radius: float, alpha: Array, value: float

@@ -134,7 +134,7 @@ def least_squares(x: Instance) -> Iterator[Slack]:
     'Definition 1, "the equivalent requirement"',
     "<∇, h> ≥ γ‖∇‖‖h‖ and ‖∇ − h‖² ≤ (1 − γ²)‖∇‖² are equivalent.",
     formula="<∇, h> = γ‖∇‖‖h‖, γ ≥ 0 ⇒ ‖∇ − h‖² ≤ (1 − γ²)‖∇‖²; printed with γ = 0 on the right",
-    given="∇, h ≠ 0",
+    given="∇, h ≠ 0, one h; where H is closed under scaling each gives the other for some h",
     space=Space(sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10)),
     counterexamples=[{"v": [1], "h": [10]}, {"v": [1, 0], "h": [10, 0]}],
 )

@@ -60,7 +60,9 @@ class Printed(Algorithm):
             if found is None:
                 break
             parts.append(found)
-            left = left - self.H[:, found.hypothesis.index] * (1.0 if found.edge >= 0 else -1.0)
+            left = left - self.H[:, found.hypothesis.index] * (
+                1.0 if found.coefficient >= 0 else -1.0
+            )
         values = sum((part.point for part in parts), np.zeros_like(gradient))
         return Direction(tuple(parts), values)
 

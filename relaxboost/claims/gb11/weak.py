@@ -61,7 +61,7 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
     "Theorem 1, (2) ⇒ (1), as stated",
     "Weak learning on labelled training data with δ implies an edge of δ/sqrt(N).",
     formula="∀w ≥ 0 ∃h: error ≤ (1/2 − δ/2) Σ w_n, δ > 0 ⇒ γ ≥ δ/sqrt(N)",
-    given="labels y_n = ±1 as they come with the data",
+    given="labels y_n = ±1 as they come with the data; the proof means all labelings: T1-strict",
     space=LABELLED,
     counterexamples=[{"H": [[1]], "y": [1]}],
     trials=50,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.functional.learners import Hypothesis, Pool
 from relaxboost.functional.measure import Empirical
+from relaxboost.rounding import roundoff
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Projected(NamedTuple):
     point: Array
     """coefficient · h, on the training set."""
     edge: float
-    """<h, v>/(‖h‖‖v‖), γ of Definition 1 for this vector."""
+    """|<h, v>|/(‖h‖‖v‖), the cosine of the angle between v and the point: γ of Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
@@ -105,10 +106,10 @@ def projector(pool: Pool, measure: Empirical) -> Project:
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
-        if inner == 0.0:
-            return None
         coefficient = inner / square
-        edge = inner / (length * float(np.sqrt(square)))
+        edge = abs(inner) / (length * float(np.sqrt(square)))
+        if edge <= roundoff(v.size):  # what is left of v is orthogonal to h but for rounding
+            return None
         return Projected(h, coefficient, coefficient * values, edge)
 
     return project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,11 @@ from relaxboost.errors import InputError
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project, Projected
 
 Array = NDArray[np.float64]
+
+_MOST = 1000
+"""Projections in a round with a threshold."""
+_PROGRESS = 1e-6
+"""Edge below which a projection shortens what is left by less than 1e-12 of itself."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,8 @@ class Repeated(Algorithm):
         In (0, 1). Instead of t projections in round t, as many as it takes for ‖∇'‖ to fall to
         this share of ‖∇‖ (GB11, Sec. 4.2, last paragraph on Theorem 5).
     most : int, optional
-        Projections in a round at most, with or without a threshold.
+        Projections in a round at most; with a threshold, which H may be unable to reach, 1000 by
+        default.
     """
 
     threshold: float | None = None
@@ -40,14 +47,15 @@ class Repeated(Algorithm):
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         """Return the sum of the projections; see `Algorithm.direction`."""
-        left = gradient.copy()
-        goal = -1.0 if self.threshold is None else self.threshold * float(np.linalg.norm(gradient))
-        count = self.most if self.threshold is not None else min(t, self.most or t)
+        left, share = gradient.copy(), 1.0
+        goal = 0.0 if self.threshold is None else self.threshold
+        count = min(t, self.most or t) if self.threshold is None else self.most or _MOST
         parts: list[Projected] = []
-        while (count is None or len(parts) < count) and float(np.linalg.norm(left)) > goal:
+        while len(parts) < count and share > goal:
             found = project(left)
-            if found is None or found.coefficient == 0.0:
+            if found is None or found.edge < _PROGRESS:
                 break
             parts.append(found)
             left -= found.point
+            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))  # ‖∇'‖/‖∇‖, by Pythagoras
         return Direction(tuple(parts), gradient - left)

@@ -23,8 +23,8 @@ class Residual(Algorithm):
         found = project(total)
         self.residual = total
         if found is None:
-            # A residual may cancel a gradient that is not zero; the next round has it alone.
-            waits = bool(gradient.any()) and not total.any()
+            # A residual may cancel what H can see of a gradient; the next round has it once more.
+            waits = project(gradient) is not None
             return Direction((), np.zeros_like(gradient), waits)
         total -= found.point
         return Direction((found,), found.point)

@@ -1,0 +1,60 @@
+"""Thresholds that H cannot reach, edges without sign, gradients that a residual hides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxboost import functional as fn
+from relaxboost.functional.algorithms import projector
+
+
+def test_a_threshold_out_of_reach_ends_the_round():
+    run = fn.boost(
+        [[1.0], [0.3], [0.7]],
+        [1.0, -2.0, 0.3],
+        fn.Absolute(),
+        fn.FiniteSet(),
+        algorithm=fn.Repeated(threshold=0.1),
+        max_rounds=3,
+    )
+    assert len(run.terms) < 10
+    assert all(record.edge >= 0.0 for record in run.history[1:])
+
+
+def test_without_a_threshold_nothing_is_added_that_moves_nothing():
+    run = fn.boost(
+        [[1.0], [0.3], [0.7]],
+        [1.0, -2.0, 0.3],
+        fn.Squared(),
+        fn.FiniteSet(),
+        algorithm="repeated",
+        max_rounds=12,
+    )
+    assert len(run.terms) <= 12  # one a round, as H has one direction
+
+
+@pytest.mark.parametrize("weights", [None, [0.1, 0.9], [0.0, 1.0]])
+def test_the_threshold_is_on_the_length_in_the_space(weights):
+    measure = fn.Empirical(2, None if weights is None else np.array(weights))
+    rng = np.random.default_rng(0)
+    pool = fn.FiniteSet().prepare(np.eye(2), measure, None, "least-squares", rng)
+    gradient = np.array([1.0, 10.0**-0.5])
+    direction = fn.Repeated(threshold=0.5).direction(gradient, projector(pool, measure), 1)
+    assert measure.norm(gradient - direction.values) <= 0.5 * measure.norm(gradient)
+    without_last = sum(part.point for part in direction.parts[:-1]) + np.zeros(2)
+    assert measure.norm(gradient - without_last) > 0.5 * measure.norm(gradient)
+
+
+def test_edges_are_cosines_with_the_point():
+    run = fn.boost(
+        np.eye(2), [-3.0, 1.0], fn.Squared(), fn.FiniteSet(), algorithm="repeated", max_rounds=2
+    )
+    assert run.history[1].edge == pytest.approx(3.0 / np.sqrt(10.0))
+    assert all(0.0 < record.edge <= 1.0 + 1e-12 for record in run.history[1:])
+
+
+def test_the_optimum_allows_for_rounding_at_a_kink():
+    """R at H α for the α returned is 4.6e-18, and 0 as computed."""
+    risk = fn.Absolute().bind([3 * 0.1, 0.1])
+    assert fn.optimum(risk, np.array([[3.0], [1.0]])).upper > 0.0
