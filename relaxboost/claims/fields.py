@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -18,7 +19,7 @@ DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
 """Of the fractions tried when an instance is shrunk."""
 
 
-class Field:
+class Field(ABC):
     """One named piece of data. Subclasses say how it is drawn, changed and made simpler."""
 
     axes: tuple[str, ...] = ()
@@ -28,9 +29,9 @@ class Field:
     strict = False
     """Whether what lies outside is no instance at all; else it is only not drawn."""
 
+    @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value."""
-        raise NotImplementedError
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a value at which inequalities tend to be tight; random by default."""
