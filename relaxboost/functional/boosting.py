@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
-from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
+from relaxboost.functional.algorithms import Algorithm, Naive, Projected, Repeated, Residual
 from relaxboost.functional.ensemble import ITERATES, Boosted
 from relaxboost.functional.learners import Pool, WeakLearner
 from relaxboost.functional.learners.base import PROJECTIONS
@@ -134,6 +134,8 @@ def boost(
     status = "stationary"
     try:
         for state in rounds(risk, pool, algorithm, schedule, run.start, run.first):
+            if state.direction is not None and state.direction.parts and not run.terms:
+                _reproduces(learner, state.direction.parts[0], X)
             reached = run.add(state, algorithm, rng)
             if reached:
                 status = reached
@@ -186,6 +188,18 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> tuple[Algorith
     if type(went) is not type(made):
         raise InputError(f"warm_start was made by {went!r}; go on with it, not with {made!r}")
     return went.fresh(went), name
+
+
+def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
+    """Raise where a hypothesis gives other outputs on training rows than were returned with it."""
+    outputs = part.coefficient * np.asarray(part.hypothesis(X[:_ROWS]), dtype=np.float64)
+    size = float(np.abs(part.point).max(initial=0.0))
+    near = part.point[:_ROWS]
+    if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
+        raise InputError(
+            f"{part.hypothesis!r} of {learner!r} gives other outputs on the training rows than "
+            "`nearest` returned with it; predictions would not be those that were trained"
+        )
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
