@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
-from relaxboost.readers.places import find, lines
+from relaxboost.readers.places import data_folder, find, lines
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class Labelled(NamedTuple):
     """Whether the split is published; if not it is to be drawn."""
 
 
-def read_labelled(name: str, folder: Path) -> Labelled:
+def read_labelled(name: str, folder: str | PathLike[str] | None = None) -> Labelled:
     """Read one of `LABELLED` from `folder`/<set> or `folder`.
 
     * letter: letter-recognition.data, 20 000 rows; its authors train on the first 16 000
@@ -47,7 +48,8 @@ def read_labelled(name: str, folder: Path) -> Labelled:
     Parameters
     ----------
     name : str
-    folder : Path
+    folder : path, optional
+        By default what the environment names; see `data_folder`.
 
     Raises
     ------
@@ -67,11 +69,12 @@ def read_labelled(name: str, folder: Path) -> Labelled:
     return Labelled(name, X, y if kind is str else y.astype(np.int64), train, published)
 
 
-def labelled_files(name: str, folder: Path) -> list[Path]:
+def labelled_files(name: str, folder: str | PathLike[str] | None = None) -> list[Path]:
     """Return the files of a set, or raise where one is missing."""
     if name not in LABELLED:
         raise InputError(f"no data set {name!r}; there are {', '.join(LABELLED)}")
-    return [find(folder, name, *names) for names in LABELLED[name][0]]
+    place = data_folder(folder)
+    return [find(place, name, *names) for names in LABELLED[name][0]]
 
 
 Part = tuple[Array, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
-from relaxboost.readers.places import find, lines, look
+from relaxboost.readers.places import data_folder, find, lines, look
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class Ranked(NamedTuple):
     """The query of each document, strings of shape (N,)."""
 
 
-def read_ranked(path: Path) -> Ranked:
+def read_ranked(path: str | PathLike[str]) -> Ranked:
     """Read a file with a document a line: ``2 qid:10 1:0.5 3:0.25 # comment``; gzipped or not.
 
     Raises
@@ -46,6 +47,7 @@ def read_ranked(path: Path) -> Ranked:
     blocks: list[tuple[Any, Any, Array]] = []
     held: list[tuple[int, list[str]]] = []
     numbers: list[int] = []
+    path = Path(path)
     for n, line in lines(path):
         fields = line.split("#", 1)[0].split()
         if not fields:
@@ -84,7 +86,7 @@ def concatenated(parts: list[Ranked]) -> Ranked:
     return Ranked(X, y, np.concatenate([part.groups for part in parts]))
 
 
-def read_fold(name: str, folder: Path, fold: int) -> tuple[Ranked, Ranked]:
+def read_fold(name: str, folder: str | PathLike[str], fold: int) -> tuple[Ranked, Ranked]:
     """Return the training and the test part of fold 1 to 5 of one of `RANKED`.
 
     They are Fold<k>/train.txt and Fold<k>/test.txt, or for MQ2008 three and one of S1.txt to
@@ -106,12 +108,13 @@ def read_fold(name: str, folder: Path, fold: int) -> tuple[Ranked, Ranked]:
     )
 
 
-def fold_files(name: str, folder: Path, fold: int) -> tuple[list[Path], Path]:
+def fold_files(name: str, folder: str | PathLike[str], fold: int) -> tuple[list[Path], Path]:
     """Return the training files and the test file of a fold, or raise where one is missing."""
     if name not in RANKED:
         raise InputError(f"no ranking set {name!r}; there are {', '.join(RANKED)}")
     if not 1 <= fold <= FOLDS:
         raise InputError(f"{name} has folds 1 to {FOLDS}, got {fold}")
+    folder = data_folder(folder)
     train = look(folder, name, f"Fold{fold}/train.txt")
     test = look(folder, name, f"Fold{fold}/test.txt")
     if train is not None and test is not None:

@@ -54,7 +54,7 @@ def test_pendigits_with_its_blanks_and_satimage(tmp_path):
     row = " 47,100, 27, 81, 57, 37, 26,  0,  0, 23, 56, 53,100, 90, 40, 98, 8"
     write(tmp_path / "pendigits.tra", [row, row.replace(" 8", " 1"), "", row])
     write(tmp_path / "pendigits.tes", [row], packed=True)
-    data = read_labelled("pendigits", tmp_path)
+    data = read_labelled("pendigits", str(tmp_path))
     assert (data.X.shape, data.train, data.published) == ((4, 16), 3, True)
     assert data.y.tolist() == [8, 1, 8, 8]
     assert data.X[0, :3].tolist() == [47.0, 100.0, 27.0]
