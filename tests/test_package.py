@@ -20,7 +20,7 @@ FLOORS = [
     {"models"},
     {"game"},
     {"solution"},
-    {"solvers", "boosters", "functional"},
+    {"solvers", "boosters", "functional", "planning"},
     {"certificates"},
     {"datasets", "readers"},
     {"references", "ensembles", "estimators"},

@@ -1,0 +1,59 @@
+"""Maximum-margin planning on graphs: costs learned from demonstrated paths, with a bracket."""
+
+from __future__ import annotations
+
+from relaxboost.planning.fitting import Fit, FitRecord, fit
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.losses import (
+    Distance,
+    Gains,
+    Hamming,
+    Missed,
+    NoLoss,
+    PathLoss,
+    Strayed,
+)
+from relaxboost.planning.oracle import Answer, Evaluation, Oracle
+from relaxboost.planning.paths import Path
+from relaxboost.planning.planners import bellman_ford, dijkstra, simple
+from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, PlanCheck, check_plan
+from relaxboost.planning.problem import Cut, Point, Problem
+from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
+from relaxboost.planning.risk import PlanningLoss, PlanningRisk
+from relaxboost.planning.tasks import Task
+
+__all__ = [
+    "Answer",
+    "Cut",
+    "Distance",
+    "Evaluation",
+    "Fit",
+    "FitRecord",
+    "Gains",
+    "Graph",
+    "Hamming",
+    "L1Radius",
+    "Lasso",
+    "Missed",
+    "NegativeCycle",
+    "NoLoss",
+    "NoPath",
+    "Oracle",
+    "Path",
+    "PathLoss",
+    "Plan",
+    "PlanCheck",
+    "PlanningLoss",
+    "PlanningRisk",
+    "Point",
+    "Problem",
+    "Regulariser",
+    "Ridge",
+    "Strayed",
+    "Task",
+    "bellman_ford",
+    "check_plan",
+    "dijkstra",
+    "fit",
+    "simple",
+]

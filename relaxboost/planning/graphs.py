@@ -1,0 +1,291 @@
+"""Graphs as arrays: arcs between numbered nodes, features, and how costs come from features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.labels import Labels, Numbered
+from relaxboost.planning.paths import Path
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class Adjacency(NamedTuple):
+    """Arcs sorted by the node they leave (or, backward, enter)."""
+
+    start: Whole
+    """Arcs of node v are start[v] to start[v + 1]."""
+    far: Whole
+    """The node at the other end of each."""
+    arcs: Whole
+    """The number of each arc in the graph."""
+
+
+class Graph:
+    """A directed graph whose arcs, or whose sites, have features.
+
+    Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
+    belong to *sites*: to the arcs themselves by default, to the cells of a grid, to the edges of
+    an undirected graph. A cost C per site gives arc costs c = B C with the non-negative matrix B
+    of ``sites``, of shape (E, S); a linear cost C = X w gives c = B X w.
+
+    `from_networkx`, `grid` and `turns` make graphs of what people have; this is what they end in.
+
+    Parameters
+    ----------
+    tail, head : arrays of shape (E,)
+        Node numbers, 0 <= tail, head < nodes; E >= 1, no self-loops.
+    features : array of shape (S, d), optional
+        Finite. S = E unless `sites` says otherwise.
+    nodes : int, optional
+        How many there are; by default one more than the largest number in use.
+    names : sequence of d str, optional
+        Of the features.
+    sites : sparse matrix of shape (E, S), optional
+        B; entries >= 0. By default the identity.
+    labels : sequence of hashables, or Labels, optional
+        What the user calls the nodes, by default their numbers.
+    position : array of shape (nodes, 2), optional
+        Coordinates, for pictures.
+    directed : bool
+        Whether each arc is one of its own; False only says that arcs come in pairs that share a
+        site.
+
+    Raises
+    ------
+    InputError
+        For nodes out of range, self-loops, features that are not finite (the arc or site is
+        named), shapes that do not fit.
+    """
+
+    def __init__(
+        self,
+        tail: ArrayLike,
+        head: ArrayLike,
+        features: ArrayLike | None = None,
+        *,
+        nodes: int | None = None,
+        names: Sequence[str] | None = None,
+        sites: Any = None,
+        labels: Sequence[Hashable] | Labels | None = None,
+        position: ArrayLike | None = None,
+        directed: bool = True,
+    ) -> None:
+        self.tail, self.head = _numbers("tail", tail), _numbers("head", head)
+        if self.tail.shape != self.head.shape:
+            raise InputError(f"{self.tail.size} tails and {self.head.size} heads; one each per arc")
+        if self.tail.size == 0:
+            raise InputError("a graph needs at least one arc")
+        largest = int(max(self.tail.max(), self.head.max())) + 1
+        self.nodes = largest if nodes is None else int(nodes)
+        self.labels = _labels(labels, self.nodes)
+        self._check_ends()
+        self.directed = directed
+        self.sites = self._checked_sites(sites)
+        self.features = self._checked_features(features)
+        self.names = self._checked_names(names)
+        self.position = self._checked_position(position)
+        for array in (self.tail, self.head, self.features):
+            array.flags.writeable = False
+
+    @property
+    def arcs(self) -> int:
+        """E."""
+        return self.tail.size
+
+    @property
+    def size(self) -> int:
+        """S, the number of sites."""
+        return self.arcs if self.sites is None else self.sites.shape[1]
+
+    def costs(self, site_costs: ArrayLike) -> Array:
+        """Return arc costs c = B C, shape (E,), from a cost per site C, shape (S,)."""
+        C = np.asarray(site_costs, dtype=np.float64)
+        if C.shape != (self.size,):
+            raise InputError(f"costs need shape ({self.size},), one a site, got {C.shape}")
+        return C if self.sites is None else self.sites @ C
+
+    def gathered(self, per_arc: Array) -> Array:
+        """Return Bᵀ v, shape (S,), from a number per arc: the adjoint of `costs`."""
+        return per_arc if self.sites is None else self.sites.T @ per_arc
+
+    @cached_property
+    def arc_features(self) -> Array:
+        """B X, the features that a linear cost sums along a path, shape (E, d)."""
+        return self.features if self.sites is None else np.asarray(self.sites @ self.features)
+
+    @cached_property
+    def forward(self) -> Adjacency:
+        """Arcs by the node they leave, in the order of their numbers."""
+        return _adjacency(self.tail, self.head, self.nodes)
+
+    @cached_property
+    def place(self) -> Whole:
+        """Where each arc is in `forward`."""
+        made = np.empty(self.arcs, dtype=np.int64)
+        made[self.forward.arcs] = np.arange(self.arcs)
+        return made
+
+    @cached_property
+    def near(self) -> Whole:
+        """The node that each entry of `forward` leaves."""
+        return self.tail[self.forward.arcs]
+
+    @cached_property
+    def backward(self) -> Adjacency:
+        """Arcs by the node they enter, in the order of their numbers."""
+        return _adjacency(self.head, self.tail, self.nodes)
+
+    def node(self, label: Hashable) -> int:
+        """Return the number of a node, or raise an InputError that names the label."""
+        return self.labels.number(label)
+
+    def label(self, node: int) -> Hashable:
+        """Return what the user calls a node."""
+        return self.labels.label(int(node))
+
+    def arc_name(self, arc: int) -> str:
+        """Return an arc in words, for messages."""
+        return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
+
+    def path(
+        self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
+    ) -> Path:
+        """Return the path through nodes, or along arcs.
+
+        Parameters
+        ----------
+        nodes : sequence of labels
+            At least two.
+        arcs : array of int
+            Arc numbers, each starting where the one before ends; needed where parallel arcs leave
+            open which one is meant.
+
+        Raises
+        ------
+        InputError
+            At the first two nodes that no arc joins, or that several join.
+        """
+        if (nodes is None) == (arcs is None):
+            raise InputError("a path needs either nodes or arcs")
+        if arcs is not None:
+            return Path(self, _numbers("arcs", arcs))
+        assert nodes is not None
+        return Path(self, self._between([self.node(label) for label in nodes]))
+
+    def _between(self, numbers: list[int]) -> Whole:
+        start, far, arcs = self.forward
+        found = []
+        for place, (u, v) in enumerate(pairwise(numbers)):
+            here = slice(start[u], start[u + 1])
+            joining = arcs[here][far[here] == v]
+            step = f"step {place + 1} of the path, {self.label(u)!r} -> {self.label(v)!r}"
+            if joining.size == 0:
+                raise InputError(f"{step}, is no arc of the graph")
+            if joining.size > 1:
+                raise InputError(
+                    f"{step}, may be any of the parallel arcs {joining.tolist()}; say which with "
+                    "graph.path(arcs=...)"
+                )
+            found.append(int(joining[0]))
+        return np.array(found, dtype=np.int64)
+
+    def _check_ends(self) -> None:
+        for name, ends in (("tail", self.tail), ("head", self.head)):
+            bad = np.flatnonzero((ends < 0) | (ends >= self.nodes))
+            if bad.size:
+                raise InputError(
+                    f"arc {bad[0]} has {name} {ends[bad[0]]}, and nodes are numbered 0 to "
+                    f"{self.nodes - 1}"
+                )
+        loops = np.flatnonzero(self.tail == self.head)
+        if loops.size:
+            raise InputError(
+                f"{self.arc_name(int(loops[0]))} is a self-loop, which no shortest path takes; "
+                f"remove it ({loops.size} in all)"
+            )
+
+    def _checked_sites(self, sites: Any) -> Any:
+        if sites is None:
+            return None
+        from scipy.sparse import csr_array
+
+        B = csr_array(sites, dtype=np.float64)
+        if B.shape[0] != self.arcs:
+            raise InputError(f"sites need one row an arc, {self.arcs}, got {B.shape[0]}")
+        if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
+            raise InputError("sites must have finite entries >= 0")
+        return B
+
+    def _checked_features(self, features: ArrayLike | None) -> Array:
+        if features is None:
+            return np.ones((self.size, 1))
+        try:
+            X = np.array(features, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"features must be an array of numbers: {error}") from None
+        X = X[:, None] if X.ndim == 1 else X
+        if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
+            raise InputError(
+                f"features need shape ({self.size}, d), one row a site with d >= 1, got {X.shape}"
+            )
+        bad = np.argwhere(~np.isfinite(X))
+        if bad.size:
+            row, column = bad[0]
+            where = self.arc_name(int(row)) if self.sites is None else f"site {row}"
+            raise InputError(
+                f"feature {column} of {where} is {X[row, column]}; features must be finite: fill "
+                "it in, or leave the arc out"
+            )
+        return X
+
+    def _checked_names(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        d = self.features.shape[1]
+        if names is None:
+            return tuple(f"x{j}" for j in range(d))
+        made = tuple(str(name) for name in names)
+        if len(made) != d or len(set(made)) != d:
+            raise InputError(f"names need {d} different entries, one a feature, got {made}")
+        return made
+
+    def _checked_position(self, position: ArrayLike | None) -> Array | None:
+        if position is None:
+            return None
+        xy = np.array(position, dtype=np.float64)
+        if xy.shape != (self.nodes, 2):
+            raise InputError(f"position needs shape ({self.nodes}, 2), got {xy.shape}")
+        return xy
+
+    def __repr__(self) -> str:
+        return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
+
+
+def _numbers(name: str, given: ArrayLike) -> Whole:
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"{name} must be a list of whole numbers, got {array.dtype} {array.shape}")
+    return array.astype(np.int64)
+
+
+def _labels(labels: Sequence[Hashable] | Labels | None, nodes: int) -> Labels:
+    if labels is None:
+        return Numbered(nodes)
+    made = labels if isinstance(labels, Labels) else Labels(list(labels))
+    if len(made) != nodes:
+        raise InputError(f"{len(made)} labels for {nodes} nodes; one each")
+    return made
+
+
+def _adjacency(near: Whole, far: Whole, nodes: int) -> Adjacency:
+    arcs = np.argsort(near, kind="stable")
+    start = np.zeros(nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(near, minlength=nodes), out=start[1:])
+    return Adjacency(start, np.ascontiguousarray(far[arcs]), arcs)

@@ -1,0 +1,192 @@
+"""Compiled searches over adjacency arrays; costs are in the order of the adjacency."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import njit
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_ARITY = 4
+"""Children of a node of the heap; wider than 2 saves cache misses."""
+
+
+@njit(nogil=True)
+def search(
+    start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
+) -> tuple[Array, Whole, int]:
+    """Return distances from `source`, the entry of the adjacency that reached each node, and pops.
+
+    Dijkstra's algorithm on an indexed heap, for costs >= 0; with `ahead`, admissible estimates of
+    the distance to the target, A*. It ends when the target is taken from the heap (never, for
+    target −1), and takes a node again where a shorter way to it turns up, so that estimates which
+    are consistent only up to rounding, or not at all, lose nothing.
+
+    Parameters
+    ----------
+    start, far : arrays
+        Of an `Adjacency`.
+    cost : array
+        One an entry of `far`, >= 0.
+    source, target : int
+    ahead : array of shape (nodes,) or (0,)
+        inf where the target cannot be reached.
+    """
+    nodes = start.size - 1
+    guided = ahead.size > 0
+    distance = np.full(nodes, np.inf)
+    via = np.full(nodes, -1, dtype=np.int64)
+    place = np.full(nodes, -1, dtype=np.int64)  # in the heap
+    heap = np.empty(nodes, dtype=np.int64)
+    key = np.empty(nodes)
+    size, pops = 1, 0
+    distance[source] = 0.0
+    heap[0], place[source] = source, 0
+    key[0] = ahead[source] if guided else 0.0
+    while size > 0:
+        u = heap[0]
+        size -= 1
+        place[u] = -1
+        pops += 1
+        if u == target:
+            break
+        if size > 0:
+            _sink(heap, key, place, heap[size], key[size], size)
+        at_u = distance[u]
+        for entry in range(start[u], start[u + 1]):
+            v = far[entry]
+            through = at_u + cost[entry]
+            if through < distance[v]:
+                estimate = through
+                if guided:
+                    if ahead[v] == np.inf:
+                        continue
+                    estimate += ahead[v]
+                distance[v] = through
+                via[v] = entry
+                where = place[v]
+                if where < 0:
+                    where = size
+                    size += 1
+                _swim(heap, key, place, v, estimate, where)
+    return distance, via, pops
+
+
+@njit(nogil=True, inline="always")
+def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
+    """Put a node at the top and let it down to where it belongs."""
+    hole = 0
+    while True:
+        child = _ARITY * hole + 1
+        if child >= size:
+            break
+        least = child
+        for other in range(child + 1, min(child + _ARITY, size)):
+            if key[other] < key[least]:
+                least = other
+        if key[least] >= value:
+            break
+        heap[hole], key[hole] = heap[least], key[least]
+        place[heap[hole]] = hole
+        hole = least
+    heap[hole], key[hole] = node, value
+    place[node] = hole
+
+
+@njit(nogil=True, inline="always")
+def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
+    """Put a node at a place of the heap and let it up to where it belongs."""
+    while hole > 0:
+        parent = (hole - 1) // _ARITY
+        if key[parent] <= value:
+            break
+        heap[hole], key[hole] = heap[parent], key[parent]
+        place[heap[hole]] = hole
+        hole = parent
+    heap[hole], key[hole] = node, value
+    place[node] = hole
+
+
+@njit(nogil=True)
+def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Whole:
+    """Return the arcs of the path that a search found, in order."""
+    count, node = 0, target
+    while node != source:
+        node = tail[arcs[via[node]]]
+        count += 1
+    path = np.empty(count, dtype=np.int64)
+    node = target
+    while node != source:
+        count -= 1
+        path[count] = arcs[via[node]]
+        node = tail[path[count]]
+    return path
+
+
+@njit(nogil=True)
+def relax(
+    tail: Whole, head: Whole, cost: Array, source: int, nodes: int, kept: NDArray[np.bool_]
+) -> tuple[Array, Whole, int]:
+    """Return Bellman–Ford's distances, the arc into each node, and a node on a negative cycle.
+
+    Only arcs that are `kept` count. The last is −1 where there is no negative cycle. Parents are
+    searched for a cycle every few passes, so that one is found long before the last pass.
+    """
+    distance = np.full(nodes, np.inf)
+    via = np.full(nodes, -1, dtype=np.int64)
+    distance[source] = 0.0
+    for sweep in range(nodes + 1):
+        moved = False
+        for e in range(tail.size):
+            if kept[e]:
+                through = distance[tail[e]] + cost[e]
+                if through < distance[head[e]]:
+                    distance[head[e]] = through
+                    via[head[e]] = e
+                    moved = True
+        if not moved:
+            return distance, via, -1
+        if sweep % 8 == 7 or sweep == nodes:
+            found = _cycle(via, tail, nodes)
+            if found >= 0:
+                return distance, via, found
+    return distance, via, -1
+
+
+@njit(nogil=True)
+def _cycle(via: Whole, tail: Whole, nodes: int) -> int:
+    """Return a node on a cycle of parents, or −1."""
+    seen = np.zeros(nodes, dtype=np.int64)
+    for first in range(nodes):
+        node = first
+        while node >= 0 and seen[node] == 0:
+            seen[node] = first + 1
+            node = tail[via[node]] if via[node] >= 0 else -1
+        if node >= 0 and seen[node] == first + 1:
+            return node
+    return -1
+
+
+@njit(nogil=True)
+def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
+    """Return min over arcs of c + π_near − π_far, its arc, and the largest number met.
+
+    Potentials may be ±inf: +inf at nodes that the source does not reach, −inf at nodes that do
+    not reach the target. An arc then counts as violated, with slack −inf, where it leads from
+    what is reached to what is not, or from what does not reach the target to what does.
+    """
+    worst, where, size = np.inf, -1, 0.0
+    for e in range(near.size):
+        here, there = potential[near[e]], potential[far[e]]
+        if here == np.inf or there == -np.inf:
+            continue
+        if there == np.inf or here == -np.inf:
+            return -np.inf, e, size
+        slack = cost[e] + here - there
+        size = max(size, abs(cost[e]), abs(here), abs(there))
+        if slack < worst:
+            worst, where = slack, e
+    return worst, where, size

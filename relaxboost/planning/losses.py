@@ -1,0 +1,221 @@
+"""Structured losses: how bad a path is where another was demonstrated."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import positive
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.paths import Path
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class Gains(NamedTuple):
+    """A loss that adds up over arcs: ℓ(path) = constant + Σ over its arcs of gain.
+
+    Planning with the loss is planning for c − gain.
+    """
+
+    constant: float
+    arcs: Whole | None
+    """The arcs with a gain other than 0, each once; None for an entry an arc."""
+    values: Array
+    """One an entry of `arcs`, or one an arc of the graph."""
+
+    def dense(self, arcs: int) -> Array:
+        """Return a gain for each of the graph's arcs."""
+        if self.arcs is None:
+            return self.values
+        full = np.zeros(arcs)
+        full[self.arcs] = self.values
+        return full
+
+    def of(self, path: Whole) -> float:
+        """Return ℓ of a path, given as arcs."""
+        if self.arcs is None:
+            return self.constant + float(self.values[path].sum())
+        at = np.searchsorted(self.arcs, path)
+        at[at == self.arcs.size] = 0
+        found = self.arcs[at] == path if self.arcs.size else np.zeros(path.size, dtype=bool)
+        return self.constant + float(self.values[at[found]].sum())
+
+
+class PathLoss(ABC):
+    """ℓ(path; demonstration), which adds up over the arcs of the path, with ℓ(demonstration) = 0.
+
+    A loss of one's own is a subclass with `gains`; it should be immutable.
+    """
+
+    @abstractmethod
+    def gains(self, demonstration: Path) -> Gains:
+        """Return the constant and the gain of each arc, for a demonstration."""
+
+    def value(self, path: Path, demonstration: Path) -> float:
+        """Return ℓ of a path."""
+        return self.gains(demonstration).of(path.arcs)
+
+
+@dataclass(frozen=True)
+class Missed(PathLoss):
+    """How many arcs of the demonstration the path does not take.
+
+    Loss-augmented costs are c + 1 on the demonstration, so that Dijkstra's algorithm stays exact
+    for costs >= 0. An arc that the demonstration takes twice counts twice.
+
+    Parameters
+    ----------
+    weight : callable, optional
+        Gives the weight > 0 of each arc of a graph, shape (E,), such as its length; by default 1.
+    scale : float
+        Multiplies the loss, > 0.
+    """
+
+    weight: Callable[[Graph], Array] | None = None
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("scale", self.scale)
+
+    def gains(self, demonstration: Path) -> Gains:
+        """Return −weight on the demonstration; see `PathLoss.gains`."""
+        arcs, times = demonstration.counts()
+        each = self.scale * _weights(self.weight, demonstration.graph)[arcs]
+        return Gains(float((each * times).sum()), arcs, -each)
+
+
+@dataclass(frozen=True)
+class Strayed(PathLoss):
+    """How many arcs the path takes that the demonstration does not.
+
+    Loss-augmented costs are c − 1 off the demonstration, which may be negative.
+
+    Parameters
+    ----------
+    weight, scale
+        As for `Missed`.
+    """
+
+    weight: Callable[[Graph], Array] | None = None
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("scale", self.scale)
+
+    def gains(self, demonstration: Path) -> Gains:
+        """Return the weight off the demonstration; see `PathLoss.gains`."""
+        each = self.scale * _weights(self.weight, demonstration.graph)
+        each[demonstration.arcs] = 0.0
+        return Gains(0.0, None, each)
+
+
+@dataclass(frozen=True)
+class Hamming(PathLoss):
+    """Arcs missed and arcs strayed to: the Hamming distance of the two paths.
+
+    Parameters
+    ----------
+    weight, scale
+        As for `Missed`; loss-augmented costs may be negative.
+    """
+
+    weight: Callable[[Graph], Array] | None = None
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("scale", self.scale)
+
+    def gains(self, demonstration: Path) -> Gains:
+        """Return ∓weight on and off the demonstration; see `PathLoss.gains`."""
+        arcs, times = demonstration.counts()
+        each = self.scale * _weights(self.weight, demonstration.graph)
+        constant = float((each[arcs] * times).sum())
+        each[arcs] *= -1.0
+        return Gains(constant, None, each)
+
+
+@dataclass(frozen=True)
+class Distance(PathLoss):
+    """Σ over arcs of how far from the demonstration they end, min(1, distance/reach).
+
+    Parameters
+    ----------
+    reach : float
+        > 0, in the units of the graph's `position` (cells for a grid).
+    scale : float
+        Multiplies the loss, > 0. Loss-augmented costs may be negative.
+    """
+
+    reach: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("reach", self.reach)
+        positive("scale", self.scale)
+
+    def gains(self, demonstration: Path) -> Gains:
+        """Return the distance of each arc's head; see `PathLoss.gains`."""
+        from scipy.spatial import cKDTree
+
+        graph = demonstration.graph
+        if graph.position is None:
+            raise InputError("Distance needs a graph with position, an array of shape (nodes, 2)")
+        tree = cKDTree(graph.position[demonstration.numbers])
+        away = tree.query(graph.position, distance_upper_bound=self.reach)[0]
+        return Gains(0.0, None, self.scale * np.minimum(away / self.reach, 1.0)[graph.head])
+
+
+@dataclass(frozen=True)
+class NoLoss(PathLoss):
+    """ℓ = 0: the structured perceptron's; zero costs then have zero loss."""
+
+    def gains(self, demonstration: Path) -> Gains:
+        """Return nothing; see `PathLoss.gains`."""
+        return Gains(0.0, np.empty(0, dtype=np.int64), np.empty(0))
+
+
+def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
+    """Return gains as they must be, or raise where a user's are not."""
+    graph = demonstration.graph
+    if not isinstance(gains, Gains):
+        raise InputError(f"{loss!r}: gains must return Gains(constant, arcs, values)")
+    values = np.asarray(gains.values, dtype=np.float64)
+    arcs = None if gains.arcs is None else np.asarray(gains.arcs, dtype=np.int64)
+    if arcs is not None:
+        order = np.argsort(arcs, kind="stable")
+        if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
+            raise InputError(f"{loss!r}: gains need one value for each of its arcs, each once")
+        arcs, values = arcs[order], values[order]
+    elif values.shape != (graph.arcs,):
+        raise InputError(f"{loss!r}: gains need shape ({graph.arcs},), got {values.shape}")
+    if not (math.isfinite(gains.constant) and np.isfinite(values).all()):
+        raise InputError(f"{loss!r}: gains must be finite")
+    made = Gains(float(gains.constant), arcs, values)
+    own, size = (
+        made.of(demonstration.arcs),
+        abs(made.constant) + float(np.abs(values).max(initial=0.0)),
+    )
+    if abs(own) > 1e-9 * size:
+        raise InputError(
+            f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "
+            "learned costs cannot have zero loss"
+        )
+    return made
+
+
+def _weights(weight: Callable[[Graph], Array] | None, graph: Graph) -> Array:
+    if weight is None:
+        return np.ones(graph.arcs)
+    made = np.array(weight(graph), dtype=np.float64)
+    if made.shape != (graph.arcs,) or not (made > 0.0).all() or not np.isfinite(made).all():
+        raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
+    return made

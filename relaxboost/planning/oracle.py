@@ -1,0 +1,271 @@
+"""The margin loss of every demonstration at once: loss-augmented planning for many tasks.
+
+For demonstration i with path counts m_i, R_i(c) = c·m_i − min over paths of (c·p − ℓ_i(p)), which
+is >= 0 since the demonstration is one of the paths and its own loss is 0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import thread_pool
+from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.kernels import search, trace, worst_slack
+from relaxboost.planning.losses import Gains, checked
+from relaxboost.planning.paths import Path
+from relaxboost.planning.planners.bellman_ford import bellman_ford
+from relaxboost.planning.planners.common import no_path
+from relaxboost.planning.planners.dijkstra import NOTHING, distances_to
+from relaxboost.planning.planners.simple import simple
+from relaxboost.planning.plans import NegativeCycle, below, capped, check_plan
+from relaxboost.planning.tasks import Task, checked_tasks
+from relaxboost.rounding import UNIT, down, sum_bounds
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+NEGATIVE = ("exact", "simple", "relaxed")
+"""What is done where a loss-augmented cost is negative; see `Oracle`."""
+
+
+class Row(NamedTuple):
+    """A demonstration of a task."""
+
+    task: int
+    graph: int
+    source: int
+    target: int
+    path: Path
+    gains: Gains
+    weight: float
+    """Of the demonstration; all of them sum to 1."""
+
+
+class Answer(NamedTuple):
+    """The path that attains the loss of a demonstration."""
+
+    taken: Whole
+    """Its arcs; for a relaxed plan also the negative ones it takes besides the path."""
+    value: float
+    """R_i."""
+    loss: float
+    """ℓ of what is taken."""
+    exact: bool
+    """False where the plan was relaxed, so that R_i is a bound from above."""
+    bound: float
+    """Not below R_i over simple paths, by the potentials; nan unless asked for."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The losses of all demonstrations at some costs.
+
+    Attributes
+    ----------
+    value : float
+        Σ weight R_i^power.
+    bound : float
+        Not below the exact value, by potentials looked at arc by arc; nan unless asked for.
+    answers : tuple of Answer
+    exact : bool
+        Whether every plan is.
+    """
+
+    value: float
+    bound: float
+    answers: tuple[Answer, ...] = field(repr=False)
+    exact: bool
+
+
+class Oracle:
+    """Plans for all demonstrations of some tasks.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    negative : {"exact", "simple", "relaxed"}
+        Where a loss-augmented cost is negative: ``"exact"`` plans by Bellman and Ford's algorithm
+        and raises `NegativeCycle` where there is one. ``"simple"`` then goes on over paths that
+        visit no node twice, by integer programming: exact, and slow on large graphs.
+        ``"relaxed"`` lets a plan take negative arcs that are not on its path: a convex bound above
+        the loss, equal to it where no cost is negative, as fast as Dijkstra's algorithm, and
+        marked as not exact.
+    power : {1, 2}
+        The loss of a demonstration is R_i or its square.
+    """
+
+    def __init__(self, tasks: Sequence[Task], negative: str = "exact", power: int = 1) -> None:
+        if negative not in NEGATIVE:
+            raise InputError(f"negative must be one of {', '.join(NEGATIVE)}, got {negative!r}")
+        if power not in (1, 2):
+            raise InputError(f"power must be 1 or 2, got {power!r}")
+        self.tasks, self.negative, self.power = checked_tasks(tasks), negative, int(power)
+        self.graphs: tuple[Graph, ...] = tuple(dict.fromkeys(task.graph for task in self.tasks))
+        self.rows = tuple(self._rows())
+        self._groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for i, row in enumerate(self.rows):
+            self._groups[row.graph, row.target].append(i)
+
+    def _rows(self) -> list[Row]:
+        number = {graph: place for place, graph in enumerate(self.graphs)}
+        total = sum(task.weight for task in self.tasks)
+        rows = []
+        for place, task in enumerate(self.tasks):
+            each = task.weight / total / len(task.demonstrations)
+            for path in task.demonstrations:
+                gains = checked(task.loss.gains(path), path, task.loss)
+                at = (place, number[task.graph], task.source, task.target)
+                rows.append(Row(*at, path, gains, each))
+        return rows
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each row; they sum to 1."""
+        return np.array([row.weight for row in self.rows])
+
+    def evaluate(self, costs: Sequence[Array], prove: bool = False) -> Evaluation:
+        """Return the losses at arc costs, one array of shape (E,) a graph.
+
+        Parameters
+        ----------
+        costs : sequence of arrays
+            In the order of `graphs`; finite.
+        prove : bool
+            Whether to look at the potentials of every plan, for `Evaluation.bound`.
+        """
+        ready = [Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
+        pool, threads = thread_pool()
+        groups = list(self._groups.items())
+
+        def work(chunk: list[tuple[tuple[int, int], list[int]]]) -> list[tuple[int, Answer]]:
+            found = []
+            for (graph, target), rows in chunk:
+                found += self._group(ready[graph], target, rows, prove)
+            return found
+
+        # Interleaved, so that graphs of different sizes are shared out alike.
+        chunks = [groups[k :: 4 * threads] for k in range(min(4 * threads, len(groups)))]
+        answers = dict(pair for part in pool.map(work, chunks) for pair in part)
+        return self._summed([answers[i] for i in range(len(self.rows))])
+
+    def _summed(self, answers: list[Answer]) -> Evaluation:
+        values = np.array([answer.value for answer in answers]) ** self.power
+        bounds = np.maximum([answer.bound for answer in answers], 0.0) ** self.power
+        p, grown = self.weights, 1.0 + 4.0 * UNIT * (len(answers) + 4)
+        return Evaluation(
+            value=float(p @ values),
+            bound=float(p @ bounds) * grown,
+            answers=tuple(answers),
+            exact=all(answer.exact for answer in answers),
+        )
+
+    def _group(
+        self, priced: Priced, target: int, rows: list[int], prove: bool
+    ) -> list[tuple[int, Answer]]:
+        """Return the answers of demonstrations that lead to one target on one graph."""
+        # Where all gains are <= 0 the distances without loss never exceed those with it: estimates
+        # for A* that are worth a search of their own from the second demonstration on.
+        shorter = [i for i in rows if _grows(self.rows[i].gains)]
+        ahead = NOTHING
+        if len(shorter) > 1 and priced.lowest >= 0.0:
+            ahead = distances_to(priced.graph, priced.costs, target)
+        made = []
+        for i in rows:
+            row = self.rows[i]
+            costs = priced.less(row.gains)
+            if costs.min() < 0.0:
+                found = self._below_zero(priced.graph, row, costs)
+            else:
+                guide = ahead if _grows(row.gains) else NOTHING
+                found = _shortest(priced.graph, row, costs, guide, prove)
+            made.append((i, _finished(priced, row, found)))
+        return made
+
+    def _below_zero(self, graph: Graph, row: Row, ordered: Array) -> _Found:
+        """Return the best path where a loss-augmented cost is negative."""
+        if self.negative == "relaxed":
+            return _relaxed(graph, row, ordered)
+        costs = ordered[graph.place]
+        source, target = graph.label(row.source), graph.label(row.target)
+        try:
+            plan = bellman_ford(graph, costs, source, target)
+        except NegativeCycle as error:
+            if self.negative == "exact":
+                where = f"task {self.tasks[row.task].name}: "
+                raise NegativeCycle(error.cycle, costs, where) from None
+            return _Found(*simple(graph, costs, source, target))
+        return _Found(plan.path.arcs, check_plan(plan).lower)
+
+
+class Priced:
+    """A graph with costs, which loss-augmented ones are made of."""
+
+    def __init__(self, graph: Graph, costs: Array) -> None:
+        self.graph = graph
+        self.costs = np.asarray(costs, dtype=np.float64)
+        if self.costs.shape != (graph.arcs,) or not np.isfinite(self.costs).all():
+            raise InputError(f"costs must be {graph.arcs} finite numbers, one an arc")
+        self.sorted = self.costs[graph.forward.arcs]
+        self.lowest = float(self.sorted.min())
+
+    def less(self, gains: Gains) -> Array:
+        """Return c − gain, in the order of `graph.forward`; a new array."""
+        if gains.arcs is None:
+            made: Array = self.sorted - gains.values[self.graph.forward.arcs]
+            return made
+        made = self.sorted.copy()
+        made[self.graph.place[gains.arcs]] -= gains.values
+        return made
+
+
+class _Found(NamedTuple):
+    taken: Whole
+    least: float
+    """Not above the least augmented cost; nan unless asked for."""
+    exact: bool = True
+
+
+def _grows(gains: Gains) -> bool:
+    return gains.arcs is not None and bool((gains.values <= 0.0).all())
+
+
+def _shortest(graph: Graph, row: Row, costs: Array, ahead: Array, prove: bool) -> _Found:
+    """Return the shortest path for costs >= 0, given in the order of `graph.forward`."""
+    start, far, arcs = graph.forward
+    distance, via, _ = search(start, far, costs, row.source, row.target, ahead)
+    length = float(distance[row.target])
+    if np.isinf(length):  # a demonstration is a path, so this cannot be
+        raise no_path(graph, row.source, row.target)
+    taken = trace(via, arcs, graph.tail, row.source, row.target)
+    if not prove:
+        return _Found(taken, np.nan)
+    potential = capped(distance, length, ahead)
+    worst, _, size = worst_slack(graph.near, far, costs, potential)
+    return _Found(taken, below(length - potential[row.source], worst, size, graph.nodes))
+
+
+def _relaxed(graph: Graph, row: Row, ordered: Array) -> _Found:
+    """Return the path that is shortest where negative arcs are free, with all of these arcs."""
+    low = np.minimum(ordered, 0.0)
+    found = _shortest(graph, row, ordered - low, NOTHING, True)
+    taken = np.union1d(found.taken, graph.forward.arcs[low < 0.0])
+    return _Found(taken, down(found.least + sum_bounds(low)[0]), False)
+
+
+def _finished(priced: Priced, row: Row, found: _Found) -> Answer:
+    own, other = priced.costs[row.path.arcs].sum(), priced.costs[found.taken].sum()
+    loss = row.gains.of(found.taken)
+    value = float(own - other) + loss
+    if value <= 0.0:  # the demonstration is a path too, even where it goes around a negative cycle
+        found, value, loss = found._replace(taken=row.path.arcs), 0.0, 0.0
+    bound = float(own) + row.gains.constant - found.least
+    size = abs(own) + abs(row.gains.constant) + abs(found.least)
+    bound += 4.0 * UNIT * (len(row.path) + 2) * size
+    return Answer(found.taken, value, loss, found.exact, bound)

@@ -1,0 +1,62 @@
+"""What all planners share: their arguments checked, and no path told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.plans import NoPath
+
+Array = NDArray[np.float64]
+
+
+def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
+    """Return arc costs as finite doubles of shape (E,), or raise with the arc named."""
+    c = np.asarray(costs, dtype=np.float64)
+    if c.shape != (graph.arcs,):
+        raise InputError(
+            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
+            "them of costs per site"
+        )
+    bad = np.flatnonzero(~np.isfinite(c))
+    if bad.size:
+        arc = int(bad[0])
+        raise InputError(
+            f"the cost of {graph.arc_name(arc)} is {c[arc]}; costs must be finite, and arcs that "
+            "are closed left out of the graph"
+        )
+    return c
+
+
+def non_negative(graph: Graph, c: Array, planner: str) -> None:
+    """Raise where a cost is negative."""
+    arc = int(c.argmin())
+    if c[arc] < 0.0:
+        raise InputError(
+            f"{planner} needs costs >= 0, and {graph.arc_name(arc)} has {c[arc]:g}; "
+            'planner="bellman-ford" does with negative ones'
+        )
+
+
+def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
+    """Return the numbers of two different nodes."""
+    s, t = graph.node(source), graph.node(target)
+    if s == t:
+        raise InputError(f"source and target are the same node, {source!r}")
+    return s, t
+
+
+def no_path(graph: Graph, source: int, target: int) -> NoPath:
+    """Return the error for a target that is out of reach."""
+    out = graph.forward.start[source + 1] - graph.forward.start[source]
+    into = graph.backward.start[target + 1] - graph.backward.start[target]
+    why = ""
+    if out == 0:
+        why = "; no arc leaves the source"
+    elif into == 0:
+        why = "; no arc enters the target"
+    return NoPath(f"no path from {graph.label(source)!r} to {graph.label(target)!r}{why}")

@@ -1,0 +1,53 @@
+"""Dijkstra's algorithm, for costs >= 0."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.kernels import search, trace
+from relaxboost.planning.paths import Path
+from relaxboost.planning.planners.common import arc_costs, ends, no_path, non_negative
+from relaxboost.planning.plans import Plan, capped
+
+Array = NDArray[np.float64]
+
+NOTHING: Array = np.empty(0)
+"""No estimates of what lies ahead."""
+
+
+def dijkstra(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
+    """Return a shortest path for costs >= 0.
+
+    Parameters
+    ----------
+    graph : Graph
+    costs : array of shape (E,)
+    source, target : labels of nodes
+
+    Raises
+    ------
+    NoPath
+        If the target is out of reach.
+    InputError
+        For a negative cost, with its arc.
+    """
+    c = arc_costs(graph, costs)
+    non_negative(graph, c, "Dijkstra's algorithm")
+    s, t = ends(graph, source, target)
+    start, far, arcs = graph.forward
+    distance, via, _ = search(start, far, c[arcs], s, t, NOTHING)
+    if np.isinf(distance[t]):
+        raise no_path(graph, s, t)
+    path = Path(graph, trace(via, arcs, graph.tail, s, t))
+    return Plan(path, c, capped(distance, distance[t], NOTHING), "dijkstra")
+
+
+def distances_to(graph: Graph, costs: Array, target: int) -> Array:
+    """Return each node's distance to a target, inf where there is no path; for costs >= 0."""
+    start, far, arcs = graph.backward
+    distance: Array = search(start, far, costs[arcs], target, -1, NOTHING)[0]
+    return distance

@@ -1,0 +1,198 @@
+"""A planned path with the potentials that prove it shortest, and the check of that proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.kernels import worst_slack
+from relaxboost.planning.paths import Path
+from relaxboost.rounding import UNIT, down, float_down, float_up, sum_bounds
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_TINY = 1e-300
+"""What rounding leaves of costs of zero."""
+
+
+class NoPath(InputError):
+    """The target cannot be reached from the source."""
+
+
+class NegativeCycle(InputError):
+    """Costs fall for ever around a cycle, so that no walk is shortest.
+
+    Attributes
+    ----------
+    cycle : Path
+        Its arcs, from a node back to it.
+    cost : float
+        Of one round, < 0.
+    """
+
+    def __init__(self, cycle: Path, costs: Array, where: str = "") -> None:
+        self.cycle, self.cost = cycle, cycle.cost(costs)
+        shown = " -> ".join(repr(label) for label in cycle.nodes[:6])
+        if len(cycle.nodes) > 6:
+            shown += " -> ..."
+        super().__init__(
+            f"{where}costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
+            f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
+            'node twice (planner="simple"; negative="simple" in a loss)'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A path, its cost, and why none is shorter.
+
+    Attributes
+    ----------
+    path : Path
+    costs : array of shape (E,)
+        What was planned for.
+    potential : array of shape (nodes,)
+        π with π_head <= π_tail + c on every arc, so that no path costs less than π_target −
+        π_source: +inf at nodes that the source does not reach, −inf at nodes that do not reach
+        the target. None from a planner that proves its answer otherwise (``"simple"``).
+    planner : str
+    """
+
+    path: Path
+    costs: Array = field(repr=False)
+    potential: Array | None = field(repr=False)
+    planner: str
+
+    @property
+    def cost(self) -> float:
+        """The sum of costs along the path."""
+        return self.path.cost(self.costs)
+
+
+class PlanCheck(NamedTuple):
+    """What the potentials of a plan prove.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether the bracket is as narrow as rounding allows, or exactly closed.
+    lower, upper : float
+        lower <= least cost of a path from source to target <= upper.
+    reason : str
+        What is wrong; empty if ok.
+    """
+
+    ok: bool
+    lower: float
+    upper: float
+    reason: str
+
+
+def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = False) -> PlanCheck:
+    """Return what a plan's path and potentials prove about the least cost.
+
+    Nothing of the planner is trusted: the path is walked, and each arc's inequality looked at.
+    Where potentials are infeasible by a little, a path of at most nodes − 1 arcs can gain no more
+    than that each; the bound is lowered by as much. It holds for all walks if it needs no
+    lowering.
+
+    Parameters
+    ----------
+    plan : Plan
+    costs : array of shape (E,), optional
+        To check against; by default the plan's own.
+    exact : bool
+        Rational arithmetic throughout: slow, without allowance for rounding.
+
+    Returns
+    -------
+    PlanCheck
+        `ok` where upper − lower is no more than rounding explains (with `exact`: where the
+        potentials are feasible up to rounding of theirs).
+    """
+    graph = plan.path.graph
+    c = np.asarray(plan.costs if costs is None else costs, dtype=np.float64)
+    if c.shape != (graph.arcs,):
+        raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
+    if plan.potential is None:
+        return PlanCheck(False, -math.inf, plan.path.cost(c), "the plan has no potentials")
+    π = np.asarray(plan.potential, dtype=np.float64)
+    if π.shape != (graph.nodes,) or np.isnan(π).any():
+        return PlanCheck(False, -math.inf, plan.path.cost(c), "the potentials are not one a node")
+    source, target = plan.path.source, plan.path.target
+    if not np.isfinite(π[[source, target]]).all():
+        reason = "the potential of the source or of the target is not finite"
+        return PlanCheck(False, -math.inf, plan.path.cost(c), reason)
+    worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
+    upper = sum_bounds(c[plan.path.arcs])[1]
+    if worst == -math.inf:
+        reason = f"infinite potentials do not separate: {graph.arc_name(arc)}"
+        return PlanCheck(False, -math.inf, upper, reason)
+    if exact:
+        lower = _exactly(graph, c, π, source, target)
+    else:
+        lower = below(π[target] - π[source], worst, size, graph.nodes)
+    allowed = 16.0 * UNIT * graph.nodes * max(size, abs(upper)) + _TINY
+    if upper - lower > allowed:
+        reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
+        if worst < 0.0:
+            reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
+        return PlanCheck(False, lower, upper, reason)
+    return PlanCheck(True, lower, upper, "")
+
+
+def below(difference: float, worst: float, size: float, nodes: int) -> float:
+    """Return a bound below the cost of every path of at most nodes − 1 arcs.
+
+    Parameters
+    ----------
+    difference : float
+        π_target − π_source, rounded once.
+    worst, size : float
+        Of `worst_slack`: each slack is wrong by at most three roundings of numbers up to 3 size.
+    nodes : int
+    """
+    each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
+    if worst > 8.0 * UNIT * size:
+        each = 0.0
+    wide = 2.0 * UNIT * abs(difference)
+    return float(down(down(down(difference) - wide) + down((nodes - 1) * each)))
+
+
+def _exactly(graph: Graph, c: Array, π: Array, source: int, target: int) -> float:
+    finite = np.flatnonzero(np.isfinite(π[graph.tail]) & np.isfinite(π[graph.head]))
+    worst = Fraction(0)
+    tails, heads = graph.tail[finite].tolist(), graph.head[finite].tolist()
+    at = [Fraction(x) if math.isfinite(x) else None for x in π.tolist()]
+    for e, u, v in zip(finite.tolist(), tails, heads, strict=True):
+        here, there = at[u], at[v]
+        assert here is not None
+        assert there is not None
+        worst = min(worst, Fraction(float(c[e])) + here - there)
+    bound = Fraction(float(π[target])) - Fraction(float(π[source])) + (graph.nodes - 1) * worst
+    return float_down(bound)
+
+
+def exact_cost(path: Path, costs: Array) -> tuple[float, float]:
+    """Return doubles around the exact cost of a path."""
+    total = sum((Fraction(x) for x in costs[path.arcs].tolist()), Fraction(0))
+    return float_down(total), float_up(total)
+
+
+def capped(distance: Array, length: float, ahead: Array) -> Array:
+    """Return feasible potentials from a search that ended at its target, at distance `length`.
+
+    min(g, length − h): nodes not taken from the heap are at least that far, with h = 0 for a
+    search without estimates. Where h = inf it is −inf.
+    """
+    if ahead.size == 0:
+        return np.minimum(distance, length)
+    return np.minimum(distance, length - ahead)

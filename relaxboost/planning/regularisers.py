@@ -1,0 +1,183 @@
+"""What keeps linear costs small: penalties and sets for the weights w, with their conjugates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.parameters import positive
+
+Array = NDArray[np.float64]
+
+
+class Regulariser(ABC):
+    """Ω, a closed convex function of w, over all w or over w >= 0.
+
+    Its conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
+    bound a − Ω*(−G) of min Ω + R.
+    """
+
+    strong_convexity: float = 0.0
+
+    @abstractmethod
+    def value(self, w: Array) -> float:
+        """Return Ω(w), inf outside its set (by more than rounding)."""
+
+    @abstractmethod
+    def conjugate(self, v: Array, nonnegative: bool) -> float:
+        """Return Ω*(v), inf outside its domain."""
+
+    @abstractmethod
+    def scale(self, v: Array, nonnegative: bool) -> float:
+        """Return the largest s in [0, 1] with Ω*(s v) < inf."""
+
+    @abstractmethod
+    def expression(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return Ω as a cvxpy expression of w, and constraints."""
+
+    @abstractmethod
+    def project(self, w: Array, nonnegative: bool) -> Array:
+        """Return the nearest point of the set."""
+
+
+@dataclass(frozen=True)
+class Ridge(Regulariser):
+    """Ω(w) = (strength/2)‖w‖₂², as in maximum-margin planning.
+
+    Parameters
+    ----------
+    strength : float
+        λ > 0.
+    """
+
+    strength: float = 1e-2
+
+    def __post_init__(self) -> None:
+        positive("strength", self.strength)
+
+    @property
+    def strong_convexity(self) -> float:  # type: ignore[override]
+        """λ."""
+        return self.strength
+
+    def value(self, w: Array) -> float:
+        """Return Ω(w)."""
+        return 0.5 * self.strength * float(w @ w)
+
+    def argmax(self, v: Array, nonnegative: bool) -> Array:
+        """Return the w that attains Ω*(v)."""
+        made: Array = (np.maximum(v, 0.0) if nonnegative else v) / self.strength
+        return made
+
+    def conjugate(self, v: Array, nonnegative: bool) -> float:
+        """Return ‖v‖²/(2λ), of the positive part for w >= 0."""
+        kept = np.maximum(v, 0.0) if nonnegative else v
+        return 0.5 * float(kept @ kept) / self.strength
+
+    def scale(self, v: Array, nonnegative: bool) -> float:
+        """Return 1: the conjugate is finite everywhere."""
+        return 1.0
+
+    def expression(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return Ω as a cvxpy expression."""
+        import cvxpy as cp
+
+        return 0.5 * self.strength * cp.sum_squares(w), []
+
+    def project(self, w: Array, nonnegative: bool) -> Array:
+        """Return w, or its positive part."""
+        return np.maximum(w, 0.0) if nonnegative else w
+
+
+def _largest(v: Array, nonnegative: bool) -> float:
+    return max(float(v.max()), 0.0) if nonnegative else float(np.abs(v).max())
+
+
+@dataclass(frozen=True)
+class Lasso(Regulariser):
+    """Ω(w) = strength · ‖w‖₁.
+
+    Parameters
+    ----------
+    strength : float
+        λ > 0.
+    """
+
+    strength: float = 1e-2
+
+    def __post_init__(self) -> None:
+        positive("strength", self.strength)
+
+    def value(self, w: Array) -> float:
+        """Return Ω(w)."""
+        return self.strength * float(np.abs(w).sum())
+
+    def conjugate(self, v: Array, nonnegative: bool) -> float:
+        """Return 0 where no entry of v (of |v| for free signs) is above λ, else inf."""
+        return 0.0 if _largest(v, nonnegative) <= self.strength else np.inf
+
+    def scale(self, v: Array, nonnegative: bool) -> float:
+        """Return how far v may go for the conjugate to stay finite."""
+        size = _largest(v, nonnegative)
+        # A little less than λ, so that rounding cannot put it outside.
+        return 1.0 if size <= self.strength else self.strength / size * (1.0 - 1e-15)
+
+    def expression(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return Ω as a cvxpy expression."""
+        import cvxpy as cp
+
+        return self.strength * cp.norm1(w), []
+
+    def project(self, w: Array, nonnegative: bool) -> Array:
+        """Return w, or its positive part."""
+        return np.maximum(w, 0.0) if nonnegative else w
+
+
+@dataclass(frozen=True)
+class L1Radius(Regulariser):
+    """Ω = 0 for ‖w‖₁ <= radius, infinite elsewhere.
+
+    Parameters
+    ----------
+    radius : float
+        > 0.
+    """
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("radius", self.radius)
+
+    def value(self, w: Array) -> float:
+        """Return 0 within the ball, up to rounding, else inf."""
+        return 0.0 if float(np.abs(w).sum()) <= self.radius * (1.0 + 1e-12) else np.inf
+
+    def conjugate(self, v: Array, nonnegative: bool) -> float:
+        """Return radius times the largest entry of v (of |v| for free signs), at least 0."""
+        return self.radius * _largest(v, nonnegative)
+
+    def scale(self, v: Array, nonnegative: bool) -> float:
+        """Return 1: the conjugate is finite everywhere."""
+        return 1.0
+
+    def expression(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return 0 and the ball."""
+        import cvxpy as cp
+
+        return cp.Constant(0.0), [cp.norm1(w) <= self.radius]
+
+    def project(self, w: Array, nonnegative: bool) -> Array:
+        """Return the nearest point of the ball, by sorting."""
+        w = np.maximum(w, 0.0) if nonnegative else w
+        size = np.abs(w)
+        if size.sum() <= self.radius:
+            return w
+        ordered = np.sort(size)[::-1]
+        excess = (np.cumsum(ordered) - self.radius) / np.arange(1, ordered.size + 1)
+        threshold = excess[np.flatnonzero(ordered > excess)[-1]]
+        made: Array = np.sign(w) * np.maximum(size - threshold, 0.0)
+        return made

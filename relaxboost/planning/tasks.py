@@ -1,0 +1,135 @@
+"""A planning task: from where to where, and what an expert did."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from relaxboost.errors import InputError
+from relaxboost.parameters import positive
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.losses import Missed, PathLoss
+from relaxboost.planning.paths import Path
+
+
+class Task:
+    """From a source to a target on a graph, with one demonstrated path or several.
+
+    Parameters
+    ----------
+    graph : Graph
+        Many tasks may share it.
+    source, target : labels of nodes
+        Different.
+    demonstration : Path, sequence of node labels, or list of these
+        Elements that are paths, lists or arrays make it several demonstrations, which count as
+        one: their mean.
+    loss : PathLoss
+        By default `Missed()`.
+    weight : float
+        Of the task in the mean over tasks, > 0.
+    name : str, optional
+        For messages.
+
+    Raises
+    ------
+    InputError
+        For a node that is not in the graph, source = target, a demonstration that is no path of
+        the graph (its first broken arc) or leads from or to elsewhere.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        source: Hashable,
+        target: Hashable,
+        demonstration: Any,
+        loss: PathLoss | None = None,
+        *,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise InputError(
+                f"a task needs a planning.Graph, got {type(graph).__name__}; from_networkx makes "
+                "one of a networkx graph"
+            )
+        self.graph = graph
+        self.name = name if name is not None else f"{source!r} -> {target!r}"
+        try:
+            self.source, self.target = graph.node(source), graph.node(target)
+            self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
+        except InputError as error:
+            raise InputError(f"task {self.name}: {error}") from None
+        if self.source == self.target:
+            raise InputError(f"task {self.name}: source and target are the same node")
+        for path in self.demonstrations:
+            self._check(path)
+        self.loss = Missed() if loss is None else loss
+        if not isinstance(self.loss, PathLoss):
+            raise InputError(f"task {self.name}: loss must be a PathLoss such as Missed()")
+        self.weight = positive(f"task {self.name}: weight", weight)
+
+    @classmethod
+    def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
+        """Return the task whose demonstration is a path, from its first node to its last."""
+        graph = path.graph
+        return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
+
+    @property
+    def demonstration(self) -> Path:
+        """The first demonstration, or the only one."""
+        return self.demonstrations[0]
+
+    def _path(self, given: Any) -> Path:
+        if isinstance(given, Path):
+            if given.graph is not self.graph:
+                raise InputError("the demonstration is a path of another graph")
+            return given
+        return self.graph.path(cast("Sequence[Hashable]", given))
+
+    def _check(self, path: Path) -> None:
+        for what, found, wanted in (
+            ("starts", path.source, self.source),
+            ("ends", path.target, self.target),
+        ):
+            if found != wanted:
+                raise InputError(
+                    f"task {self.name}: the demonstration {what} at "
+                    f"{self.graph.label(found)!r}, not at {self.graph.label(wanted)!r}"
+                )
+
+    def __repr__(self) -> str:
+        count = len(self.demonstrations)
+        many = "" if count == 1 else f", {count} demonstrations"
+        return f"Task({self.name}, {self.loss}{many})"
+
+
+def _several(given: Any) -> list[Any]:
+    """Return the demonstrations, one or more, as they were given."""
+    if isinstance(given, Path):
+        return [given]
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
+    # Numpy's own numbers are labels, as lists are not: they cannot be hashed.
+    made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
+    if not made:
+        raise InputError("the demonstration is empty")
+    if all(isinstance(one, Path | list | np.ndarray) for one in made):
+        return made
+    return [made]
+
+
+def checked_tasks(tasks: Any) -> tuple[Task, ...]:
+    """Return tasks as a tuple, or raise where there are none, or others than tasks."""
+    if isinstance(tasks, Task):
+        raise InputError("give a list of tasks, [task]")
+    made = tuple(tasks)
+    if not made:
+        raise InputError("the list of tasks is empty; give at least one")
+    for place, task in enumerate(made):
+        if not isinstance(task, Task):
+            raise InputError(f"tasks[{place}] is {task!r}, no Task")
+    return made
