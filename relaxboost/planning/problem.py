@@ -141,7 +141,7 @@ class Problem:
         return max(s * cut.offset - conjugate, 0.0)
 
 
-def _check_sign(graph) -> None:
+def _check_sign(graph: Graph) -> None:
     bad = np.argwhere(graph.arc_features < 0.0)
     if bad.size:
         arc, column = int(bad[0][0]), int(bad[0][1])
