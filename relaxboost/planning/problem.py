@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Evaluation, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
