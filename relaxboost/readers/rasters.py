@@ -46,7 +46,8 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     file). One of three dimensions is several, ``name_0``, ``name_1`` and so on. Which axis counts
     them is told by the layers of two dimensions beside it, if one of (H, W, B) and (B, H, W) has
     their shape, and otherwise is the shorter of the first and the last. Other arrays are in
-    `others`. True and false are 1 and 0.
+    `others`. True and false are 1 and 0. Here only NaN means no data: other marks, such as the
+    class 0 of land cover, stay what they are.
 
     The bands of a GeoTIFF have its descriptions as names, or ``band_1``, ``band_2`` ... where it
     has none. No-data values and masks become NaN. If a band says a scale and an offset, values
