@@ -1,7 +1,8 @@
-"""Maximum-margin planning on graphs: costs learned from demonstrated paths, with a bracket."""
+"""Maximum-margin planning on graphs: costs learned from demonstrated paths, linear or boosted."""
 
 from __future__ import annotations
 
+from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
 from relaxboost.planning.fitting import Fit, FitRecord, fit
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.losses import (
@@ -24,11 +25,13 @@ from relaxboost.planning.tasks import Task
 
 __all__ = [
     "Answer",
+    "BoostedCosts",
     "Cut",
     "Distance",
     "Evaluation",
     "Fit",
     "FitRecord",
+    "FlooredCosts",
     "Gains",
     "Graph",
     "Hamming",
@@ -52,6 +55,7 @@ __all__ = [
     "Strayed",
     "Task",
     "bellman_ford",
+    "boost",
     "check_plan",
     "dijkstra",
     "fit",
