@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from relaxboost.planning.evaluation import (
-    METRICS,
-    Difference,
-    PerTask,
-    Report,
-    compare,
-    evaluate,
-)
+from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
+from relaxboost.planning.evaluation import METRICS, Difference, PerTask, Report, compare, evaluate
 from relaxboost.planning.fitting import Fit, FitRecord, fit
 from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.losses import (
-    Distance,
-    Gains,
-    Hamming,
-    Missed,
-    NoLoss,
-    PathLoss,
-    Strayed,
-)
+from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
 from relaxboost.planning.oracle import Answer, Evaluation, Oracle
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners import bellman_ford, dijkstra, simple
@@ -34,12 +20,14 @@ from relaxboost.planning.tasks import Task
 __all__ = [
     "METRICS",
     "Answer",
+    "BoostedCosts",
     "Cut",
     "Difference",
     "Distance",
     "Evaluation",
     "Fit",
     "FitRecord",
+    "FlooredCosts",
     "Fold",
     "Gains",
     "Graph",
@@ -66,6 +54,7 @@ __all__ = [
     "Strayed",
     "Task",
     "bellman_ford",
+    "boost",
     "check_plan",
     "compare",
     "dijkstra",
