@@ -16,6 +16,7 @@ from relaxboost.planning.problem import Cut, Point, Problem
 from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task
+from relaxboost.planning.traffic import demonstrated, traffic
 
 __all__ = [
     "METRICS",
@@ -57,9 +58,11 @@ __all__ = [
     "boost",
     "check_plan",
     "compare",
+    "demonstrated",
     "dijkstra",
     "evaluate",
     "fit",
     "simple",
     "split",
+    "traffic",
 ]
