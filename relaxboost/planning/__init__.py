@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
+from relaxboost.planning.evaluation import METRICS, Difference, PerTask, Report, compare, evaluate
 from relaxboost.planning.fitting import Fit, FitRecord, fit
+from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.grids import grid
-from relaxboost.planning.losses import (
-    Distance,
-    Gains,
-    Hamming,
-    Missed,
-    NoLoss,
-    PathLoss,
-    Strayed,
-)
+from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
 from relaxboost.planning.networks import from_networkx, to_networkx
 from relaxboost.planning.oracle import Answer, Evaluation, Oracle
 from relaxboost.planning.paths import Path
@@ -36,16 +31,22 @@ from relaxboost.planning.problem import Cut, Point, Problem
 from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task
+from relaxboost.planning.traffic import demonstrated, traffic
 from relaxboost.planning.turns import TurnGraph, turn_angles, turn_pairs, turns
 
 __all__ = [
+    "METRICS",
     "PLANNERS",
     "Answer",
+    "BoostedCosts",
     "Cut",
+    "Difference",
     "Distance",
     "Evaluation",
     "Fit",
     "FitRecord",
+    "FlooredCosts",
+    "Fold",
     "Gains",
     "Graph",
     "Hamming",
@@ -58,6 +59,7 @@ __all__ = [
     "Oracle",
     "Path",
     "PathLoss",
+    "PerTask",
     "Plan",
     "PlanCheck",
     "PlanningLoss",
@@ -65,6 +67,7 @@ __all__ = [
     "Point",
     "Problem",
     "Regulariser",
+    "Report",
     "Ridge",
     "SimplePath",
     "Strayed",
@@ -72,10 +75,14 @@ __all__ = [
     "TurnGraph",
     "astar",
     "bellman_ford",
+    "boost",
     "check_plan",
+    "compare",
     "csgraph",
+    "demonstrated",
     "dijkstra",
     "euclidean",
+    "evaluate",
     "fit",
     "flow",
     "from_networkx",
@@ -84,7 +91,9 @@ __all__ = [
     "shortest_path",
     "shortest_paths",
     "simple",
+    "split",
     "to_networkx",
+    "traffic",
     "turn_angles",
     "turn_pairs",
     "turns",

@@ -52,7 +52,11 @@ class Master:
         a, G = np.array(self.offsets), np.array(self.slopes)
         size, rules = self._domain(w)
         rules.append(cp.max(G @ w + a) + size <= level)
-        cp.Problem(cp.Minimize(cp.sum_squares(w - centre)), rules).solve(solver=cp.CLARABEL)
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(w - centre)), rules)
+        try:
+            problem.solve(solver=cp.CLARABEL)
+        except cp.error.SolverError:  # the level set is thin, and costs of very different size
+            return self.minimise()[0]
         if w.value is None:
             return self.minimise()[0]
         return self.problem.regulariser.project(w.value, self.problem.nonnegative)
