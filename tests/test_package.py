@@ -32,7 +32,7 @@ FLOORS = [
     {"cli"},
     {"__main__", "__init__"},
 ]
-LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy"}
+LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy", "rasterio"}
 
 
 def files():

@@ -23,6 +23,13 @@ SOURCES = {
     "mq2008": "LETOR 4.0, https://www.microsoft.com/en-us/research/project/"
     "letor-learning-rank-information-retrieval/",
     "mslr-web10k": "https://www.microsoft.com/en-us/research/project/mslr/",
+    "movingai": "MovingAI's benchmarks, https://movingai.com/benchmarks/",
+    "tntp": "Transportation Networks for Research, "
+    "https://github.com/bstabler/TransportationNetworks",
+    "borlange": "the recursive-logit code of Mai, "
+    "https://github.com/maitien86/RecursiveLogit.Classical.V2 (folder Input)",
+    "rasters": "wherever its layers come from; public elevation is at https://opentopography.org/ "
+    "and https://earthexplorer.usgs.gov/",
 }
 """Where the public original of each set is."""
 
@@ -69,6 +76,16 @@ def find(folder: Path, name: str, *files: str) -> Path:
     return found
 
 
+def located(path: str | os.PathLike[str], source: str) -> Path:
+    """Return the file `path`, or the one with .gz; or raise with where its original is."""
+    given = Path(path)
+    for place in (given, given.with_name(f"{given.name}.gz")):
+        if place.is_file():
+            return place
+    what = "is a folder; name a file in it" if given.is_dir() else "does not exist; name another"
+    raise InputError(f"{given} {what}, or get it from {SOURCES[source]}")
+
+
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file, gzipped or not, that are not blank, with their numbers.
 
@@ -81,7 +98,11 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rt") if packed else path.open("rt", encoding="utf-8") as file:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if packed
+            else path.open("rt", encoding="utf-8") as file
+        ):
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield number, line.strip()
