@@ -46,7 +46,8 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     file). One of three dimensions is several, ``name_0``, ``name_1`` and so on. Which axis counts
     them is told by the layers of two dimensions beside it, if one of (H, W, B) and (B, H, W) has
     their shape, and otherwise is the shorter of the first and the last. Other arrays are in
-    `others`. True and false are 1 and 0.
+    `others`. True and false are 1 and 0. Here only NaN means no data: other marks, such as the
+    class 0 of land cover, stay what they are.
 
     The bands of a GeoTIFF have its descriptions as names, or ``band_1``, ``band_2`` ... where it
     has none. No-data values and masks become NaN. If a band says a scale and an offset, values
@@ -66,8 +67,8 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     ------
     InputError
         If the file is missing, of another kind or damaged; has no layers, or not those in
-        `names`; two have the same name; the layers wanted differ in shape (naming them); an axis of bands
-        cannot be told; or a value is infinite or complex.
+        `names`; two have the same name; the layers wanted differ in shape (naming them); an axis
+        of bands cannot be told; or a value is infinite or complex.
     MissingDependencyError
         If the file is a GeoTIFF, and rasterio is not installed.
 
@@ -176,13 +177,13 @@ def _check_shapes(path: Path, layers: _NAMED) -> None:
 def _geotiff(path: Path) -> tuple[_NAMED, tuple[tuple[float, ...] | None, str | None]]:
     try:
         import rasterio
-        from rasterio.errors import NotGeoreferencedWarning, RasterioError
+        from rasterio.errors import NotGeoreferencedWarning
     except ImportError:
         raise MissingDependencyError(
             "GeoTIFF needs rasterio; pip install relaxboost[rasters]"
         ) from None
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
             # A picture without a place is a fine grid.
             warnings.simplefilter("ignore", NotGeoreferencedWarning)
             with rasterio.open(path, driver="GTiff") as file:
@@ -196,9 +197,9 @@ def _geotiff(path: Path) -> tuple[_NAMED, tuple[tuple[float, ...] | None, str | 
                 )
                 placed = None if file.transform.is_identity else tuple(file.transform)[:6]
                 crs = file.crs.to_string() if file.crs else None
-    except (RasterioError, OSError, ValueError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except Exception as error:  # a damaged file raises GDAL's errors as well as Python's
         raise InputError(
             f"{path}: cannot be read as a GeoTIFF ({error}); get the file again"
         ) from None
