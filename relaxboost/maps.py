@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
+from relaxboost.planning.layouts import layout
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners import bellman_ford, dijkstra
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 
 Array = NDArray[np.float64]
-
-LARGEST_LAYOUT = 3000
-"""Nodes of the largest network without coordinates that is laid out."""
 
 
 class _Style(NamedTuple):
@@ -33,7 +31,7 @@ class _Style(NamedTuple):
 
 
 _STYLES = {
-    "demonstrated": _Style("demonstrated", "#111111", 3.4, "-", 5.0),
+    "demonstrated": _Style("demonstrated", "#111111", 4.6, "-", 5.0),
     "planned": _Style("planned", "#D55E00", 1.9, "-", 6.0),
     "alternatives": _Style("alternative", "#0072B2", 1.7, (0, (1.2, 1.1)), 4.0),
 }
@@ -300,7 +298,7 @@ class _Drawing:
 
         for kind, some in shown.items():
             style = _STYLES[kind]
-            halo = [patheffects.withStroke(linewidth=style.width + 1.6, foreground="white")]
+            halo = [patheffects.withStroke(linewidth=1.2 * style.width + 0.6, foreground="white")]
             for place, path in enumerate(some):
                 many = f"{style.name}, {len(some)} paths" if len(some) > 1 else style.name
                 axes.plot(
@@ -329,31 +327,6 @@ class _Drawing:
                 x, y = self.xy[at].T
                 look.update(edgecolors="black", zorder=order, clip_on=False)
                 axes.scatter(x, y, marker=marker, label=name, **look)
-
-
-def layout(graph: Graph) -> Array:
-    """Return coordinates for a network without any, shape (nodes, 2), the same every time.
-
-    Nodes that few arcs lie between are put near each other, by networkx.
-
-    Raises
-    ------
-    InputError
-        For more than `LARGEST_LAYOUT` nodes, which would take too long.
-    """
-    import networkx as nx
-
-    if graph.nodes > LARGEST_LAYOUT:
-        raise InputError(
-            f"the graph of {graph.nodes} nodes has no position, and only up to {LARGEST_LAYOUT} "
-            "are laid out; give position=, an array of shape (nodes, 2), when making it"
-        )
-    plain = nx.Graph()
-    plain.add_nodes_from(range(graph.nodes))
-    plain.add_edges_from(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
-    small = graph.nodes <= 300  # the better of the two takes cubic time
-    found = nx.kamada_kawai_layout(plain) if small else nx.spring_layout(plain, seed=0)
-    return np.array([found[node] for node in range(graph.nodes)], dtype=np.float64)
 
 
 def _heat_colours() -> Any:
