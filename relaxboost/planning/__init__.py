@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from relaxboost.planning.evaluation import (
+    METRICS,
+    Difference,
+    PerTask,
+    Report,
+    compare,
+    evaluate,
+)
 from relaxboost.planning.fitting import Fit, FitRecord, fit
+from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.losses import (
     Distance,
@@ -23,12 +32,15 @@ from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task
 
 __all__ = [
+    "METRICS",
     "Answer",
     "Cut",
+    "Difference",
     "Distance",
     "Evaluation",
     "Fit",
     "FitRecord",
+    "Fold",
     "Gains",
     "Graph",
     "Hamming",
@@ -41,6 +53,7 @@ __all__ = [
     "Oracle",
     "Path",
     "PathLoss",
+    "PerTask",
     "Plan",
     "PlanCheck",
     "PlanningLoss",
@@ -48,12 +61,16 @@ __all__ = [
     "Point",
     "Problem",
     "Regulariser",
+    "Report",
     "Ridge",
     "Strayed",
     "Task",
     "bellman_ford",
     "check_plan",
+    "compare",
     "dijkstra",
+    "evaluate",
     "fit",
     "simple",
+    "split",
 ]

@@ -1,0 +1,380 @@
+"""How well costs reproduce demonstrations: plans against what experts did, task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.compiled import thread_pool
+from relaxboost.errors import InputError
+from relaxboost.parameters import count
+from relaxboost.planning.folds import group_numbers
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.kernels import search, trace
+from relaxboost.planning.oracle import NEGATIVE, Oracle
+from relaxboost.planning.paths import Path
+from relaxboost.planning.planners.bellman_ford import bellman_ford
+from relaxboost.planning.planners.common import arc_costs, no_path
+from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost.planning.planners.simple import simple
+from relaxboost.planning.plans import NegativeCycle
+from relaxboost.planning.tasks import Task, checked_tasks
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class PerTask(NamedTuple):
+    """Numbers of each task, arrays of shape (T,).
+
+    Where a task has several demonstrations, `exact` and `optimal` ask whether one of them is met,
+    and the others are means over them.
+    """
+
+    exact: Array
+    """1 where the plan is a demonstration, arc by arc."""
+    optimal: Array
+    """1 where a demonstration costs no more than the plan, up to rounding."""
+    shared_arcs: Array
+    """Arcs that plan and demonstration both take; one taken twice by both counts twice."""
+    shown_arcs: Array
+    """Arcs of the demonstration."""
+    planned_arcs: Array
+    """Arcs of the plan."""
+    shared_nodes: Array
+    """Nodes but the target that both visit."""
+    shown_nodes: Array
+    """Nodes but the target that the demonstration visits."""
+    shown_cost: Array
+    """Of the demonstration."""
+    planned_cost: Array
+    """Of the plan."""
+    margin: Array
+    """The margin loss R_i >= 0 of the task, with its own `PathLoss`."""
+
+
+_RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
+    "exact_match": lambda r: (r.exact, np.ones_like(r.exact)),
+    "optimal_match": lambda r: (r.optimal, np.ones_like(r.exact)),
+    "arc_recall": lambda r: (r.shared_arcs, r.shown_arcs),
+    "arc_precision": lambda r: (r.shared_arcs, r.planned_arcs),
+    "arc_f1": lambda r: (2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
+    "mean_arc_recall": lambda r: _mean(r.shared_arcs, r.shown_arcs),
+    "mean_arc_precision": lambda r: _mean(r.shared_arcs, r.planned_arcs),
+    "mean_arc_f1": lambda r: _mean(2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
+    "node_recall": lambda r: (r.shared_nodes, r.shown_nodes),
+    "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
+    "regret": lambda r: (r.shown_cost - r.planned_cost, np.ones_like(r.exact)),
+    "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
+}
+"""Each a sum over tasks divided by another."""
+
+METRICS = tuple(_RATIOS)
+
+
+def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
+    return numerator / denominator, np.ones_like(numerator)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What costs make of tasks.
+
+    Attributes
+    ----------
+    tasks : tuple of Task
+    plans : tuple of Path
+        The path planned for each task, without loss augmentation.
+    each : PerTask
+        The numbers of each task.
+    """
+
+    tasks: tuple[Task, ...] = field(repr=False)
+    plans: tuple[Path, ...] = field(repr=False)
+    each: PerTask = field(repr=False)
+
+    def metric(self, name: str) -> float:
+        """Return one of `METRICS`; nan for 0/0, as a cost ratio where all costs are 0.
+
+        Of tasks, which all count alike whatever their weights: ``exact_match``, the share of
+        plans that are a demonstration; ``optimal_match``, the share of demonstrations that are
+        shortest, so that ties count as met; ``arc_recall``, ``arc_precision`` and ``arc_f1`` over
+        the arcs of all tasks together, and with ``mean_`` their averages over tasks;
+        ``node_recall`` over nodes of all tasks together, but for targets, which every plan
+        visits; ``cost_ratio``, what demonstrations cost over what plans cost, >= 1; ``regret``,
+        the mean difference of the two, >= 0; ``margin_loss``, the mean of R_i.
+        """
+        numerator, denominator = _ratio(name, self.each)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(numerator.sum() / denominator.sum())
+
+    def metrics(self) -> dict[str, float]:
+        """Return all of `METRICS` by name."""
+        return {name: self.metric(name) for name in METRICS}
+
+    @property
+    def exact_match(self) -> float:
+        """The share of plans that are a demonstration."""
+        return self.metric("exact_match")
+
+    @property
+    def node_recall(self) -> float:
+        """The share of nodes of demonstrations that plans visit, but for targets."""
+        return self.metric("node_recall")
+
+    @classmethod
+    def joined(cls, reports: Sequence[Report]) -> Report:
+        """Return one report on the tasks of several, as of the folds of a `split`."""
+        if not reports:
+            raise InputError("the list of reports is empty; give at least one")
+        columns = zip(*(report.each for report in reports), strict=True)
+        return cls(
+            tuple(task for report in reports for task in report.tasks),
+            tuple(plan for report in reports for plan in report.plans),
+            PerTask(*(np.concatenate(column) for column in columns)),
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.tasks)} tasks"]
+        lines += [f"{name.replace('_', ' '):<20}{x:.4f}" for name, x in self.metrics().items()]
+        return "\n".join(lines)
+
+
+def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Report:
+    """Plan for tasks at given costs, and compare the plans with the demonstrations.
+
+    A plan is what Dijkstra's algorithm finds from the source of a task to its target; it does not
+    know the demonstration and does not depend on the other tasks. Among paths that cost the same
+    it is the one that was reached first, which depends on the order of the arcs: `exact_match`
+    therefore counts a tie as met or not as it falls, and `optimal_match` as met. Constant costs
+    have many ties and learned ones few.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    costs : Fit, model, array, list or dict of arrays, or callable
+        A `Fit`, or anything else with a method ``costs(graph)`` that returns arc costs, shape
+        (E,); such a function itself; for tasks on one graph their array; for tasks on several a
+        list of arrays, in the order in which tasks first name the graphs, or a dict from graphs.
+    negative : {"exact", "simple", "relaxed"}
+        What to do where costs are negative, as for `Oracle`. Plans themselves are never relaxed:
+        with ``"relaxed"`` only the margin loss is a bound from above.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError
+        For costs of another shape, or that are not finite, with the arc.
+    NegativeCycle
+        For costs that are negative around a cycle, unless negative="simple".
+    """
+    if negative not in NEGATIVE:
+        raise InputError(f"negative must be one of {', '.join(NEGATIVE)}, got {negative!r}")
+    made = checked_tasks(tasks)
+    oracle = Oracle(made, negative)
+    known = _costs_by_graph(oracle.graphs, costs)
+    ordered = {graph: known[graph][graph.forward.arcs] for graph in oracle.graphs}
+    pool, threads = thread_pool()
+
+    def work(chunk: list[Task]) -> list[Path]:
+        return [_plan(task, known[task.graph], ordered[task.graph], negative) for task in chunk]
+
+    step = min(4 * threads, len(made))
+    parts = list(pool.map(work, [list(made[k::step]) for k in range(step)]))
+    plans = tuple(parts[i % step][i // step] for i in range(len(made)))
+    margin = np.zeros(len(made))
+    share = np.array([1.0 / len(made[row.task].demonstrations) for row in oracle.rows])
+    values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).answers]
+    np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
+    rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
+    return Report(made, plans, PerTask(*np.array(rows).T.copy(), margin))
+
+
+class Difference(NamedTuple):
+    """A metric of two reports."""
+
+    first: float
+    second: float
+    difference: float
+    """second − first."""
+    low: float
+    """Between this and `high` lie 95 of 100 differences of resampled tasks."""
+    high: float
+
+
+def compare(
+    first: Report,
+    second: Report,
+    seed: int = 0,
+    draws: int = 10_000,
+    *,
+    metrics: Sequence[str] = METRICS,
+    by: Any = None,
+) -> dict[str, Difference]:
+    """Return by how much a second report differs from a first, with bootstrap intervals.
+
+    Tasks are drawn with replacement, the same ones for both reports, and every metric is computed
+    anew on them, the pooled ones with numerator and denominator. The interval is from the 2.5th
+    to the 97.5th percentile of the differences. It says how much tasks vary, not how much another
+    training set would change the costs.
+
+    Parameters
+    ----------
+    first, second : Report
+        On the same tasks in the same order; their graphs may have different features.
+    seed : int
+    draws : int
+        >= 100.
+    metrics : sequence of str
+        Of `METRICS`.
+    by
+        As for `split`: groups of tasks that are drawn together, since they resemble each other;
+        by default every task for itself.
+
+    Returns
+    -------
+    dict
+        A `Difference` for each metric.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An introduction to the bootstrap, Ch. 13.
+    """
+    _check_same(first, second)
+    if count("draws", draws) < 100:
+        raise InputError(f"draws must be at least 100 for percentiles, got {draws}")
+    group = np.unique(np.array(group_numbers(first.tasks, by)), return_inverse=True)[1]
+    size = int(group.max()) + 1
+    sums = np.zeros((size, 4 * len(metrics)))
+    for j, name in enumerate(metrics):
+        columns = [*_ratio(name, first.each), *_ratio(name, second.each)]
+        np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
+    rng = np.random.default_rng(seed)
+    drawn = _resampled(sums, rng, draws).reshape(draws, len(metrics), 4)
+    found = {}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
+    for j, name in enumerate(metrics):
+        a, b = first.metric(name), second.metric(name)
+        low, high = np.percentile(differences[:, j], [2.5, 97.5])
+        found[name] = Difference(a, b, b - a, float(low), float(high))
+    return found
+
+
+def _ratio(name: str, each: PerTask) -> tuple[Array, Array]:
+    if name not in _RATIOS:
+        raise InputError(f"no metric {name!r}; there are {', '.join(METRICS)}")
+    return _RATIOS[name](each)
+
+
+def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
+    """Return the sums over rows drawn with replacement, as many as there are, for each draw."""
+    n, parts, left = sums.shape[0], [], draws
+    while left > 0:
+        some = min(left, max(1, 2_000_000 // n))
+        rows = rng.integers(0, n, (some, n)) + n * np.arange(some)[:, None]
+        times = np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
+        parts.append(times.astype(np.float64) @ sums)
+        left -= some
+    return np.concatenate(parts)
+
+
+def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
+    """Return checked arc costs of each graph."""
+    if callable(getattr(costs, "costs", None)) and not isinstance(costs, Graph):
+        found = [costs.costs(graph) for graph in graphs]
+    elif callable(costs):
+        found = [costs(graph) for graph in graphs]
+    elif isinstance(costs, Mapping):
+        missing = [graph for graph in graphs if graph not in costs]
+        if missing:
+            raise InputError(f"costs have no entry for {missing[0]!r}; give one for each graph")
+        found = [costs[graph] for graph in graphs]
+    elif len(graphs) == 1 and np.ndim(costs) == 1:
+        found = [costs]
+    else:
+        found = list(costs) if isinstance(costs, Sequence | np.ndarray) else []
+        if len(found) != len(graphs):
+            raise InputError(
+                f"the tasks have {len(graphs)} graphs; give a list of as many arrays of arc costs, "
+                "or something with a method costs(graph)"
+            )
+    return {graph: arc_costs(graph, c) for graph, c in zip(graphs, found, strict=True)}
+
+
+def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
+    graph = task.graph
+    if costs.min() < 0.0:
+        ends = (graph.label(task.source), graph.label(task.target))
+        try:
+            return bellman_ford(graph, costs, *ends).path
+        except NegativeCycle as error:
+            if negative != "simple":
+                raise NegativeCycle(error.cycle, costs, f"task {task.name}: ") from None
+            return Path(graph, simple(graph, costs, *ends).arcs)
+    start, far, arcs = graph.forward
+    distance, via, _ = search(start, far, ordered, task.source, task.target, NOTHING)
+    if np.isinf(distance[task.target]):  # a demonstration is a path, so this cannot be
+        raise no_path(graph, task.source, task.target)
+    return Path(graph, trace(via, arcs, graph.tail, task.source, task.target))
+
+
+def _numbers(task: Task, plan: Path, costs: Array) -> Array:
+    """Return all columns of `PerTask` but the margin."""
+    cost, own = plan.cost(costs), len(plan)
+    size = float(np.abs(costs[plan.arcs]).sum())
+    nodes = plan.numbers[:-1]
+    rows = []
+    for shown in task.demonstrations:
+        there = shown.cost(costs)
+        least = cost + 1e-12 * (size + float(np.abs(costs[shown.arcs]).sum()))
+        arcs, visited = _shared(plan.arcs, shown.arcs), _shared(nodes, shown.numbers[:-1])
+        met = (np.array_equal(shown.arcs, plan.arcs), there <= least)
+        # A plan is no longer than a demonstration but by rounding; then both cost the same.
+        rows.append((*met, arcs, len(shown), own, visited, len(shown), max(there, cost), cost))
+    made = np.array(rows, dtype=np.float64)
+    found: Array = made.mean(axis=0)
+    found[:2] = made[:, :2].max(axis=0)
+    return found
+
+
+def _shared(first: Whole, second: Whole) -> float:
+    """Return how many entries two lists share, with repetitions."""
+    both = np.intersect1d(first, second)
+    if first.size == np.unique(first).size or second.size == np.unique(second).size:
+        return float(both.size)
+    return float(sum(min((first == x).sum(), (second == x).sum()) for x in both))
+
+
+def _check_same(first: Report, second: Report) -> None:
+    """Raise unless two reports are on the same tasks."""
+    if len(first.tasks) != len(second.tasks):
+        raise InputError(
+            f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "
+            "the same tasks in the same order"
+        )
+    alike: dict[tuple[Graph, Graph], bool] = {}
+    for place, (a, b) in enumerate(zip(first.tasks, second.tasks, strict=True)):
+        if a is b:
+            continue
+        graphs = (a.graph, b.graph)
+        if graphs not in alike:
+            ends = ((g.tail, g.head) for g in graphs)
+            alike[graphs] = all(np.array_equal(x, y) for x, y in zip(*ends, strict=True))
+        shown = [[p.arcs.tolist() for p in task.demonstrations] for task in (a, b)]
+        if (
+            not alike[graphs]
+            or (a.source, a.target) != (b.source, b.target)
+            or shown[0] != shown[1]
+        ):
+            raise InputError(
+                f"task {place} is {a.name} in the first report and {b.name} in the second, or was "
+                "demonstrated otherwise; compare needs the same tasks in the same order"
+            )
