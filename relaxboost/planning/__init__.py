@@ -22,6 +22,7 @@ from relaxboost.planning.losses import (
     PathLoss,
     Strayed,
 )
+from relaxboost.planning.models import LinearModel, load_model, save_model
 from relaxboost.planning.oracle import Answer, Evaluation, Oracle
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners import bellman_ford, dijkstra, simple
@@ -46,6 +47,7 @@ __all__ = [
     "Hamming",
     "L1Radius",
     "Lasso",
+    "LinearModel",
     "Missed",
     "NegativeCycle",
     "NoLoss",
@@ -71,6 +73,8 @@ __all__ = [
     "dijkstra",
     "evaluate",
     "fit",
+    "load_model",
+    "save_model",
     "simple",
     "split",
 ]
