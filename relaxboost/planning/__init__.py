@@ -1,7 +1,8 @@
-"""Maximum-margin planning on graphs: costs learned from demonstrated paths, with a bracket."""
+"""Maximum-margin planning on graphs: costs learned from demonstrated paths, linear or boosted."""
 
 from __future__ import annotations
 
+from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
 from relaxboost.planning.evaluation import (
     METRICS,
     Difference,
@@ -35,12 +36,14 @@ from relaxboost.planning.tasks import Task
 __all__ = [
     "METRICS",
     "Answer",
+    "BoostedCosts",
     "Cut",
     "Difference",
     "Distance",
     "Evaluation",
     "Fit",
     "FitRecord",
+    "FlooredCosts",
     "Fold",
     "Gains",
     "Graph",
@@ -68,6 +71,7 @@ __all__ = [
     "Strayed",
     "Task",
     "bellman_ford",
+    "boost",
     "check_plan",
     "compare",
     "dijkstra",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,12 @@ from relaxboost.errors import InputError
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
 from relaxboost.parameters import positive
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import NEGATIVE, Evaluation, Oracle
 from relaxboost.planning.tasks import Task
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 LINKS = ("additive", "exponential")
 
@@ -28,21 +30,27 @@ class PlanningLoss(Loss):
 
     R[C] = Σ weight R_i(B C)^power + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
     Targets are tasks, and rows of X the features of the sites of their graphs, one graph after the
-    other in the order in which the tasks first name them.
+    other in the order in which the tasks first name them; `PlanningRisk.features` has them.
+    `planning.boost` does all of this.
 
     Parameters
     ----------
     link : {"additive", "exponential"}
         C = base + F, or C = base · exp(F). The exponential one is positive whatever F is, and is
         not convex in F; the gradient handed to the weak learner is that of R at C, as in LEARCH.
-    base : float
-        The cost per site at F = 0, > 0.
+    base : float or callable
+        The cost per site at F = 0: a number > 0, or a function that gives the costs of a graph's
+        sites, shape (S,), so that costs can be had on other graphs too. They are finite, and > 0
+        for the exponential link.
     negative : {"relaxed", "exact", "simple"}
         See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
         loss-augmented cost is negative.
     power : {1, 2}
     strength : float
         >= 0, additive only; makes R strongly convex.
+    shared : bool
+        Whether sites with the same features share an entry of F, as every function of features
+        has it: rows of X are then the different ones only, and weak learners have less to do.
 
     References
     ----------
@@ -51,10 +59,11 @@ class PlanningLoss(Loss):
     """
 
     link: str = "additive"
-    base: float = 1.0
+    base: float | Callable[[Graph], Array] = 1.0
     negative: str = "relaxed"
     power: int = 1
     strength: float = 0.0
+    shared: bool = False
 
     task = "planning"
 
@@ -63,11 +72,37 @@ class PlanningLoss(Loss):
             raise InputError(f"link must be one of {', '.join(LINKS)}, got {self.link!r}")
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
-        positive("base", self.base)
+        if not callable(self.base):
+            positive("base", self.base)
         if self.strength:
             positive("strength", self.strength)
             if self.link == "exponential":
                 raise InputError("strength belongs to the additive link")
+
+    def start(self, graph: Graph) -> Array:
+        """Return the costs of a graph's sites at F = 0, shape (S,)."""
+        if not callable(self.base):
+            return np.full(graph.size, float(self.base))
+        made = np.array(self.base(graph), dtype=np.float64)
+        if made.shape != (graph.size,) or not np.isfinite(made).all():
+            raise InputError(
+                f"base must give {graph.size} finite costs for {graph}, one a site, got an array "
+                f"of shape {made.shape}"
+            )
+        if self.link == "exponential" and not (made > 0.0).all():
+            site = int(made.argmin())
+            raise InputError(
+                f"base must give costs > 0 for the exponential link, and site {site} of {graph} "
+                f"has {made[site]:g}; raise it, or take a number"
+            )
+        return made
+
+    def linked(self, start: Array, F: Array) -> Array:
+        """Return C from the costs at F = 0 and F, both of shape (S,)."""
+        if self.link == "exponential":
+            made: Array = start * np.exp(F)
+            return made
+        return start + F
 
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None
@@ -78,9 +113,9 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            Of the sites, > 0: the measure of the inner product that weak learners project in, by
-            default uniform. It changes the geometry of the descent, not the loss; tasks have
-            weights of their own.
+            Of the sites, > 0, also where these share entries of F: the measure of the inner
+            product that weak learners project in, by default uniform. It changes the geometry of
+            the descent, not the loss; tasks have weights of their own.
         groups, classes
             Not for planning.
         """
@@ -102,23 +137,42 @@ class PlanningRisk(Risk):
         self.loss = loss
         self.oracle = Oracle(tasks, loss.negative, loss.power)
         self.strong_convexity = float(loss.strength)
-        sizes = [graph.size for graph in self.oracle.graphs]
-        self._ends = np.cumsum([0, *sizes])
-        self.measure = Empirical(int(self._ends[-1]), weights)
-        if not (self.measure.p > 0.0).all():
+        graphs = self.oracle.graphs
+        _same_names(graphs)
+        self._ends = np.cumsum([0, *(graph.size for graph in graphs)])
+        self._first = np.cumsum([0, *(graph.arcs for graph in graphs)])
+        self._start = np.concatenate([loss.start(graph) for graph in graphs])
+        self._entry: Whole | None = None
+        sites = Empirical(int(self._ends[-1]), weights)
+        if not (sites.p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
+        self.measure = sites
+        if loss.shared:
+            self._entry, self._rows = _different(self._features())
+            p = _sums(self._entry, sites.p, self._rows.size)
+            self.measure = Empirical(self._rows.size, p)
+        # What demonstrations add to the gradient is the same each time but for the rate.
+        rows = self.oracle.rows
+        self._shown = np.concatenate([self._first[row.graph] + row.path.arcs for row in rows])
+        self._of = np.repeat(np.arange(len(rows)), [len(row.path) for row in rows])
+
+    def _features(self) -> Array:
+        return np.concatenate([graph.features for graph in self.oracle.graphs])
+
+    @property
+    def sites(self) -> int:
+        """How many there are on all graphs; entries of F are fewer where they are shared."""
+        return int(self._ends[-1])
 
     @property
     def features(self) -> Array:
-        """The rows of X that belong to these tasks."""
-        return np.concatenate([graph.features for graph in self.oracle.graphs])
+        """The rows of X that belong to these tasks, one for each entry of F."""
+        found = self._features()
+        return found if self._entry is None else found[self._rows]
 
     def site_costs(self, F: Array) -> Array:
-        """Return C."""
-        if self.loss.link == "exponential":
-            made: Array = self.loss.base * np.exp(F)
-            return made
-        return self.loss.base + F
+        """Return C, shape (S,), for the sites of one graph after the other."""
+        return self.loss.linked(self._start, F if self._entry is None else F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
         """Return the arc costs of each graph."""
@@ -136,28 +190,56 @@ class PlanningRisk(Risk):
             gradient += self.loss.strength * F
         return value, gradient
 
+    def value(self, F: Array) -> float:
+        """Return R."""
+        value = self.oracle.evaluate(self.arc_costs(F)).value
+        if self.loss.strength:
+            value += 0.5 * self.loss.strength * self.measure.inner(F, F)
+        return value
+
     def inexact(self, F: Array) -> int:
         """Return how many demonstrations were planned for in relaxed form at F."""
         found = self.oracle.evaluate(self.arc_costs(F))
         return sum(not answer.exact for answer in found.answers)
 
+    def visits(self, F: Array) -> tuple[Array, Array]:
+        """Return how often demonstrations, and the plans at F, visit each site.
+
+        Two arrays of shape (S,), weighted as the demonstrations are; of a site shared by several
+        arcs (B of `Graph`) each counts as much as it puts on the site.
+        """
+        found = self.oracle.evaluate(self.arc_costs(F))
+        rates = self.oracle.weights
+        return self._gathered(self._demonstrated(rates)), self._gathered(self._taken(found, rates))
+
+    def _demonstrated(self, rates: Array) -> Array:
+        """Return Σ rate m_i over arcs of all graphs."""
+        total = int(self._first[-1])
+        return _sums(self._shown, rates[self._of], total)
+
+    def _taken(self, found: Evaluation, rates: Array) -> Array:
+        """Return Σ rate p_i over arcs of all graphs."""
+        pairs = list(zip(self.oracle.rows, found.answers, strict=True))
+        arcs = np.concatenate([self._first[row.graph] + answer.taken for row, answer in pairs])
+        each = np.repeat(rates, [answer.taken.size for _, answer in pairs])
+        return _sums(arcs, each, int(self._first[-1]))
+
+    def _gathered(self, flow: Array) -> Array:
+        parts = zip(self.oracle.graphs, self._first, self._first[1:], strict=False)
+        return np.concatenate([graph.gathered(flow[a:b]) for graph, a, b in parts])
+
     def _gradient(self, found: Evaluation) -> Array:
-        """Return Σ weight · power · R_i^(power−1) Bᵀ(m_i − p_i), shape (S,)."""
-        parts = []
-        for place, graph in enumerate(self.oracle.graphs):
-            arcs, by = [], []
-            for row, answer in zip(self.oracle.rows, found.answers, strict=True):
-                if row.graph == place:
-                    rate = row.weight * (2.0 * answer.value if self.loss.power == 2 else 1.0)
-                    arcs += [row.path.arcs, answer.taken]
-                    by += [np.full(len(row.path), rate), np.full(answer.taken.size, -rate)]
-            flow = np.zeros(graph.arcs)
-            np.add.at(flow, np.concatenate(arcs), np.concatenate(by))
-            parts.append(graph.gathered(flow))
-        return np.concatenate(parts)
+        """Return Σ weight · power · R_i^(power−1) Bᵀ(m_i − p_i), one an entry of F."""
+        rates = self.oracle.weights
+        if self.loss.power == 2:
+            rates = 2.0 * rates * np.array([answer.value for answer in found.answers])
+        each = self._gathered(self._demonstrated(rates) - self._taken(found, rates))
+        if self._entry is None:
+            return each
+        return _sums(self._entry, each, self.measure.size)
 
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (S,); for small problems.
+        """Return R as a convex cvxpy expression of F; for small problems.
 
         A support function of the flows from source to target for every demonstration.
         """
@@ -165,11 +247,11 @@ class PlanningRisk(Risk):
 
         if self.loss.link == "exponential":
             raise InputError("the exponential link is not convex in F, so there is no expression")
+        all_costs = self._start + (F if self._entry is None else F[self._entry])
         terms = []
         for row in self.oracle.rows:
             graph = self.oracle.graphs[row.graph]
-            first, last = self._ends[row.graph], self._ends[row.graph + 1]
-            C = self.loss.base + F[first:last]
+            C = all_costs[self._ends[row.graph] : self._ends[row.graph + 1]]
             c = C if graph.sites is None else graph.sites @ C
             margin = c @ path_counts(row.path.arcs, graph.arcs) + row.gains.constant
             gained = row.gains.dense(graph.arcs) - c
@@ -187,13 +269,17 @@ class PlanningRisk(Risk):
         """Return max over flows of <gained, flow>; relaxed plans also take free arcs."""
         import cvxpy as cp
 
-        flow = cp.Variable(graph.arcs)
+        E = graph.arcs
         balance = np.zeros(graph.nodes)
         balance[row.source], balance[row.target] = 1.0, -1.0
-        unit = cp.suppfunc(flow, [flow >= 0.0, incidence(graph) @ flow == balance])
-        if self.loss.negative == "relaxed":
-            return unit(cp.minimum(gained, 0.0)) + cp.sum(cp.pos(gained))
-        return unit(gained)
+        if self.loss.negative != "relaxed":
+            flow = cp.Variable(E)
+            return cp.suppfunc(flow, [flow >= 0.0, incidence(graph) @ flow == balance])(gained)
+        # What is taken lies between the flow and 1; written so, cvxpy sees that it is convex.
+        both = cp.Variable(2 * E)
+        taken, flow = both[:E], both[E:]
+        rules = [flow >= 0.0, incidence(graph) @ flow == balance, flow <= taken, taken <= 1.0]
+        return cp.suppfunc(both, rules)(cp.hstack([gained, np.zeros(E)]))
 
     def conjugate(self, Z: Array) -> float:
         """Not known in closed form."""
@@ -215,3 +301,28 @@ def incidence(graph: Any) -> Any:
     return csr_array(
         (np.concatenate([ones, -ones]), (rows, columns)), shape=(graph.nodes, graph.arcs)
     )
+
+
+def _sums(places: Whole, values: Array, size: int) -> Array:
+    """Return the sum of the values at each of `size` places."""
+    # numpy's stubs have whole numbers here, with weights or without.
+    return np.bincount(places, weights=values, minlength=size).astype(np.float64, copy=False)
+
+
+def _different(X: Array) -> tuple[Whole, Whole]:
+    """Return for each row of X which of the different rows it is, and where each of these is."""
+    X = X + 0.0  # -0 and 0 are the same feature
+    order = np.lexsort(X.T[::-1])
+    new = np.append(True, (X[order[1:]] != X[order[:-1]]).any(axis=1))
+    entry = np.empty(len(X), dtype=np.int64)
+    entry[order] = np.cumsum(new) - 1
+    return entry, order[new]
+
+
+def _same_names(graphs: Sequence[Graph]) -> None:
+    for graph in graphs[1:]:
+        if graph.names != graphs[0].names:
+            raise InputError(
+                f"tasks have graphs with features {', '.join(graphs[0].names)} and "
+                f"{', '.join(graph.names)}; learn from graphs with the same features"
+            )
