@@ -96,8 +96,8 @@ def _from_map(path: Path, neighbours: int) -> Source:
     around[1, 1] = 0.0
     blocked = convolve((~grid.passable).astype(float), around, mode="constant", cval=1.0) / 8.0
     swamp = np.isin(grid.terrain, ["S", "s"]).astype(float)
-    layers = {STEP: np.ones(grid.passable.shape), SWAMP: swamp, WALL: blocked}
-    graph = planning.grid(layers, grid.passable, neighbours=neighbours)
+    layers, names = [np.ones(swamp.shape), swamp, blocked], (STEP, SWAMP, WALL)
+    graph = planning.grid(layers, grid.passable, names=names, neighbours=neighbours)
     return Source(graph, path.name, grid, cells=True)
 
 
@@ -115,7 +115,7 @@ def _from_layers(path: Path, passable: str | None, neighbours: int) -> Source:
     layers.setdefault(STEP, np.ones(free.shape))
     if not free.any():
         raise InputError(f"{path} has no passable cell; a cell is passable where no layer is NaN")
-    graph = planning.grid(layers, free, neighbours=neighbours)
+    graph = planning.grid(list(layers.values()), free, names=list(layers), neighbours=neighbours)
     return Source(graph, path.name, cells=True)
 
 
