@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -121,15 +122,12 @@ def fit(**given: Any) -> None:
     negative = given["negative"]
     if negative is None:
         negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
-    problem = planning.Problem(
-        tasks,
-        regulariser,
-        nonnegative=not given["free_signs"],
-        negative=negative,
-        power=given["power"],
-    )
+    signs = {"nonnegative": not given["free_signs"]}
     limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
-    with closing("learning", given["tol"]) as watch:
+    with _spoken(), closing("learning", given["tol"]) as watch:
+        problem = planning.Problem(
+            tasks, regulariser, negative=negative, power=given["power"], **signs
+        )
         found = planning.fit(problem, callback=watch, **limits)
     if given["out"] is not None:
         planning.save_model(found, given["out"])
@@ -238,6 +236,24 @@ def show(model: Path | None, name: str | None, out: Path, **given: Any) -> None:
     title = f"{source.name}: {ends[0]} to {ends[1]}"
     plots.save(maps.paths(where, planned=planned, costs=shown, title=title), out)
     click.echo(f"picture:    {out}")
+
+
+_OPTIONS = {
+    "give nonnegative=False": "give --free-signs",
+    '(planner="simple"; negative="simple" in a loss)': "(--negative simple, or relaxed)",
+}
+
+
+@contextmanager
+def _spoken() -> Iterator[None]:
+    """Name the options of the command in errors where the library names its own."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for ours, theirs in _OPTIONS.items():
+            text = text.replace(ours, theirs)
+        raise InputError(text) from None
 
 
 def _source(given: dict[str, Any]) -> inputs.Source:
