@@ -14,6 +14,7 @@ from relaxboost.planning.evaluation import (
 from relaxboost.planning.fitting import Fit, FitRecord, fit
 from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
+from relaxboost.planning.grids import grid
 from relaxboost.planning.losses import (
     Distance,
     Gains,
@@ -24,17 +25,33 @@ from relaxboost.planning.losses import (
     Strayed,
 )
 from relaxboost.planning.models import LinearModel, load_model, save_model
+from relaxboost.planning.networks import from_networkx, to_networkx
 from relaxboost.planning.oracle import Answer, Evaluation, Oracle
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners import bellman_ford, dijkstra, simple
+from relaxboost.planning.planners import (
+    PLANNERS,
+    SimplePath,
+    astar,
+    bellman_ford,
+    csgraph,
+    dijkstra,
+    euclidean,
+    flow,
+    octile,
+    shortest_path,
+    shortest_paths,
+    simple,
+)
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, PlanCheck, check_plan
 from relaxboost.planning.problem import Cut, Point, Problem
 from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task
+from relaxboost.planning.turns import TurnGraph, turn_angles, turn_pairs, turns
 
 __all__ = [
     "METRICS",
+    "PLANNERS",
     "Answer",
     "BoostedCosts",
     "Cut",
@@ -68,17 +85,32 @@ __all__ = [
     "Regulariser",
     "Report",
     "Ridge",
+    "SimplePath",
     "Strayed",
     "Task",
+    "TurnGraph",
+    "astar",
     "bellman_ford",
     "boost",
     "check_plan",
     "compare",
+    "csgraph",
     "dijkstra",
+    "euclidean",
     "evaluate",
     "fit",
+    "flow",
+    "from_networkx",
+    "grid",
     "load_model",
+    "octile",
     "save_model",
+    "shortest_path",
+    "shortest_paths",
     "simple",
     "split",
+    "to_networkx",
+    "turn_angles",
+    "turn_pairs",
+    "turns",
 ]
