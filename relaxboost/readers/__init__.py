@@ -2,6 +2,7 @@
 
 from relaxboost.readers.borlange import Routes, left_turns, link_constants, read_routes, u_turns
 from relaxboost.readers.labelled import LABELLED, Labelled, read_labelled
+from relaxboost.readers.links import link_graph, link_tasks
 from relaxboost.readers.movingai import GridMap, Scenario, read_map, read_scenarios
 from relaxboost.readers.places import ENVIRONMENT, SOURCES, data_folder
 from relaxboost.readers.ranked import RANKED, Ranked, concatenated, read_fold, read_ranked
@@ -24,6 +25,8 @@ __all__ = [
     "data_folder",
     "left_turns",
     "link_constants",
+    "link_graph",
+    "link_tasks",
     "read_demand",
     "read_fold",
     "read_labelled",

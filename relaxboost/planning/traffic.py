@@ -1,0 +1,93 @@
+"""How busy a network is: arcs on the shortest paths of random trips, and on demonstrated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.compiled import njit, thread_pool
+from relaxboost.errors import InputError
+from relaxboost.parameters import count
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.kernels import search
+from relaxboost.planning.planners.common import arc_costs, non_negative
+from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost.planning.tasks import Task
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) -> Array:
+    """Return how many random trips would take each arc, shape (E,), were all on shortest paths.
+
+    An estimate of betweenness that tells main roads from side streets, where data do not, by
+    the network alone. Ends are drawn from all nodes alike; 20 trips share a source. Trips without
+    a path count nothing.
+
+    Parameters
+    ----------
+    graph : Graph
+    costs : array of shape (E,)
+        >= 0.
+    trips : int
+        How many to draw, rounded up to a multiple of 20.
+    seed : int
+
+    References
+    ----------
+    Brandes & Pich (2007), Centrality estimation in large networks.
+    """
+    c = arc_costs(graph, costs)
+    non_negative(graph, c, "traffic")
+    rng = np.random.default_rng(seed)
+    sources = -(-count("trips", trips) // 20)
+    ends = rng.integers(0, graph.nodes, (sources, 21))
+    start, far, arcs = graph.forward
+    ordered = c[arcs]
+
+    def work(row: Whole) -> Array:
+        via = search(start, far, ordered, int(row[0]), -1, NOTHING)[1]
+        made: Array = _walked(via, arcs, graph.tail, int(row[0]), row[1:], graph.arcs)
+        return made
+
+    return np.asarray(sum(thread_pool()[0].map(work, list(ends)), np.zeros(graph.arcs)))
+
+
+def demonstrated(graph: Graph, tasks: Iterable[Task]) -> Array:
+    """Return how often tasks' demonstrations take each arc, shape (E,).
+
+    Several demonstrations of a task count as one. Features that are made of this must not count
+    trips that costs are tested on, nor, in training, the trip itself: split the training tasks
+    into folds, and give each a graph with the counts of the other folds.
+
+    Parameters
+    ----------
+    graph : Graph
+        Or another with the same arcs than the one that the tasks are on.
+    tasks : iterable of Task
+    """
+    made = np.zeros(graph.arcs)
+    for task in tasks:
+        if task.graph.arcs != graph.arcs:
+            raise InputError(
+                f"task {task.name} is on a graph of {task.graph.arcs} arcs, and this one has "
+                f"{graph.arcs}; give tasks on graphs with the same arcs"
+            )
+        for path in task.demonstrations:
+            np.add.at(made, path.arcs, 1.0 / len(task.demonstrations))
+    return made
+
+
+@njit(nogil=True)
+def _walked(via: Whole, arcs: Whole, tail: Whole, source: int, targets: Whole, count: int) -> Array:
+    """Return how many of the paths from a source to targets take each arc."""
+    made = np.zeros(count)
+    for node in targets:
+        while node != source and via[node] >= 0:
+            arc = arcs[via[node]]
+            made[arc] += 1.0
+            node = tail[arc]
+    return made
