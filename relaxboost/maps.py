@@ -13,7 +13,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.layouts import layout
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners import bellman_ford, dijkstra
+from relaxboost.planning.planners import shortest_path
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 
@@ -131,9 +131,9 @@ def before_after(
     values = [drawing.values(before), drawing.values(after)]
     known = np.concatenate([v[np.isfinite(v)] for v in values if v is not None])
     scale = (float(known.min()), float(known.max()))
-    image = None
+    image, places = None, [graph.label(node) for node in (task.source, task.target)]
     for axes, name, costs, value in zip(panels, names, (before, after), values, strict=True):
-        plan = _shortest(task, _arc_costs(graph, costs))
+        plan = shortest_path(graph, _arc_costs(graph, costs), *places)
         _, shown, ends = _asked(task, None, plan, None)
         image = drawing.ground(axes, value, scale)
         drawing.routes(axes, shown, ends)
@@ -144,12 +144,6 @@ def before_after(
     if title:
         figure.suptitle(title)
     return figure
-
-
-def _shortest(task: Task, costs: Array) -> Plan:
-    plan = bellman_ford if (costs < 0.0).any() else dijkstra
-    graph = task.graph
-    return plan(graph, costs, graph.label(task.source), graph.label(task.target))
 
 
 def _asked(

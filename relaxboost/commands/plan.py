@@ -231,7 +231,7 @@ def show(model: Path | None, name: str | None, out: Path, **given: Any) -> None:
         names = [str(place) for place in range(1, len(problems) + 1)]
         problem = _chosen(names, problems, name)
         where, ends = source.graph, [problem.source, problem.target]
-    planned = inputs.shortest(source.graph, c, *ends)
+    planned = planning.shortest_path(source.graph, c, *ends)
     shown = None if costs is None else c
     title = f"{source.name}: {ends[0]} to {ends[1]}"
     plots.save(maps.paths(where, planned=planned, costs=shown, title=title), out)
@@ -269,6 +269,7 @@ def _demonstrations(given: dict[str, Any], loss: Any = None) -> tuple[inputs.Sou
 
 def _scenarios(costs: Any, given: dict[str, Any]) -> None:
     """Plan for every problem of a file, and print how the lengths compare."""
+    from relaxboost import planning
     from relaxboost.commands import plan_text
 
     source = _source(given)
@@ -277,7 +278,7 @@ def _scenarios(costs: Any, given: dict[str, Any]) -> None:
     found = []
     with bar("planning") as progress:
         for place, problem in enumerate(problems):
-            path = inputs.shortest(source.graph, c, problem.source, problem.target).path
+            path = planning.shortest_path(source.graph, c, problem.source, problem.target).path
             found.append(path.cost(lengths))
             progress(place + 1, len(problems), "")
     rows = inputs.compared(problems, found)

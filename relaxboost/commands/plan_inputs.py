@@ -261,10 +261,3 @@ def costs(source: Source, model: Any) -> Any:
         return np.ones(graph.arcs)
     length: Any = np.linalg.norm(graph.position[graph.head] - graph.position[graph.tail], axis=1)
     return length
-
-
-def shortest(graph: Any, c: Any, source: Hashable, target: Hashable) -> Any:
-    """Return the `Plan` of least cost."""
-    from relaxboost.planning import bellman_ford, dijkstra
-
-    return (bellman_ford if (c < 0.0).any() else dijkstra)(graph, c, source, target)

@@ -2,60 +2,17 @@
 
 from __future__ import annotations
 
-from relaxboost.planning.boosting import (
-    BoostedCosts,
-    FlooredCosts,
-    boost,
-)
-from relaxboost.planning.evaluation import (
-    METRICS,
-    Difference,
-    PerTask,
-    Report,
-    compare,
-    evaluate,
-)
-from relaxboost.planning.fitting import (
-    Fit,
-    FitRecord,
-    fit,
-)
-from relaxboost.planning.folds import (
-    Fold,
-    split,
-)
-from relaxboost.planning.graphs import (
-    Graph,
-)
-from relaxboost.planning.grids import (
-    grid,
-)
-from relaxboost.planning.losses import (
-    Distance,
-    Gains,
-    Hamming,
-    Missed,
-    NoLoss,
-    PathLoss,
-    Strayed,
-)
-from relaxboost.planning.models import (
-    LinearModel,
-    load_model,
-    save_model,
-)
-from relaxboost.planning.networks import (
-    from_networkx,
-    to_networkx,
-)
-from relaxboost.planning.oracle import (
-    Answer,
-    Evaluation,
-    Oracle,
-)
-from relaxboost.planning.paths import (
-    Path,
-)
+from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
+from relaxboost.planning.evaluation import METRICS, Difference, PerTask, Report, compare, evaluate
+from relaxboost.planning.fitting import Fit, FitRecord, fit
+from relaxboost.planning.folds import Fold, split
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.grids import grid
+from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
+from relaxboost.planning.models import LinearModel, load_model, save_model
+from relaxboost.planning.networks import from_networkx, to_networkx
+from relaxboost.planning.oracle import Answer, Evaluation, Oracle
+from relaxboost.planning.paths import Path
 from relaxboost.planning.planners import (
     PLANNERS,
     SimplePath,
@@ -70,41 +27,13 @@ from relaxboost.planning.planners import (
     shortest_paths,
     simple,
 )
-from relaxboost.planning.plans import (
-    NegativeCycle,
-    NoPath,
-    Plan,
-    PlanCheck,
-    check_plan,
-)
-from relaxboost.planning.problem import (
-    Cut,
-    Point,
-    Problem,
-)
-from relaxboost.planning.regularisers import (
-    L1Radius,
-    Lasso,
-    Regulariser,
-    Ridge,
-)
-from relaxboost.planning.risk import (
-    PlanningLoss,
-    PlanningRisk,
-)
-from relaxboost.planning.tasks import (
-    Task,
-)
-from relaxboost.planning.traffic import (
-    demonstrated,
-    traffic,
-)
-from relaxboost.planning.turns import (
-    TurnGraph,
-    turn_angles,
-    turn_pairs,
-    turns,
-)
+from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, PlanCheck, check_plan
+from relaxboost.planning.problem import Cut, Point, Problem
+from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
+from relaxboost.planning.risk import PlanningLoss, PlanningRisk
+from relaxboost.planning.tasks import Task
+from relaxboost.planning.traffic import demonstrated, traffic
+from relaxboost.planning.turns import TurnGraph, turn_angles, turn_pairs, turns
 
 __all__ = [
     "METRICS",
