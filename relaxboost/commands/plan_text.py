@@ -124,7 +124,7 @@ def _status(fit: Any, tol: float) -> str:
         "optimal": "optimal",
         "max_rounds": "the most rounds were done",
         "time_limit": "the time was up",
-        "interrupted": "interrupted",
+        "stalled": "rounding kept it from going on",
     }.get(fit.status, fit.status)
     return f"status:     {why}: {reached}"
 

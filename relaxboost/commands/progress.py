@@ -39,15 +39,16 @@ def closing(label: str, tol: float) -> Iterator[Callable[[Any], None]]:
     if not sys.stderr.isatty():
         yield lambda step: None
         return
-    best, most = [math.inf], 0
+    best, most = math.inf, 0
     with click.progressbar(
         length=1000, label=label, file=sys.stderr, show_eta=False, item_show_func=_shown
     ) as shown:
 
         def show(step: Any) -> None:
-            nonlocal most
-            best[0] = min(best[0], step.point.value)
-            gap = (best[0] - step.lower) / best[0] if best[0] > 0.0 else 0.0
+            nonlocal best, most
+            if step.point is not None:  # some rounds look at a few tasks only
+                best = min(best, step.point.value)
+            gap = 1.0 if best == math.inf else (best - step.lower) / best if best > 0.0 else 0.0
             digits = math.log(max(gap, tol)) / math.log(tol) if tol < 1.0 else 1.0
             done = max(most, int(1000 * min(max(digits, 0.0), 1.0)))
             shown.update(done - most, f"gap {gap:.2g}")

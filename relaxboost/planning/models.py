@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 
 FORMAT = "relaxboost.planning.linear"
 VERSION = 1
-STATUSES = ("optimal", "max_rounds", "time_limit", "callback", "interrupted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,7 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel:
         names=tuple(names),
         lower=float(lower),
         upper=float(fields.one("upper", above, lambda x: _is_number(x) and x >= lower)),
-        status=fields.one("status", f"one of {', '.join(STATUSES)}", lambda x: x in STATUSES),
+        status=fields.one("status", "a name", _is_name),
         method=fields.one("method", "a name", _is_name),
         rounds=fields.one("rounds", "a whole number >= 1", lambda x: type(x) is int and x >= 1),
         exact=fields.one("exact", "true or false", lambda x: isinstance(x, bool)),

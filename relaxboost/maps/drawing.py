@@ -1,8 +1,8 @@
-"""Pictures of paths and costs on grids and networks (needs the `plots` extra)."""
+"""Graphs, costs and paths on matplotlib axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +13,6 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.layouts import layout
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners import shortest_path
-from relaxboost.planning.plans import Plan
-from relaxboost.planning.tasks import Task
 
 Array = NDArray[np.float64]
 
@@ -40,153 +37,11 @@ _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
 
 
-def paths(
-    where: Task | Graph,
-    demonstrated: Any = None,
-    planned: Any = None,
-    alternatives: Any = None,
-    costs: Any = None,
-    *,
-    title: str = "",
-    label: str = "cost",
-) -> Any:
-    """Return a matplotlib figure of paths over a grid or a network, and of its costs.
-
-    Parameters
-    ----------
-    where : Task or Graph
-        A task brings its demonstrations, which are drawn unless `demonstrated` says otherwise,
-        and its ends.
-    demonstrated, planned, alternatives : Path, Plan, or sequence of these, optional
-        Thick and dark, orange, dotted blue; where they run together all are seen.
-    costs : array of shape (S,) or (E,), or a fit, optional
-        Per site or per arc. On a grid, the colour of the cells (of costs per arc: of the mean cost
-        per length of the arcs that enter a cell). On a network, the colour of the lines (of arcs
-        between the same nodes, their mean).
-    title : str
-    label : str
-        Of the colour bar.
-
-    Returns
-    -------
-    Figure
-        For `plots.save`, or `figure.savefig`.
-    """
-    graph, shown, ends = _asked(where, demonstrated, planned, alternatives)
-    figure, (axes,) = _figure(graph, 1)
-    drawing = _Drawing(graph)
-    image = drawing.ground(axes, drawing.values(costs))
-    drawing.routes(axes, shown, ends)
-    if image is not None:
-        figure.colorbar(image, ax=axes, label=label, shrink=0.85, pad=0.02)
-    _legend(figure, [axes])
-    if title:
-        figure.suptitle(title)
-    return figure
-
-
-def heat(graph: Graph, costs: Any, *, title: str = "", label: str = "cost") -> Any:
-    """Return a matplotlib figure of costs on a grid or a network.
-
-    Parameters
-    ----------
-    graph : Graph
-    costs : array of shape (S,) or (E,), or a fit
-        As for `paths`.
-    title, label : str
-        As for `paths`.
-    """
-    return paths(graph, costs=costs, title=title, label=label)
-
-
-def before_after(
-    task: Task,
-    before: Any,
-    after: Any,
-    *,
-    names: tuple[str, str] = ("before", "after"),
-    title: str = "",
-    label: str = "cost",
-) -> Any:
-    """Return a matplotlib figure of a task under two costs, side by side on one colour scale.
-
-    Each panel has the demonstrations, and the path that is shortest for its costs; above it stands
-    the loss of that path.
-
-    Parameters
-    ----------
-    task : Task
-    before, after : arrays of shape (S,) or (E,), or fits
-        As for `paths`.
-    names : two str
-        Of the panels.
-    title, label : str
-        As for `paths`.
-    """
-    if not isinstance(task, Task):
-        raise InputError(f"before_after needs a Task, got {type(task).__name__}")
-    graph = task.graph
-    figure, panels = _figure(graph, 2)
-    drawing = _Drawing(graph)
-    values = [drawing.values(before), drawing.values(after)]
-    known = np.concatenate([v[np.isfinite(v)] for v in values if v is not None])
-    scale = (float(known.min()), float(known.max()))
-    image, places = None, [graph.label(node) for node in (task.source, task.target)]
-    for axes, name, costs, value in zip(panels, names, (before, after), values, strict=True):
-        plan = shortest_path(graph, _arc_costs(graph, costs), *places)
-        _, shown, ends = _asked(task, None, plan, None)
-        image = drawing.ground(axes, value, scale)
-        drawing.routes(axes, shown, ends)
-        loss = task.loss.value(plan.path, task.demonstration)
-        axes.set_title(f"{name}: the shortest path has loss {loss:.4g}", fontsize="medium")
-    figure.colorbar(image, ax=panels, label=label, shrink=0.85, pad=0.02)
-    _legend(figure, panels)
-    if title:
-        figure.suptitle(title)
-    return figure
-
-
-def _asked(
-    where: Any, demonstrated: Any, planned: Any, alternatives: Any
-) -> tuple[Graph, dict[str, list[Path]], list[tuple[int, int]]]:
-    """Return the graph, its paths by kind, and the ends to mark."""
-    if isinstance(where, Task):
-        graph, ends = where.graph, [(where.source, where.target)]
-        demonstrated = where.demonstrations if demonstrated is None else demonstrated
-    elif isinstance(where, Graph):
-        graph, ends = where, []
-    else:
-        raise InputError(f"a picture needs a Task or a Graph, got {type(where).__name__}")
-    given = {"alternatives": alternatives, "demonstrated": demonstrated, "planned": planned}
-    shown = {kind: _paths(graph, kind, some) for kind, some in given.items()}
-    if not ends:
-        found = [(path.source, path.target) for some in shown.values() for path in some]
-        ends = list(dict.fromkeys(found))
-    return graph, shown, ends
-
-
-def _paths(graph: Graph, kind: str, given: Any) -> list[Path]:
-    if given is None:
-        return []
-    some = given if isinstance(given, Iterable) else [given]
-    made = []
-    for one in some:
-        path = one.path if isinstance(one, Plan) else one
-        if not isinstance(path, Path):
-            raise InputError(
-                f"{kind} must be a Path, a Plan or a list of these, got {one!r}; graph.path(nodes) "
-                "makes a Path"
-            )
-        if path.graph is not graph:
-            raise InputError(f"{kind}: {path!r} is a path of another graph")
-        made.append(path)
-    return made
-
-
-def _arc_costs(graph: Graph, costs: Any) -> Array:
+def arc_costs(graph: Graph, costs: Any) -> Array:
     """Return costs per arc from what `paths` takes for costs."""
     if hasattr(costs, "costs"):
-        costs = costs.costs(graph)
+        made: Array = costs.costs(graph)
+        return made
     c = np.asarray(costs, dtype=np.float64)
     if c.shape not in ((graph.size,), (graph.arcs,)):
         raise InputError(
@@ -196,7 +51,39 @@ def _arc_costs(graph: Graph, costs: Any) -> Array:
     return c if c.shape == (graph.arcs,) else graph.costs(c)
 
 
-class _Drawing:
+def _site_costs(graph: Graph, costs: Any) -> Array | None:
+    """Return costs per site where they are known as such."""
+    if hasattr(costs, "site_costs"):
+        made: Array = costs.site_costs(graph)
+        return made
+    if hasattr(costs, "w") and hasattr(costs, "costs"):
+        costs.costs(graph)  # which says what is wrong, if these are not its features
+        return np.asarray(graph.features @ costs.w)
+    if hasattr(costs, "costs") or np.shape(costs) != (graph.size,):
+        return None
+    return np.asarray(costs, dtype=np.float64)
+
+
+def colour_norm(values: list[Array | None], scale: str) -> Any:
+    """Return the scale of colours that some panels share; None without costs."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    if scale not in ("linear", "log"):
+        raise InputError(f"scale must be linear or log, got {scale!r}")
+    known = [v[np.isfinite(v)] for v in values if v is not None]
+    if not known:
+        return None
+    low, high = float(np.concatenate(known).min()), float(np.concatenate(known).max())
+    if scale == "linear":
+        return Normalize(low, high)
+    if low <= 0.0:
+        raise InputError(
+            f'the least cost is {low:g}, and scale="log" needs costs > 0; leave it out'
+        )
+    return LogNorm(low, high)
+
+
+class Drawing:
     """A graph with coordinates of its nodes."""
 
     def __init__(self, graph: Graph) -> None:
@@ -217,12 +104,13 @@ class _Drawing:
         """Return what is coloured, a number a cell or an edge, or None without costs."""
         if costs is None:
             return None
-        graph, c = self.graph, _arc_costs(self.graph, costs)
+        graph, c = self.graph, arc_costs(self.graph, costs)
         if self.grid is None:
             return np.bincount(self.edge, c) / np.bincount(self.edge)
         entered = np.bincount(graph.head, minlength=graph.nodes)
-        if graph.size == graph.nodes and np.shape(costs) == (graph.nodes,):  # a site is a cell
-            return np.where(self._used(), np.asarray(costs, dtype=np.float64), np.nan)
+        known = _site_costs(graph, costs)
+        if known is not None and known.shape == (graph.nodes,):  # sites are cells
+            return np.where(self._used(), known, np.nan)
         length = np.linalg.norm(self.xy[graph.head] - self.xy[graph.tail], axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             made: Array = np.bincount(graph.head, c / length, graph.nodes) / entered
@@ -234,14 +122,15 @@ class _Drawing:
         used[self.graph.tail] = used[self.graph.head] = True
         return used
 
-    def ground(self, axes: Any, values: Array | None, scale: Any = None) -> Any:
+    def ground(self, axes: Any, values: Array | None, norm: Any) -> Any:
         """Draw the grid or the network; return what a colour bar is for, or None."""
-        axes.set_aspect("equal")
+        if self.grid is not None or self.graph.position is not None:
+            axes.set_aspect("equal")
         if self.grid is None:
-            return self._lines(axes, values, scale)
-        return self._cells(axes, values, scale)
+            return self._lines(axes, values, norm)
+        return self._cells(axes, values, norm)
 
-    def _cells(self, axes: Any, values: Array | None, scale: Any) -> Any:
+    def _cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
         from matplotlib.colors import ListedColormap
 
         assert self.grid is not None
@@ -250,11 +139,10 @@ class _Drawing:
         axes.set(xticks=[], yticks=[])
         if values is None:
             return None
-        low, high = scale or (None, None)
         shown = np.ma.masked_invalid(np.where(free.ravel(), values, np.nan)).reshape(self.grid)
-        return axes.imshow(shown, cmap=_heat_colours(), vmin=low, vmax=high, zorder=2)
+        return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
-    def _lines(self, axes: Any, values: Array | None, scale: Any) -> Any:
+    def _lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
         from matplotlib.collections import LineCollection
 
         few = self.graph.nodes <= 40
@@ -263,10 +151,7 @@ class _Drawing:
         if values is None:
             lines.set(color=_ROAD)
         else:
-            lines.set_cmap(_heat_colours())
-            lines.set_array(values)
-            if scale:
-                lines.set_clim(*scale)
+            lines.set(cmap=_heat_colours(), norm=norm, array=values)
         axes.add_collection(lines)
         axes.update_datalim(self.xy)  # nodes without arcs count too
         axes.autoscale_view()
@@ -331,7 +216,7 @@ def _heat_colours() -> Any:
     return ListedColormap(colormaps["viridis_r"](np.linspace(0.0, 0.86, 256)))
 
 
-def _figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
+def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
     """Return a figure with panels in the proportions of the graph."""
     from matplotlib.figure import Figure
 
@@ -347,7 +232,7 @@ def _figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
     return figure, list(np.atleast_1d(figure.subplots(1, count)))
 
 
-def _legend(figure: Any, panels: list[Any]) -> None:
+def add_legend(figure: Any, panels: list[Any]) -> None:
     handles: dict[str, Any] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
