@@ -44,6 +44,7 @@ def cli() -> None:
 
 cli.add_command(commands.check)
 cli.add_command(commands.claims)
+cli.add_command(commands.plan)
 cli.add_command(commands.reference)
 cli.add_command(commands.reproduce)
 

@@ -24,7 +24,7 @@ FLOORS = [
     {"certificates"},
     {"datasets", "readers"},
     {"references", "ensembles", "estimators"},
-    {"report", "plots"},
+    {"report", "plots", "maps"},
     {"claims"},
     {"testing"},
     {"reproductions"},

@@ -2,7 +2,8 @@
 
 from relaxboost.commands.check import check
 from relaxboost.commands.claims import claims
+from relaxboost.commands.plan import plan
 from relaxboost.commands.reference import reference
 from relaxboost.commands.reproduce import reproduce
 
-__all__ = ["check", "claims", "reference", "reproduce"]
+__all__ = ["check", "claims", "plan", "reference", "reproduce"]

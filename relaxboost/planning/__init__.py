@@ -1,4 +1,4 @@
-"""Maximum-margin planning on graphs: costs learned from demonstrated paths, with a bracket."""
+"""Maximum-margin planning on graphs: costs learned from demonstrated paths, linear or boosted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.grids import grid
 from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
+from relaxboost.planning.models import LinearModel, load_model, save_model
 from relaxboost.planning.networks import from_networkx, to_networkx
 from relaxboost.planning.oracle import Answer, Evaluation, Oracle
 from relaxboost.planning.paths import Path
@@ -52,6 +53,7 @@ __all__ = [
     "Hamming",
     "L1Radius",
     "Lasso",
+    "LinearModel",
     "Missed",
     "NegativeCycle",
     "NoLoss",
@@ -87,7 +89,9 @@ __all__ = [
     "flow",
     "from_networkx",
     "grid",
+    "load_model",
     "octile",
+    "save_model",
     "shortest_path",
     "shortest_paths",
     "simple",

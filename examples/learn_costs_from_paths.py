@@ -1,0 +1,38 @@
+"""From a map to learned costs to a picture: python examples/learn_costs_from_paths.py [picture.png]
+
+An expert crosses a land of lakes and avoids slopes and thickets, by costs that we never see.
+"""
+
+import sys
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from relaxboost import maps, plots
+from relaxboost import planning as pl
+
+# A land of 45 x 70 cells: three features of each cell, and lakes that nobody crosses.
+rng = np.random.default_rng(4)
+height, wood, water = (gaussian_filter(rng.normal(size=(45, 70)), s) for s in (5.0, 2.5, 3.0))
+slope = np.hypot(*np.gradient(height))
+dry = water < np.quantile(water, 0.9)
+layers = [np.ones_like(wood), slope / slope.max(), wood > 0.05]
+land = pl.grid(layers, dry, names=["step", "slope", "thicket"])
+
+# What the expert does: shortest paths between random places, for secret weights.
+secret = land.arc_features @ [1.0, 6.0, 3.0]
+ends = [rng.choice(np.argwhere(dry), 2, replace=False).tolist() for _ in range(30)]
+shown = [pl.dijkstra(land, secret, *map(tuple, pair)).path for pair in ends]
+tasks = [pl.Task.along(path) for path in shown]
+
+# What we learn from fifteen of them, with a bracket of the least loss; the rest are for judging.
+learned = pl.fit(tasks[:15], pl.Ridge(1e-3))
+print(f"{learned.lower:.4f} <= least loss <= {learned.upper:.4f}")
+relative = dict(zip(learned.names, (learned.w / learned.w[0]).round(2), strict=True))
+print(*(f"{name}: {weight}" for name, weight in relative.items()), sep=", ")
+for what, costs in (("shortest", land.costs(np.ones(land.size))), ("learned", learned)):
+    print(f"{what}: {pl.evaluate(tasks[15:], costs).metric('arc_recall'):.0%} of the unseen arcs")
+if len(sys.argv) > 1:
+    longest = max(tasks[15:], key=lambda task: len(task.demonstration))
+    after = land.features @ learned.w / learned.w[0]
+    plots.save(maps.before_after(longest, np.ones(land.size), after), sys.argv[1])

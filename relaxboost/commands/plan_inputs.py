@@ -1,0 +1,263 @@
+"""The files of `relaxboost plan`: graphs as tables of arcs or as grids, tasks, scenarios."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost.errors import InputError
+
+STEP, SWAMP, WALL = "step", "swamp", "near_wall"
+"""Features of the cells of a map: 1; 1 in swamp; how much of the eight around is blocked."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A graph and how tasks name its nodes."""
+
+    graph: Any
+    name: str
+    grid: Any = None
+    """The `GridMap`, if it was one."""
+    cells: bool = False
+    """Whether nodes are cells row,column, and otherwise words."""
+
+    def __str__(self) -> str:
+        kind = f"{self.graph.nodes} {'cells' if self.cells else 'nodes'}"
+        return f"{self.name}, {kind}, {self.graph.arcs} arcs"
+
+
+def read_source(
+    arcs: Path | None, grid: Path | None, layers: Path | None, passable: str | None, neighbours: int
+) -> Source:
+    """Return the graph of the one input that was given."""
+    given = [path for path in (arcs, grid, layers) if path is not None]
+    if len(given) != 1:
+        what = "several of them were given" if given else "none was given"
+        raise InputError(f"give one of --arcs, --map and --layers; {what}")
+    if passable is not None and layers is None:
+        raise InputError("--passable names a layer of --layers; leave it out")
+    if arcs is not None:
+        return Source(read_arcs(arcs), arcs.name)
+    if grid is not None:
+        return _from_map(grid, neighbours)
+    assert layers is not None
+    return _from_layers(layers, passable, neighbours)
+
+
+def read_arcs(path: Path) -> Any:
+    """Return the graph of a table with columns tail, head and numbers."""
+    from relaxboost.planning import Graph
+
+    header, rows = _table(path, ("tail", "head"))
+    features = [name for name in header if name not in ("tail", "head")]
+    if not features:
+        raise InputError(f"{path} has no features; add columns of numbers beside tail and head")
+    numbers: dict[str, int] = {}
+    seen: dict[tuple[str, str], int] = {}
+    X = []
+    for line, row in rows:
+        tail, head = (_label(path, line, name, row[name]) for name in ("tail", "head"))
+        if tail == head:
+            raise InputError(
+                f"{path}, line {line}: {tail} -> {head} is a self-loop, which no shortest path "
+                "takes; remove the line"
+            )
+        if (tail, head) in seen:
+            raise InputError(
+                f"{path}, line {line}: {tail} -> {head} is in line {seen[tail, head]} already, and "
+                "paths of nodes cannot say which is meant; keep one, or put a node on the other"
+            )
+        seen[tail, head] = line
+        for label in (tail, head):
+            numbers.setdefault(label, len(numbers))
+        X.append([_number(path, line, name, row[name]) for name in features])
+    if not seen:
+        raise InputError(f"{path} has no arcs; add a line for each")
+    tails = [numbers[tail] for tail, _ in seen]
+    heads = [numbers[head] for _, head in seen]
+    return Graph(tails, heads, X, names=features, labels=list(numbers))
+
+
+def _from_map(path: Path, neighbours: int) -> Source:
+    from scipy.ndimage import convolve
+
+    from relaxboost import planning
+    from relaxboost.readers import read_map
+
+    grid = read_map(path)
+    around = np.ones((3, 3))
+    around[1, 1] = 0.0
+    blocked = convolve((~grid.passable).astype(float), around, mode="constant", cval=1.0) / 8.0
+    swamp = np.isin(grid.terrain, ["S", "s"]).astype(float)
+    layers, names = [np.ones(swamp.shape), swamp, blocked], (STEP, SWAMP, WALL)
+    graph = planning.grid(layers, grid.passable, names=names, neighbours=neighbours)
+    return Source(graph, path.name, grid, cells=True)
+
+
+def _from_layers(path: Path, passable: str | None, neighbours: int) -> Source:
+    from relaxboost import planning
+    from relaxboost.readers import read_layers
+
+    found = read_layers(path)
+    layers = dict(zip(found.names, found.values, strict=True))
+    free = np.isfinite(found.values).all(axis=0)
+    if passable is not None:
+        if passable not in layers:
+            raise InputError(f"{path} has no layer {passable!r}; it has {', '.join(layers)}")
+        free &= layers.pop(passable) > 0.0
+    layers.setdefault(STEP, np.ones(free.shape))
+    if not free.any():
+        raise InputError(f"{path} has no passable cell; a cell is passable where no layer is NaN")
+    graph = planning.grid(list(layers.values()), free, names=list(layers), neighbours=neighbours)
+    return Source(graph, path.name, cells=True)
+
+
+def read_tasks(path: Path, source: Source, loss: Any = None) -> list[Any]:
+    """Return the tasks of a table with a column path, and perhaps name and weight."""
+    from relaxboost.planning import Task
+
+    header, rows = _table(path, ("path",))
+    unknown = sorted(set(header) - {"path", "name", "weight"})
+    if unknown:
+        raise InputError(
+            f"{path} has a column {unknown[0]!r}; tasks have path, and perhaps name and weight "
+            '(quote paths of cells, "row,column row,column")'
+        )
+    made: dict[str, Any] = {}
+    for line, row in rows:
+        name = row.get("name", "") or f"{len(made) + 1}"
+        if name in made:
+            raise InputError(f"{path}, line {line}: a task before is named {name!r} too; rename it")
+        nodes = [_node(path, line, word, source.cells) for word in row["path"].split()]
+        if len(nodes) < 2:
+            raise InputError(f"{path}, line {line}: a path needs at least two nodes")
+        weight = _number(path, line, "weight", row["weight"]) if "weight" in row else 1.0
+        try:
+            made[name] = Task(
+                source.graph, nodes[0], nodes[-1], nodes, loss, weight=weight, name=name
+            )
+        except InputError as error:
+            raise InputError(f"{path}, line {line}: {error}") from None
+    if not made:
+        raise InputError(f"{path} has no tasks; add a line for each demonstrated path")
+    return list(made.values())
+
+
+def read_problems(path: Path, source: Source, limit: int | None = None) -> list[Any]:
+    """Return the problems of a .scen file, each checked against the map."""
+    from relaxboost.readers import read_scenarios
+
+    if source.grid is None:
+        raise InputError("--scenarios are problems on a map; give --map FILE.map")
+    return read_scenarios(path, source.grid)[:limit]
+
+
+def _table(path: Path, needed: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[int, Any]]]:
+    """Return the header of a CSV, and its rows with the numbers of their lines."""
+    if not path.is_file():
+        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        lines = csv.reader(text.splitlines(), strict=True)
+        held = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    header = [cell.strip() for cell in held[0][1]] if held else []
+    missing = [name for name in needed if name not in header]
+    if missing:
+        found = ", ".join(header) or "nothing"
+        raise InputError(f"{path} needs a column {missing[0]!r} in its header, which has {found}")
+    if "" in header or len(set(header)) != len(header):
+        raise InputError(f"{path}: columns need different names, got {', '.join(header)}")
+    return header, _rows(path, header, held[1:])
+
+
+def _rows(path: Path, header: list[str], held: list[Any]) -> Iterator[tuple[int, dict[str, str]]]:
+    for line, row in held:
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {line}: {len(row)} entries, and the header has {len(header)}; "
+                "entries that contain commas need quotes"
+            )
+        yield line, dict(zip(header, (cell.strip() for cell in row), strict=True))
+
+
+def _label(path: Path, line: int, column: str, text: str) -> str:
+    if not text or len(text.split()) != 1:
+        raise InputError(
+            f"{path}, line {line}: {column} is {text!r}; nodes need names without spaces"
+        )
+    return text
+
+
+def _number(path: Path, line: int, column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        shown = repr(text) if text else "missing"
+        raise InputError(
+            f"{path}, line {line}: {column} is {shown}; it must be a finite number: fill it in, or "
+            "remove the line"
+        )
+    return value
+
+
+def _node(path: Path, line: int, word: str, cells: bool) -> Hashable:
+    if not cells:
+        return word
+    parts = word.split(",")
+    try:
+        row, column = map(int, parts)
+    except ValueError:
+        raise InputError(
+            f"{path}, line {line}: {word!r} is no cell; paths on a grid are written "
+            '"row,column row,column", from 0 at the upper left'
+        ) from None
+    return row, column
+
+
+class Compared(NamedTuple):
+    """A problem of a .scen file and what was planned for it."""
+
+    number: int
+    source: tuple[int, int]
+    target: tuple[int, int]
+    said: float
+    planned: float
+    same: bool
+    """Up to the digits that such files have."""
+
+
+def compared(problems: list[Any], lengths: list[float]) -> list[Compared]:
+    """Return problems beside the lengths that were planned, in the order of the file."""
+    return [
+        Compared(
+            place + 1,
+            problem.source,
+            problem.target,
+            problem.length,
+            length,
+            math.isclose(problem.length, length, rel_tol=1e-7, abs_tol=1e-5),
+        )
+        for place, (problem, length) in enumerate(zip(problems, lengths, strict=True))
+    ]
+
+
+def costs(source: Source, model: Any) -> Any:
+    """Return arc costs: those of a model, or lengths on a grid, or 1 for each arc of a network."""
+    if model is not None:
+        return model.costs(source.graph)
+    graph = source.graph
+    if not source.cells:
+        return np.ones(graph.arcs)
+    length: Any = np.linalg.norm(graph.position[graph.head] - graph.position[graph.tail], axis=1)
+    return length
