@@ -46,7 +46,7 @@ def perturbed(
     tasks: Sequence[pl.Task],
     first: np.ndarray,
     samples: int = 3,
-    noise: float = 0.5,
+    noise: float = 0.2,
     steps: int = 60,
     batch: int = 200,
 ) -> np.ndarray:
