@@ -58,6 +58,8 @@ class Graph:
     directed : bool
         Whether each arc is one of its own; False only says that arcs come in pairs that share a
         site.
+    keys : sequence of E hashables, optional
+        What tells parallel arcs apart, as the keys of a networkx multigraph do; see `arc`.
 
     Raises
     ------
@@ -78,6 +80,7 @@ class Graph:
         labels: Sequence[Hashable] | Labels | None = None,
         position: ArrayLike | None = None,
         directed: bool = True,
+        keys: Sequence[Hashable] | None = None,
     ) -> None:
         self.tail, self.head = _numbers("tail", tail), _numbers("head", head)
         if self.tail.shape != self.head.shape:
@@ -93,6 +96,9 @@ class Graph:
         self.features = self._checked_features(features)
         self.names = self._checked_names(names)
         self.position = self._checked_position(position)
+        self.keys = None if keys is None else tuple(keys)
+        if self.keys is not None and len(self.keys) != self.arcs:
+            raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
 
@@ -156,10 +162,31 @@ class Graph:
         """Return an arc in words, for messages."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
+    def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
+        """Return the number of the arc between two nodes.
+
+        Parameters
+        ----------
+        tail, head : labels of nodes
+        key : hashable, optional
+            Of `keys`; needed where parallel arcs leave open which one is meant.
+
+        Raises
+        ------
+        InputError
+            If there is none, or several.
+        """
+        step = f"{tail!r} -> {head!r}" + ("" if key is None else f" with key {key!r}")
+        return self._joining(self.node(tail), self.node(head), key, step)
+
     def path(
-        self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
+        self,
+        nodes: Sequence[Hashable] | None = None,
+        *,
+        arcs: ArrayLike | None = None,
+        edges: Sequence[tuple[Any, ...]] | None = None,
     ) -> Path:
-        """Return the path through nodes, or along arcs.
+        """Return the path through nodes, along arcs, or along edges.
 
         Parameters
         ----------
@@ -168,35 +195,54 @@ class Graph:
         arcs : array of int
             Arc numbers, each starting where the one before ends; needed where parallel arcs leave
             open which one is meant.
+        edges : sequence of (tail, head) or (tail, head, key)
+            As networkx has them, in the order and direction of travel; see `arc`.
 
         Raises
         ------
         InputError
             At the first two nodes that no arc joins, or that several join.
         """
-        if (nodes is None) == (arcs is None):
-            raise InputError("a path needs either nodes or arcs")
+        if (nodes is not None) + (arcs is not None) + (edges is not None) != 1:
+            raise InputError("a path needs either nodes, arcs or edges")
         if arcs is not None:
             return Path(self, _numbers("arcs", arcs))
-        assert nodes is not None
-        return Path(self, self._between([self.node(label) for label in nodes]))
-
-    def _between(self, numbers: list[int]) -> Whole:
-        start, far, arcs = self.forward
+        if nodes is not None:
+            ends = [(self.node(u), self.node(v), None) for u, v in pairwise(nodes)]
+            if not ends:
+                raise InputError(f"a path needs at least two nodes, got {list(nodes)!r}")
+        else:
+            assert edges is not None
+            ends = [self._edge(edge) for edge in edges]
         found = []
-        for place, (u, v) in enumerate(pairwise(numbers)):
-            here = slice(start[u], start[u + 1])
-            joining = arcs[here][far[here] == v]
+        for place, (u, v, key) in enumerate(ends):
             step = f"step {place + 1} of the path, {self.label(u)!r} -> {self.label(v)!r}"
-            if joining.size == 0:
-                raise InputError(f"{step}, is no arc of the graph")
-            if joining.size > 1:
-                raise InputError(
-                    f"{step}, may be any of the parallel arcs {joining.tolist()}; say which with "
-                    "graph.path(arcs=...)"
-                )
-            found.append(int(joining[0]))
-        return np.array(found, dtype=np.int64)
+            found.append(self._joining(u, v, key, step + ("" if key is None else f", key {key!r}")))
+        return Path(self, np.array(found, dtype=np.int64))
+
+    def _edge(self, edge: Any) -> tuple[int, int, Any]:
+        if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+            raise InputError(f"edges are (tail, head) or (tail, head, key), got {edge!r}")
+        return self.node(edge[0]), self.node(edge[1]), edge[2] if len(edge) == 3 else None
+
+    def _joining(self, u: int, v: int, key: Hashable, what: str) -> int:
+        """Return the one arc between two nodes, or raise about `what`."""
+        start, far, arcs = self.forward
+        here = slice(start[u], start[u + 1])
+        joining = arcs[here][far[here] == v].tolist()
+        if key is not None:
+            if self.keys is None:
+                raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
+            joining = [arc for arc in joining if self.keys[arc] == key]
+        if not joining:
+            raise InputError(f"{what}, is no arc of the graph")
+        if len(joining) > 1:
+            keys = "" if self.keys is None else ", or by key with graph.path(edges=...)"
+            raise InputError(
+                f"{what}, may be any of the parallel arcs {joining}; say which with "
+                f"graph.path(arcs=...){keys}"
+            )
+        return int(joining[0])
 
     def _check_ends(self) -> None:
         for name, ends in (("tail", self.tail), ("head", self.head)):

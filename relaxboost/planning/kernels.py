@@ -128,43 +128,68 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 
 @njit(nogil=True)
 def relax(
-    tail: Whole, head: Whole, cost: Array, source: int, nodes: int, kept: NDArray[np.bool_]
+    start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: NDArray[np.bool_]
 ) -> tuple[Array, Whole, int]:
-    """Return Bellman–Ford's distances, the arc into each node, and a node on a negative cycle.
+    """Return distances from `source`, the entry that reached each node, and a node on a cycle.
 
-    Only arcs that are `kept` count. The last is −1 where there is no negative cycle. Parents are
-    searched for a cycle every few passes, so that one is found long before the last pass.
+    Bellman and Ford's algorithm with a queue, among the nodes `inside`. The last is −1 where no
+    cycle is negative. Distances are kept in pairs of doubles, and an improvement counts only where
+    it exceeds what their rounding can add up to around a cycle: in plain doubles a cycle of cost
+    0 may go down for ever by rounding alone. Entries that reached nodes are searched for a cycle
+    once for every as many improvements as there are nodes, so that one is found early and the
+    search for it costs little.
     """
-    distance = np.full(nodes, np.inf)
+    nodes = start.size - 1
+    high, low = np.full(nodes, np.inf), np.zeros(nodes)
     via = np.full(nodes, -1, dtype=np.int64)
-    distance[source] = 0.0
-    for sweep in range(nodes + 1):
-        moved = False
-        for e in range(tail.size):
-            if kept[e]:
-                through = distance[tail[e]] + cost[e]
-                if through < distance[head[e]]:
-                    distance[head[e]] = through
-                    via[head[e]] = e
-                    moved = True
-        if not moved:
-            return distance, via, -1
-        if sweep % 8 == 7 or sweep == nodes:
-            found = _cycle(via, tail, nodes)
+    queue, queued = np.empty(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.bool_)
+    first, count, moves = 0, 1, 0
+    queue[0], high[source] = source, 0.0
+    rate = nodes * 2.0**-102
+    while count > 0:
+        u = queue[first]
+        first, count = (first + 1) % nodes, count - 1
+        queued[u] = False
+        for entry in range(start[u], start[u + 1]):
+            v = far[entry]
+            if not inside[v]:
+                continue
+            total, rest = _added(high[u], low[u], cost[entry])
+            gain = (high[v] - total) + (low[v] - rest)
+            if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
+                continue
+            high[v], low[v], via[v] = total, rest, entry
+            moves += 1
+            if not queued[v]:
+                queue[(first + count) % nodes], queued[v] = v, True
+                count += 1
+        if moves >= nodes:
+            moves = 0
+            found = _cycle(via, near)
             if found >= 0:
-                return distance, via, found
-    return distance, via, -1
+                return high, via, found
+    return high, via, _cycle(via, near)
+
+
+@njit(nogil=True, inline="always")
+def _added(high: float, low: float, cost: float) -> tuple[float, float]:
+    """Return (high + low) + cost as a pair of doubles: the sum, and what its rounding left out."""
+    total = high + cost
+    back = total - high
+    rest = (high - (total - back)) + (cost - back) + low
+    rounded = total + rest
+    return rounded, rest - (rounded - total)
 
 
 @njit(nogil=True)
-def _cycle(via: Whole, tail: Whole, nodes: int) -> int:
-    """Return a node on a cycle of parents, or −1."""
-    seen = np.zeros(nodes, dtype=np.int64)
-    for first in range(nodes):
+def _cycle(via: Whole, near: Whole) -> int:
+    """Return a node on a cycle of the entries that reached nodes, or −1."""
+    seen = np.zeros(via.size, dtype=np.int64)
+    for first in range(via.size):
         node = first
         while node >= 0 and seen[node] == 0:
             seen[node] = first + 1
-            node = tail[via[node]] if via[node] >= 0 else -1
+            node = near[via[node]] if via[node] >= 0 else -1
         if node >= 0 and seen[node] == first + 1:
             return node
     return -1
@@ -172,11 +197,14 @@ def _cycle(via: Whole, tail: Whole, nodes: int) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return min over arcs of c + π_near − π_far, its arc, and the largest number met.
+    """Return min over arcs of c + π_near − π_far, its arc, and the largest number that matters.
 
     Potentials may be ±inf: +inf at nodes that the source does not reach, −inf at nodes that do
     not reach the target. An arc then counts as violated, with slack −inf, where it leads from
     what is reached to what is not, or from what does not reach the target to what does.
+
+    Numbers matter where rounding could hide a violation: an arc with a slack that is a millionth
+    of its own numbers has none, so that a huge cost far from the path does not widen the bracket.
     """
     worst, where, size = np.inf, -1, 0.0
     for e in range(near.size):
@@ -186,7 +214,9 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
         if there == np.inf or here == -np.inf:
             return -np.inf, e, size
         slack = cost[e] + here - there
-        size = max(size, abs(cost[e]), abs(here), abs(there))
+        largest = max(abs(cost[e]), abs(here), abs(there))
+        if not slack > 1e-6 * largest:
+            size = max(size, largest)
         if slack < worst:
             worst, where = slack, e
     return worst, where, size

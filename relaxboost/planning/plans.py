@@ -19,8 +19,8 @@ from relaxboost.rounding import UNIT, down, float_down, float_up, sum_bounds
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_TINY = 1e-300
-"""What rounding leaves of costs of zero."""
+_LEAST = 2.0**-1074
+"""The smallest double: rounding outwards leaves as much of a bracket of zeros, for each node."""
 
 
 class NoPath(InputError):
@@ -39,7 +39,8 @@ class NegativeCycle(InputError):
     """
 
     def __init__(self, cycle: Path, costs: Array, where: str = "") -> None:
-        self.cycle, self.cost = cycle, cycle.cost(costs)
+        # Summed exactly and rounded once: the sign is right for cycles of almost no cost.
+        self.cycle, self.cost = cycle, math.fsum(costs[cycle.arcs].tolist())
         shown = " -> ".join(repr(label) for label in cycle.nodes[:6])
         if len(cycle.nodes) > 6:
             shown += " -> ..."
@@ -62,14 +63,21 @@ class Plan:
     potential : array of shape (nodes,)
         π with π_head <= π_tail + c on every arc, so that no path costs less than π_target −
         π_source: +inf at nodes that the source does not reach, −inf at nodes that do not reach
-        the target. None from a planner that proves its answer otherwise (``"simple"``).
+        the target. None from ``"simple"``, whose bound is the word of its solver.
     planner : str
+    claimed : float
+        Without potentials: not above the least cost of a path that visits no node twice, as the
+        solver says. `check_plan` does not use it.
+    complete : bool
+        False where a time limit ended the planner, so that the path may not be the best one.
     """
 
     path: Path
     costs: Array = field(repr=False)
     potential: Array | None = field(repr=False)
     planner: str
+    claimed: float = -math.inf
+    complete: bool = True
 
     @property
     def cost(self) -> float:
@@ -122,17 +130,19 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
     c = np.asarray(plan.costs if costs is None else costs, dtype=np.float64)
     if c.shape != (graph.arcs,):
         raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
+    if not np.isfinite(c).all():
+        raise InputError("costs must be finite; nothing is proved about others")
+    upper = sum_bounds(c[plan.path.arcs])[1]
     if plan.potential is None:
-        return PlanCheck(False, -math.inf, plan.path.cost(c), "the plan has no potentials")
+        return PlanCheck(False, -math.inf, upper, _unproved(plan))
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
-        return PlanCheck(False, -math.inf, plan.path.cost(c), "the potentials are not one a node")
+        return PlanCheck(False, -math.inf, upper, "the potentials are not one number a node")
     source, target = plan.path.source, plan.path.target
     if not np.isfinite(π[[source, target]]).all():
         reason = "the potential of the source or of the target is not finite"
-        return PlanCheck(False, -math.inf, plan.path.cost(c), reason)
+        return PlanCheck(False, -math.inf, upper, reason)
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
-    upper = sum_bounds(c[plan.path.arcs])[1]
     if worst == -math.inf:
         reason = f"infinite potentials do not separate: {graph.arc_name(arc)}"
         return PlanCheck(False, -math.inf, upper, reason)
@@ -140,13 +150,20 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
         lower = _exactly(graph, c, π, source, target)
     else:
         lower = below(π[target] - π[source], worst, size, graph.nodes)
-    allowed = 16.0 * UNIT * graph.nodes * max(size, abs(upper)) + _TINY
-    if upper - lower > allowed:
+    allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * _LEAST)
+    if not upper - lower <= allowed or math.isinf(allowed):
         reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
         if worst < 0.0:
             reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
         return PlanCheck(False, lower, upper, reason)
     return PlanCheck(True, lower, upper, "")
+
+
+def _unproved(plan: Plan) -> str:
+    """Return what is known of a plan without potentials, in words."""
+    ended = "" if plan.complete else ", which a time limit ended"
+    said = f"; its solver{ended} says {plan.claimed:.17g}" if plan.claimed > -math.inf else ended
+    return f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
 
 
 def below(difference: float, worst: float, size: float, nodes: int) -> float:
@@ -191,8 +208,9 @@ def capped(distance: Array, length: float, ahead: Array) -> Array:
     """Return feasible potentials from a search that ended at its target, at distance `length`.
 
     min(g, length − h): nodes not taken from the heap are at least that far, with h = 0 for a
-    search without estimates. Where h = inf it is −inf.
+    search without estimates. For costs >= 0, as here, constants are feasible, and so is the
+    larger of two feasible potentials: at least 0 keeps them finite and small where h is large.
     """
     if ahead.size == 0:
         return np.minimum(distance, length)
-    return np.minimum(distance, length - ahead)
+    return np.maximum(np.minimum(distance, length - ahead), 0.0)

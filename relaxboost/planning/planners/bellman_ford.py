@@ -7,14 +7,15 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import relax, search
+from relaxboost.planning.kernels import relax, trace
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import arc_costs, ends, no_path
-from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost.planning.planners.common import arc_costs, between, ends
 from relaxboost.planning.plans import NegativeCycle, Plan
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 def bellman_ford(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
@@ -30,39 +31,32 @@ def bellman_ford(graph: Graph, costs: ArrayLike, source: Hashable, target: Hasha
     ------
     NegativeCycle
         If costs are negative around a cycle on the way from source to target; it has the cycle.
+        Cycles elsewhere do no harm. The sign is that of the exact sum of the costs as they are
+        given, in doubles.
     NoPath
         If the target is out of reach.
     """
     c = arc_costs(graph, costs)
     s, t = ends(graph, source, target)
     # A negative cycle matters only where the source reaches it and it reaches the target.
-    reached, reaching = _reached(graph, s, t)
-    if not reached[t]:
-        raise no_path(graph, s, t)
-    between = reached & reaching
-    kept = between[graph.tail] & between[graph.head]
-    distance, via, on = relax(graph.tail, graph.head, c, s, graph.nodes, kept)
+    reached, reaching = between(graph, s, t)
+    start, far, arcs = graph.forward
+    distance, via, on = relax(start, far, graph.near, c[arcs], s, reached & reaching)
     if on >= 0:
-        raise NegativeCycle(Path(graph, _around(via, graph.tail, on)), c)
+        raise _around(graph, c, via, on)
     potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
-    arcs = []
-    node = t
-    while node != s:
-        arcs.append(int(via[node]))
-        node = int(graph.tail[via[node]])
-    return Plan(Path(graph, np.array(arcs[::-1])), c, potential, "bellman-ford")
+    return Plan(Path(graph, trace(via, arcs, graph.tail, s, t)), c, potential, "bellman-ford")
 
 
-def _reached(graph: Graph, s: int, t: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which nodes the source reaches, and which reach the target."""
-    zero = np.zeros(graph.arcs)
-    after = search(graph.forward.start, graph.forward.far, zero, s, -1, NOTHING)[0]
-    before = search(graph.backward.start, graph.backward.far, zero, t, -1, NOTHING)[0]
-    return np.isfinite(after), np.isfinite(before)
-
-
-def _around(via: NDArray[np.int64], tail: NDArray[np.int64], node: int) -> NDArray[np.int64]:
-    arcs = [int(via[node])]
-    while tail[arcs[-1]] != node:
-        arcs.append(int(via[tail[arcs[-1]]]))
-    return np.array(arcs[::-1])
+def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
+    """Return the error for the cycle that goes through a node."""
+    taken = [int(graph.forward.arcs[via[node]])]
+    while graph.tail[taken[-1]] != node:
+        taken.append(int(graph.forward.arcs[via[graph.tail[taken[-1]]]]))
+    found = NegativeCycle(Path(graph, np.array(taken[::-1])), c)
+    if found.cost < 0.0:
+        return found
+    return InputError(
+        f"costs from {np.abs(c).min():g} to {np.abs(c).max():g} in size differ too widely for sums "
+        "in doubles to tell the sign of a cycle; round the small ones"
+    )

@@ -10,13 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import search, trace
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import arc_costs, ends, no_path, non_negative
+from relaxboost.planning.planners.common import NOTHING, arc_costs, ends, no_path, non_negative
 from relaxboost.planning.plans import Plan, capped
 
 Array = NDArray[np.float64]
-
-NOTHING: Array = np.empty(0)
-"""No estimates of what lies ahead."""
 
 
 def dijkstra(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:

@@ -1,0 +1,172 @@
+"""Grids of cells as graphs: maps of features, obstacles, steps to 4 or 8 neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.labels import Cells
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+CORNERS = ("both", "one", "free")
+"""How many of the two cells beside a diagonal step must be passable: both, one, or none."""
+
+COSTS = ("mean", "entering")
+
+# In the order of the numbers of the cells that they lead to.
+_STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+def grid(
+    layers: ArrayLike,
+    passable: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    neighbours: int = 8,
+    corners: str = "both",
+    cost: str = "mean",
+    distance: bool = False,
+) -> Graph:
+    """Return the graph of a grid whose cells have features.
+
+    Nodes are the cells, called (row, column); so are sites, so that a learned cost is a map, and
+    a step costs its length (1, or √2 along a diagonal) times the cost of the cells it joins.
+
+    Parameters
+    ----------
+    layers : array of shape (L, H, W) or (H, W)
+        Features of cells, finite where passable; what blocked cells have is not looked at.
+    passable : array of bool, shape (H, W), optional
+        Blocked cells have no arcs. By default all cells are passable.
+    names : sequence of L str, optional
+        Of the layers.
+    neighbours : {8, 4}
+    corners : {"both", "one", "free"}
+        How many of the two cells beside a diagonal step must be passable: ``"both"`` as in the
+        MovingAI benchmarks, where nothing cuts corners; ``"one"`` keeps from slipping between two
+        blocked cells; ``"free"`` asks for none.
+    cost : {"mean", "entering"}
+        A step costs its length times the mean cost of the two cells, or that of the cell entered.
+    distance : bool
+        Whether to add a feature ``"distance"`` that is 1 in every cell, so that a linear cost has
+        a term for length alone.
+
+    Returns
+    -------
+    Graph
+        With H·W nodes and sites, cells row by row; `labels.shape` is (H, W), and `position` is
+        (column, row). Sites of blocked cells have features 0.
+
+    Raises
+    ------
+    InputError
+        For a passable cell with a feature that is not finite, shapes that do not fit, and a map
+        without two passable neighbours.
+    """
+    X, free = _checked(layers, passable)
+    for name, given, allowed in (
+        ("neighbours", neighbours, (8, 4)),
+        ("corners", corners, CORNERS),
+        ("cost", cost, COSTS),
+    ):
+        if given not in allowed:
+            raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
+    H, W = free.shape
+    tail, head, length = _arcs(free, neighbours, corners)
+    if tail.size == 0:
+        raise InputError(
+            f"no two passable cells of the {H} x {W} grid are neighbours, so there is no arc; "
+            f"{int(free.sum())} of {free.size} cells are passable"
+        )
+    features = np.where(free, X, 0.0).reshape(len(X), H * W).T
+    made = [f"layer {j}" for j in range(len(X))] if names is None else [str(n) for n in names]
+    if len(made) != len(X):
+        raise InputError(f"{len(made)} names for {len(X)} layers; one each")
+    if distance:
+        features, made = (
+            np.column_stack([features, free.ravel().astype(float)]),
+            [*made, "distance"],
+        )
+    rows, columns = np.divmod(np.arange(H * W), W)
+    return Graph(
+        tail,
+        head,
+        features,
+        nodes=H * W,
+        names=made,
+        sites=_shares(tail, head, length, H * W, cost),
+        labels=Cells((H, W)),
+        position=np.column_stack([columns, rows]),
+    )
+
+
+def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
+    """Return layers of shape (L, H, W), and which cells are passable."""
+    try:
+        X = np.asarray(layers, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"layers must be an array of numbers: {error}") from None
+    X = X[None] if X.ndim == 2 else X
+    if X.ndim != 3 or 0 in X.shape:
+        raise InputError(f"layers need shape (L, H, W) or (H, W), none 0, got {X.shape}")
+    free = np.ones(X.shape[1:], dtype=bool)
+    if passable is not None:
+        given = np.asarray(passable)
+        if given.shape != X.shape[1:]:
+            raise InputError(f"passable needs shape {X.shape[1:]}, as layers, got {given.shape}")
+        if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+            raise InputError("passable must be an array of bool, True where a cell can be entered")
+        free = given.astype(bool)
+    bad = np.argwhere(~np.isfinite(X) & free)
+    if bad.size:
+        layer, row, column = (int(n) for n in bad[0])
+        raise InputError(
+            f"layer {layer} is {X[layer, row, column]} at the passable cell ({row}, {column}); "
+            "features must be finite: fill it in, or block the cell with passable"
+        )
+    return X, free
+
+
+def _arcs(
+    free: Flags, neighbours: int, corners: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Return tails, heads and lengths, by tail and then by head."""
+    H, W = free.shape
+    steps = [step for step in _STEPS if neighbours == 8 or 0 in step]
+    framed = np.zeros((H + 2, W + 2), dtype=bool)
+    framed[1:-1, 1:-1] = free
+
+    def beside(row: int, column: int) -> Flags:
+        return framed[1 + row : 1 + row + H, 1 + column : 1 + column + W]
+
+    open_ = np.empty((H, W, len(steps)), dtype=bool)
+    for k, (row, column) in enumerate(steps):
+        open_[:, :, k] = free & beside(row, column)
+        if row and column and corners == "both":
+            open_[:, :, k] &= beside(row, 0) & beside(0, column)
+        elif row and column and corners == "one":
+            open_[:, :, k] &= beside(row, 0) | beside(0, column)
+    tail, which = np.divmod(np.flatnonzero(open_), len(steps))
+    ahead = np.array([row * W + column for row, column in steps])
+    long = np.array([np.hypot(row, column) for row, column in steps])
+    return tail, tail + ahead[which], long[which]
+
+
+def _shares(
+    tail: NDArray[np.int64], head: NDArray[np.int64], length: Array, cells: int, cost: str
+) -> Any:
+    """Return the matrix B of `Graph`."""
+    from scipy.sparse import csr_array
+
+    shape, ends = (tail.size, cells), np.arange(tail.size + 1)
+    if cost == "entering":
+        return csr_array((length, head, ends), shape=shape)
+    both = np.column_stack([np.minimum(tail, head), np.maximum(tail, head)]).ravel()
+    return csr_array((np.repeat(0.5 * length, 2), both, 2 * ends), shape=shape)

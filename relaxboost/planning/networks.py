@@ -1,0 +1,286 @@
+"""Graphs from networkx, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.graphs import Graph
+
+Array = NDArray[np.float64]
+Attributes = Sequence[tuple[Hashable, Mapping[str, Any]]]
+
+AT = ("entering", "leaving", "mean")
+"""Which end of an arc gives it the features of a node."""
+
+
+def from_networkx(
+    G: Any,
+    features: str | Sequence[str] | None = None,
+    node_features: str | Sequence[str] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    at: str = "entering",
+    position: str | Sequence[str] | Mapping[Hashable, Any] | None = None,
+) -> Graph:
+    """Return the graph of a networkx one, with features from its attributes.
+
+    Nodes keep their names as labels. Arcs are in the order of ``G.edges``; an edge of an
+    undirected graph becomes two arcs, 2k there and 2k + 1 back, which share a site: their features
+    and, whatever is learned, their cost. ``graph.arc(u, v, key)`` finds the number of an arc, and
+    ``graph.path(edges=[(u, v, key), ...])`` is the path along edges of a multigraph.
+
+    Parameters
+    ----------
+    G : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
+        Without self-loops.
+    features : sequence of str, or str
+        Edge attributes that are numbers; or one attribute that holds a number, a dict of numbers
+        (with the same keys on every edge) or an array of numbers (of the same length).
+    node_features : sequence of str, or str
+        Node attributes likewise. They are added to the arcs, after the edge features.
+    names : sequence of str, optional
+        Of all features; by default those of attributes and dict keys, ``"x[0]"`` for arrays.
+    at : {"entering", "leaving", "mean"}
+        An arc has the node features of its head, of its tail, or the mean of both. For an
+        undirected graph the first two differ with the direction, so that its two arcs are then
+        sites of their own.
+    position : str, pair of str, or mapping, optional
+        A node attribute that holds (x, y), two attributes, or a dict of (x, y) by node.
+
+    Returns
+    -------
+    Graph
+        Without `features` and `node_features` the one feature of an arc is 1.
+
+    Raises
+    ------
+    InputError
+        For a graph without edges, a self-loop, and the first edge or node where an attribute is
+        missing or no finite number, or has other entries than elsewhere.
+    """
+    edges = _checked_edges(G)
+    if at not in AT:
+        raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
+    labels = list(G.nodes)
+    number = {label: place for place, label in enumerate(labels)}
+    tail = np.array([number[edge[0]] for edge in edges])
+    head = np.array([number[edge[1]] for edge in edges])
+    keys = [edge[2] for edge in edges] if G.is_multigraph() else None
+    of_edges, first = _table("edge", [(_edge_name(G, e), e[-1]) for e in edges], features)
+    of_nodes, last = _table("node", list(G.nodes(data=True)), node_features)
+    sites = None
+    if not G.is_directed():
+        tail, head = np.stack([tail, head], 1).ravel(), np.stack([head, tail], 1).ravel()
+        keys = None if keys is None else [key for key in keys for _ in range(2)]
+        if of_nodes is None or at == "mean":
+            sites = _shared(len(edges))
+        else:
+            of_edges = None if of_edges is None else np.repeat(of_edges, 2, axis=0)
+    if of_nodes is not None:
+        ends = slice(None, None, 2 if sites is not None else 1)
+        here, there = of_nodes[tail[ends]], of_nodes[head[ends]]
+        of_nodes = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}[at]
+    parts = [part for part in (of_edges, of_nodes) if part is not None]
+    if names is None and parts:
+        names = _apart(first, last)
+    return Graph(
+        tail,
+        head,
+        np.concatenate(parts, axis=1) if parts else None,
+        nodes=len(labels),
+        names=names,
+        sites=sites,
+        labels=labels,
+        position=_position(G, position),
+        directed=sites is None,
+        keys=keys,
+    )
+
+
+def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
+    """Return a networkx DiGraph, or a MultiDiGraph where arcs are parallel.
+
+    Parameters
+    ----------
+    graph : Graph
+    costs : array of shape (E,), optional
+        One an arc.
+
+    Returns
+    -------
+    networkx.DiGraph or networkx.MultiDiGraph
+        Nodes are the labels, with attribute ``pos`` if the graph has positions. Edges have each
+        feature by its name, ``arc``, the number of the arc, and ``cost`` if there are costs. Both
+        arcs of an undirected edge are there. Keys are those of the graph, or 0, 1, ...
+    """
+    import networkx as nx
+
+    taken = {"arc", "cost"} & set(graph.names)
+    if taken:
+        raise InputError(
+            f"a feature is called {taken.pop()!r}, as an attribute of edges is; rename"
+        )
+    data: dict[str, list[Any]] = {"arc": list(range(graph.arcs))}
+    if costs is not None:
+        c = np.asarray(costs, dtype=np.float64)
+        if c.shape != (graph.arcs,):
+            raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
+        data["cost"] = c.tolist()
+    columns = np.asarray(graph.arc_features).T.tolist()
+    data.update(zip(graph.names, columns, strict=True))
+    pair = graph.tail * graph.nodes + graph.head
+    many = np.unique(pair).size < graph.arcs
+    G = nx.MultiDiGraph() if many else nx.DiGraph()
+    for node in range(graph.nodes):
+        at = {} if graph.position is None else {"pos": tuple(graph.position[node].tolist())}
+        G.add_node(graph.label(node), **at)
+    ends = zip(graph.tail.tolist(), graph.head.tolist(), strict=True)
+    for arc, (u, v) in enumerate(ends):
+        attributes = {name: values[arc] for name, values in data.items()}
+        key = {"key": graph.keys[arc]} if many and graph.keys is not None else {}
+        G.add_edge(graph.label(u), graph.label(v), **key)
+        where = (graph.label(u), graph.label(v), *_last_key(G, u, v, key, graph))
+        G.edges[where].update(attributes)
+    return G
+
+
+def _last_key(G: Any, u: int, v: int, key: dict[str, Any], graph: Graph) -> tuple[Any, ...]:
+    """Return the key of the edge added last between two nodes, if there are keys."""
+    if not G.is_multigraph():
+        return ()
+    return (key["key"],) if key else (list(G[graph.label(u)][graph.label(v)])[-1],)
+
+
+def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
+    """Return the edges with their data, or raise for what is no graph, and for self-loops."""
+    if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+        raise InputError(f"from_networkx needs a networkx graph, got {type(G).__name__}")
+    options = {"keys": True} if G.is_multigraph() else {}
+    edges = list(G.edges(data=True, **options))
+    if not edges:
+        raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
+    loops = [edge for edge in edges if edge[0] == edge[1]]
+    if loops:
+        raise InputError(
+            f"edge {_edge_name(G, loops[0])!r} is a self-loop, which no shortest path takes; "
+            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
+        )
+    return edges
+
+
+def _edge_name(G: Any, edge: tuple[Any, ...]) -> tuple[Any, ...]:
+    return edge[:-1]
+
+
+def _shared(edges: int) -> Any:
+    """Return the matrix that gives arcs 2k and 2k + 1 the site k."""
+    from scipy.sparse import csr_array
+
+    columns = np.repeat(np.arange(edges), 2)
+    return csr_array((np.ones(2 * edges), columns, np.arange(2 * edges + 1)), (2 * edges, edges))
+
+
+def _apart(first: list[str], last: list[str]) -> list[str]:
+    """Return names of edge and node features, told apart where both have one."""
+    return first + [f"node {name}" if name in first else name for name in last]
+
+
+def _table(
+    kind: str, things: Attributes, wanted: str | Sequence[str] | None
+) -> tuple[Array | None, list[str]]:
+    """Return an array of attributes, one row a thing, and names for its columns."""
+    if wanted is None:
+        return None, []
+    if isinstance(wanted, str):
+        return _one_attribute(kind, things, wanted)
+    names = list(wanted)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{kind} features must be names of attributes, got {wanted!r}")
+    columns = [
+        [_number(kind, thing, name, _get(kind, thing, data, name)) for thing, data in things]
+        for name in names
+    ]
+    return np.array(columns).T, names
+
+
+def _one_attribute(kind: str, things: Attributes, name: str) -> tuple[Array, list[str]]:
+    """Return what an attribute holds: a number, a dict or an array."""
+    values = [_get(kind, thing, data, name) for thing, data in things]
+    first = values[0]
+    if isinstance(first, Mapping):
+        keys, rows = list(first), []
+        for (thing, _), value in zip(things, values, strict=True):
+            if not isinstance(value, Mapping) or set(value) != set(keys):
+                has = sorted(map(str, value)) if isinstance(value, Mapping) else value
+                raise InputError(
+                    f"attribute {name!r} of {kind} {thing!r} has {has}, and of {kind} "
+                    f"{things[0][0]!r} {sorted(map(str, keys))}; give all the same keys"
+                )
+            rows.append([_number(kind, thing, f"{name}[{key!r}]", value[key]) for key in keys])
+        return np.array(rows, dtype=np.float64), [str(key) for key in keys]
+    if isinstance(first, Sequence | np.ndarray) and not isinstance(first, str) and np.ndim(first):
+        length, rows = len(first), []
+        for (thing, _), value in zip(things, values, strict=True):
+            if np.ndim(value) != 1 or len(value) != length:
+                raise InputError(
+                    f"attribute {name!r} of {kind} {thing!r} has shape {np.shape(value)}, and of "
+                    f"{kind} {things[0][0]!r} ({length},); give arrays of one length"
+                )
+            rows.append([_number(kind, thing, f"{name}[{j}]", x) for j, x in enumerate(value)])
+        return np.array(rows).reshape(len(rows), length), [f"{name}[{j}]" for j in range(length)]
+    numbers = [_number(kind, thing, name, x) for (thing, _), x in zip(things, values, strict=True)]
+    return np.array(numbers)[:, None], [name]
+
+
+def _get(kind: str, thing: Hashable, data: Mapping[str, Any], name: str) -> Any:
+    if data.get(name) is None:
+        has = ", ".join(map(str, data)) or "none"
+        raise InputError(
+            f"{kind} {thing!r} has no attribute {name!r} (it has: {has}); fill it in, or leave the "
+            f"{kind} out"
+        )
+    return data[name]
+
+
+def _number(kind: str, thing: Hashable, name: str, value: Any) -> float:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    # What is not of plain numbers of Python and NumPy, such as Decimal, has to say it is real.
+    if isinstance(value, Real | np.bool_):
+        made = float(value)
+        if np.isfinite(made):
+            return made
+    raise InputError(
+        f"attribute {name!r} of {kind} {thing!r} is {value!r}; features must be finite numbers: "
+        f"fill it in, or leave the {kind} out"
+    )
+
+
+def _position(G: Any, given: Any) -> Array | None:
+    """Return (x, y) for each node."""
+    if given is None:
+        return None
+    read: Callable[[Hashable, Mapping[str, Any]], Any]
+    if isinstance(given, str):
+        read = lambda node, data: data[given]  # noqa: E731
+    elif isinstance(given, Mapping):
+        read = lambda node, data: given[node]  # noqa: E731
+    else:
+        x, y = given
+        read = lambda node, data: (data[x], data[y])  # noqa: E731
+    made = []
+    for node, data in G.nodes(data=True):
+        try:
+            place = [float(coordinate) for coordinate in read(node, data)]
+        except (KeyError, TypeError, ValueError):
+            place = []
+        if len(place) != 2 or not np.isfinite(place).all():
+            raise InputError(f"node {node!r} has no position (x, y) under {given!r}; fill it in")
+        made.append(place)
+    return np.array(made)
