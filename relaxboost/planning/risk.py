@@ -95,7 +95,7 @@ class PlanningRisk(Risk):
     outputs = None
     classes = None
     smoothness = math.inf
-    gradient_bound = math.inf
+    closed_form = False
     attained = True
 
     def __init__(self, loss: PlanningLoss, tasks: Sequence[Task], weights: Any = None) -> None:
@@ -105,8 +105,28 @@ class PlanningRisk(Risk):
         sizes = [graph.size for graph in self.oracle.graphs]
         self._ends = np.cumsum([0, *sizes])
         self.measure = Empirical(int(self._ends[-1]), weights)
+        self.gradient_bound = self._bound()
         if not (self.measure.p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
+
+    def _bound(self) -> float:
+        """Return a bound of ‖∇‖: plans pass no arc twice, and demonstrations as often as they do.
+
+        inf for squares and with strength, whose gradients grow with F, and for the exponential
+        link, in whose F R is not convex.
+        """
+        if self.loss.power == 2 or self.loss.strength or self.loss.link == "exponential":
+            return math.inf
+        parts = []
+        for place, graph in enumerate(self.oracle.graphs):
+            most = np.zeros(graph.arcs)
+            for row in self.oracle.rows:
+                if row.graph == place:
+                    counts = path_counts(row.path.arcs, graph.arcs)
+                    most += row.weight * np.maximum(counts, 1.0)
+            parts.append(graph.gathered(most))
+        v = np.concatenate(parts)
+        return float(np.sqrt((v * v / self.measure.p).sum())) * (1.0 + 1e-12)
 
     @property
     def features(self) -> Array:
@@ -159,12 +179,19 @@ class PlanningRisk(Risk):
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F, of shape (S,); for small problems.
 
-        A support function of the flows from source to target for every demonstration.
+        A support function of the flows from source to target for every demonstration; of a relaxed
+        plan, with what it takes besides. Where costs less gains fall around a cycle it is inf for
+        negative="exact", as R is.
         """
         import cvxpy as cp
 
         if self.loss.link == "exponential":
             raise InputError("the exponential link is not convex in F, so there is no expression")
+        if self.loss.negative == "simple":
+            raise InputError(
+                'paths that visit no node twice (negative="simple") have no convex expression of '
+                'small size; use negative="relaxed"'
+            )
         terms = []
         for row in self.oracle.rows:
             graph = self.oracle.graphs[row.graph]
@@ -173,31 +200,40 @@ class PlanningRisk(Risk):
             c = C if graph.sites is None else graph.sites @ C
             margin = c @ path_counts(row.path.arcs, graph.arcs) + row.gains.constant
             gained = row.gains.dense(graph.arcs) - c
-            terms.append(row.weight * self._powered(margin + self._best(row, graph, gained)))
+            # The demonstration itself makes this >= 0, unless it passes a free arc twice.
+            term = cp.pos(margin + self._best(row, graph, gained))
+            terms.append(row.weight * (cp.square(term) if self.loss.power == 2 else term))
         if self.loss.strength:
             terms.append(0.5 * self.loss.strength * (self.measure.p @ cp.square(F)))
-        return cp.sum(terms)
-
-    def _powered(self, term: Any) -> Any:
-        import cvxpy as cp
-
-        return cp.square(cp.pos(term)) if self.loss.power == 2 else term
+        return cp.sum(cp.hstack(terms))
 
     def _best(self, row: Any, graph: Any, gained: Any) -> Any:
         """Return max over flows of <gained, flow>; relaxed plans also take free arcs."""
         import cvxpy as cp
 
-        flow = cp.Variable(graph.arcs)
+        flow, taken = cp.Variable(graph.arcs), cp.Variable(graph.arcs)
         balance = np.zeros(graph.nodes)
         balance[row.source], balance[row.target] = 1.0, -1.0
-        unit = cp.suppfunc(flow, [flow >= 0.0, incidence(graph) @ flow == balance])
-        if self.loss.negative == "relaxed":
-            return unit(cp.minimum(gained, 0.0)) + cp.sum(cp.pos(gained))
-        return unit(gained)
+        rules = [flow >= 0.0, incidence(graph) @ flow == balance]
+        # A relaxed plan takes each arc at most once, on its path or besides.
+        relaxed = self.loss.negative == "relaxed"
+        rules += [taken >= flow, taken <= 1.0] if relaxed else [taken == flow]
+        return cp.suppfunc(taken, rules)(gained)
 
     def conjugate(self, Z: Array) -> float:
-        """Not known in closed form."""
-        raise NotImplementedError
+        """Refuse: R* is finite on the divergences of flows alone, a set without interior.
+
+        A Z that a solver rounds is outside it, so that `functional.optimum`, which moves Z about
+        in the domain of R*, would have no bound but 0.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError(
+            "PlanningLoss has no conjugate that functional.optimum could bound R with; for linear "
+            "costs planning.fit and planning.reference bracket the optimum"
+        )
 
 
 def path_counts(path: Any, arcs: int) -> Array:
