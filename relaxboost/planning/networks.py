@@ -168,8 +168,8 @@ def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
     loops = [edge for edge in edges if edge[0] == edge[1]]
     if loops:
         raise InputError(
-            f"edge {_edge_name(G, loops[0])!r} is a self-loop, which no shortest path takes; remove "
-            f"it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
+            f"edge {_edge_name(G, loops[0])!r} is a self-loop, which no shortest path takes; "
+            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
         )
     return edges
 

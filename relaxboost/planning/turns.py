@@ -65,9 +65,9 @@ class TurnGraph(Graph):
         known[inside] = there[at[inside]] == wanted[inside]
         if not known.all():
             step = int(np.flatnonzero(~known)[0])
-            first, last = (self.original.arc_name(int(arc)) for arc in path.arcs[step : step + 2])
+            one, other = (self.original.arc_name(int(arc)) for arc in path.arcs[step : step + 2])
             raise InputError(
-                f"step {step + 2} of the path turns from {first} to {last}, which is not allowed "
+                f"step {step + 2} of the path turns from {one} to {other}, which is not allowed "
                 "in this graph; allow it with u_turns or allowed"
             )
         turns, arcs = self.before.size, self.original.arcs

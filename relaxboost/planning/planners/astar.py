@@ -75,7 +75,7 @@ def euclidean(graph: Graph, costs: ArrayLike, target: Hashable) -> Array:
         Consistent: min over arcs of cost/length, times the distance. Arcs of no length do not
         count; 0 everywhere if all are such.
     """
-    return _scaled(graph, costs, target, lambda x, y: np.hypot(x, y))
+    return _scaled(graph, costs, target, np.hypot)
 
 
 def octile(graph: Graph, costs: ArrayLike, target: Hashable) -> Array:

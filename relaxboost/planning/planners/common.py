@@ -43,7 +43,7 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     arc = int(np.abs(c).argmax())
     if abs(c[arc]) > _LARGEST:
         raise InputError(
-            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must lie within ±{_LARGEST:g}, "
+            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must lie within ±{_LARGEST:g} "
             "so that their sums are finite: divide all of them by one number"
         )
     return c

@@ -160,7 +160,7 @@ def _planner(name: str, ahead: Ahead | None, time_limit: float | None) -> Callab
         )
     if time_limit is not None and name != "simple":
         raise InputError(f'time_limit is for planner="simple", not {name!r}; leave it out')
-    if name == "astar":
+    if ahead is not None:
         return partial(astar, ahead=ahead)
     if name == "simple":
         return partial(_simple, time_limit=time_limit)

@@ -1,0 +1,167 @@
+"""Grids: steps, obstacles, corners and what steps cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from relaxboost.errors import InputError
+from relaxboost.planning import check_plan, grid, shortest_path
+
+
+def read(rows):
+    """Return which cells of a map are passable; @ is blocked, as in MovingAI's maps."""
+    return np.array([[character != "@" for character in row] for row in rows.split()])
+
+
+def steps(free, neighbours, corners):
+    """Return the steps of a grid and their lengths, cell by cell."""
+    H, W = free.shape
+
+    def inside(row, column):
+        return 0 <= row < H and 0 <= column < W and bool(free[row, column])
+
+    found = {}
+    for row in range(H):
+        for column in range(W):
+            for down in (-1, 0, 1):
+                for right in (-1, 0, 1):
+                    if (down, right) == (0, 0) or not inside(row, column):
+                        continue
+                    if not inside(row + down, column + right):
+                        continue
+                    diagonal = down != 0 and right != 0
+                    if diagonal and neighbours == 4:
+                        continue
+                    beside = inside(row + down, column) + inside(row, column + right)
+                    if diagonal and beside < {"both": 2, "one": 1, "free": 0}[corners]:
+                        continue
+                    there = (row + down, column + right)
+                    found[(row, column), there] = math.sqrt(2.0) if diagonal else 1.0
+    return found
+
+
+@pytest.mark.parametrize("corners", ["both", "one", "free"])
+@pytest.mark.parametrize("cost", ["mean", "entering"])
+def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
+    for _ in range(60):
+        H, W = (int(n) for n in rng.integers(1, 8, size=2))
+        free = rng.random((H, W)) < rng.choice([0.4, 0.7, 1.0])
+        neighbours = int(rng.choice([4, 8]))
+        wanted = steps(free, neighbours, corners)
+        layers = rng.random((2, H, W))
+        layers[:, ~free] = np.nan
+        options = {"neighbours": neighbours, "corners": corners, "cost": cost, "distance": True}
+        if not wanted:
+            with pytest.raises(InputError, match="no two passable cells"):
+                grid(layers, free, **options)
+            continue
+        graph = grid(layers, free, **options)
+        C, w = rng.random((H, W)), rng.random(3)
+        costs = graph.costs(C.ravel())
+        found = {}
+        for e in range(graph.arcs):
+            u, v = graph.label(graph.tail[e]), graph.label(graph.head[e])
+            length = found[u, v] = wanted[u, v]
+            share = [0.5, 0.5] if cost == "mean" else [0.0, 1.0]
+            assert costs[e] == pytest.approx(length * (share[0] * C[u] + share[1] * C[v]))
+            rows = [np.append(layers[(slice(None), *at)], 1.0) for at in (u, v)]
+            linear = length * (share[0] * rows[0] + share[1] * rows[1]) @ w
+            assert graph.arc_features[e] @ w == pytest.approx(linear)
+        assert found == wanted
+        assert len(found) == graph.arcs
+        order = graph.tail * graph.nodes + graph.head
+        assert (np.diff(order) > 0).all()
+        assert graph.labels.shape == (H, W)
+        row, column = graph.label(graph.nodes - 1)
+        assert graph.position[-1].tolist() == [column, row]
+
+
+ROOT = math.sqrt(2.0)
+
+# Each: a map, and the length of the way from its upper left to its lower right corner by "both",
+# "one" and "free"; None where there is none.
+MAPS = {
+    "open": ("... ... ...", 2 * ROOT, 2 * ROOT, 2 * ROOT),
+    "one corner": (".. @.", 2.0, ROOT, ROOT),
+    "two corners": (".@ @.", None, None, ROOT),
+    "block": ("... .@. ...", 4.0, 2.0 + ROOT, 2.0 + ROOT),
+    "gap": ("..@ .@. @..", None, None, 2.0 + ROOT),
+    "stair": (".@@ ..@ @..", 4.0, 2.0 * ROOT, 2.0 * ROOT),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_corners_are_cut_only_where_allowed(name):
+    text, *lengths = MAPS[name]
+    free = read(text)
+    source, target = (0, 0), (free.shape[0] - 1, free.shape[1] - 1)
+    for corners, length in zip(("both", "one", "free"), lengths, strict=True):
+        try:
+            graph = grid(np.ones(free.shape), free, corners=corners)
+            plan = shortest_path(graph, graph.costs(np.ones(graph.size)), source, target)
+        except InputError:
+            assert length is None
+            continue
+        assert plan.cost == pytest.approx(length, rel=1e-15)
+        assert check_plan(plan).ok
+        for u, v in zip(plan.path.nodes, plan.path.nodes[1:], strict=False):
+            if corners == "both":
+                assert free[u[0], v[1]]
+                assert free[v[0], u[1]]
+
+
+def test_corners_both_is_the_default():
+    # As in the MovingAI benchmarks: a diagonal step needs both cells beside it.
+    graph = grid(np.ones((2, 2)), [[1, 1], [0, 1]])
+    assert graph.arcs == 4
+    assert shortest_path(graph, graph.costs(np.ones(4)), (0, 0), (1, 1)).cost == 2.0
+
+
+def test_blocked_cells_may_hold_anything():
+    layers = np.array([[[1.0, np.nan], [np.inf, 2.0]], [[1.0, 5.0], [5.0, 2.0]]])
+    graph = grid(layers, [[True, False], [False, True]], corners="free", names=["a", "b"])
+    assert graph.names == ("a", "b")
+    assert graph.features.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
+    assert graph.arcs == 2
+
+
+ONES = np.ones((2, 3, 3))
+
+
+def holed(value):
+    """Return layers with one entry changed."""
+    layers = ONES.copy()
+    layers[1, 2, 0] = value
+    return layers
+
+
+@pytest.mark.parametrize(
+    ("work", "match"),
+    [
+        (lambda: grid(np.ones(4)), r"layers need shape \(L, H, W\) or \(H, W\)"),
+        (lambda: grid(np.ones((0, 3, 3))), "layers need shape"),
+        (lambda: grid([["a"]]), "layers must be an array of numbers"),
+        (lambda: grid(ONES, np.ones((3, 2))), r"passable needs shape \(3, 3\)"),
+        (lambda: grid(ONES, np.full((3, 3), 2)), "passable must be an array of bool"),
+        (lambda: grid(ONES, np.full((3, 3), "x")), "passable must be an array of bool"),
+        (lambda: grid(holed(np.nan)), r"layer 1 is nan at the passable cell \(2, 0\)"),
+        (lambda: grid(holed(-np.inf)), r"layer 1 is -inf at the passable cell \(2, 0\)"),
+        (lambda: grid(ONES, names=["a"]), "1 names for 2 layers"),
+        (lambda: grid(ONES, names=["a", "a"]), "2 different entries"),
+        (lambda: grid(ONES, names=["a", "distance"], distance=True), "3 different entries"),
+        (lambda: grid(ONES, neighbours=6), "neighbours must be one of 8, 4"),
+        (lambda: grid(ONES, corners="all"), "corners must be one of both, one, free"),
+        (lambda: grid(ONES, cost="leaving"), "cost must be one of mean, entering"),
+        (lambda: grid(ONES, np.zeros((3, 3))), "0 of 9 cells are passable"),
+        (lambda: grid([[1.0]]), "no two passable cells of the 1 x 1 grid"),
+        (lambda: grid(ONES).node((3, 0)), r"no cell \(3, 0\); cells are \(row, column\)"),
+        (lambda: grid(ONES).node(4), "no cell 4"),
+        (lambda: grid(ONES).path([(0, 0), (2, 2)]), "is no arc of the graph"),
+    ],
+)
+def test_what_is_no_grid_is_named(work, match):
+    with pytest.raises(InputError, match=match):
+        work()

@@ -1,0 +1,206 @@
+"""Graphs from networkx, and back."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from relaxboost.errors import InputError
+from relaxboost.planning import Task, from_networkx, grid, shortest_path, to_networkx
+
+
+def roads(kind=nx.DiGraph):
+    G = kind()
+    G.add_node("a", height=1.0, x=0.0, y=0.0, pos=(0.0, 0.0), f=[1.0, 2.0])
+    G.add_node("b", height=2.0, x=1.0, y=0.0, pos=(1.0, 0.0), f=[3.0, 4.0])
+    G.add_node("c", height=4.0, x=1.0, y=2.0, pos=(1.0, 2.0), f=[5.0, 6.0])
+    for u, v, length in (("a", "b", 1), ("b", "c", 2.0), ("a", "c", np.float32(4.0))):
+        slope = 0.1 * length
+        held = {"d": {"length": length, "slope": slope}, "x": np.array([length, slope])}
+        G.add_edge(u, v, length=length, slope=slope, paved=length > 1, **held)
+    return G
+
+
+def test_attributes_by_name_dict_and_array_are_the_same():
+    G = roads()
+    made = from_networkx(G, ["length", "slope"])
+    assert made.names == ("length", "slope")
+    for given, names in (("d", ("length", "slope")), ("x", ("x[0]", "x[1]"))):
+        other = from_networkx(G, given)
+        assert other.names == names
+        assert np.array_equal(other.features, made.features)
+    assert from_networkx(G, "x", names=["l", "s"]).names == ("l", "s")
+    assert from_networkx(G, "length").features.tolist() == [[1.0], [4.0], [2.0]]
+    assert from_networkx(G, ["paved"]).features[:, 0].tolist() == [0.0, 1.0, 1.0]
+    assert from_networkx(G).features.tolist() == [[1.0]] * 3
+    ends = [(made.label(u), made.label(v)) for u, v in zip(made.tail, made.head, strict=True)]
+    assert ends == list(G.edges)
+    assert made.directed
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_node_features_belong_to_arcs(kind):
+    G = roads(kind)
+    height = nx.get_node_attributes(G, "height")
+    for at, value in (
+        ("entering", lambda u, v: height[v]),
+        ("leaving", lambda u, v: height[u]),
+        ("mean", lambda u, v: (height[u] + height[v]) / 2),
+    ):
+        made = from_networkx(G, ["length"], ["height"], at=at)
+        assert made.names == ("length", "height")
+        wanted = [[data["length"], value(u, v)] for u, v, data in G.edges(data=True)]
+        assert made.features.tolist() == wanted
+        assert from_networkx(G, None, "height", at=at).features[:, 0].tolist() == [
+            row[1] for row in wanted
+        ]
+    assert from_networkx(G, None, "f").names == ("f[0]", "f[1]")
+    nx.set_edge_attributes(G, 7.0, "height")
+    assert from_networkx(G, ["height"], ["height"]).names == ("height", "node height")
+
+
+@pytest.mark.parametrize("at", ["entering", "leaving", "mean"])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_undirected_edges_are_two_arcs(kind, at):
+    G = roads(kind)
+    plain = from_networkx(G, ["length"])
+    assert not plain.directed
+    assert (plain.arcs, plain.size) == (6, 3)
+    assert plain.costs([1.0, 2.0, 3.0]).tolist() == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    for k, (u, v, *_) in enumerate(G.edges):
+        assert (plain.arc(u, v), plain.arc(v, u)) == (2 * k, 2 * k + 1)
+    made = from_networkx(G, ["length"], ["height"], at=at)
+    twin = from_networkx(G.to_directed(), ["length"], ["height"], at=at)
+    assert (made.sites is None) == (at != "mean")
+    for u, v, *_ in [*G.edges, *((v, u, *rest) for u, v, *rest in G.edges)]:
+        assert made.arc_features[made.arc(u, v)] == pytest.approx(
+            twin.arc_features[twin.arc(u, v)], rel=1e-15
+        )
+
+
+@pytest.mark.parametrize("kind", [nx.MultiDiGraph, nx.MultiGraph])
+def test_keys_find_parallel_edges(kind):
+    G = kind()
+    G.add_edge("a", "b", key="slow", length=3.0)
+    G.add_edge("a", "b", key="fast", length=1.0)
+    G.add_edge("b", "c", length=1.0)
+    made = from_networkx(G, ["length"])
+    for u, v, key, data in G.edges(keys=True, data=True):
+        assert made.arc_features[made.arc(u, v, key), 0] == data["length"]
+    shown = made.path(edges=[("a", "b", "slow"), ("b", "c", 0)])
+    assert Task(made, "a", "c", shown).demonstration.features().tolist() == [4.0]
+    best = shortest_path(made, made.arc_features[:, 0], "a", "c")
+    assert best.cost == 2.0
+    assert made.keys[best.path.arcs[0]] == "fast"
+    if kind is nx.MultiGraph:
+        back = made.path(edges=[("c", "b", 0), ("b", "a", "fast")])
+        assert back.cost(made.arc_features[:, 0]) == 2.0
+    with pytest.raises(InputError, match="parallel arcs"):
+        made.path(["a", "b"])
+
+
+def test_positions_come_from_one_attribute_two_or_a_dict():
+    G = roads()
+    wanted = [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]
+    for given in ("pos", ("x", "y"), {"a": (0, 0), "b": (1, 0), "c": (1, 2)}):
+        assert from_networkx(G, position=given).position.tolist() == wanted
+
+
+def test_there_and_back_again(rng):
+    for kind in (nx.DiGraph, nx.MultiDiGraph):
+        G = nx.gnm_random_graph(8, 20, seed=1, directed=True)
+        G = kind(G)
+        if kind is nx.MultiDiGraph:
+            G.add_edges_from([(u, v, "second") for u, v in list(G.edges())[:5]])
+        for edge in G.edges:
+            G.edges[edge].update(a=rng.random(), b=rng.random())
+        made = from_networkx(G, ["a", "b"], position={v: (v, 0) for v in G})
+        costs = rng.random(made.arcs)
+        back = to_networkx(made, costs)
+        assert type(back) is kind
+        assert list(back.edges) == list(G.edges)
+        for place, edge in enumerate(G.edges):
+            data = back.edges[edge]
+            assert {k: data[k] for k in ("a", "b")} == G.edges[edge]
+            assert (data["arc"], data["cost"]) == (place, costs[place])
+        again = from_networkx(back, ["a", "b"], position="pos")
+        assert np.array_equal(again.features, made.features)
+        assert again.keys == made.keys
+
+
+def test_parallel_arcs_without_keys_are_numbered():
+    graph = from_networkx(nx.MultiDiGraph([(0, 1), (0, 1), (1, 2)]))
+    graph.keys = None
+    assert list(to_networkx(graph).edges) == [(0, 1, 0), (0, 1, 1), (1, 2, 0)]
+
+
+def test_a_grid_becomes_a_network():
+    G = to_networkx(grid(np.ones((3, 3)), neighbours=4))
+    assert nx.shortest_path_length(G, (0, 0), (2, 2)) == 4
+    assert G.nodes[0, 2]["pos"] == (2.0, 0.0)
+
+
+def changed(where, name, value, *, remove=False, kind=nx.DiGraph):
+    """Return the roads with one attribute of an edge or a node changed."""
+    G = roads(kind)
+    data = G.edges[where] if isinstance(where, tuple) else G.nodes[where]
+    if remove:
+        del data[name]
+    else:
+        data[name] = value
+    return G
+
+
+BC = ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("G", "options", "match"),
+    [
+        (nx.Graph(), {}, "0 nodes and no edges"),
+        (nx.path_graph(1), {}, "1 nodes and no edges"),
+        ([(0, 1)], {}, "needs a networkx graph, got list"),
+        (nx.DiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1\) is a self-loop"),
+        (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1, 0\) is a self-loop"),
+        (changed(BC, "slope", 0, remove=True), ["slope"], r"edge \('b', 'c'\) has no .*'slope'"),
+        (changed(BC, "slope", None), ["slope"], r"edge \('b', 'c'\) has no attribute 'slope'"),
+        (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
+        (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),
+        (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is '2'"),
+        (changed(BC, "slope", 1j), ["slope"], r"'slope' of edge \('b', 'c'\) is 1j"),
+        (changed(BC, "slope", [1]), "slope", r"'slope' of edge \('b', 'c'\) is \[1\]"),
+        (changed(BC, "x", [1.0]), "x", r"'x' of edge \('b', 'c'\) has shape \(1,\)"),
+        (changed(BC, "x", 1.0), "x", r"'x' of edge \('b', 'c'\) has shape \(\)"),
+        (changed(BC, "x", [1.0, "a"]), "x", r"'x\[1\]' of edge \('b', 'c'\) is 'a'"),
+        (changed(BC, "x", [1.0, np.nan]), "x", r"'x\[1\]' of edge \('b', 'c'\) is nan"),
+        (changed(BC, "d", {"length": 1.0}), "d", r"edge \('b', 'c'\) has \['length'\]"),
+        (changed(BC, "d", 3.0), "d", r"edge \('b', 'c'\) has 3.0"),
+        (changed(BC, "d", {"length": 1.0, "slope": None}), "d", r"d\['slope'\]. of edge"),
+        (roads(), "name", r"has no attribute 'name' \(it has: length, slope"),
+        (roads(), [], "names of attributes"),
+        (roads(), [3], "names of attributes"),
+        (roads(), ["slope", "slope"], "2 different entries"),
+        (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names need 1 different"),
+        (changed("b", "height", 0, remove=True), {"node_features": ["height"]}, "node 'b' has no"),
+        (changed("b", "height", np.nan), {"node_features": ["height"]}, "of node 'b' is nan"),
+        (changed("b", "f", [1.0]), {"node_features": "f"}, r"of node 'b' has shape \(1,\)"),
+        (roads(), {"at": "end"}, "at must be one of entering, leaving, mean"),
+        (changed("b", "pos", (1,)), {"position": "pos"}, r"node 'b' has no position \(x, y\)"),
+        (changed("b", "pos", None), {"position": "pos"}, "node 'b' has no position"),
+        (changed("b", "x", np.nan), {"position": ("x", "y")}, "node 'b' has no position"),
+        (roads(), {"position": {"a": (0, 0)}}, "node 'b' has no position"),
+    ],
+)
+def test_what_is_wrong_with_a_network_is_named(G, options, match):
+    options = options if isinstance(options, dict) else {"features": options}
+    with pytest.raises(InputError, match=match):
+        from_networkx(G, **options)
+
+
+def test_what_cannot_become_a_network_is_named():
+    graph = from_networkx(nx.DiGraph([(0, 1, {"cost": 1.0})]), ["cost"])
+    with pytest.raises(InputError, match="a feature is called 'cost'"):
+        to_networkx(graph)
+    with pytest.raises(InputError, match=r"costs need shape \(3,\)"):
+        to_networkx(from_networkx(roads()), [1.0])

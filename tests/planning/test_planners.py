@@ -1,0 +1,467 @@
+"""Planners: they agree with each other, with networkx and with exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from relaxboost import planning
+from relaxboost.errors import InputError
+from relaxboost.planning import (
+    Graph,
+    NegativeCycle,
+    NoPath,
+    astar,
+    check_plan,
+    euclidean,
+    grid,
+    octile,
+    shortest_path,
+    shortest_paths,
+    to_networkx,
+)
+from relaxboost.planning.planners import dijkstra, distances_to, shortest, simple
+from tests.planning import slow
+
+SEARCHES = ("auto", "dijkstra", "bellman-ford", "csgraph")
+NON_NEGATIVE = {
+    "uniform": lambda rng, E: rng.random(E),
+    "ties": lambda rng, E: rng.integers(0, 4, E).astype(float),
+    "zeros": lambda rng, E: rng.random(E) * (rng.random(E) < 0.5),
+    "all zero": lambda rng, E: np.zeros(E),
+    "huge": lambda rng, E: 1e300 * rng.random(E),
+    "tiny": lambda rng, E: 5e-324 * rng.integers(0, 9, E),
+    "tenths": lambda rng, E: 0.1 * rng.integers(0, 6, E),
+    "wide": lambda rng, E: 10.0 ** rng.uniform(-300, 300, E),
+}
+
+
+def least(graph, costs, s, t):
+    """Return networkx's length, inf without a path, −inf where it sees a negative cycle."""
+    G = to_networkx(graph, costs).subgraph(slow.between(graph, s, t))
+    try:
+        if (costs >= 0).all():
+            return nx.dijkstra_path_length(G, s, t, weight="cost")
+        return nx.bellman_ford_path_length(G, s, t, weight="cost")
+    except (nx.NetworkXNoPath, nx.NodeNotFound):
+        return math.inf
+    except nx.NetworkXUnbounded:
+        return -math.inf
+
+
+def agreed(plan, exact, rel=1e-12):
+    """Check that a plan is proved, with a bracket that holds the truth."""
+    found = check_plan(plan)
+    assert found.ok, (plan.planner, found)
+    assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+    assert abs(Fraction(plan.cost) - exact) <= rel * abs(exact)
+    return found
+
+
+@pytest.mark.parametrize("kind", NON_NEGATIVE)
+def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
+    proved = 0
+    for trial in range(400):
+        graph = slow.random_graph(rng)
+        costs = NON_NEGATIVE[kind](rng, graph.arcs)
+        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        exact = slow.exact_length(graph, costs, s, t)
+        assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
+        ahead = distances_to(graph, costs, t)
+        ahead = np.zeros(graph.nodes) if trial % 3 == 0 else ahead / (1 + trial % 3 % 2)
+        options = [*((name, {}) for name in SEARCHES), ("astar", {"ahead": ahead})]
+        for name, option in options:
+            if math.isinf(exact):
+                with pytest.raises(NoPath):
+                    shortest_path(graph, costs, s, t, name, **option)
+                continue
+            plan = shortest_path(graph, costs, s, t, name, **option)
+            assert (plan.path.source, plan.path.target) == (s, t)
+            agreed(plan, exact)
+            assert np.unique(plan.path.numbers).size == len(plan.path) + 1
+            if trial < 60:
+                held = check_plan(plan, exact=True)
+                assert held.ok
+                assert Fraction(held.lower) <= exact
+            proved += 1
+    assert proved > 1000
+
+
+def negative(rng, graph, kind):
+    """Return costs of any sign: with whole numbers, or with cycles of cost 0 up to rounding."""
+    if kind == "whole":
+        return rng.integers(-2, 6, graph.arcs).astype(float)
+    if kind == "rare":
+        costs = rng.integers(0, 8, graph.arcs).astype(float)
+        return costs - 6.0 * (rng.random(graph.arcs) < 0.1)
+    height = rng.integers(0, 20, graph.nodes)
+    slope = (height[graph.head] - height[graph.tail]).astype(float)
+    extra = rng.integers(0, 3, graph.arcs) * (rng.random() < 0.7)
+    return {"slopes": 1.0, "tenths": 0.1, "huge": 2.0**990, "tiny": 5e-324}[kind] * (slope + extra)
+
+
+@pytest.mark.parametrize("kind", ["whole", "rare", "slopes", "tenths", "huge", "tiny"])
+def test_planners_agree_for_costs_of_any_sign(rng, kind):
+    cycles = paths = 0
+    for trial in range(300):
+        graph = slow.random_graph(rng)
+        costs = negative(rng, graph, kind)
+        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        exact = slow.exact_length(graph, costs, s, t)
+        # Cycles of "tenths" are negative by 1e-17 at times: in exact sums, not in doubles, which
+        # networkx goes by, and within the tolerance of the linear program.
+        if kind != "tenths":
+            assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
+        for name in (
+            "auto",
+            "bellman-ford",
+            *(["flow"] if trial < 40 and kind != "tenths" else []),
+        ):
+            if math.isinf(exact):
+                with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
+                    shortest_path(graph, costs, s, t, name)
+                if exact < 0:
+                    cycle = caught.value.cycle
+                    assert cycle.source == cycle.target
+                    total = sum(map(Fraction, costs[cycle.arcs].tolist()))
+                    assert total < 0
+                    assert caught.value.cost == float(total)
+                    assert set(cycle.numbers.tolist()) <= slow.between(graph, s, t)
+                    G = to_networkx(graph, costs)
+                    assert kind == "tenths" or nx.negative_edge_cycle(G, weight="cost")
+                    cycles += 1
+                continue
+            plan = shortest_path(graph, costs, s, t, name)
+            # Heights cancel along a path, and leave the rounding of numbers larger than the sum.
+            found = check_plan(plan)
+            assert found.ok, found
+            assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+            size = Fraction(float(np.abs(costs).sum()))
+            assert abs(Fraction(plan.cost) - exact) <= Fraction(1e-14) * size
+            assert trial >= 60 or check_plan(plan, exact=True).ok
+            paths += 1
+    assert paths > 100
+    assert cycles > 20 or kind not in ("whole", "rare")
+
+
+def test_the_flow_program_agrees(rng):
+    for _ in range(250):
+        graph = slow.random_graph(rng)
+        costs = rng.random(graph.arcs) if rng.random() < 0.5 else negative(rng, graph, "slopes")
+        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        exact = slow.exact_length(graph, costs, s, t)
+        if math.isinf(exact):
+            with pytest.raises(NoPath if exact > 0 else NegativeCycle):
+                shortest_path(graph, costs, s, t, "flow")
+        else:
+            plan = shortest_path(graph, costs, s, t, "flow")
+            assert check_plan(plan).ok, check_plan(plan)
+            assert math.isclose(plan.cost, float(exact), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["whole", "uniform", "near ties", "huge", "tiny"])
+def test_simple_paths_are_those_of_brute_force(rng, kind):
+    negative_cycles = 0
+    for _ in range(50):
+        graph = slow.random_graph(rng, 7)
+        costs = rng.integers(-4, 4, graph.arcs).astype(float)
+        if kind == "uniform":
+            costs = rng.normal(size=graph.arcs)
+        elif kind == "near ties":
+            costs += 1e-7 * rng.integers(-3, 4, graph.arcs)
+        costs *= {"huge": 1e299, "tiny": 5e-324}.get(kind, 1.0)
+        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        values = [math.fsum(costs[path].tolist()) for path in slow.simple_paths(graph, s, t)]
+        if not values:
+            with pytest.raises(NoPath):
+                simple(graph, costs, s, t)
+            continue
+        found = simple(graph, costs, s, t)
+        plan = shortest_path(graph, costs, s, t, "simple")
+        assert found.exact
+        assert plan.complete
+        size = np.abs(costs).max()
+        assert plan.cost == pytest.approx(min(values), rel=0.0, abs=1e-14 * size)
+        assert np.unique(plan.path.numbers).size == len(plan.path) + 1
+        assert min(values) - 1e-6 * size <= found.least <= min(values) * (1 + 1e-12) + 1e-9 * size
+        told = check_plan(plan)
+        assert not told.ok
+        assert "no potentials" in told.reason
+        negative_cycles += slow.exact_length(graph, costs, s, t) == -math.inf
+    assert negative_cycles > 5
+
+
+def test_simple_stops_in_time_with_a_path(rng):
+    graph = grid(np.ones((12, 12)))
+    costs = rng.normal(size=graph.arcs)
+    plan = shortest_path(graph, costs, (0, 0), (11, 11), "simple", time_limit=1e-3)
+    assert not plan.complete
+    assert plan.claimed <= plan.cost
+    assert "time limit" in check_plan(plan).reason
+    assert np.unique(plan.path.numbers).size == len(plan.path) + 1
+
+
+def test_a_cycle_of_no_cost_is_no_negative_one():
+    # In doubles, going around lowers the sum a little each time, for ever.
+    graph = Graph([0, 1, 2, 3, 1], [1, 2, 3, 1, 4])
+    drifting = 0
+    for scale in np.linspace(1.0, 3.0, 500):
+        costs = np.array([1e6 / 3, 0.1 * scale, 0.7 * scale, 0.0, 1.0])
+        costs[3] = -math.fsum(costs[1:3].tolist())
+        total = sum(map(Fraction, costs[1:4].tolist()))
+        start, down = costs[0], costs[0]
+        for c in costs[1:4]:
+            down += c
+        drifting += down < start and total >= 0
+        if total < 0:
+            with pytest.raises(NegativeCycle) as caught:
+                shortest_path(graph, costs, 0, 4)
+            assert caught.value.cost == float(total)
+        else:
+            assert shortest_path(graph, costs, 0, 4).path.nodes == [0, 1, 4]
+    assert drifting > 20
+
+
+def test_negative_cycles_elsewhere_do_no_harm():
+    # 0 -> 1 is asked for; 2 and 3 go round after 0 without a way to 1, 4 and 5 before 1.
+    graph = Graph([0, 0, 2, 3, 4, 5, 5], [1, 2, 3, 2, 5, 4, 1])
+    costs = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0])
+    for name in ("auto", "flow", "simple"):
+        plan = shortest_path(graph, costs, 0, 1, name)
+        assert plan.path.arcs.tolist() == [0]
+        assert name == "simple" or check_plan(plan).ok
+
+
+def test_a_huge_cost_far_away_does_not_blunt_the_proof():
+    graph = Graph([0, 1, 0, 3], [1, 2, 3, 2])
+    costs = np.array([1.0, 1.0, 1e300, 1.0])
+    plan = shortest_path(graph, costs, 0, 2)
+    found = check_plan(plan)
+    assert found.ok
+    assert found.upper - found.lower < 1e-12
+    worse = replace(plan, path=graph.path([0, 3, 2]))
+    assert not check_plan(worse).ok
+
+
+def tampered(plan, rng):
+    """Yield plans that are wrong, each with what was done."""
+    graph, π = plan.path.graph, plan.potential
+    on = [int(n) for n in plan.path.numbers]
+    # A path between two nodes has one arc, and by as much as it fails the bound is lowered.
+    for sign in (-1.0, 1.0) if graph.nodes > 2 else ():
+        for node in on:
+            wrong = π.copy()
+            wrong[node] += sign * 1e-3
+            yield f"potential of {node} by {sign}", replace(plan, potential=wrong)
+    for value in (math.inf, -math.inf, math.nan):
+        wrong = π.copy()
+        wrong[on[-1]] = value
+        yield f"potential {value}", replace(plan, potential=wrong)
+    yield "too few potentials", replace(plan, potential=π[:-1])
+    yield "no potentials", replace(plan, potential=None)
+    best = plan.cost
+    for arcs in slow.simple_paths(graph, on[0], on[-1]):
+        if plan.costs[arcs].sum() > best + 1e-6:
+            yield "path", replace(plan, path=graph.path(arcs=arcs))
+    if graph.nodes > 2:
+        for arc in plan.path.arcs:
+            for change in (-1e-3, 1e-3):
+                wrong = plan.costs.copy()
+                wrong[arc] += change
+                yield f"cost of {arc}", replace(plan, costs=wrong)
+
+
+def test_wrong_proofs_are_rejected(rng):
+    seen = 0
+    for _ in range(150):
+        graph = slow.random_graph(rng, 6)
+        costs = 0.1 + rng.random(graph.arcs)
+        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        for name in ("dijkstra", "bellman-ford", "csgraph"):
+            try:
+                plan = shortest_path(graph, costs, s, t, name)
+            except NoPath:
+                continue
+            for what, wrong in tampered(plan, rng):
+                found = check_plan(wrong)
+                assert not found.ok, what
+                assert found.reason
+                assert not check_plan(wrong, exact=True).ok, what
+                # What is still said to be proved has to be true.
+                exact = slow.exact_length(graph, wrong.costs, s, t)
+                assert found.lower == -math.inf or Fraction(found.lower) <= exact
+                seen += 1
+    assert seen > 1000
+
+
+def test_check_plan_refuses_costs_that_are_not_finite():
+    plan = shortest_path(Graph([0, 1], [1, 2]), [1.0, 1.0], 0, 2)
+    with pytest.raises(InputError, match="costs must be finite"):
+        check_plan(plan, [1.0, np.nan])
+    with pytest.raises(InputError, match=r"shape \(2,\)"):
+        check_plan(plan, [1.0])
+
+
+def test_estimates_of_distance_are_consistent_on_grids(rng):
+    for trial in range(60):
+        H, W = rng.integers(2, 12, size=2)
+        free = rng.random((H, W)) < 0.8
+        neighbours = int(rng.choice([4, 8]))
+        try:
+            graph = grid(rng.random((2, H, W)), free, neighbours=neighbours)
+        except InputError:
+            continue
+        costs = graph.arc_features @ rng.random(2) + 0.01 * (trial % 2)
+        s, t = (graph.label(n) for n in rng.choice(graph.nodes, 2, replace=False))
+        for estimate in (octile, euclidean):
+            try:
+                length = dijkstra(graph, costs, s, t).cost
+            except NoPath:
+                with pytest.raises(NoPath):
+                    astar(graph, costs, s, t, estimate(graph, costs, t))
+                continue
+            plan = astar(graph, costs, s, t, estimate(graph, costs, t))
+            assert check_plan(plan).ok
+            assert plan.cost == pytest.approx(length, rel=1e-12)
+
+
+def test_estimates_may_be_functions_and_below_zero():
+    graph = grid(np.ones((5, 5)), neighbours=4)
+    costs = graph.arc_features[:, 0]
+
+    def steps(node, target):
+        return abs(node[0] - target[0]) + abs(node[1] - target[1]) - 1.5
+
+    plan = shortest_path(graph, costs, (0, 0), (4, 4), "astar", ahead=steps)
+    assert plan.cost == 8.0
+    assert check_plan(plan, exact=True).ok
+
+
+def pairs_of(rng, graph, count):
+    return [tuple(rng.choice(graph.nodes, 2, replace=False).tolist()) for _ in range(count)]
+
+
+@pytest.mark.parametrize("sign", ["positive", "negative"])
+def test_many_pairs_are_planned_for_as_one(rng, sign, monkeypatch):
+    cells = grid(rng.random((9, 9)) + 0.1)
+    graph = Graph(cells.tail, cells.head)
+    costs = cells.arc_features[:, 0].copy()
+    if sign == "negative":
+        height = rng.random(graph.nodes)
+        costs += height[graph.head] - height[graph.tail]
+        assert costs.min() < 0
+    few = rng.integers(graph.nodes, size=3).tolist()
+    many = pairs_of(rng, graph, 30)
+    for pairs in (
+        many,
+        [(s, t) for s in few for t in range(0, 81, 7) if s != t],
+        [(s, t) for t in few for s in range(0, 81, 7) if s != t],
+    ):
+        answers = []
+        for threads in (1, 2, 7):
+            with ThreadPoolExecutor(threads) as pool, monkeypatch.context() as patched:
+                patched.setattr(shortest, "thread_pool", lambda pool=pool: (pool, 1))
+                answers.append(shortest_paths(graph, costs, pairs))
+        for (s, t), plan, *others in zip(pairs, *answers, strict=True):
+            assert (plan.path.source, plan.path.target) == (s, t)
+            assert check_plan(plan).ok
+            assert plan.cost == pytest.approx(shortest_path(graph, costs, s, t).cost, rel=1e-12)
+            for other in others:
+                assert other.path == plan.path
+                assert np.array_equal(other.potential, plan.potential)
+    for name in ("bellman-ford", "csgraph", "dijkstra"):
+        if name == "bellman-ford" or sign == "positive":
+            plans = shortest_paths(graph, costs, many[:5], name)
+            assert all(check_plan(plan).ok for plan in plans)
+
+
+def test_many_pairs_on_random_graphs_agree_with_one(rng):
+    for _ in range(200):
+        graph = slow.random_graph(rng)
+        costs = rng.integers(0, 4, graph.arcs).astype(float)
+        pairs = pairs_of(rng, graph, int(rng.integers(1, 8)))
+        lengths = [slow.exact_length(graph, costs, s, t) for s, t in pairs]
+        lost = [i for i, length in enumerate(lengths) if math.isinf(length)]
+        if lost:
+            with pytest.raises(NoPath, match=rf"^pairs\[{lost[0]}\]"):
+                shortest_paths(graph, costs, pairs)
+        else:
+            plans = shortest_paths(graph, costs, pairs)
+            assert [plan.cost for plan in plans] == lengths
+            assert all(check_plan(plan).ok for plan in plans)
+
+
+def test_errors_of_many_pairs_name_the_pair():
+    graph = Graph([0, 1, 2, 1], [1, 2, 1, 3], nodes=5)
+    with pytest.raises(NoPath, match=r"pairs\[1\], 0 -> 4: no path from 0 to 4; no arc enters"):
+        shortest_paths(graph, np.ones(4), [(0, 1), (0, 4), (3, 0)])
+    with pytest.raises(NegativeCycle, match=r"^pairs\[0\], 0 -> 3: costs are negative") as caught:
+        shortest_paths(graph, [1.0, -1.0, -1.0, 1.0], [(0, 3)])
+    assert caught.value.cost == -2.0
+
+
+GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
+
+
+@pytest.mark.parametrize(
+    ("work", "match"),
+    [
+        (lambda: shortest_path(GRAPH, [1, 2], 0, 2), r"costs need shape \(3,\)"),
+        (lambda: shortest_path(GRAPH, ["a", "b", "c"], 0, 2), "array of numbers"),
+        (lambda: shortest_path(GRAPH, [1, np.inf, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is inf"),
+        (lambda: shortest_path(GRAPH, [1, np.nan, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is nan"),
+        (lambda: shortest_path(GRAPH, [1, 1, -1e305], 0, 2), "divide all of them"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 0), "same node, 0"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 9), "no node 9"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 3, 0), "no path from 3 to 0; no arc leaves"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 1, 0), "no path from 1 to 0; no arc enters"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "simple"), "no path from 0 to 3"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "flow"), "no path from 0 to 3"),
+        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "dijkstra"), r"arc 1 .* has -1"),
+        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "csgraph"), r"arc 1 .* has -1"),
+        (
+            lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "astar", ahead=np.zeros(4)),
+            r"A\* needs costs >= 0",
+        ),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"), "planner must be one of auto"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "astar"), "needs ahead"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, ahead=np.zeros(4)), "ahead is for"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, time_limit=1.0), "time_limit is for"),
+        (lambda: simple(GRAPH, [1, 1, 1], 0, 2, time_limit=0.0), "time_limit must be a positive"),
+        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, np.zeros(3)), r"ahead needs shape \(4,\)"),
+        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, ["a"] * 4), "ahead must be an array of numbers"),
+        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, [0, np.nan, 0, 0]), "estimate at 1 is nan"),
+        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, [0, 0, 1, 0]), "estimate at the target 2 is 1"),
+        (
+            lambda: astar(GRAPH, [1, 1, 1], 0, 2, [2, 3, 0, 0]),
+            r"not consistent on arc 1 \(1 -> 2\): 3 before it exceeds its cost 1 plus 0",
+        ),
+        (
+            lambda: astar(GRAPH, [1, 1, 1], 0, 2, [np.inf, 1, 0, 0]),
+            r"not consistent on arc 0 \(0 -> 1\): inf before",
+        ),
+        (lambda: euclidean(GRAPH, [1, 1, 1], 2), "estimates need a graph with position"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], []), "list of pairs is empty"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1), 2]), r"pairs\[1\] must be"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 7)]), r"pairs\[0\]: no node 7"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(1, 1)]), r"pairs\[0\]: source and target"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1)], "astar"), "estimates are for one"),
+        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "dijkstra"), "needs costs >= 0"),
+        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "csgraph"), r"pairs\[0\], 0 -> 1: "),
+    ],
+)
+def test_what_cannot_be_planned_is_named(work, match):
+    with pytest.raises(InputError, match=match):
+        work()
+
+
+def test_every_name_is_exported():
+    assert len(planning.__all__) == len(set(planning.__all__))
+    for name in planning.__all__:
+        assert getattr(planning, name) is not None
