@@ -37,7 +37,7 @@ from relaxboost.planning.planners import (
     simple,
 )
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, PlanCheck, check_plan
-from relaxboost.planning.problem import Cut, Point, Problem
+from relaxboost.planning.problem import Point, Problem
 from relaxboost.planning.reference import program, reference
 from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk

@@ -7,6 +7,7 @@ from relaxboost.readers.movingai import GridMap, Scenario, read_map, read_scenar
 from relaxboost.readers.places import ENVIRONMENT, SOURCES, data_folder
 from relaxboost.readers.ranked import RANKED, Ranked, concatenated, read_fold, read_ranked
 from relaxboost.readers.rasters import Layers, read_layers
+from relaxboost.readers.roads import Into, road_graph, road_target
 from relaxboost.readers.tntp import RoadNetwork, read_demand, read_network
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "RANKED",
     "SOURCES",
     "GridMap",
+    "Into",
     "Labelled",
     "Layers",
     "Ranked",
@@ -36,5 +38,7 @@ __all__ = [
     "read_ranked",
     "read_routes",
     "read_scenarios",
+    "road_graph",
+    "road_target",
     "u_turns",
 ]
