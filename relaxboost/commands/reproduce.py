@@ -25,15 +25,18 @@ Data are looked for in DIR/<set> and in DIR, each gzipped or not:
   connect4     connect-4.data (UCI) or connect-4.tsv (PMLB)
   mq2008       S1.txt to S5.txt, or Fold1/train.txt and test.txt ... (LETOR 4.0)
   mslr-web10k  Fold1/train.txt and test.txt ... (Microsoft)
+  terrain      zion_srtm_nlcd.npz (elevation and land cover, see the docs)
+  borlange     borlange.npz (trips; see relaxboost.readers.read_routes)
 
 \b
 Examples:
   relaxboost reproduce gb11-fig3 --data DIR --quick
   relaxboost reproduce gb11-fig3 --data DIR --sets letter,pendigits --learners 500
+  relaxboost reproduce gb11-fig1 --data DIR --learners 60
   relaxboost reproduce gb11-fig2 --data DIR --seeds 5 --json
 """
 )
-@click.argument("figure", metavar="gb11-fig2|gb11-fig3")
+@click.argument("figure", metavar="gb11-fig1|gb11-fig2|gb11-fig3")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -41,7 +44,8 @@ Examples:
 )
 @click.option(
     "--sets",
-    help="Which, separated by commas. [default: mq2008; connect4,letter,pendigits,satimage]",
+    help="Which, separated by commas. [default: terrain,borlange; mq2008; "
+    "connect4,letter,pendigits,satimage]",
 )
 @click.option("--learners", type=click.IntRange(2), help="Weak learners of a run. [default: 300]")
 @click.option("--seeds", type=click.IntRange(1), help="Splits, or folds. [default: 3]")
@@ -67,6 +71,7 @@ def reproduce(
     """Run an experiment of Grubb & Bagnell (2011) again, on data that you have.
 
     \b
+    gb11-fig1: maximum-margin planning with networks of 5 hidden units.
     gb11-fig2: ranking hinge with regression stumps.
     gb11-fig3: multiclass hinge with multiclass stumps.
 

@@ -25,7 +25,7 @@ MEASURES = ("visited", "uniform")
 
 UNVISITED = 0.1
 """The weight that all sites share, however little they are visited, under ``"visited"``."""
-FIRST = 0.5
+FIRST = 0.25
 """How far the first step goes by default, as a share of the costs at the start."""
 FLOOR = 1e-6
 """What costs are raised to at least, as a share of the mean cost at the start."""
@@ -218,7 +218,7 @@ def boost(
         As in `functional.boost`. There is no ``step="line-search"`` for the exponential link.
     scale : float, optional
         Multiplies every step, > 0. By default, for steps in 1/√t, such that the first changes the
-        costs by half of what they are at the start; else 1. See `BoostedCosts.scale`.
+        costs by a quarter of what they are at the start; else 1. See `BoostedCosts.scale`.
     iterate : {"best", "last", "average"}
         As in `functional.boost`, but by default the best: of least loss on the validation tasks,
         or on `tasks` without any. Subgradient steps do not lower the loss every time.
@@ -341,9 +341,9 @@ def site_weights(risk: PlanningRisk, measure: str | ArrayLike = "visited") -> Ar
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the step along the gradient at F = 0 that changes costs by half, on average.
+    """Return the step along the gradient at F = 0 that changes costs by a quarter of what they are.
 
-    In the norm of the measure of `risk`; for the exponential link it changes F by a half.
+    In the norm of the measure of `risk`; for the exponential link it changes F by 1/4.
     """
     F = risk.zero()
     length = risk.measure.norm(risk.evaluate(F)[1])

@@ -55,13 +55,13 @@ def start(results: list[Result], column: str = "train_loss") -> float:
     return float(np.median([result["rows"][0][COLUMNS.index(column)] for result in results]))
 
 
-def late_gain(results: list[Result]) -> float:
-    """Return by how much the second half of the learners lowers the least training loss."""
-    gains = []
+def late_gain(results: list[Result], column: str = "train_loss") -> float:
+    """Return by how much the second half of the learners lowers the least value of a column."""
+    gains, place = [], COLUMNS.index(column)
     for result in results:
         table = np.array(result["rows"])
-        first = table[table[:, 0] <= table[-1, 0] / 2.0, 1].min()
-        gains.append(first - min(first, table[:, 1].min()))
+        first = table[table[:, 0] <= table[-1, 0] / 2.0, place].min()
+        gains.append(first - min(first, table[:, place].min()))
     return float(np.median(gains))
 
 

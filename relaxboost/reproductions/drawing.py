@@ -66,7 +66,7 @@ def _labels(experiment: Experiment) -> list[str]:
 
 
 def _panel(axes: Any, results: Mapping[str, list[Result]], column: str) -> None:
-    top = 0.0
+    top = start = 0.0
     for algorithm, style in STYLES.items():
         curve = band(results[algorithm], column)
         axes.plot(curve.learners, curve.median, label=algorithm, linewidth=1.3, **style)
@@ -74,8 +74,10 @@ def _panel(axes: Any, results: Mapping[str, list[Result]], column: str) -> None:
             curve.learners, curve.low, curve.high, color=style["color"], alpha=0.2, linewidth=0
         )
         top = max(top, float(curve.median[1:].max(initial=0.0)))
+        start = float(curve.median[0])
     # The first steps of a large scale may overshoot far; the rest should still be legible.
-    axes.set_ylim(0.0, min(1.05 * top, 1.6 if column.endswith("loss") else 1.0) or 1.0)
+    most = 1.6 * round(start, 6) if column.endswith("loss") else 1.0
+    axes.set_ylim(0.0, min(1.05 * top, most) or 1.0)
 
 
 def png(figure: Any) -> bytes:

@@ -15,6 +15,7 @@ from relaxboost.functional import (
     Loss,
     MulticlassHinge,
     MulticlassStumps,
+    Networks,
     RankingHinge,
     RegressionStumps,
     WeakLearner,
@@ -22,9 +23,12 @@ from relaxboost.functional import (
 from relaxboost.readers import LABELLED, RANKED, Labelled, Ranked, read_fold, read_labelled
 from relaxboost.readers.labelled import labelled_files
 from relaxboost.readers.ranked import FOLDS, fold_files
+from relaxboost.reproductions import demonstrations
 
 Array = NDArray[np.float64]
 
+SCALES = (0.25, 1.0, 4.0, 16.0)
+"""The constants of η_t = c/sqrt(t) to choose from."""
 QUICK_ROWS, QUICK_QUERIES = 1000, 60
 """What --quick keeps at most of a training and of a test set."""
 
@@ -56,8 +60,9 @@ class Problem(NamedTuple):
         made = hashlib.sha256()
         for part in (*self.train, *self.test):
             if part is not None:
-                made.update(f"{part.shape} {part.dtype.str} ".encode())
-                made.update(np.ascontiguousarray(part).tobytes())
+                for array in [part] if isinstance(part, np.ndarray) else part.arrays():
+                    made.update(f"{array.shape} {array.dtype.str} ".encode())
+                    made.update(np.ascontiguousarray(array).tobytes())
         return made.hexdigest()[:16]
 
 
@@ -76,12 +81,18 @@ class Experiment:
     most : int, optional
         The seeds there are at most: the folds.
     score : str
-        What is counted besides the loss: "error", or "disagreement" for rankings.
+        What is counted besides the loss: "error", "disagreement" for rankings, or "missed", the
+        share of demonstrated arcs, for planning.
     check : callable
         Takes a set, the folder and the number of seeds; raises where a file is missing.
     problems : callable
         Takes a set, the folder, the number of seeds and whether to be quick; returns what gives
         the problem of a seed.
+    geometry : callable, optional
+        Takes the training risk; returns the weights of its points, and what steps are multiples
+        of. By default the risk's own weights, and 1.
+    scales : tuple of float
+        The constants c of steps c/√t to choose from.
     """
 
     name: str
@@ -94,6 +105,8 @@ class Experiment:
     learner: WeakLearner
     check: Callable[[str, Path, int], object]
     problems: Callable[[str, Path, int, bool], Callable[[int], Problem]]
+    geometry: Callable[[Any], tuple[Any, float]] | None = None
+    scales: tuple[float, ...] = SCALES
 
 
 def split(data: Labelled, seed: int, quick: bool = False) -> Problem:
@@ -151,7 +164,31 @@ def _folds(name: str, folder: Path, seeds: int) -> None:
         fold_files(name, folder, seed + 1)
 
 
+def _planned(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
+    draw = demonstrations.drawn(name, folder, quick)
+
+    def problem(seed: int) -> Problem:
+        halves = [Half(demonstrations.features(tasks), tasks) for tasks in draw(seed)]
+        return Problem(name, seed, "drawn", *halves)
+
+    return problem
+
+
 EXPERIMENTS = {
+    "gb11-fig1": Experiment(
+        name="gb11-fig1",
+        title="GB11, Fig. 1: maximum-margin planning with networks of 5 hidden units",
+        sets=demonstrations.PLANNED,
+        default=demonstrations.PLANNED,
+        most=None,
+        score="missed",
+        loss=demonstrations.LOSS,
+        learner=Networks(5),
+        check=lambda name, folder, seeds: demonstrations.check(name, folder),
+        problems=_planned,
+        geometry=demonstrations.geometry,
+        scales=(0.0625, 0.25, 1.0, 4.0),  # where steps are longer the costs all turn negative
+    ),
     "gb11-fig2": Experiment(
         name="gb11-fig2",
         title="GB11, Fig. 2: ranking hinge with regression stumps",

@@ -86,6 +86,43 @@ def ranking(name: str, results: Results, grid: Grid) -> list[Finding]:
     return [worse, Finding(name, what, None, numbers), _any_step(name, grid), fits]
 
 
+def planning(name: str, results: Results, grid: Grid) -> list[Finding]:
+    """Return the findings on a set of Fig. 1."""
+    last = {a: end(results[a], "test_loss") for a in ("naive", *OTHERS)}
+    parts = [f"naive ends at {last['naive']:.3f}"]
+    naive = ends(results["naive"], "test_loss")
+    for other in OTHERS:
+        values = ends(results[other], "test_loss")
+        parts.append(
+            f"{other} at {last[other]:.3f}, lower in {int((values < naive).sum())} of "
+            f"{len(naive)} runs"
+        )
+    lower = max(last[other] for other in OTHERS) < last["naive"]
+    bottoms = []
+    for algorithm in last:
+        low, at = least(results[algorithm], "test_loss")
+        bottoms.append(f"{algorithm} {low:.3f} at {at:.0f} learners")
+    gain = late_gain(results["naive"], "test_loss")
+    first = start(results["naive"], "test_loss")
+    others = ", ".join(
+        f"{other} by {late_gain(results[other], 'test_loss'):.3f}" for other in OTHERS
+    )
+    return [
+        Finding(
+            name, "the new algorithms have lower test loss than naive", lower, "; ".join(parts)
+        ),
+        Finding(
+            name,
+            "naive levels off",
+            gain < GAIN * first,
+            f"its second half lowers the least test loss by {gain:.3f} of {first:.3f} at the "
+            f"start; {others}",
+        ),
+        _any_step(name, grid),
+        Finding(name, "where test loss is least", None, "; ".join(bottoms)),
+    ]
+
+
 def _stuck(results: Results) -> tuple[bool, str]:
     """Return whether naive makes no more progress far from where the others are."""
     naive = results["naive"]
@@ -147,3 +184,7 @@ def _rates(name: str, results: Results) -> Finding:
         f"{slow} ends at {level:.3f} after {learners:.0f} learners, where {fast} is after "
         f"{at:.0f}; {fast} ends at {end(results[fast]):.3f}",
     )
+
+
+JUDGES = {"error": multiclass, "disagreement": ranking, "missed": planning}
+"""By the score of an experiment."""

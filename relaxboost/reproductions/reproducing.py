@@ -23,8 +23,6 @@ from relaxboost.reproductions.runs import BASELINE, Result, Store, baseline, fol
 from relaxboost.reproductions.summary import describe, title, written
 
 ALGORITHMS = tuple(STYLES)
-SCALES = (0.25, 1.0, 4.0, 16.0)
-"""The constants of η_t = c/sqrt(t) to choose from."""
 QUICK_LEARNERS, QUICK_SEEDS = 60, 2
 
 Progress = Callable[[int, int, str], None]
@@ -56,9 +54,9 @@ class _Settings:
     quick: bool
     baseline: bool
 
-    def runs(self) -> int:
-        """Return how many runs a set takes."""
-        return (len(SCALES) + self.seeds - 1) * len(ALGORITHMS) + self.seeds * self.baseline
+    def runs(self, scales: int) -> int:
+        """Return how many runs a set takes, with so many scales to choose from."""
+        return (scales + self.seeds - 1) * len(ALGORITHMS) + self.seeds * self.baseline
 
 
 def reproduce(
@@ -75,20 +73,21 @@ def reproduce(
 ) -> Outcome:
     """Run an experiment of GB11 again, and write figure, curves and findings.
 
-    All three algorithms take the steps c/sqrt(t) of Theorems 5 and 7, with one c of `SCALES` for
-    all: that of the least final training loss of seed 0, averaged over the algorithms. Every run
+    All three algorithms take the steps c/sqrt(t) of Theorems 5 and 7, with one c of four for
+    all: that of the least final training loss of seed 0, averaged over the algorithms; for fig1
+    they are multiples of the first step that `planning.boost` takes by default. Every run
     is written to ``out/runs`` as it is finished, and used again by a later call for the same
     data and settings, so that an interrupted call goes on and gives the same files.
 
     Parameters
     ----------
-    name : {"gb11-fig2", "gb11-fig3"}
+    name : {"gb11-fig1", "gb11-fig2", "gb11-fig3"}
     data : path, optional
         The folder of data; by default what the environment variable RELAXBOOST_DATA names.
     out : path, optional
         A folder, made if need be; by default one of the figure's name here.
     sets : sequence of str
-        By default mq2008, or connect4, letter, pendigits, satimage.
+        By default terrain and borlange; mq2008; or connect4, letter, pendigits, satimage.
     learners : int, optional
         Weak learners of each run, by default 300; >= 2.
     seeds : int, optional
@@ -107,7 +106,7 @@ def reproduce(
 
     References
     ----------
-    Grubb & Bagnell (2011), Sec. 5, Figs. 2 and 3.
+    Grubb & Bagnell (2011), Sec. 5, Figs. 1 to 3.
     """
     if name not in EXPERIMENTS:
         raise InputError(f"no figure {name!r}; there are {', '.join(EXPERIMENTS)}")
@@ -174,16 +173,16 @@ class _Runner:
         show: Progress,
     ) -> None:
         self.experiment, self.settings, self.store = experiment, settings, store
-        self.show, self.done, self.total = show, 0, sets * settings.runs()
+        self.show, self.done, self.total = show, 0, sets * settings.runs(len(experiment.scales))
 
     def run(self, name: str, folder: Path) -> _Set:
         """Return the results on a set."""
         settings, seeds = self.settings, range(self.settings.seeds)
         problem = self.experiment.problems(name, folder, settings.seeds, settings.quick)
-        first = problem(0)
-        grid = {s: {a: self.one(first, a, s) for a in ALGORITHMS} for s in SCALES}
+        first, scales = problem(0), self.experiment.scales
+        grid = {s: {a: self.one(first, a, s) for a in ALGORITHMS} for s in scales}
         means = {s: np.mean([r["rows"][-1][1] for r in row.values()]) for s, row in grid.items()}
-        scale = min(SCALES, key=lambda s: (means[s], s))
+        scale = min(scales, key=lambda s: (means[s], s))
         results: Results = {a: [grid[scale][a]] for a in ALGORITHMS}
         baselines = []
         for seed in seeds:
@@ -193,7 +192,7 @@ class _Runner:
                     results[a].append(self.one(given, a, scale))
             if settings.baseline:
                 baselines.append(self.one(given, BASELINE, None))
-        judge = findings.multiclass if self.experiment.score == "error" else findings.ranking
+        judge = findings.JUDGES[self.experiment.score]
         return _Set(scale, grid, results, baselines, judge(name, results, grid))
 
     def one(self, problem: Problem, algorithm: str, scale: float | None) -> Result:
@@ -243,7 +242,7 @@ def _write(
         data["sets"][name] = describe(one.scale, one.grid, one.results, one.baselines)
     text = written(data, [f.line() for one in found.values() for f in one.findings])
     curves = {name: one.results for name, one in found.items()}
-    titles = {name: title(name, data["sets"][name]) for name in found}
+    titles = {name: title(name, data["sets"][name], experiment.score) for name in found}
     notes = [finding.line() for one in found.values() for finding in one.findings]
     stem = target / experiment.name
     files = tuple(stem.with_name(f"{stem.name}{end}") for end in (".png", ".csv", ".txt", ".json"))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from relaxboost.compiled import is_interrupt
 from relaxboost.files import write_atomically
 from relaxboost.functional import State, boost
+from relaxboost.reproductions.demonstrations import missed
 from relaxboost.reproductions.experiments import Experiment, Half, Problem
 
 Array = NDArray[np.float64]
@@ -41,8 +42,10 @@ def follow(
         On Ctrl-C, so that no half of a run is taken for one.
     """
     train = _bound(experiment, problem.train, None)
+    weights, unit = (None, 1.0) if experiment.geometry is None else experiment.geometry(train)
     test = _bound(experiment, problem.test, train.classes)
     rows: list[list[float]] = []
+    wrong = [SCORES[experiment.score](risk) for risk in (train, test)]
     F, X = test.zero(), problem.test.X
     count = 0
 
@@ -53,7 +56,7 @@ def follow(
                 F = F - state.step * part.coefficient * part.hypothesis(X)
             count += len(state.direction.parts)
         if count <= learners:
-            scores = _score(train, state.F), _score(test, F)
+            scores = wrong[0](state.F), wrong[1](F)
             rows.append([count, state.value, scores[0], test.value(F), scores[1]])
 
     try:
@@ -64,9 +67,10 @@ def follow(
             experiment.learner,
             algorithm=algorithm,
             step=STEP,
-            scale=scale,
+            scale=scale * unit,
             max_rounds=learners,
             max_learners=learners,
+            weights=weights,
             groups=problem.train.groups,
             callback=watch,
         )
@@ -76,7 +80,7 @@ def follow(
         raise
     if made.status == "interrupted":
         raise KeyboardInterrupt
-    splits = [(t.hypothesis.feature, t.hypothesis.threshold) for t in made.terms]  # type: ignore[attr-defined]
+    splits = [_split(term.hypothesis) for term in made.terms]
     splits = splits[: int(rows[-1][0])]
     return {
         "rows": rows,
@@ -91,11 +95,27 @@ def _bound(experiment: Experiment, half: Half, classes: Any) -> Any:
     return experiment.loss.bind(half.y, groups=half.groups, classes=classes)
 
 
-def _score(risk: Any, F: Array) -> float:
-    """Return the share of examples, or of ranked pairs, that f gets wrong."""
-    if F.ndim == 1:
-        return float(risk.disagreement(F))
-    return float(np.mean(F.argmax(axis=1) != risk.y))
+def _split(hypothesis: Any) -> Any:
+    """Return what a stump splits; other hypotheses are all different."""
+    if hasattr(hypothesis, "threshold"):
+        return hypothesis.feature, hypothesis.threshold
+    return hypothesis
+
+
+def _error(risk: Any) -> Callable[[Array], float]:
+    return lambda F: float(np.mean(F.argmax(axis=1) != risk.y))
+
+
+def _disagreement(risk: Any) -> Callable[[Array], float]:
+    return lambda F: float(risk.disagreement(F))
+
+
+SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {
+    "error": _error,
+    "disagreement": _disagreement,
+    "missed": missed,
+}
+"""By the score of an experiment: from a risk to the share that f gets wrong."""
 
 
 def baseline(problem: Problem, learners: int) -> Result:

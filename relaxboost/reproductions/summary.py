@@ -42,9 +42,10 @@ def describe(scale: float, grid: Grid, results: Results, baselines: list[Result]
     return data
 
 
-def title(name: str, data: Data) -> str:
+def title(name: str, data: Data, score: str) -> str:
     """Return the title of a set's panels."""
-    return f"{name}: {data['train']} + {data['test']} rows, steps {data['scale']:g}/√t"
+    what = "paths" if score == "missed" else "rows"
+    return f"{name}: {data['train']} + {data['test']} {what}, steps {data['scale']:g}/√t"
 
 
 def written(data: Data, lines: list[str]) -> str:
@@ -64,7 +65,7 @@ def _ends(name: str, one: Data, score: str) -> list[str]:
     splits = ", ".join(one["splits"])
     head = ["training loss", f"training {score}", "test loss", f"test {score}"]
     lines = [
-        f"{title(name, one)}; splits: {splits}; median [quartiles] at the end",
+        f"{title(name, one, score)}; splits: {splits}; median [quartiles] at the end",
         f"  {'':9} {'learners':>8} {'rounds':>6} {'splits':>6}" + "".join(f"{h:>22}" for h in head),
     ]
     for algorithm, end in one["ends"].items():

@@ -19,8 +19,7 @@ from relaxboost.functional import MulticlassHinge, MulticlassStumps, RankingHing
 from relaxboost.readers import read_fold, read_labelled
 from relaxboost.reproductions import EXPERIMENTS, findings, reproduce
 from relaxboost.reproductions.curves import band, late_gain, reaches
-from relaxboost.reproductions.experiments import split
-from relaxboost.reproductions.reproducing import SCALES
+from relaxboost.reproductions.experiments import SCALES, split
 from relaxboost.reproductions.runs import Store, baseline, follow
 
 FILES = ("png", "csv", "txt", "json")
@@ -238,7 +237,7 @@ def test_the_command_prints_text_and_data(data, tmp_path, capsys, monkeypatch):
         (["gb11-fig2", "--sets", "mslr-web10k"], r"Fold1/train\.txt .*project/mslr"),
         (["gb11-fig3", "--sets", "iris"], "has no set 'iris'; there are connect4, letter"),
         (["gb11-fig2", "--seeds", "6"], "has 5 folds; got seeds=6"),
-        (["gb11-fig9"], "no figure 'gb11-fig9'; there are gb11-fig2, gb11-fig3"),
+        (["gb11-fig9"], "no figure 'gb11-fig9'; there are gb11-fig1, gb11-fig2, gb11-fig3"),
         (["gb11-fig3", "--sets", "letter", "--out", "letter-recognition.data"], "cannot make"),
     ],
 )

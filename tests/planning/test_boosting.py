@@ -1,0 +1,365 @@
+"""Boosted costs: recovery, bases, links, floors, measures, and the loss they are learned with."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from relaxboost.errors import InputError
+from relaxboost.functional import FiniteSet, Networks, RegressionStumps, Trees
+from relaxboost.functional import boost as descend
+from relaxboost.planning import (
+    Fit,
+    FlooredCosts,
+    Graph,
+    Hamming,
+    Missed,
+    PlanningLoss,
+    Ridge,
+    Strayed,
+    Task,
+    bellman_ford,
+    boost,
+    dijkstra,
+    fit,
+)
+from relaxboost.planning.boosting import FLOOR, site_weights
+
+
+def lattice(X, names=None):
+    """A grid with steps to 4 neighbours, whose sites are its cells."""
+    height, width, d = X.shape
+    number = np.arange(height * width).reshape(height, width)
+    pairs = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
+    near, far = (np.concatenate([pair[k].ravel() for pair in pairs]) for k in (0, 1))
+    tail, head = np.append(near, far), np.append(far, near)
+    arcs = np.tile(np.arange(tail.size), 2)
+    half = np.full(2 * tail.size, 0.5)
+    sites = csr_array((half, (arcs, np.append(tail, head))), (tail.size, number.size))
+    return Graph(tail, head, X.reshape(-1, d), sites=sites, names=names)
+
+
+def truth(X):
+    """What is paid for a cell: least where the first feature is in the middle; not linear."""
+    return 0.2 + 8.0 * (X[:, 0] - 0.5) ** 2 + 1.5 * (X[:, 1] > 0.7)
+
+
+def made(seed, tasks=12, side=20, margin=0.1):
+    """A map of random patches, and shortest paths on it at the true costs."""
+    rng = np.random.default_rng(seed)
+    patches = rng.uniform(size=(side // 2, side // 2, 2)).round(2)
+    noise = rng.uniform(-0.02, 0.02, (side, side, 2))
+    X = np.clip(patches.repeat(2, axis=0).repeat(2, axis=1) + noise, 0.0, 1.0)
+    graph = lattice(np.concatenate([X, np.ones((side, side, 1))], axis=2), ["a", "b", "one"])
+    costs = graph.costs(truth(graph.features))
+    found = []
+    while len(found) < tasks:
+        s, t = rng.integers(graph.nodes, size=2).tolist()
+        if abs(s // side - t // side) + abs(s % side - t % side) > side // 2:
+            path = dijkstra(graph, costs, s, t).path
+            found.append(Task.along(path, Missed(scale=margin)))
+    return found
+
+
+def regret(tasks, costs):
+    """By how much plans cost more than the demonstrations, at the true costs."""
+    shares = []
+    for task in tasks:
+        paid = task.graph.costs(truth(task.graph.features))
+        s, t = (task.graph.label(n) for n in (task.source, task.target))
+        plan = dijkstra(task.graph, costs(task.graph), s, t).path
+        shares.append(plan.cost(paid) / task.demonstration.cost(paid) - 1.0)
+    return float(np.mean(shares))
+
+
+def small(seed=0, loss=None):
+    """A random graph with whole-numbered features, so that arcs share them, and two tasks."""
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(7) for j in range(7) if i != j and rng.uniform() < 0.5]
+    tail, head = zip(*pairs, strict=True)
+    graph = Graph(tail, head, rng.integers(0, 3, (len(pairs), 2)), nodes=7)
+    costs = rng.uniform(0.1, 1.0, graph.arcs)
+    return [
+        Task.along(dijkstra(graph, costs, s, t).path, loss, weight=w)
+        for s, t, w in [(0, 5, 1.0), (1, 6, 2.0)]
+    ]
+
+
+@pytest.fixture(scope="module")
+def train():
+    return made(0)
+
+
+@pytest.fixture(scope="module")
+def held():
+    return made(1)
+
+
+@pytest.fixture(scope="module")
+def linear(train):
+    return fit(train, Ridge(1e-3), tol=1e-2)
+
+
+@pytest.mark.parametrize("link", ["additive", "exponential"])
+@pytest.mark.parametrize("learner", [RegressionStumps(), Trees(3), Networks(5)], ids=str)
+@pytest.mark.filterwarnings("ignore::relaxboost.planning.FlooredCosts")
+def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
+    train, held, linear, link, learner
+):
+    found = boost(train, learner, link=link, max_rounds=80, validation=held)
+    even = regret(held, lambda graph: np.ones(graph.arcs))
+    assert regret(held, found.costs) < 0.5 * min(even, regret(held, linear.costs))
+    assert found.value < 0.8 * found.history[0].value
+
+
+def test_exponential_costs_are_positive_whatever_the_steps(train):
+    found = boost(
+        train, RegressionStumps(), link="exponential", scale=0.5, max_rounds=10, iterate="last"
+    )
+    costs = found.costs(train[0].graph)
+    assert (costs > 0.0).all()
+    assert costs.max() / costs.min() > 1e3
+    assert (found.negative, found.inexact) == (0, 0)
+
+
+def test_negative_additive_costs_are_floored_and_reported(train):
+    found = boost(train, RegressionStumps(), scale=0.3, max_rounds=3, iterate="last")
+    graph = train[0].graph
+    C = found.site_costs(graph)
+    below = int((C < 0.0).sum())
+    assert below == found.negative > 0
+    assert found.inexact == len(train)
+    with pytest.warns(FlooredCosts, match=rf"negative at {below} of {C.size} sites"):
+        costs = found.costs(graph)
+    assert found.floor == FLOOR
+    assert np.allclose(costs, graph.costs(np.maximum(C, FLOOR)), rtol=1e-15)
+    assert (costs > 0.0).all()
+    assert np.array_equal(found.costs(graph, raw=True), graph.costs(C))
+
+
+def test_raw_costs_are_for_planners_that_take_negative_ones():
+    graph = Graph([0, 1, 0], [1, 2, 2], np.array([[1.0], [2.0], [3.0]]))
+    found = boost(
+        [Task.along(graph.path([0, 1, 2]))],
+        RegressionStumps(),
+        scale=9.0,
+        max_rounds=1,
+        iterate="last",
+    )
+    raw = found.costs(graph, raw=True)
+    assert raw.min() < 0.0
+    assert bellman_ford(graph, raw, 0, 2).path.nodes == [0, 1, 2]
+
+
+def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, linear):
+    assert isinstance(linear, Fit)
+    found = boost(train, Trees(3), base=linear, max_rounds=60)
+    graph = held[0].graph
+    assert np.allclose(graph.costs(found.site_costs(graph, upto=0)), linear.costs(graph))
+    was = PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)
+    assert found.history[0].value == pytest.approx(was.value(was.zero()))
+    assert found.value < found.history[0].value
+    assert pickle.loads(pickle.dumps(found.loss)) == found.loss
+
+
+def test_bases_as_functions_and_arrays(train, held):
+    graph = train[0].graph
+    start = 0.5 + graph.features[:, 0]
+    by_array = boost(train, RegressionStumps(), base=start, max_rounds=5)
+    by_rule = boost(train, RegressionStumps(), base=lambda g: 0.5 + g.features[:, 0], max_rounds=5)
+    assert np.array_equal(by_array.costs(graph), by_rule.costs(graph))
+    assert by_rule.costs(held[0].graph).shape == (held[0].graph.arcs,)
+    with pytest.raises(InputError, match="give base as a function"):
+        by_array.costs(held[0].graph)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("loss", [Missed(), Hamming(), Strayed(scale=0.5)], ids=str)
+def test_the_expression_is_the_relaxed_loss_and_convex(loss, power, shared):
+    import cvxpy as cp
+
+    tasks = small(2, loss)
+    rng = np.random.default_rng(5)
+    risk = PlanningLoss(base=0.7, power=power, shared=shared).bind(
+        tasks, rng.uniform(0.5, 1.0, tasks[0].graph.size)
+    )
+    size = risk.measure.size
+    assert size == (len(np.unique(risk.features, axis=0)) if shared else risk.sites)
+    assert risk.expression(cp.Variable(size)).is_dcp()
+    for spread in (0.1, 1.0):
+        F = spread * rng.normal(size=size)
+        value, slope = risk.evaluate(F)
+        assert float(risk.expression(F).value) == pytest.approx(value, abs=1e-5, rel=1e-6)
+        G = F + 0.3 * rng.normal(size=size)
+        assert risk.value(G) >= value + risk.measure.inner(slope, G - F) - 1e-9
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_the_gradient_is_that_of_arc_by_arc_sums(power):
+    tasks = small(3, Hamming())
+    loss = PlanningLoss(power=power)
+    risk = loss.bind(tasks)
+    F = 0.3 * np.random.default_rng(1).normal(size=risk.sites)
+    found = risk.oracle.evaluate(risk.arc_costs(F))
+    slow = np.zeros(risk.sites)
+    for row, answer in zip(risk.oracle.rows, found.answers, strict=True):
+        rate = row.weight * (2.0 * answer.value if power == 2 else 1.0)
+        np.add.at(slow, row.path.arcs, rate)
+        np.add.at(slow, answer.taken, -rate)
+    assert np.allclose(risk.evaluate(F)[1] * risk.measure.p, slow, atol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["residual", "repeated"])
+def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
+    import cvxpy as cp
+
+    tasks = small(4)
+    graph = tasks[0].graph
+    H = np.column_stack([graph.features == k for k in (1, 2)]).astype(float)
+    loss = PlanningLoss(strength=0.3)
+    risk = loss.bind(tasks)
+    weights = cp.Variable(H.shape[1])
+    best = cp.Problem(cp.Minimize(risk.expression(H @ weights))).solve(solver=cp.CLARABEL)
+    rounds = {"residual": 400, "repeated": 60}[algorithm]
+    found = descend(H, tasks, loss, FiniteSet(), algorithm=algorithm, max_rounds=rounds)
+    values = np.array([record.value for record in found.history])
+    assert values.min() >= best - 1e-6
+    assert values.min() - best < 0.02 * (values[0] - best)
+
+
+def test_all_three_algorithms_descend_and_residual_is_not_behind_naive():
+    tasks = made(3, tasks=6, side=12)
+    ends = {
+        algorithm: boost(tasks, RegressionStumps(), algorithm=algorithm, max_rounds=60).value
+        for algorithm in ("naive", "residual", "repeated")
+    }
+    first = PlanningLoss().bind(tasks)
+    start = first.value(first.zero())
+    assert all(value < start for value in ends.values())
+    assert ends["residual"] < ends["naive"] + 0.1 * start
+
+
+def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
+    found = boost(
+        train,
+        Trees(4),
+        link="exponential",
+        max_rounds=200,
+        validation=held,
+        patience=5,
+    )
+    watched = [record.validation for record in found.history]
+    assert found.status == "early stopping"
+    assert len(watched) - 1 - int(np.argmin(watched)) == 5
+    assert found.boosted.chosen == int(np.argmin(watched))
+    risk = found.loss.bind(held)
+    F = found.boosted.decision(risk.features)
+    assert risk.value(F) == pytest.approx(min(watched))
+
+
+@pytest.mark.parametrize("algorithm", ["residual", "repeated", "naive"])
+def test_a_warm_start_goes_on_to_the_same_costs(train, held, algorithm):
+    options = {"algorithm": algorithm, "validation": held, "seed": 3}
+    whole = boost(train, Networks(3, iterations=20), max_rounds=8, **options)
+    half = boost(train, Networks(3, iterations=20), max_rounds=4, **options)
+    rest = boost(train, Networks(3, iterations=20), max_rounds=8, warm_start=half, **options)
+    graph = held[0].graph
+    assert rest.scale == whole.scale
+    assert np.array_equal(rest.costs(graph), whole.costs(graph))
+    assert [r.value for r in rest.history] == [r.value for r in whole.history]
+
+
+def test_an_interrupted_run_keeps_what_it_found(train):
+    def stop(state):
+        if state.round == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    found = boost(train, RegressionStumps(), max_rounds=50, callback=stop)
+    assert found.status == "interrupted"
+    assert 2 <= found.boosted.rounds <= 4
+    assert found.costs(train[0].graph).shape == (train[0].graph.arcs,)
+
+
+def test_sites_with_the_same_features_are_one_row_and_change_nothing_else(train):
+    """Merged or not, stumps fit the same function: the rest is orthogonal to them all."""
+    graph = train[0].graph
+    coarse = Graph(
+        graph.tail, graph.head, graph.features.round(1), sites=graph.sites, names=graph.names
+    )
+    tasks = [Task.along(coarse.path(arcs=t.demonstration.arcs), t.loss) for t in train]
+    merged = PlanningLoss(shared=True).bind(tasks)
+    assert merged.measure.size < 0.4 * merged.sites
+    weights = site_weights(merged)
+    runs = [
+        descend(
+            loss.bind(tasks).features,
+            tasks,
+            loss,
+            RegressionStumps(),
+            algorithm="naive",
+            scale=0.02,
+            max_rounds=1,  # equal costs make ties, which rounding then breaks in its own way
+            weights=weights,
+        )
+        for loss in (PlanningLoss(), PlanningLoss(shared=True))
+    ]
+    values = [[record.value for record in run.history] for run in runs]
+    assert np.allclose(values[0], values[1], rtol=1e-9)
+
+
+def test_the_measure_is_of_visits_and_fixed(train):
+    risk = PlanningLoss(shared=True).bind(train)
+    weights = site_weights(risk)
+    shown = np.concatenate([task.demonstration.numbers for task in train])
+    unseen = np.setdiff1d(np.arange(risk.sites), shown)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.min() == pytest.approx(0.1 / risk.sites)
+    assert weights[shown].min() > weights[unseen].min()
+    assert weights[shown].sum() > 0.45
+    even = boost(train, RegressionStumps(), measure="uniform", max_rounds=5)
+    given = boost(train, RegressionStumps(), measure=np.full(risk.sites, 2.0), max_rounds=5)
+    assert given.value == pytest.approx(even.value)
+
+
+def test_costs_are_for_graphs_with_the_same_features(train):
+    found = boost(train, RegressionStumps(), max_rounds=2)
+    other = lattice(np.zeros((3, 3, 3)), ["a", "b", "c"])
+    with pytest.raises(InputError, match="has features a, b, c; the costs were learned on a, b, o"):
+        found.costs(other)
+    task = Task(other, 0, 8, [0, 1, 2, 5, 8])
+    with pytest.raises(InputError, match="learn from graphs with the same features"):
+        boost([*train, task], RegressionStumps())
+    with pytest.raises(InputError, match="the tasks have a, b, one"):
+        boost(train, RegressionStumps(), validation=[task])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"link": "log"}, "link must be one of additive, exponential"),
+        ({"base": 0.0}, "base must be a positive number"),
+        ({"base": [1.0, 2.0]}, "base must give 400 finite costs .* got an array of shape"),
+        ({"base": lambda g: np.full(g.size, np.nan)}, "base must give 400 finite costs"),
+        (
+            {"link": "exponential", "base": lambda g: g.features[:, 2] - 1.0},
+            "base must give costs > 0 for the exponential link, and site 0 .* has 0; raise it",
+        ),
+        ({"link": "exponential", "step": "line-search"}, "line-search"),
+        ({"link": "exponential", "strength": 1.0}, "strength belongs to the additive link"),
+        ({"measure": "visits"}, "measure must be one of visited, uniform, or an array"),
+        ({"measure": [1.0, 2.0]}, "weight > 0 for each of 400 sites"),
+        ({"validation": []}, "the list of tasks is empty"),
+        ({"patience": 3}, "patience needs validation"),
+        ({"warm_start": 3}, "warm_start must be what planning.boost returned"),
+        ({"scale": -1.0}, "scale must be a positive number"),
+    ],
+)
+def test_bad_options_are_named_before_work(train, options, why):
+    with pytest.raises(InputError, match=why):
+        boost(train, RegressionStumps(), **options)
