@@ -233,6 +233,7 @@ def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
 
 
 def add_legend(figure: Any, panels: list[Any]) -> None:
+    """Name what the panels show, once, below them."""
     handles: dict[str, Any] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
