@@ -43,9 +43,10 @@ def simple(
 ) -> SimplePath:
     """Return a least-cost path that visits no node twice; costs may be of any sign.
 
-    A unit flow in integers that passes each node at most once, solved with HiGHS; cycles beside
-    the path are forbidden as they turn up, Σ of the arcs within their nodes <= nodes − 1. The
-    problem is NP-hard.
+    A unit flow in integers that passes each node at most once, solved with HiGHS. Cycles beside
+    the path are forbidden, those of two arcs at once and others as they turn up: a path that goes
+    from a node to another of the same cycle has to leave the cycle's nodes afterwards. The problem
+    is NP-hard: where half of the costs are negative, 36 nodes can take minutes.
 
     Parameters
     ----------
@@ -114,6 +115,9 @@ class _Rules:
         self.rows = [leaving - entering, leaving]
         self.low = [balance, np.zeros(graph.nodes)]
         self.high = [balance, np.ones(graph.nodes)]
+        pair, back = self.tail * self.nodes + self.head, self.head * self.nodes + self.tail
+        both = np.unique(pair[(self.tail < self.head) & np.isin(pair, back)])
+        self.forbid(list(np.stack(np.divmod(both, self.nodes), axis=1)))
 
     def solve(self, costs: Array, seconds: float) -> Any:
         """Return scipy's result."""
@@ -134,16 +138,32 @@ class _Rules:
         )
 
     def forbid(self, cycles: list[Whole]) -> None:
-        """Add a rule for the nodes of each cycle."""
+        """Add the rules for the nodes S of each cycle, one for each k of them.
+
+        Σ of the arcs from k within S <= Σ of the arcs that leave S from other nodes than k: a path
+        that goes from k on within S leaves S later, since its target is never on a cycle.
+        """
         from scipy.sparse import csr_array
 
+        rows, columns, values = [], [], []
+        count = 0
         for nodes in cycles:
             inside = np.zeros(self.nodes, dtype=bool)
             inside[nodes] = True
-            within = (inside[self.tail] & inside[self.head]).astype(float)
-            self.rows.append(csr_array(within[None, :]))
-            self.low.append(np.array([-np.inf]))
-            self.high.append(np.array([nodes.size - 1.0]))
+            out = np.flatnonzero(inside[self.tail] & ~inside[self.head])
+            for k in nodes.tolist():
+                own = np.flatnonzero((self.tail == k) & inside[self.head])
+                other = out[self.tail[out] != k]
+                columns += [own, other]
+                values += [np.ones(own.size), -np.ones(other.size)]
+                rows.append(np.full(own.size + other.size, count))
+                count += 1
+        if count:
+            at = (np.concatenate(rows), np.concatenate(columns))
+            shape = (count, self.tail.size)
+            self.rows.append(csr_array((np.concatenate(values), at), shape=shape))
+            self.low.append(np.full(count, -np.inf))
+            self.high.append(np.zeros(count))
 
 
 def _fewest(graph: Graph, usable: NDArray[np.bool_], s: int, t: int) -> Whole:
