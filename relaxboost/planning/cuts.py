@@ -81,9 +81,7 @@ class Plans:
             size = size + (np.abs(first).sum(axis=0) if self._signed[graph] else own)
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
-        self._found.append(
-            (constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size)
-        )
+        self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
         self._terms = max(self._terms, taken.size)
 
     def nothing(self) -> None:

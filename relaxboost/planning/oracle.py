@@ -36,7 +36,7 @@ NEGATIVE = ("exact", "simple", "relaxed")
 """What is done where a loss-augmented cost is negative; see `Oracle`."""
 
 
-class TimeUp(Exception):  # noqa: N818
+class TimeUp(Exception):
     """There was no time for all plans."""
 
 

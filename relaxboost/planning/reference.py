@@ -224,7 +224,11 @@ class _Model:
             graph = self.problem.oracle.graphs[part.row.graph]
             at = slice(part.first, part.first + part.arcs.size)
             row = part.row
-            paths, cycles = split(graph, part.arcs, flow[at], row.source, row.target)
+            passing = flow[at]
+            if not around:  # no path comes back to its source, or leaves its target
+                back = (graph.head[part.arcs] == row.source) | (graph.tail[part.arcs] == row.target)
+                passing = np.where(back, 0.0, passing)
+            paths, cycles = split(graph, part.arcs, passing, row.source, row.target)
             total = sum(amount for _, amount in paths)
             most = p[k] if self.power == 1 else np.inf
             shrink = min(1.0, most / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
@@ -235,7 +239,9 @@ class _Model:
                 y[arcs] += amount * shrink
             used[k] = (p[k] if self.power == 1 else total * shrink) * (1.0 + 2.0 * γ)
             if free is not None:
-                room = np.maximum(min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0)
+                room = np.maximum(
+                    min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0
+                )
                 # What flows around cycles costs nothing, and is as good as taken for free.
                 besides = np.maximum(flow[at] - y[part.arcs], 0.0)
                 times = np.minimum(free[at] + besides, room)

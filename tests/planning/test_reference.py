@@ -103,7 +103,7 @@ def test_refused(monkeypatch):
     with pytest.raises(InputError, match="HIGHS solves linear programs"):
         pl.reference(made, solver="HIGHS")
     assert pl.reference(made, pl.Lasso(0.02), solver="HIGHS").gap < 1e-6
-    with pytest.raises(InputError, match="negative=\"relaxed\""):
+    with pytest.raises(InputError, match='negative="relaxed"'):
         pl.reference(made, nonnegative=False, negative="simple")
     with pytest.raises(InputError, match="its own"):
         pl.reference(pl.Problem(made), power=2)

@@ -120,7 +120,9 @@ class Master:
             return
         order = sorted(range(1, len(self.cuts)), key=lambda k: self.idle[k])
         wanted = max(1, 3 * self.most // 4)
-        kept = [0] + sorted(k for place, k in enumerate(order) if place < wanted or not self.idle[k])
+        kept = [0] + sorted(
+            k for place, k in enumerate(order) if place < wanted or not self.idle[k]
+        )
         self.cuts = [self.cuts[k] for k in kept]
         self.idle = [self.idle[k] for k in kept]
 
