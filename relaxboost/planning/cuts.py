@@ -55,7 +55,7 @@ class Plans:
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, gains·plan − <f_plan, w>.
+        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, only what is the plan's.
 
         Parameters
         ----------

@@ -148,8 +148,8 @@ def _check(problem: Problem) -> None:
     size = sum(oracle.graphs[row.graph].arcs for row in oracle.rows)
     if size > LARGEST:
         raise InputError(
-            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference takes "
-            f"{LARGEST:,}; use fit, which plans instead"
+            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference "
+            f"takes {LARGEST:,}; use fit, which plans instead"
         )
     if oracle.negative == "simple":
         grows = all((row.gains.values <= 0.0).all() for row in oracle.rows)
@@ -224,11 +224,7 @@ class _Model:
             graph = self.problem.oracle.graphs[part.row.graph]
             at = slice(part.first, part.first + part.arcs.size)
             row = part.row
-            passing = flow[at]
-            if not around:  # no path comes back to its source, or leaves its target
-                back = (graph.head[part.arcs] == row.source) | (graph.tail[part.arcs] == row.target)
-                passing = np.where(back, 0.0, passing)
-            paths, cycles = split(graph, part.arcs, passing, row.source, row.target)
+            paths, cycles = split(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
             most = p[k] if self.power == 1 else np.inf
             shrink = min(1.0, most / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
