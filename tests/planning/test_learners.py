@@ -31,7 +31,7 @@ LEARNERS = [
     pl.FrankWolfe(sampling="uniform", batch=3, every=2, seed=1),
     pl.Exponentiated(),
 ]
-# Relative gaps after 200 rounds; those of squares with steps for their largest slopes are wide.
+# Relative gaps after 150 rounds; those of squares with steps for their largest slopes are wide.
 REACHED = {"bundle": 2e-3, "subgradient": 0.3, "frank-wolfe": 1e-2, "exponentiated": 0.2}
 
 
@@ -50,7 +50,7 @@ def test_brackets_hold_and_close(learner, regulariser, power, nonnegative, negat
     except InputError:
         assert learner.name in ("frank-wolfe", "exponentiated")
         return
-    found = pl.fit(problem, method=learner, tol=1e-3, max_rounds=200)
+    found = pl.fit(problem, method=learner, tol=1e-3, max_rounds=150)
     right = pl.reference(problem)
     assert found.lower <= right.upper
     assert right.lower <= found.upper
@@ -58,7 +58,9 @@ def test_brackets_hold_and_close(learner, regulariser, power, nonnegative, negat
     lowers = [record.lower for record in found.history]
     assert lowers == sorted(lowers)
     # Steps for the Lasso go by the value at w = 0, which for these losses is far too long.
-    slow = learner.name == "subgradient" and regulariser == REGULARISERS[1]
+    # The points of the method without averages are not what the theory is about.
+    alone = learner.name == "subgradient" and learner.average == "none"
+    slow = alone or (learner.name == "subgradient" and regulariser == REGULARISERS[1])
     if learner.name == "bundle" or (power == 1 and not slow):
         assert found.gap <= REACHED[learner.name] * found.upper
 
@@ -239,11 +241,11 @@ INTERRUPTED = """
 import numpy as np
 from relaxboost import planning as pl
 rng = np.random.default_rng(0)
-k = np.arange(40 * 40).reshape(40, 40)
+k = np.arange(20 * 20).reshape(20, 20)
 tail = np.concatenate([k[:, :-1].ravel(), k[:, 1:].ravel(), k[:-1].ravel(), k[1:].ravel()])
 head = np.concatenate([k[:, 1:].ravel(), k[:, :-1].ravel(), k[1:].ravel(), k[:-1].ravel()])
 g = pl.Graph(tail, head, rng.random((tail.size, 8)))
-ends = [rng.choice(1600, 2, replace=False) for _ in range(60)]
+ends = [rng.choice(400, 2, replace=False) for _ in range(60)]
 tasks = [pl.Task.along(pl.dijkstra(g, rng.random(g.arcs), int(s), int(t)).path) for s, t in ends]
 said = []
 def tell(step):
