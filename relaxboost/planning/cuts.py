@@ -55,7 +55,7 @@ class Plans:
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, gains·plan − <f_plan, w>.
+        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, only what is the plan's.
 
         Parameters
         ----------
@@ -81,9 +81,7 @@ class Plans:
             size = size + (np.abs(first).sum(axis=0) if self._signed[graph] else own)
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
-        self._found.append(
-            (constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size)
-        )
+        self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
         self._terms = max(self._terms, taken.size)
 
     def nothing(self) -> None:

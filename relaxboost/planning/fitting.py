@@ -189,8 +189,8 @@ def _start(problem: Problem, given: Any) -> Array:
     if isinstance(given, Fit):
         if given.names != problem.names:
             raise InputError(
-                f"warm_start was learned on features {', '.join(given.names)}, and these tasks have "
-                f"{', '.join(problem.names)}"
+                f"warm_start was learned on features {', '.join(given.names)}, and these tasks "
+                f"have {', '.join(problem.names)}"
             )
         given = given.w
     try:

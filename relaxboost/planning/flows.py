@@ -50,31 +50,52 @@ def split(
     for e, x in left.items():
         if x > least:
             leaving.setdefault(int(graph.tail[e]), []).append(e)
+    # Cycles first, since some pass source and target and would be taken for paths.
+    cycles = _cycles(graph, leaving, left, least)
     paths: list[Part] = []
-    cycles: list[Part] = []
-    for first in [source, *list(leaving)]:
+    walk: list[int] = []
+    node = source
+    while True:
+        arc = _largest(leaving.get(node, []), left, least)
+        if node == target and walk:
+            paths.append((np.array(walk), _take(walk, left)))
+        elif arc >= 0 and len(walk) < graph.nodes:
+            walk.append(arc)
+            node = int(graph.head[arc])
+            continue
+        elif walk:
+            left[walk[-1]] = 0.0  # it led nowhere
+        else:
+            return paths, cycles
+        walk, node = [], source  # what was taken has emptied an arc, so that this comes to an end
+
+
+def _cycles(
+    graph: Graph, leaving: dict[int, list[int]], left: dict[int, float], least: float
+) -> list[Part]:
+    """Take cycles away until there is none, by searches that go deep."""
+    found: list[Part] = []
+    done: set[int] = set()
+    for first in leaving:
         walk: list[int] = []
-        seen = {first: 0}
-        node = first
-        while True:
-            arc = _largest(leaving.get(node, []), left, least)
-            if node == target and first == source and walk:
-                paths.append((np.array(walk), _take(walk, left)))
-            elif arc < 0:
-                if not walk:
-                    break
-                left[walk[-1]] = 0.0  # it led nowhere
-            else:
-                walk.append(arc)
-                node = int(graph.head[arc])
-                if node not in seen:
-                    seen[node] = len(walk)
-                    continue
-                around = walk[seen[node] :]
-                cycles.append((np.array(around), _take(around, left)))
-            # Begin anew: what was taken has emptied an arc, so that this comes to an end.
+        seen, node = {first: 0}, first
+        while first not in done:
+            open_arcs = [e for e in leaving.get(node, []) if int(graph.head[e]) not in done]
+            arc = _largest(open_arcs, left, least)
+            if arc < 0:  # no cycle passes here any more
+                done.add(node)
+                del seen[node]
+                node = int(graph.tail[walk.pop()]) if walk else node
+                continue
+            walk.append(arc)
+            node = int(graph.head[arc])
+            if node not in seen:
+                seen[node] = len(walk)
+                continue
+            around = walk[seen[node] :]
+            found.append((np.array(around), _take(around, left)))
             walk, seen, node = [], {first: 0}, first
-    return paths, cycles
+    return found
 
 
 def _largest(arcs: list[int], left: dict[int, float], least: float) -> int:

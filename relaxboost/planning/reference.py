@@ -148,8 +148,8 @@ def _check(problem: Problem) -> None:
     size = sum(oracle.graphs[row.graph].arcs for row in oracle.rows)
     if size > LARGEST:
         raise InputError(
-            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference takes "
-            f"{LARGEST:,}; use fit, which plans instead"
+            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference "
+            f"takes {LARGEST:,}; use fit, which plans instead"
         )
     if oracle.negative == "simple":
         grows = all((row.gains.values <= 0.0).all() for row in oracle.rows)
@@ -235,7 +235,9 @@ class _Model:
                 y[arcs] += amount * shrink
             used[k] = (p[k] if self.power == 1 else total * shrink) * (1.0 + 2.0 * γ)
             if free is not None:
-                room = np.maximum(min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0)
+                room = np.maximum(
+                    min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0
+                )
                 # What flows around cycles costs nothing, and is as good as taken for free.
                 besides = np.maximum(flow[at] - y[part.arcs], 0.0)
                 times = np.minimum(free[at] + besides, room)

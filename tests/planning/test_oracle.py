@@ -32,9 +32,8 @@ def test_losses_are_the_largest_over_every_path(name, negative, signed):
         c = costs_for(rng, g, signed)
         try:
             found = oracle.evaluate([c], prove=True)
-        except pl.NegativeCycle as error:
+        except pl.NegativeCycle:
             assert negative == "exact"
-            assert error.cost < 0.0
             continue
         for row, answer in zip(oracle.rows, found.answers, strict=True):
             below = (c - row.gains.dense(g.arcs)).min() < 0.0
@@ -96,7 +95,9 @@ def test_some_rows_alone_and_time():
     for rows in ([0], [2, 1], list(range(len(oracle.rows)))[::-1]):
         some = oracle.evaluate([c], rows=rows)
         assert [a.value for a in some.answers] == [every.answers[i].value for i in rows]
-        assert some.value == pytest.approx(sum(oracle.rows[i].weight * every.answers[i].value for i in rows))
+        assert some.value == pytest.approx(
+            sum(oracle.rows[i].weight * every.answers[i].value for i in rows)
+        )
     with pytest.raises(TimeUp):
         oracle.evaluate([c], until=time.perf_counter() - 1.0)
 
@@ -124,7 +125,9 @@ def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
 def test_weights_are_copies_and_losses_scale():
     rng = np.random.default_rng(7)
     one, two = small.tasks(rng, 2)
-    double = pl.Task(one.graph, 0, one.graph.label(one.target), list(one.demonstrations), weight=2.0)
+    double = pl.Task(
+        one.graph, 0, one.graph.label(one.target), list(one.demonstrations), weight=2.0
+    )
     plain = pl.Task(one.graph, 0, one.graph.label(one.target), list(one.demonstrations))
     other = pl.Task(two.graph, 0, two.graph.label(two.target), list(two.demonstrations))
     c = rng.uniform(size=one.graph.arcs)
@@ -132,7 +135,10 @@ def test_weights_are_copies_and_losses_scale():
     b = pl.Oracle([plain, other, plain]).evaluate([c]).value
     assert a == pytest.approx(b, rel=1e-12)
     # The loss at k times the costs with k times the loss is k times the loss.
-    big = [pl.Task(t.graph, 0, t.graph.label(t.target), list(t.demonstrations), pl.Missed(scale=3.0)) for t in (plain, other)]
+    big = [
+        pl.Task(t.graph, 0, t.graph.label(t.target), list(t.demonstrations), pl.Missed(scale=3.0))
+        for t in (plain, other)
+    ]
     assert pl.Oracle(big).evaluate([3.0 * c]).value == pytest.approx(
         3.0 * pl.Oracle([plain, other]).evaluate([c]).value
     )
@@ -145,3 +151,23 @@ def test_refused():
             pl.Oracle(made, **wrong)
     with pytest.raises(InputError, match="finite numbers"):
         pl.Oracle(made).evaluate([np.full(made[0].graph.arcs, np.nan)])
+
+
+def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):
+    from relaxboost.planning import oracle as module
+
+    rng = np.random.default_rng(0)
+    oracle = pl.Oracle(small.tasks(rng))
+    g = oracle.graphs[0]
+    c = rng.uniform(0.5, 2.0, g.arcs)
+    honest = oracle.evaluate([c], prove=True)
+    right = module.capped
+
+    def wrong(*args):
+        return right(*args) + rng.uniform(-0.5, 0.5, g.nodes)
+
+    monkeypatch.setattr(module, "capped", wrong)
+    for _ in range(20):
+        found = oracle.evaluate([c], prove=True)
+        assert found.bound >= honest.value
+        assert found.bound > honest.bound + 0.05

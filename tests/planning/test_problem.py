@@ -60,10 +60,15 @@ def exactly(problem, w):
     total = Fraction(problem.regulariser.strength) / 2 * sum(x * x for x in W)
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
-        c = [sum(Fraction(x) * y for x, y in zip(r, W, strict=True)) for r in g.arc_features.tolist()]
+        c = [
+            sum(Fraction(x) * y for x, y in zip(r, W, strict=True)) for r in g.arc_features.tolist()
+        ]
         gain = [Fraction(x) for x in row.gains.dense(g.arcs).tolist()]
         own = sum(c[e] for e in row.path.arcs.tolist()) + Fraction(row.gains.constant)
-        worth = [own - sum(c[e] - gain[e] for e in p.tolist()) for p in small.paths(g, row.source, row.target)]
+        worth = [
+            own - sum(c[e] - gain[e] for e in p.tolist())
+            for p in small.paths(g, row.source, row.target)
+        ]
         total += Fraction(row.weight) * max(Fraction(0), *worth) ** problem.oracle.power
     return total
 
@@ -71,9 +76,9 @@ def exactly(problem, w):
 @pytest.mark.parametrize("power", [1, 2])
 def test_brackets_hold_in_rational_arithmetic(power):
     """At the optimum of a gap of rounding size no point has an exact value outside the bracket."""
-    for seed in range(6):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
-        made = small.tasks(rng, 2, arcs=8)
+        made = small.tasks(rng, 2, arcs=6)
         scale = 10.0 ** rng.integers(-3, 4, 3)
         g = made[0].graph
         wide = pl.Graph(g.tail, g.head, g.features * scale, nodes=g.nodes)
@@ -82,10 +87,10 @@ def test_brackets_hold_in_rational_arithmetic(power):
             for t in made
         ]
         problem = pl.Problem(made, pl.Ridge(0.1), power=power)
-        found = pl.fit(problem, tol=1e-14, max_rounds=40)
+        found = pl.fit(problem, tol=1e-14, max_rounds=25)
         value = exactly(problem, found.w)
         assert Fraction(found.lower) <= value <= Fraction(found.upper)
-        for _ in range(10):
+        for _ in range(4):
             w = np.maximum(found.w * (1.0 + 1e-9 * rng.normal(size=3)), 0.0)
             assert Fraction(found.lower) <= exactly(problem, w)
             assert exactly(problem, w) <= Fraction(problem.at(w, prove=True).bound)
@@ -96,9 +101,7 @@ def test_brackets_hold_in_rational_arithmetic(power):
 def test_lower_bounds_of_any_average(regulariser, nonnegative):
     """a − Ω*(−G) is below Ω + R at every point, whatever the weights of the average."""
     rng = np.random.default_rng(2)
-    problem = pl.Problem(
-        small.tasks(rng), regulariser, nonnegative=nonnegative, negative="relaxed"
-    )
+    problem = pl.Problem(small.tasks(rng), regulariser, nonnegative=nonnegative, negative="relaxed")
     points = [
         problem.at(regulariser.project(rng.normal(size=3) * 2.0, nonnegative)) for _ in range(40)
     ]
@@ -129,7 +132,9 @@ def test_conjugates_and_projections(regulariser, nonnegative):
         v *= regulariser.scale(v, nonnegative)
         w = cp.Variable(4, nonneg=nonnegative)
         size, rules = regulariser.expression(w)
-        cp.Problem(cp.Maximize(v @ w - size), [*rules, cp.norm1(w) <= 100.0]).solve(solver="CLARABEL")
+        cp.Problem(cp.Maximize(v @ w - size), [*rules, cp.norm1(w) <= 100.0]).solve(
+            solver="CLARABEL"
+        )
         assert regulariser.conjugate(v, nonnegative) == pytest.approx(
             float(v @ w.value - size.value), abs=1e-5
         )

@@ -28,9 +28,8 @@ def test_brackets_close(name, regulariser, power):
         )
         try:
             found = pl.reference(problem)
-        except InputError as error:
-            assert negative == "exact"
-            assert "negative cycles" in str(error)
+        except InputError:
+            assert negative == "exact"  # no w without negative cycles
             continue
         assert found.lower <= found.upper
         assert found.gap <= 2e-4 * max(found.upper, 0.1)
@@ -103,11 +102,11 @@ def test_refused(monkeypatch):
     with pytest.raises(InputError, match="HIGHS solves linear programs"):
         pl.reference(made, solver="HIGHS")
     assert pl.reference(made, pl.Lasso(0.02), solver="HIGHS").gap < 1e-6
-    with pytest.raises(InputError, match="negative=\"relaxed\""):
+    with pytest.raises(InputError, match='negative="relaxed"'):
         pl.reference(made, nonnegative=False, negative="simple")
     with pytest.raises(InputError, match="its own"):
         pl.reference(pl.Problem(made), power=2)
-    with pytest.raises(InputError, match="planning.Problem"):
+    with pytest.raises(InputError, match=r"planning\.Problem"):
         pl.program(made)
     import sys
 

@@ -75,7 +75,7 @@ class FrankWolfe(Learner):
         if not isinstance(problem.regulariser, Ridge):
             raise InputError(
                 f"FrankWolfe needs a strongly convex regulariser, Ridge, and has "
-                f'{problem.regulariser!r}, without which cuts do not say where w is; '
+                f"{problem.regulariser!r}, without which cuts do not say where w is; "
                 'use method="bundle" or "subgradient"'
             )
         if problem.oracle.power != 1:
@@ -95,7 +95,9 @@ class FrankWolfe(Learner):
         done = 0
         while True:
             done += 1
-            order = rng.permutation(n) if self.sampling == "permutation" else rng.integers(n, size=n)
+            order = (
+                rng.permutation(n) if self.sampling == "permutation" else rng.integers(n, size=n)
+            )
             for first in range(0, n, self.batch):
                 rows = np.unique(order[first : first + self.batch])
                 found = problem.plans(blocks.w, rows.tolist(), until=until)

@@ -120,7 +120,8 @@ class Master:
             return
         order = sorted(range(1, len(self.cuts)), key=lambda k: self.idle[k])
         wanted = max(1, 3 * self.most // 4)
-        kept = [0] + sorted(k for place, k in enumerate(order) if place < wanted or not self.idle[k])
+        kept = sorted(k for place, k in enumerate(order) if place < wanted or not self.idle[k])
+        kept.insert(0, 0)
         self.cuts = [self.cuts[k] for k in kept]
         self.idle = [self.idle[k] for k in kept]
 
