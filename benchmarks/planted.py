@@ -1,6 +1,6 @@
 """Hidden costs recovered from some shortest paths: road networks with traffic, and terrain.
 
-Run: python benchmarks/planted.py [--data DIR]
+Run: python benchmarks/planted.py [--data DIR] [--part roads|terrain]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds transportnets/ and terrain/.
 """
@@ -8,7 +8,7 @@ DIR, or the environment variable RELAXBOOST_DATA, holds transportnets/ and terra
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,8 @@ from relaxboost.readers import data_folder, read_layers, read_network, road_grap
 
 ROADS = ("SiouxFalls", "Anaheim", "ChicagoSketch")
 SHOWN, HELD = 100, 300
+CELL = 120.0
+"""Metres, about: every other cell of the raster."""
 HEADER = ("expert", "features", "learner", "same cost, %", "cost over the least", "exact, %", "s")
 
 
@@ -92,9 +94,9 @@ def terrain(folder: Path) -> list[tuple]:
     """Return rows for walks over mountains: two hidden costs, one linear in features, one not."""
     layers = read_layers(folder / "zion_srtm_nlcd.npz")
     values = dict(zip(layers.names, layers.values, strict=True))
-    height = values["elevation_m"][:200, :200]
-    cover = values["nlcd2011"][:200, :200]
-    slope = slopes(height, 60.0)
+    height = values["elevation_m"][:240:2, :240:2]
+    cover = values["nlcd2011"][:240:2, :240:2]
+    slope = slopes(height, CELL)
     kinds, kind = np.unique(cover, return_inverse=True)
     kind = kind.reshape(cover.shape)
     rng = np.random.default_rng(0)
@@ -106,7 +108,7 @@ def terrain(folder: Path) -> list[tuple]:
     layered = np.stack([slope, *(kind == k for k in range(kinds.size))])
     names = ["slope", *(f"cover {int(k)}" for k in kinds)]
     graph = pl.grid(layered, names=names, distance=True)
-    cells = rng.integers(0, 200, (SHOWN + HELD, 2, 2))
+    cells = rng.integers(0, len(height), (SHOWN + HELD, 2, 2))
     pairs = [tuple(map(tuple, pair.tolist())) for pair in cells]
     rows = []
     for expert, C in experts.items():
@@ -122,13 +124,11 @@ def terrain(folder: Path) -> list[tuple]:
 
 def boosted(expert: str, graph: pl.Graph, tasks: list[pl.Task], costs: np.ndarray, what: str):
     """Return a row for costs boosted from a constant, rounds by a fifth of the shown tasks."""
-    import time
-
     clock = time.perf_counter()
-    learner: Callable[[], fn.WeakLearner] = lambda: fn.Trees(max_leaf_nodes=8)  # noqa: E731
+    learner = fn.Trees(max_leaf_nodes=8, min_samples_leaf=20)
     cut = SHOWN * 4 // 5
-    options = {"link": "exponential", "scale": None, "max_rounds": 60}
-    made = pl.boost(tasks[:cut], learner(), validation=tasks[cut:SHOWN], **options)
+    options = {"link": "exponential", "scale": 0.01, "max_rounds": 60}
+    made = pl.boost(tasks[:cut], learner, validation=tasks[cut:SHOWN], **options)
     report = pl.evaluate(tasks[SHOWN:], made)
     return [row(expert, what, "boosted trees", report, costs, time.perf_counter() - clock)]
 
@@ -137,11 +137,16 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    folder = data_folder(parser.parse_args().data)
+    parser.add_argument("--part", choices=["roads", "terrain"], action="append")
+    options = parser.parse_args()
+    folder = data_folder(options.data)
+    parts = options.part or ["roads", "terrain"]
     machine()
     title = f"{SHOWN} demonstrations shown, plans for others judged by the hidden costs"
-    table(f"roads: {title}", HEADER, roads(folder / "transportnets"))
-    table(f"terrain of 200 x 200 cells: {title}", HEADER, terrain(folder / "terrain"))
+    if "roads" in parts:
+        table(f"roads: {title}", HEADER, roads(folder / "transportnets"))
+    if "terrain" in parts:
+        table(f"terrain of 120 x 120 cells: {title}", HEADER, terrain(folder / "terrain"))
 
 
 if __name__ == "__main__":
