@@ -11,10 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
-from relaxboost.planning import Graph, Missed, NoLoss, Oracle, PlanningLoss, PlanningRisk, Task
+from relaxboost.planning import (
+    Graph,
+    Missed,
+    NoLoss,
+    Oracle,
+    PlanningLoss,
+    PlanningRisk,
+    Task,
+    dijkstra,
+    grid,
+)
 from relaxboost.planning.boosting import FLOOR, first_step, site_weights
-from relaxboost.planning.planners import dijkstra
-from relaxboost.readers import SOURCES, Routes, read_layers, read_routes
+from relaxboost.readers import (
+    SOURCES,
+    Routes,
+    left_turns,
+    read_layers,
+    read_routes,
+    u_turns,
+)
 from relaxboost.readers.places import find, look
 
 Array = NDArray[np.float64]
@@ -171,7 +187,7 @@ def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
     halves: tuple[list[Task], list[Task]] = [], []
     for place, corner in enumerate(order[: 2 * windows]):
         i, j = corners[corner]
-        graph = cells(X[i : i + WINDOW, j : j + WINDOW])
+        graph = grid(X[:, i : i + WINDOW, j : j + WINDOW], names=NAMES)
         halves[place >= windows].extend(_led(graph, rng))
     return tuple(Demonstrated(half) for half in halves)
 
@@ -179,12 +195,12 @@ def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
 def terrain_features(elevation: Array, cover: Array) -> Array:
     """Return slope (degrees, by halves), elevation (km, by tens of metres) and kinds of cover.
 
-    Shape (H, W, 7). They are rounded so that many cells share a row, which saves work.
+    Shape (7, H, W). They are rounded so that many cells share a row, which saves work.
     """
     down, across = np.gradient(elevation, _CELL, _CELL * _NARROWER)
     slope = np.degrees(np.arctan(np.hypot(down, across)))
     kinds = [np.isin(cover, classes).astype(np.float64) for classes in _COVERS.values()]
-    return np.stack([np.round(2.0 * slope) / 2.0, np.round(elevation, -1) / 1000.0, *kinds], axis=2)
+    return np.stack([np.round(2.0 * slope) / 2.0, np.round(elevation, -1) / 1000.0, *kinds])
 
 
 def expert(X: Array) -> Array:
@@ -213,39 +229,13 @@ def expert(X: Array) -> Array:
     return made
 
 
-def cells(X: Array) -> Graph:
-    """Return the graph of a grid with steps to 8 neighbours, whose sites are the cells.
-
-    Parameters
-    ----------
-    X : array of shape (H, W, d)
-        Features.
-    """
-    from scipy.sparse import csr_array
-
-    height, width, d = X.shape
-    number = np.arange(height * width).reshape(height, width)
-    pairs, lengths = [], []
-    for down, across in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        near = number[: height - down, max(0, -across) : width - max(0, across)].ravel()
-        far = near + down * width + across
-        pairs += [np.stack([near, far]), np.stack([far, near])]
-        lengths.append(np.full(2 * near.size, np.hypot(down, across)))
-    tail, head = np.concatenate(pairs, axis=1)
-    half = np.tile(np.concatenate(lengths) / 2.0, 2)
-    arcs = np.tile(np.arange(tail.size), 2)
-    sites = csr_array((half, (arcs, np.concatenate([tail, head]))), (tail.size, number.size))
-    return Graph(tail, head, X.reshape(-1, d), names=NAMES, sites=sites)
-
-
 def _led(graph: Graph, rng: np.random.Generator) -> list[Task]:
     """Return tasks along the expert's shortest paths between cells half a window apart."""
     costs = graph.costs(expert(graph.features))
     made: list[Task] = []
     while len(made) < EACH:
-        source, target = rng.integers(graph.nodes, size=2).tolist()
-        apart = np.abs(np.subtract(divmod(source, WINDOW), divmod(target, WINDOW)))
-        if apart.max() >= WINDOW // 2:
+        source, target = (divmod(n, WINDOW) for n in rng.integers(graph.nodes, size=2).tolist())
+        if np.abs(np.subtract(source, target)).max() >= WINDOW // 2:
             made.append(Task.along(dijkstra(graph, costs, source, target).path, MARGIN))
     return made
 
@@ -256,8 +246,6 @@ def road_graph(routes: Routes) -> Graph:
     Minutes, left turn, u-turn (an angle of at least 40 and 177 degrees), and whether the step
     ends at the destination; an angle that is unknown is no turn.
     """
-    from relaxboost.readers import left_turns, u_turns
-
     steps = np.stack([routes.time, left_turns(routes), u_turns(routes), 0.0 * routes.time], axis=1)
     ends = np.tile([0.0, 0.0, 0.0, 1.0], (len(routes.destination_arcs), 1))
     arcs = np.concatenate([routes.arcs, routes.destination_arcs])

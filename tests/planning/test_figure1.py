@@ -12,7 +12,7 @@ from relaxboost.cli import main
 from relaxboost.errors import InputError
 from relaxboost.planning import dijkstra
 from relaxboost.reproductions import EXPERIMENTS, demonstrations, findings, reproduce
-from relaxboost.reproductions.demonstrations import LOSS, WINDOW, cells, drawn, expert, missed
+from relaxboost.reproductions.demonstrations import LOSS, WINDOW, drawn, expert, missed
 from relaxboost.reproductions.runs import follow
 
 
@@ -53,6 +53,10 @@ def data(tmp_path_factory):
     return folder
 
 
+def ends(task):
+    return task.demonstration.nodes[0], task.demonstration.nodes[-1]
+
+
 def test_windows_are_disjoint_and_the_expert_is_followed(data):
     train, test = drawn("terrain", data, False)(1)
     assert (len(train), len(test)) == (6, 6)
@@ -61,25 +65,12 @@ def test_windows_are_disjoint_and_the_expert_is_followed(data):
     assert {task.graph for task in train}.isdisjoint({task.graph for task in test})
     for task in test:
         costs = task.graph.costs(expert(task.graph.features))
-        plan = dijkstra(task.graph, costs, task.source, task.target)
+        plan = dijkstra(task.graph, costs, *ends(task))
         assert task.demonstration.cost(costs) == pytest.approx(plan.cost)
     again, _ = drawn("terrain", data, False)(1)
     assert [bytes(a) for a in again.arrays()] == [bytes(a) for a in train.arrays()]
     problem = EXPERIMENTS["gb11-fig1"].problems("terrain", data, 2, False)
     assert problem(1).digest() == problem(1).digest() != problem(0).digest()
-
-
-def test_a_grid_of_cells_pays_half_a_step_to_each_cell():
-    graph = cells(np.arange(6 * 7, dtype=float).reshape(2, 3, 7))
-    assert (graph.nodes, graph.arcs) == (6, 2 * (4 + 3 + 4))
-    C = np.arange(1.0, 7.0)
-    steps = {
-        (int(t), int(h)): c for t, h, c in zip(graph.tail, graph.head, graph.costs(C), strict=True)
-    }
-    assert steps[0, 1] == steps[1, 0] == 1.5
-    assert steps[0, 3] == 2.5
-    assert steps[1, 3] == steps[3, 1] == pytest.approx(np.sqrt(2.0) * 3.0)
-    assert (0, 5) not in steps
 
 
 def test_trips_are_paths_to_their_destinations(data):
@@ -102,8 +93,8 @@ def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
     F = np.zeros(len(X))
     shares = []
     for task in train:
-        path = dijkstra(task.graph, task.graph.costs(np.ones(WINDOW**2)), task.source, task.target)
-        shares.append(1.0 - np.isin(task.demonstration.arcs, path.path.arcs).mean())
+        plan = dijkstra(task.graph, task.graph.costs(np.ones(WINDOW**2)), *ends(task))
+        shares.append(1.0 - np.isin(task.demonstration.arcs, plan.path.arcs).mean())
     assert missed(risk)(F) == pytest.approx(np.mean(shares))
     assert missed(risk)(F - 5.0) > 0.0  # all negative, so all at the floor
 
