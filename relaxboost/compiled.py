@@ -42,6 +42,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether Ctrl-C raised this: inside numba's dispatcher it comes as a SystemError."""
-    cause = error.__cause__ if isinstance(error, SystemError) else error
+    """Return whether Ctrl-C raised this: inside numba's dispatcher it comes as a SystemError.
+
+    It may come as one that another one caused.
+    """
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
     return isinstance(cause, KeyboardInterrupt)

@@ -97,7 +97,7 @@ def test_guide_bracket_is_as_shown():
 
 PAGES = [
     "relaxations.md", "prototyping.md", "certificates.md", "references.md", "ensembles.md",
-    "checking-claims.md", "functional.md",
+    "checking-claims.md", "functional.md", "planning.md",
 ]  # fmt: skip
 
 

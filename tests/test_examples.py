@@ -122,3 +122,26 @@ def test_portrait_names_what_is_no_relaxation():
     for given in ((), (rb.Capped,)):
         with pytest.raises(rb.InputError, match="portrait needs one relaxation or more"):
             plots.portrait(*given, margins=[0.0, 1.0])
+
+
+def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
+    picture = tmp_path / "costs.png"
+    script = EXAMPLES / "learn_costs_from_paths.py"
+    assert script.read_text().count("\n") < 40
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    out = result.stdout
+    low, high = map(float, re.search(r"(\S+) <= least loss <= (\S+)", out).groups())
+    assert 0.0 < low <= high <= 1.002 * low
+    step, slope, thicket = map(float, re.findall(r"\w+: (\d+\.\d+)", out))
+    assert step == 1.0
+    assert slope == pytest.approx(6.0, rel=0.25)
+    assert thicket == pytest.approx(3.0, rel=0.25)
+    before, after = map(int, re.findall(r"(\d+)% of the unseen arcs", out))
+    assert before < 30
+    assert after > 90
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -100,6 +100,12 @@ Examples:
 )
 @click.option("--power", type=click.IntRange(1, 2), default=1, help="2 squares the margin loss.")
 @click.option("--free-signs", is_flag=True, help="Allow weights below 0, and features.")
+@click.option(
+    "--method",
+    type=click.Choice(["bundle", "subgradient", "frank-wolfe", "exponentiated"]),
+    default="bundle",
+    show_default=True,
+)
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
@@ -123,7 +129,7 @@ def fit(**given: Any) -> None:
     if negative is None:
         negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
     signs = {"nonnegative": not given["free_signs"]}
-    limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
+    limits = {name: given[name] for name in ("method", "tol", "max_rounds", "time_limit")}
     with _spoken(), closing("learning", given["tol"]) as watch:
         problem = planning.Problem(
             tasks, regulariser, negative=negative, power=given["power"], **signs

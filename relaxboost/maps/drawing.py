@@ -29,7 +29,7 @@ class _Style(NamedTuple):
 
 _STYLES = {
     "demonstrated": _Style("demonstrated", "#111111", 4.6, "-", 5.0),
-    "planned": _Style("planned", "#D55E00", 1.9, "-", 6.0),
+    "planned": _Style("planned", "#D55E00", 2.2, "-", 6.0),
     "alternatives": _Style("alternative", "#0072B2", 1.7, (0, (1.2, 1.1)), 4.0),
 }
 _BLOCKED = "#26282c"
@@ -233,6 +233,7 @@ def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
 
 
 def add_legend(figure: Any, panels: list[Any]) -> None:
+    """Name what the panels show, once, below them."""
     handles: dict[str, Any] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):

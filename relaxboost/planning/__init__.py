@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from relaxboost.planning.boosting import BoostedCosts, FlooredCosts, boost
+from relaxboost.planning.cuts import Cut
 from relaxboost.planning.evaluation import METRICS, Difference, PerTask, Report, compare, evaluate
 from relaxboost.planning.fitting import Fit, FitRecord, fit
 from relaxboost.planning.folds import Fold, split
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.grids import grid
+from relaxboost.planning.learners import (
+    Bundle,
+    Exponentiated,
+    FrankWolfe,
+    Learner,
+    Step,
+    Subgradient,
+)
 from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
 from relaxboost.planning.models import LinearModel, load_model, save_model
 from relaxboost.planning.networks import from_networkx, to_networkx
@@ -28,7 +37,8 @@ from relaxboost.planning.planners import (
     simple,
 )
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, PlanCheck, check_plan
-from relaxboost.planning.problem import Cut, Point, Problem
+from relaxboost.planning.problem import Point, Problem
+from relaxboost.planning.reference import program, reference
 from relaxboost.planning.regularisers import L1Radius, Lasso, Regulariser, Ridge
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task
@@ -40,19 +50,23 @@ __all__ = [
     "PLANNERS",
     "Answer",
     "BoostedCosts",
+    "Bundle",
     "Cut",
     "Difference",
     "Distance",
     "Evaluation",
+    "Exponentiated",
     "Fit",
     "FitRecord",
     "FlooredCosts",
     "Fold",
+    "FrankWolfe",
     "Gains",
     "Graph",
     "Hamming",
     "L1Radius",
     "Lasso",
+    "Learner",
     "LinearModel",
     "Missed",
     "NegativeCycle",
@@ -72,7 +86,9 @@ __all__ = [
     "Report",
     "Ridge",
     "SimplePath",
+    "Step",
     "Strayed",
+    "Subgradient",
     "Task",
     "TurnGraph",
     "astar",
@@ -91,6 +107,8 @@ __all__ = [
     "grid",
     "load_model",
     "octile",
+    "program",
+    "reference",
     "save_model",
     "shortest_path",
     "shortest_paths",

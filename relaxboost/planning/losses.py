@@ -40,14 +40,19 @@ class Gains(NamedTuple):
         full[self.arcs] = self.values
         return full
 
+    def at(self, arcs: Whole) -> Array:
+        """Return the gain of each of some arcs."""
+        if self.arcs is None:
+            return self.values[arcs]
+        if not self.arcs.size:
+            return np.zeros(arcs.size)
+        at = np.searchsorted(self.arcs, arcs)
+        at[at == self.arcs.size] = 0
+        return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
+
     def of(self, path: Whole) -> float:
         """Return ℓ of a path, given as arcs."""
-        if self.arcs is None:
-            return self.constant + float(self.values[path].sum())
-        at = np.searchsorted(self.arcs, path)
-        at[at == self.arcs.size] = 0
-        found = self.arcs[at] == path if self.arcs.size else np.zeros(path.size, dtype=bool)
-        return self.constant + float(self.values[at[found]].sum())
+        return self.constant + float(self.at(path).sum())
 
 
 class PathLoss(ABC):

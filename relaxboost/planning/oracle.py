@@ -6,6 +6,7 @@ is >= 0 since the demonstration is one of the paths and its own loss is 0.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ Whole = NDArray[np.int64]
 
 NEGATIVE = ("exact", "simple", "relaxed")
 """What is done where a loss-augmented cost is negative; see `Oracle`."""
+
+
+class TimeUp(Exception):
+    """There was no time for all plans."""
 
 
 class Row(NamedTuple):
@@ -130,35 +135,63 @@ class Oracle:
         """The weight of each row; they sum to 1."""
         return np.array([row.weight for row in self.rows])
 
-    def evaluate(self, costs: Sequence[Array], prove: bool = False) -> Evaluation:
+    def evaluate(
+        self,
+        costs: Sequence[Array],
+        prove: bool = False,
+        *,
+        rows: Sequence[int] | None = None,
+        until: float = np.inf,
+    ) -> Evaluation:
         """Return the losses at arc costs, one array of shape (E,) a graph.
 
         Parameters
         ----------
         costs : sequence of arrays
-            In the order of `graphs`; finite.
+            In the order of `graphs`; finite. Of graphs that `rows` do not need, anything.
         prove : bool
             Whether to look at the potentials of every plan, for `Evaluation.bound`.
+        rows : sequence of int, optional
+            Only these demonstrations, each once; answers are in their order.
+        until : float
+            In terms of `time.perf_counter`; after it no other plan is begun.
+
+        Raises
+        ------
+        TimeUp
+            If plans were missing at `until`.
+        NegativeCycle
+            With negative="exact", where loss-augmented costs fall for ever around a cycle.
         """
-        ready = [Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
+        groups = list(self._groups.items()) if rows is None else self._grouped(rows)
+        wanted = {graph for (graph, _), _ in groups}
+        ready = {graph: Priced(self.graphs[graph], costs[graph]) for graph in wanted}
         pool, threads = thread_pool()
-        groups = list(self._groups.items())
 
         def work(chunk: list[tuple[tuple[int, int], list[int]]]) -> list[tuple[int, Answer]]:
             found = []
-            for (graph, target), rows in chunk:
-                found += self._group(ready[graph], target, rows, prove)
+            for (graph, target), members in chunk:
+                found += self._group(ready[graph], target, members, prove, until)
             return found
 
         # Interleaved, so that graphs of different sizes are shared out alike.
         chunks = [groups[k :: 4 * threads] for k in range(min(4 * threads, len(groups)))]
-        answers = dict(pair for part in pool.map(work, chunks) for pair in part)
-        return self._summed([answers[i] for i in range(len(self.rows))])
+        parts = map(work, chunks) if len(chunks) == 1 else pool.map(work, chunks)
+        answers = dict(pair for part in parts for pair in part)
+        order = range(len(self.rows)) if rows is None else rows
+        weights = self.weights if rows is None else self.weights[list(rows)]
+        return self._summed([answers[i] for i in order], weights)
 
-    def _summed(self, answers: list[Answer]) -> Evaluation:
+    def _grouped(self, rows: Sequence[int]) -> list[tuple[tuple[int, int], list[int]]]:
+        groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for i in rows:
+            groups[self.rows[i].graph, self.rows[i].target].append(i)
+        return list(groups.items())
+
+    def _summed(self, answers: list[Answer], p: Array) -> Evaluation:
         values = np.array([answer.value for answer in answers]) ** self.power
         bounds = np.maximum([answer.bound for answer in answers], 0.0) ** self.power
-        p, grown = self.weights, 1.0 + 4.0 * UNIT * (len(answers) + 4)
+        grown = 1.0 + 4.0 * UNIT * (len(answers) + 4)
         return Evaluation(
             value=float(p @ values),
             bound=float(p @ bounds) * grown,
@@ -167,7 +200,7 @@ class Oracle:
         )
 
     def _group(
-        self, priced: Priced, target: int, rows: list[int], prove: bool
+        self, priced: Priced, target: int, rows: list[int], prove: bool, until: float
     ) -> list[tuple[int, Answer]]:
         """Return the answers of demonstrations that lead to one target on one graph."""
         # Where all gains are <= 0 the distances without loss never exceed those with it: estimates
@@ -178,6 +211,8 @@ class Oracle:
             ahead = distances_to(priced.graph, priced.costs, target)
         made = []
         for i in rows:
+            if time.perf_counter() > until:
+                raise TimeUp
             row = self.rows[i]
             costs = priced.less(row.gains)
             if costs.min() < 0.0:
@@ -256,7 +291,9 @@ def _relaxed(graph: Graph, row: Row, ordered: Array) -> _Found:
     low = np.minimum(ordered, 0.0)
     found = _shortest(graph, row, ordered - low, NOTHING, True)
     taken = np.union1d(found.taken, graph.forward.arcs[low < 0.0])
-    return _Found(taken, down(found.least + sum_bounds(low)[0]), False)
+    # Each cost less its gain was rounded once.
+    free = sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)
+    return _Found(taken, down(down(found.least) + down(free)), False)
 
 
 def _finished(priced: Priced, row: Row, found: _Found) -> Answer:
@@ -266,6 +303,7 @@ def _finished(priced: Priced, row: Row, found: _Found) -> Answer:
     if value <= 0.0:  # the demonstration is a path too, even where it goes around a negative cycle
         found, value, loss = found._replace(taken=row.path.arcs), 0.0, 0.0
     bound = float(own) + row.gains.constant - found.least
-    size = abs(own) + abs(row.gains.constant) + abs(found.least)
-    bound += 4.0 * UNIT * (len(row.path) + 2) * size
+    # Costs of different signs may cancel in their sum, but not in its roundings.
+    size = np.abs(priced.costs[row.path.arcs]).sum() + abs(row.gains.constant) + abs(found.least)
+    bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
     return Answer(found.taken, value, loss, found.exact, bound)

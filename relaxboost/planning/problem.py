@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,19 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.planning.cuts import Cut, Pieces, Plans, combined, squares
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Evaluation, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
+from relaxboost.rounding import UNIT, down, roundoff, up
 
 Array = NDArray[np.float64]
-
-
-class Cut(NamedTuple):
-    """An affine function below R: offset + <slope, w> <= R(w) for all w of the domain."""
-
-    offset: float
-    slope: Array
 
 
 class Point(NamedTuple):
@@ -31,7 +27,7 @@ class Point(NamedTuple):
     value: float
     """Ω(w) + R(w)."""
     bound: float
-    """Not below it, by potentials; nan unless asked for."""
+    """Not below it, rounding included, by potentials; nan unless asked for."""
     cut: Cut
     """It touches R at w."""
     evaluation: Evaluation
@@ -84,9 +80,7 @@ class Problem:
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
-        arcs = [graph.arc_features for graph in self.oracle.graphs]
-        self._arc_features = arcs
-        self._shown = np.array([arcs[r.graph][r.path.arcs].sum(axis=0) for r in self.oracle.rows])
+        self.arc_features = [graph.arc_features for graph in self.oracle.graphs]
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -98,48 +92,107 @@ class Problem:
         """The number of features."""
         return len(self.names)
 
-    def costs(self, w: ArrayLike) -> list[Array]:
-        """Return arc costs for each graph."""
-        weights = np.asarray(w, dtype=np.float64)
+    def weights(self, w: ArrayLike) -> Array:
+        """Return w as an array, or raise where it is not one of the domain."""
+        weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
             raise InputError(f"w needs {self.d} finite entries, one a feature, got {w!r}")
-        return [features @ weights for features in self._arc_features]
+        if self.nonnegative and (weights < 0.0).any():
+            j = int(weights.argmin())
+            raise InputError(
+                f"w has {weights[j]:g} for feature {self.names[j]!r}, and this problem has w >= 0; "
+                "set it to 0, or give nonnegative=False"
+            )
+        return weights
 
-    def at(self, w: ArrayLike, prove: bool = False) -> Point:
-        """Return value, cut and plans at w; with `prove` also a bound by potentials."""
-        found = self.oracle.evaluate(self.costs(w), prove)
-        weights = np.asarray(w, dtype=np.float64)
+    def costs(self, w: ArrayLike) -> list[Array]:
+        """Return arc costs for each graph."""
+        weights = self.weights(w)
+        return [features @ weights for features in self.arc_features]
+
+    def at(self, w: ArrayLike, prove: bool = False, *, until: float = math.inf) -> Point:
+        """Return value, cut and plans at w; with `prove` also a bound by potentials.
+
+        Parameters
+        ----------
+        w : array of shape (d,)
+            >= 0 if `nonnegative`.
+        prove : bool
+        until : float
+            See `Oracle.evaluate`.
+        """
+        weights = self.weights(w)
+        found = self.oracle.evaluate(self.costs(weights), prove, until=until)
         size = self.regulariser.value(weights)
-        return Point(weights, size + found.value, size + found.bound, self._cut(found), found)
+        bound = math.nan
+        if prove:
+            above = size + 2.0 * roundoff(self.d + 4) * abs(size)
+            bound = up(up(above) + self._above(found, weights))
+        p = self.oracle.weights
+        return Point(weights, size + found.value, bound, self._cut(found, p), found)
 
-    def _cut(self, found: Evaluation) -> Cut:
+    def plans(self, w: Array, rows: Sequence[int], *, until: float = math.inf) -> Evaluation:
+        """Return the plans for a few demonstrations at w."""
+        needed = {self.oracle.rows[i].graph for i in rows}
+        costs = [x @ w if g in needed else x[:0, 0] for g, x in enumerate(self.arc_features)]
+        return self.oracle.evaluate(costs, rows=rows, until=until)
+
+    def pieces(self, found: Evaluation, rows: Sequence[int] | None = None) -> Pieces:
+        """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""
+        plans = Plans(self.arc_features)
+        among = self.oracle.rows if rows is None else [self.oracle.rows[i] for i in rows]
+        for row, answer in zip(among, found.answers, strict=True):
+            if answer.value > 0.0:
+                plans.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
+            else:
+                plans.nothing()
+        return plans.pieces()
+
+    def _cut(self, found: Evaluation, p: Array) -> Cut:
         """Return Σ weight · (rate · (ℓ_i + <f_demonstrated − f_taken, w>) − (rate/2)² if squared).
 
         R_i >= ℓ_i + <., w> whichever path was taken, and R_i² >= 2 r R_i − r² for every r >= 0.
         """
-        rows, answers = self.oracle.rows, found.answers
-        taken = np.array(
-            [
-                self._arc_features[row.graph][answer.taken].sum(axis=0)
-                for row, answer in zip(rows, answers, strict=True)
-            ]
-        )
-        loss = np.array([answer.loss for answer in answers])
-        p = self.oracle.weights
+        pieces = self.pieces(found)
         if self.oracle.power == 1:
-            return Cut(float(p @ loss), p @ (self._shown - taken))
-        r = np.array([answer.value for answer in answers])
-        slope = (2.0 * p * r) @ (self._shown - taken)
-        return Cut(float(p @ (2.0 * r * loss - r * r)), slope)
+            return combined(pieces, p)
+        rates = 2.0 * p * np.array([answer.value for answer in found.answers])
+        return combined(pieces, rates, squares(rates, p))
+
+    def _above(self, found: Evaluation, w: Array) -> float:
+        """Return a bound above R at exact costs, for plans at rounded ones.
+
+        A demonstration and the best plan for exact costs each pass arcs whose costs are wrong by a
+        little; a best plan passes no arc twice.
+        """
+        γ = 2.0 * roundoff(self.d + 2)
+        wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
+        pairs = zip(self.oracle.graphs, wrong, strict=True)
+        most = [min(float(e.sum()), (graph.nodes - 1) * float(e.max())) for graph, e in pairs]
+        total = [float(e.sum()) for e in wrong]
+        bounds = np.empty(len(found.answers))
+        for i, (row, answer) in enumerate(zip(self.oracle.rows, found.answers, strict=True)):
+            plan = most[row.graph] if answer.exact else total[row.graph]
+            more = float(wrong[row.graph][row.path.arcs].sum()) + plan
+            bounds[i] = up(max(answer.bound, 0.0) + 2.0 * more)
+        p, power = self.oracle.weights, self.oracle.power
+        return float(p @ bounds**power) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
         """Return a − Ω*(−G): not above the least value, whatever cut or mean of cuts it comes from.
 
-        Where Ω* is infinite the cut is mixed with 0 <= R until it is not.
+        Where Ω* is infinite the cut is mixed with 0 <= R until it is not. Roundings, of the slope
+        and here, are charged.
         """
-        s = self.regulariser.scale(-cut.slope, self.nonnegative)
-        conjugate = self.regulariser.conjugate(-s * cut.slope, self.nonnegative)
-        return max(s * cut.offset - conjugate, 0.0)
+        v = -cut.slope
+        wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 2.0 * UNIT * np.abs(v)
+        v = v + (wide if self.nonnegative else np.copysign(wide, v))
+        s = self.regulariser.scale(v, self.nonnegative)
+        conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
+        conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
+        won = s * cut.offset
+        bound = won - conjugate - 4.0 * UNIT * (abs(won) + abs(conjugate))
+        return max(down(bound), 0.0) if math.isfinite(bound) else 0.0
 
 
 def _check_sign(graph: Graph) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ class Regulariser(ABC):
     """Ω, a closed convex function of w, over all w or over w >= 0.
 
     Its conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
-    bound a − Ω*(−G) of min Ω + R.
+    bound a − Ω*(−G) of min Ω + R. Rounding is charged by moving v away from 0, which must not lower
+    Ω*: Ω depends on |w| alone, entry by entry. Ω >= 0 and Ω(0) = 0.
     """
 
     strong_convexity: float = 0.0
@@ -153,8 +155,8 @@ class L1Radius(Regulariser):
         positive("radius", self.radius)
 
     def value(self, w: Array) -> float:
-        """Return 0 within the ball, up to rounding, else inf."""
-        return 0.0 if float(np.abs(w).sum()) <= self.radius * (1.0 + 1e-12) else np.inf
+        """Return 0 within the ball, else inf; `project` returns points within it."""
+        return 0.0 if math.fsum(np.abs(w).tolist()) <= self.radius else np.inf
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return radius times the largest entry of v (of |v| for free signs), at least 0."""
@@ -171,13 +173,15 @@ class L1Radius(Regulariser):
         return cp.Constant(0.0), [cp.norm1(w) <= self.radius]
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the nearest point of the ball, by sorting."""
+        """Return the nearest point of the ball, by sorting, pulled inside by a few roundings."""
         w = np.maximum(w, 0.0) if nonnegative else w
         size = np.abs(w)
-        if size.sum() <= self.radius:
+        if math.fsum(size.tolist()) <= self.radius:
             return w
         ordered = np.sort(size)[::-1]
         excess = (np.cumsum(ordered) - self.radius) / np.arange(1, ordered.size + 1)
         threshold = excess[np.flatnonzero(ordered > excess)[-1]]
         made: Array = np.sign(w) * np.maximum(size - threshold, 0.0)
-        return made
+        # Down to the ball in spite of rounding; the threshold may be wrong by more than a rounding.
+        over = math.fsum(np.abs(made).tolist()) / self.radius
+        return made / (over * (1.0 + 1e-15)) if over >= 1.0 else made

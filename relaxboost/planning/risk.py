@@ -130,7 +130,7 @@ class PlanningRisk(Risk):
     outputs = None
     classes = None
     smoothness = math.inf
-    gradient_bound = math.inf
+    closed_form = False
     attained = True
 
     def __init__(self, loss: PlanningLoss, tasks: Sequence[Task], weights: Any = None) -> None:
@@ -155,6 +155,7 @@ class PlanningRisk(Risk):
         rows = self.oracle.rows
         self._shown = np.concatenate([self._first[row.graph] + row.path.arcs for row in rows])
         self._of = np.repeat(np.arange(len(rows)), [len(row.path) for row in rows])
+        self.gradient_bound = self._bound()
 
     def _features(self) -> Array:
         return np.concatenate([graph.features for graph in self.oracle.graphs])
@@ -163,6 +164,27 @@ class PlanningRisk(Risk):
     def sites(self) -> int:
         """How many there are on all graphs; entries of F are fewer where they are shared."""
         return int(self._ends[-1])
+
+    def _bound(self) -> float:
+        """Return a bound of ‖∇‖: plans pass no arc twice, and demonstrations as often as they do.
+
+        inf for squares and with strength, whose gradients grow with F, and for the exponential
+        link, in whose F R is not convex.
+        """
+        if self.loss.power == 2 or self.loss.strength or self.loss.link == "exponential":
+            return math.inf
+        parts = []
+        for place, graph in enumerate(self.oracle.graphs):
+            most = np.zeros(graph.arcs)
+            for row in self.oracle.rows:
+                if row.graph == place:
+                    counts = path_counts(row.path.arcs, graph.arcs)
+                    most += row.weight * np.maximum(counts, 1.0)
+            parts.append(graph.gathered(most))
+        v = np.concatenate(parts)
+        if self._entry is not None:
+            v = _sums(self._entry, v, self.measure.size)
+        return float(np.sqrt((v * v / self.measure.p).sum())) * (1.0 + 1e-12)
 
     @property
     def features(self) -> Array:
@@ -241,12 +263,19 @@ class PlanningRisk(Risk):
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F; for small problems.
 
-        A support function of the flows from source to target for every demonstration.
+        A support function of the flows from source to target for every demonstration; of a relaxed
+        plan, with what it takes besides. Where costs less gains fall around a cycle it is inf for
+        negative="exact", as R is.
         """
         import cvxpy as cp
 
         if self.loss.link == "exponential":
             raise InputError("the exponential link is not convex in F, so there is no expression")
+        if self.loss.negative == "simple":
+            raise InputError(
+                'paths that visit no node twice (negative="simple") have no convex expression of '
+                'small size; use negative="relaxed"'
+            )
         all_costs = self._start + (F if self._entry is None else F[self._entry])
         terms = []
         for row in self.oracle.rows:
@@ -255,15 +284,12 @@ class PlanningRisk(Risk):
             c = C if graph.sites is None else graph.sites @ C
             margin = c @ path_counts(row.path.arcs, graph.arcs) + row.gains.constant
             gained = row.gains.dense(graph.arcs) - c
-            terms.append(row.weight * self._powered(margin + self._best(row, graph, gained)))
+            # The demonstration itself makes this >= 0, unless it passes a free arc twice.
+            term = cp.pos(margin + self._best(row, graph, gained))
+            terms.append(row.weight * (cp.square(term) if self.loss.power == 2 else term))
         if self.loss.strength:
             terms.append(0.5 * self.loss.strength * (self.measure.p @ cp.square(F)))
-        return cp.sum(terms)
-
-    def _powered(self, term: Any) -> Any:
-        import cvxpy as cp
-
-        return cp.square(cp.pos(term)) if self.loss.power == 2 else term
+        return cp.sum(cp.hstack(terms))
 
     def _best(self, row: Any, graph: Any, gained: Any) -> Any:
         """Return max over flows of <gained, flow>; relaxed plans also take free arcs."""
@@ -282,8 +308,19 @@ class PlanningRisk(Risk):
         return cp.suppfunc(both, rules)(cp.hstack([gained, np.zeros(E)]))
 
     def conjugate(self, Z: Array) -> float:
-        """Not known in closed form."""
-        raise NotImplementedError
+        """Refuse: R* is finite on the divergences of flows alone, a set without interior.
+
+        A Z that a solver rounds is outside it, so that `functional.optimum`, which moves Z about
+        in the domain of R*, would have no bound but 0.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError(
+            "PlanningLoss has no conjugate that functional.optimum could bound R with; for linear "
+            "costs planning.fit and planning.reference bracket the optimum"
+        )
 
 
 def path_counts(path: Any, arcs: int) -> Array:

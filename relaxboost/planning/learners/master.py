@@ -2,65 +2,155 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.planning.problem import Cut, Problem
+from relaxboost.planning.cuts import Cut, mean
+from relaxboost.planning.problem import Problem
 
 Array = NDArray[np.float64]
 
+_SOLVERS: dict[str, dict[str, Any]] = {
+    "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
+    "HIGHS": {},
+    "SCS": {"eps_abs": 1e-7, "eps_rel": 1e-7},
+}
+"""Tried in this order; nothing they say enters a bound unless it is computed anew."""
+
+_INACTIVE = 1e-8
+
 
 class Master:
-    """The model m(w) = max over cuts of offset + <slope, w>, which is below R."""
+    """The model m(w) = max over cuts of offset + <slope, w>, which is below R.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.offsets: list[float] = [0.0]  # R >= 0
-        self.slopes: list[Array] = [np.zeros(problem.d)]
+    Its programs are posed in w_j times the largest entry of feature j, and in values divided by
+    the largest offset, so that units of features do not matter to solvers.
+    """
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self.problem, self.most = problem, most
+        self.cuts = [Cut(0.0, np.zeros(problem.d))]  # R >= 0
+        self.idle = [0]
+        largest = np.max([np.abs(x).max(axis=0) for x in problem.arc_features], axis=0)
+        self._unit = 1.0 / np.where(largest > 0.0, largest, 1.0)
 
     def add(self, cut: Cut) -> None:
-        """Add a cut."""
-        self.offsets.append(cut.offset)
-        self.slopes.append(cut.slope)
+        """Add a cut, unless it is there already or says less than 0 <= R."""
+        if cut.offset <= 0.0 and not cut.slope.any():
+            return
+        for there in self.cuts:
+            if there.offset == cut.offset and np.array_equal(there.slope, cut.slope):
+                return
+        self.cuts.append(cut)
+        self.idle.append(0)
 
-    def minimise(self) -> tuple[Array, float]:
+    def minimise(self) -> tuple[Array | None, float]:
         """Return the w of least Ω + m, and a lower bound of min Ω + R.
 
         The bound comes from the multipliers of the cuts, made a distribution, not from the
-        solver's value.
+        solver's value. Where no solver finds any, None and 0.
         """
         import cvxpy as cp
 
-        w, height = cp.Variable(self.problem.d), cp.Variable()
-        a, G = np.array(self.offsets), np.array(self.slopes)
-        size, rules = self._domain(w)
-        below = G @ w + a <= height
-        problem = cp.Problem(cp.Minimize(size + height), [below, *rules])
-        problem.solve(solver=cp.CLARABEL)
-        alpha = np.maximum(np.asarray(below.dual_value, dtype=np.float64), 0.0)
-        alpha /= alpha.sum()
-        found = self.problem.regulariser.project(w.value, self.problem.nonnegative)
-        return found, self.problem.lower(Cut(float(alpha @ a), alpha @ G))
+        z, height = cp.Variable(self.problem.d), cp.Variable()
+        a, G, size = self._scaled()
+        penalty, rules = self._domain(size * cp.multiply(self._unit, z))
+        below = G @ z + a <= height
+        if not _solved(cp.Problem(cp.Minimize(penalty / size + height), [below, *rules])):
+            self._warn()
+            return None, 0.0
+        w, bound = self._projected(size * self._unit * z.value), 0.0
+        alpha = np.asarray(below.dual_value, dtype=np.float64)
+        average = mean(self.cuts, alpha)
+        if average is not None:
+            bound = self.problem.lower(average)
+            self._forget(alpha / np.abs(alpha).sum())
+        return w, bound
 
-    def nearest(self, centre: Array, level: float) -> Array:
-        """Return the w nearest to a centre among those with Ω + m <= level."""
+    def nearest(self, centre: Array, level: float) -> Array | None:
+        """Return the w nearest to a centre among those with Ω + m <= level; None if none is found.
+
+        Distances are in the units of the programs.
+        """
         import cvxpy as cp
 
-        w = cp.Variable(self.problem.d)
-        a, G = np.array(self.offsets), np.array(self.slopes)
-        size, rules = self._domain(w)
-        rules.append(cp.max(G @ w + a) + size <= level)
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(w - centre)), rules)
-        try:
-            problem.solve(solver=cp.CLARABEL)
-        except cp.error.SolverError:  # the level set is thin, and costs of very different size
-            return self.minimise()[0]
-        if w.value is None:
-            return self.minimise()[0]
-        return self.problem.regulariser.project(w.value, self.problem.nonnegative)
+        z = cp.Variable(self.problem.d)
+        a, G, size = self._scaled()
+        penalty, rules = self._domain(size * cp.multiply(self._unit, z))
+        height = cp.Variable()  # so that a curved penalty is in one constraint, not in one a cut
+        rules += [G @ z + a <= height, height + penalty / size <= level / size]
+        away = cp.sum_squares(z - centre / (size * self._unit))
+        if not _solved(cp.Problem(cp.Minimize(away), rules), ("CLARABEL",)):
+            return None
+        return self._projected(size * self._unit * z.value)
+
+    def _scaled(self) -> tuple[Array, Array, float]:
+        a = np.array([cut.offset for cut in self.cuts])
+        G = np.array([cut.slope for cut in self.cuts])
+        scaled = G * self._unit
+        size, steep = float(np.abs(a).max()), float(np.abs(scaled).max())
+        if size <= 1e-9 * steep:  # offsets of 0, or what rounding leaves of them
+            size = steep
+        size = size if size > 0.0 else 1.0
+        return a / size, scaled, size
+
+    def _projected(self, w: Array) -> Array | None:
+        if not np.isfinite(w).all():
+            return None
+        return self.problem.regulariser.project(w, self.problem.nonnegative)
 
     def _domain(self, w: Any) -> tuple[Any, list[Any]]:
-        size, rules = self.problem.regulariser.expression(w)
-        return size, [*rules, w >= 0.0] if self.problem.nonnegative else rules
+        penalty, rules = self.problem.regulariser.expression(w)
+        return penalty, [*rules, w >= 0.0] if self.problem.nonnegative else rules
+
+    def _forget(self, alpha: Array) -> None:
+        """Drop cuts that have long been inactive, if there are too many.
+
+        Bounds that they gave stay true, and the active ones alone give the least of the model.
+        """
+        self.idle = [
+            0 if weight > _INACTIVE else idle + 1
+            for idle, weight in zip(self.idle, alpha, strict=True)
+        ]
+        if len(self.cuts) <= self.most:
+            return
+        order = sorted(range(1, len(self.cuts)), key=lambda k: self.idle[k])
+        wanted = max(1, 3 * self.most // 4)
+        kept = sorted(k for place, k in enumerate(order) if place < wanted or not self.idle[k])
+        kept.insert(0, 0)
+        self.cuts = [self.cuts[k] for k in kept]
+        self.idle = [self.idle[k] for k in kept]
+
+    def _warn(self) -> None:
+        warnings.warn(
+            f"none of {', '.join(_SOLVERS)} could solve a master problem of {len(self.cuts)} cuts; "
+            "going on with subgradient steps, and the bounds stay true. Features of like size help",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def _solved(program: Any, names: Sequence[str] = tuple(_SOLVERS)) -> bool:
+    """Return whether some solver found a finite point, accurate or not."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        # "Solution may be inaccurate": bounds are computed from it, and not believed.
+        warnings.simplefilter("ignore")
+        for name in names:
+            if name not in cp.installed_solvers():
+                continue
+            try:
+                program.solve(solver=name, **_SOLVERS[name])
+            except (cp.SolverError, ValueError, ArithmeticError):
+                continue
+            values = [variable.value for variable in program.variables()]
+            if all(value is not None and np.isfinite(value).all() for value in values):
+                return True
+            if program.status in ("infeasible", "unbounded"):
+                return False
+    return False

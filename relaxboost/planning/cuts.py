@@ -1,0 +1,183 @@
+"""Affine functions below the loss, and their averages, with what rounding may have done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.planning.losses import Gains
+from relaxboost.rounding import UNIT, down, roundoff
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class Cut(NamedTuple):
+    """An affine function below R: offset + <slope, w> <= R(w) for all w of the domain.
+
+    It holds as it stands but for the roundings of the slope, which `error` bounds: some slope
+    within `error` of this one, entry by entry, makes it true. `Problem.lower` charges for that.
+    """
+
+    offset: float
+    slope: Array
+    error: Array | float = 0.0
+
+
+class Pieces(NamedTuple):
+    """Affine functions loss + <slope, w>, one for each of some demonstrations and plans.
+
+    Sizes are the sums of the absolute values of what was summed up, which roundings are
+    proportional to.
+    """
+
+    loss: Array
+    slope: Array
+    loss_size: Array
+    slope_size: Array
+    terms: int
+    """No sum has more terms."""
+
+
+class Plans:
+    """Collects the sums over the arcs of plans, for `Pieces`."""
+
+    def __init__(self, features: Sequence[Array]) -> None:
+        self._features = features
+        # Where all are >= 0 the sums are their own sizes.
+        self._signed = [bool((x < 0.0).any()) for x in features]
+        self._found: list[tuple[float, Array, float, Array]] = []
+        self._terms = 0
+
+    def add(
+        self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
+    ) -> None:
+        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, only what is the plan's.
+
+        Parameters
+        ----------
+        graph : int
+        gains : Gains
+        taken : array of int
+            The arcs of the plan.
+        times : array, optional
+            How often it takes each.
+        shown : array of int, optional
+            The arcs of the demonstration.
+        """
+        constant = gains.constant if shown is not None else 0.0
+        won = gains.at(taken)
+        rows = self._features[graph][taken]
+        if times is not None:
+            won, rows = won * times, rows * times[:, None]
+        own = np.zeros(rows.shape[1])
+        size = np.abs(rows).sum(axis=0) if self._signed[graph] else rows.sum(axis=0)
+        if shown is not None:
+            first = self._features[graph][shown]
+            own = first.sum(axis=0)
+            size = size + (np.abs(first).sum(axis=0) if self._signed[graph] else own)
+            self._terms = max(self._terms, shown.size)
+        loss_size = abs(constant) + float(np.abs(won).sum())
+        self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
+        self._terms = max(self._terms, taken.size)
+
+    def nothing(self) -> None:
+        """Add 0, which the demonstration itself gives."""
+        zero = np.zeros(self._features[0].shape[1])
+        self._found.append((0.0, zero, 0.0, zero))
+
+    def pieces(self) -> Pieces:
+        """Return what was added."""
+        d = self._features[0].shape[1]
+        loss, slope, loss_size, slope_size = zip(*self._found, strict=True)
+        return Pieces(
+            np.array(loss),
+            np.array(slope).reshape(-1, d),
+            np.array(loss_size),
+            np.array(slope_size).reshape(-1, d),
+            self._terms,
+        )
+
+
+def combined(pieces: Pieces, rates: Array, less: float = 0.0) -> Cut:
+    """Return Σ rate · piece − less, with its roundings.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    rates : array
+        One >= 0 for each, taken as they are.
+    less : float
+        >= 0, rounded upwards by whoever made it.
+    """
+    γ = roundoff(pieces.terms + rates.size + 8)
+    offset = float(rates @ pieces.loss) - γ * float(rates @ pieces.loss_size) - less
+    size = float(rates @ pieces.loss_size) + less
+    return Cut(
+        down(offset - 8.0 * UNIT * size),
+        rates @ pieces.slope,
+        2.0 * γ * (rates @ pieces.slope_size),
+    )
+
+
+def squares(rates: Array, weights: Array) -> float:
+    """Return Σ rate²/(4 weight), rounded upwards: what 2 r R − r² loses, with rate = 2 weight r."""
+    total = float((rates * rates / weights).sum()) / 4.0
+    return total * (1.0 + 2.0 * roundoff(rates.size + 6))
+
+
+def mean(cuts: Sequence[Cut], weights: Array) -> Cut | None:
+    """Return the average of cuts, with 0 <= R for what is left of the weights.
+
+    Weights are those that a solver or a learner says; they are made >= 0 with a sum <= 1 here.
+    None if they are nothing of the kind.
+    """
+    alpha = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
+    total = float(alpha.sum())
+    if not np.isfinite(total) or total <= 0.0:
+        return None
+    γ = roundoff(alpha.size + 8)
+    alpha = alpha / total * (1.0 - 2.0 * γ)
+    a = np.array([cut.offset for cut in cuts])
+    G = np.array([cut.slope for cut in cuts])
+    error = alpha @ np.array([cut.error + np.zeros(G.shape[1]) for cut in cuts])
+    return Cut(
+        down(float(alpha @ a) - 2.0 * γ * float(alpha @ np.abs(a))),
+        alpha @ G,
+        error * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(G)),
+    )
+
+
+class Average:
+    """A running average of cuts, of weights that are given round by round.
+
+    It keeps sums, and counts the roundings that go into them.
+    """
+
+    def __init__(self, d: int) -> None:
+        self._total, self._offset, self._size, self._count = 0.0, 0.0, 0.0, 0
+        self._slope, self._slope_size, self._error = np.zeros(d), np.zeros(d), np.zeros(d)
+
+    def add(self, cut: Cut, weight: float) -> None:
+        """Add a cut; only proportions of the weights count."""
+        self._total += weight
+        self._offset += weight * cut.offset
+        self._size += weight * abs(cut.offset)
+        self._slope += weight * cut.slope
+        self._slope_size += weight * np.abs(cut.slope)
+        self._error += weight * cut.error
+        self._count += 1
+
+    def cut(self) -> Cut:
+        """Return the average."""
+        γ = roundoff(2 * self._count + 8)
+        # The true total may be smaller than the sum; then weights would add up to more than 1.
+        by = 1.0 / (self._total * (1.0 + 2.0 * γ))
+        return Cut(
+            down(self._offset * by - 2.0 * γ * self._size * by),
+            self._slope * by,
+            (self._error * (1.0 + 2.0 * γ) + 2.0 * γ * self._slope_size) * by,
+        )

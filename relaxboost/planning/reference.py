@@ -1,0 +1,316 @@
+"""The whole learning problem as one convex program for a general solver, and its bracket."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost.errors import InputError
+from relaxboost.planning.cuts import Cut, Plans, combined, squares
+from relaxboost.planning.fitting import Fit, FitRecord, as_problem, uncrossed
+from relaxboost.planning.flows import between, split
+from relaxboost.planning.oracle import Row
+from relaxboost.planning.plans import NegativeCycle
+from relaxboost.planning.problem import Point, Problem
+from relaxboost.planning.regularisers import Regulariser
+from relaxboost.planning.tasks import Task
+from relaxboost.rounding import roundoff
+from relaxboost.solvers.external import SOLVERS, check_solver
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+LARGEST = 200_000
+"""Arc inequalities of all demonstrations together that `reference` takes on."""
+
+_INSIDE = (0.0, 1e-7, 1e-5, 1e-3)
+"""How far, in size of costs, to stay from negative cycles, in tries."""
+
+
+def reference(
+    tasks: Sequence[Task] | Problem,
+    regulariser: Regulariser | None = None,
+    *,
+    solver: str | None = None,
+    nonnegative: bool = True,
+    negative: str = "exact",
+    power: int = 1,
+) -> Fit:
+    """Solve a small learning problem as one convex program, and bracket its least value.
+
+    A shortest path is a linear program; its dual, node potentials π with π_head <= π_tail + c −
+    gain on each arc, makes R_i <= ξ_i a set of linear inequalities. The solver's w is
+    evaluated by planning, for the upper bound. The multipliers of the arc inequalities are a flow
+    for each demonstration; taken apart into paths, they are a cut, for the lower bound. Nothing
+    else of the solver is believed.
+
+    Parameters
+    ----------
+    tasks, regulariser, nonnegative, negative, power
+        See `fit`. With negative="exact" the program is infeasible for w that make costs less gains
+        fall around a cycle which the source reaches and which reaches the target, where R is
+        infinite: a convex set of w, and the least value is over it. `fit` stops with
+        `NegativeCycle` where it queries such a w. With negative="relaxed" each arc has a
+        further variable for how much is won by taking it for free. negative="simple" has no such
+        program unless no cost less its gain can be negative.
+    solver : str, optional
+        One that cvxpy knows; by default CLARABEL.
+
+    Returns
+    -------
+    Fit
+        With one round; its status is the solver's.
+
+    Raises
+    ------
+    InputError
+        For more than `LARGEST` arcs times demonstrations, negative="simple" where costs may be
+        negative, and solvers that are not there or find nothing.
+
+    References
+    ----------
+    Ratliff, Bagnell & Zinkevich (2006), Sec. 4, the quadratic program.
+    """
+    options = {"nonnegative": nonnegative, "negative": negative, "power": power}
+    problem = as_problem(tasks, regulariser, options)
+    _check(problem)
+    clock = time.perf_counter()
+    curved = problem.regulariser.strong_convexity > 0.0 or problem.oracle.power == 2
+    about = f"{problem.regulariser!r} with power={problem.oracle.power}" if curved else None
+    name = "CLARABEL" if solver is None else check_solver(solver, about)
+    best: Point | None = None
+    lower, status = 0.0, ""
+    for inside in _INSIDE:
+        model = _Model(problem, inside)
+        said = _solve(model, name)
+        status = status or said
+        if model.w.value is None or not np.isfinite(model.w.value).all():
+            continue
+        lower = max(lower, *(problem.lower(model.cut(cycles)) for cycles in (False, True)))
+        w = problem.regulariser.project(np.asarray(model.w.value), problem.nonnegative)
+        try:
+            best = problem.at(w, prove=True)
+        except NegativeCycle:  # by a rounding of the solver's; stay further inside
+            continue
+        break
+    if best is None:
+        raise InputError(
+            f"{name} found no w without negative cycles ({status}); there may be none: "
+            'negative="relaxed" has a finite loss for every w'
+        )
+    seconds = time.perf_counter() - clock
+    lower = uncrossed(problem, lower, best.bound)
+    return Fit(
+        w=best.w,
+        names=problem.names,
+        lower=lower,
+        upper=best.bound,
+        status=status,
+        method=f"reference ({name})",
+        rounds=1,
+        exact=best.evaluation.exact,
+        seconds=seconds,
+        problem=problem,
+        history=(FitRecord(1, best.value, lower, best.value, seconds),),
+    )
+
+
+def program(problem: Problem) -> Any:
+    """Return the convex program of a problem as an unsolved `cvxpy.Problem`.
+
+    Its variables are named w (d,), potentials (of the nodes on the way from source to target, for
+    each demonstration, without its source, where it is 0), slack (one R_i a demonstration) and,
+    for negative="relaxed", free (what is won on each arc).
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Raises
+    ------
+    InputError
+        As for `reference`.
+    """
+    if not isinstance(problem, Problem):
+        raise InputError(f"program needs a planning.Problem, got {type(problem).__name__}")
+    _check(problem)
+    return _Model(problem, 0.0).program
+
+
+def _check(problem: Problem) -> None:
+    oracle = problem.oracle
+    size = sum(oracle.graphs[row.graph].arcs for row in oracle.rows)
+    if size > LARGEST:
+        raise InputError(
+            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference "
+            f"takes {LARGEST:,}; use fit, which plans instead"
+        )
+    if oracle.negative == "simple":
+        grows = all((row.gains.values <= 0.0).all() for row in oracle.rows)
+        if not (problem.nonnegative and grows):
+            raise InputError(
+                'paths that visit no node twice (negative="simple") are no linear program where '
+                'costs may be negative; use negative="relaxed", or fit'
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A demonstration in the program."""
+
+    row: Row
+    arcs: Whole
+    """Those on a way from source to target; all of them where some may be free."""
+    first: int
+    """Of its inequalities."""
+
+
+class _Model:
+    """The program, and its multipliers as a cut."""
+
+    def __init__(self, problem: Problem, inside: float) -> None:
+        import cvxpy as cp
+
+        self.problem, self.power = problem, problem.oracle.power
+        self.relaxed = problem.oracle.negative == "relaxed"
+        D, T, self.parts = _incidence(problem)
+        p = problem.oracle.weights
+        F = np.vstack([problem.arc_features[x.row.graph][x.arcs] for x in self.parts])
+        gains = np.concatenate([x.row.gains.at(x.arcs) for x in self.parts])
+        rows = [x.row for x in self.parts]
+        shown = np.array([problem.arc_features[r.graph][r.path.arcs].sum(axis=0) for r in rows])
+        constant = np.array([row.gains.constant for row in rows])
+        self.w = cp.Variable(problem.d, name="w")
+        potentials = cp.Variable(D.shape[1], name="potentials")
+        slack = cp.Variable(p.size, name="slack", nonneg=True)
+        penalty, rules = problem.regulariser.expression(self.w)
+        if problem.nonnegative:
+            rules = [*rules, self.w >= 0.0]
+        costs = F @ self.w - gains
+        loss = constant + shown @ self.w - T @ potentials
+        self.below = D @ potentials <= costs - inside * max(1.0, float(np.abs(gains).max()))
+        self.won = None
+        if self.relaxed:
+            free = cp.Variable(gains.size, name="free", nonneg=True)
+            self.below = D @ potentials <= costs + free
+            self.won = -free <= costs
+            loss = loss + _owners(self.parts, gains.size) @ free
+            rules.append(self.won)
+        each = cp.square(slack) if self.power == 2 else slack
+        rules += [self.below, loss <= slack]
+        self.program = cp.Problem(cp.Minimize(penalty + p @ each), rules)
+
+    def cut(self, around: bool) -> Cut:
+        """Return the cut that the multipliers of the arc inequalities make, of real paths.
+
+        A demonstration's flow of amount ρ gives ρ R_i >= Σ θ (ℓ + <., w>) over its paths of
+        amounts θ. For power 1, ρ <= weight; for squares weight R_i² >= ρ R_i − ρ²/(4 weight). Where
+        planning is exact, cycles may count too, since no cost falls around them where R is finite;
+        that helps where they keep w in its domain, and not where they are dirt. Where it is
+        relaxed, arcs that are free count, at most what is left of ρ on each.
+        """
+        plans, rates = Plans(self.problem.arc_features), []
+        p, used = self.problem.oracle.weights, np.zeros(len(self.parts))
+        flow = _multipliers(self.below)
+        free = None if self.won is None else _multipliers(self.won)
+        γ = roundoff(flow.size + 16)
+        for k, part in enumerate(self.parts):
+            graph = self.problem.oracle.graphs[part.row.graph]
+            at = slice(part.first, part.first + part.arcs.size)
+            row = part.row
+            paths, cycles = split(graph, part.arcs, flow[at], row.source, row.target)
+            total = sum(amount for _, amount in paths)
+            most = p[k] if self.power == 1 else np.inf
+            shrink = min(1.0, most / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
+            y = np.zeros(graph.arcs)
+            for arcs, amount in paths:
+                plans.add(row.graph, row.gains, arcs, None, row.path.arcs)
+                rates.append(amount * shrink)
+                y[arcs] += amount * shrink
+            used[k] = (p[k] if self.power == 1 else total * shrink) * (1.0 + 2.0 * γ)
+            if free is not None:
+                room = np.maximum(
+                    min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0
+                )
+                # What flows around cycles costs nothing, and is as good as taken for free.
+                besides = np.maximum(flow[at] - y[part.arcs], 0.0)
+                times = np.minimum(free[at] + besides, room)
+                plans.add(row.graph, row.gains, part.arcs, times, None)
+                rates.append(1.0)
+            elif around and self.problem.oracle.negative == "exact":
+                for arcs, amount in cycles:
+                    plans.add(row.graph, row.gains, arcs, None, None)
+                    rates.append(amount)
+        if not rates:
+            return Cut(0.0, np.zeros(self.problem.d))
+        less = 0.0 if self.power == 1 else squares(used, p)
+        return combined(plans.pieces(), np.array(rates), less)
+
+
+def _multipliers(constraint: Any) -> Array:
+    found = constraint.dual_value
+    if found is None or not np.isfinite(found).all():
+        return np.zeros(constraint.size)
+    return np.maximum(np.asarray(found, dtype=np.float64), 0.0)
+
+
+def _owners(parts: list[_Part], size: int) -> Any:
+    """Return the matrix that sums over the arcs of each demonstration."""
+    from scipy.sparse import csr_array
+
+    owner = np.repeat(np.arange(len(parts)), [part.arcs.size for part in parts])
+    return csr_array((np.ones(size), (owner, np.arange(size))), shape=(len(parts), size))
+
+
+def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
+    """Return π_head − π_tail for each inequality, π_target for each row, and the rows' parts."""
+    from scipy.sparse import csr_array
+
+    rows: list[Whole] = []
+    columns: list[Whole] = []
+    signs: list[Array] = []
+    parts, targets = [], []
+    first = potentials = 0
+    for row in problem.oracle.rows:
+        graph = problem.oracle.graphs[row.graph]
+        inner = between(graph, row.source, row.target)
+        if problem.oracle.negative == "relaxed":  # all arcs may be free
+            inner[:] = True
+        arcs = np.flatnonzero(inner[graph.tail] & inner[graph.head])
+        number = np.full(graph.nodes, -1, dtype=np.int64)
+        inner[row.source] = False
+        number[inner] = potentials + np.arange(int(inner.sum()))
+        for ends, sign in ((graph.head, 1.0), (graph.tail, -1.0)):
+            at = number[ends[arcs]]
+            rows.append(first + np.flatnonzero(at >= 0))
+            columns.append(at[at >= 0])
+            signs.append(np.full(columns[-1].size, sign))
+        targets.append(int(number[row.target]))
+        parts.append(_Part(row, arcs, first))
+        first += arcs.size
+        potentials += int(inner.sum())
+    where = (np.concatenate(rows), np.concatenate(columns))
+    D = csr_array((np.concatenate(signs), where), shape=(first, potentials))
+    n = len(targets)
+    T = csr_array((np.ones(n), (np.arange(n), targets)), shape=(n, potentials))
+    return D, T, parts
+
+
+def _solve(model: _Model, name: str) -> str:
+    """Run the solver; return what it says."""
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        # "Solution may be inaccurate": the bracket measures how inaccurate.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            model.program.solve(solver=name, **SOLVERS.get(name, {}))
+        except (cp.SolverError, ValueError, ArithmeticError) as error:
+            return f"failed ({(str(error).strip() or type(error).__name__).splitlines()[0]})"
+    return str(model.program.status)

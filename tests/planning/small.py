@@ -1,0 +1,115 @@
+"""Small learning problems, and their losses by looking at every path: the slow twins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost import planning as pl
+
+LOSSES = {
+    "missed": pl.Missed(),
+    "missed-weighted": pl.Missed(lambda graph: 0.5 + graph.tail, 0.7),
+    "strayed": pl.Strayed(),
+    "hamming": pl.Hamming(scale=0.5),
+    "distance": pl.Distance(2.0),
+    "none": pl.NoLoss(),
+}
+
+
+def graph(rng, nodes=6, arcs=14, d=3, signed=False, sites=False):
+    """A random graph with an arc from each node to the next, so that all is reached."""
+    tail = np.concatenate([np.arange(nodes - 1), rng.integers(nodes, size=arcs)])
+    head = np.concatenate([np.arange(1, nodes), rng.integers(nodes, size=arcs)])
+    kept = tail != head
+    tail, head = tail[kept], head[kept]
+    X = rng.uniform(0.0, 1.0, (tail.size, d))
+    if signed:
+        X -= 0.5
+    B = None
+    if sites:
+        B = np.abs(rng.normal(size=(tail.size, tail.size))) * (rng.random((tail.size,) * 2) < 0.2)
+    xy = rng.uniform(0.0, 3.0, (nodes, 2))
+    return pl.Graph(tail, head, X, sites=B, position=xy, nodes=nodes)
+
+
+def walk(rng, g, source, target, repeat=False):
+    """A random walk from source to target; one that visits no node twice unless `repeat`."""
+    ways = list(paths(g, source, target))
+    if not repeat:
+        return g.path(arcs=ways[rng.integers(len(ways))])
+    for first in ways:
+        for at in g.tail[first]:
+            for e in np.flatnonzero(g.tail == at):
+                for back in paths(g, int(g.head[e]), int(at)):
+                    place = int(np.flatnonzero(g.tail[first] == at)[0])
+                    around = np.concatenate([[e], back])
+                    made = np.concatenate([first[:place], around, around, first[place:]])
+                    return g.path(arcs=made)
+    return g.path(arcs=ways[0])
+
+
+def tasks(rng, count=3, loss=None, repeat=False, **options):
+    """Tasks on one graph."""
+    g = graph(rng, **options)
+    made = []
+    for _ in range(count):
+        s, t = 0, int(rng.integers(2, g.nodes))
+        many = [walk(rng, g, s, t, repeat) for _ in range(int(rng.integers(1, 3)))]
+        made.append(pl.Task(g, s, t, many, loss, weight=float(rng.uniform(0.5, 2.0))))
+    return made
+
+
+def paths(g, source, target) -> Iterator[np.ndarray]:
+    """Every path from source to target that visits no node twice, as arcs."""
+
+    def on(node, arcs, seen):
+        if node == target:
+            yield np.array(arcs, dtype=np.int64)
+            return
+        for e in np.flatnonzero(g.tail == node):
+            there = int(g.head[e])
+            if there not in seen:
+                yield from on(there, [*arcs, int(e)], seen | {there})
+
+    yield from on(source, [], {source})
+
+
+def loss_of(row, g, c, relaxed=False):
+    """R_i over every path; with arcs of negative cost for free, if relaxed."""
+    gain = row.gains.dense(g.arcs)
+    worth = [0.0]
+    for path in paths(g, row.source, row.target):
+        cost = c[path].sum() - gain[path].sum()
+        if relaxed:
+            off = np.setdiff1d(np.arange(g.arcs), path)
+            cost += np.minimum(c[off] - gain[off], 0.0).sum()
+        worth.append(c[row.path.arcs].sum() + row.gains.constant - cost)
+    return max(worth)
+
+
+def risk(problem, w, relaxed=False):
+    """Ω(w) + R(w) by looking at every path."""
+    oracle, total = problem.oracle, problem.regulariser.value(np.asarray(w))
+    for row in oracle.rows:
+        g = oracle.graphs[row.graph]
+        total += row.weight * loss_of(row, g, g.arc_features @ w, relaxed) ** oracle.power
+    return total
+
+
+def negative_cycle(problem, w):
+    """Whether costs less gains fall around a cycle on the way of some row, by Floyd–Warshall."""
+    for row in problem.oracle.rows:
+        g = problem.oracle.graphs[row.graph]
+        c = g.arc_features @ w - row.gains.dense(g.arcs)
+        far = np.full((g.nodes, g.nodes), np.inf)
+        np.fill_diagonal(far, 0.0)
+        for e in range(g.arcs):
+            far[g.tail[e], g.head[e]] = min(far[g.tail[e], g.head[e]], c[e])
+        for k in range(g.nodes):
+            far = np.minimum(far, far[:, [k]] + far[[k]])
+        on = np.isfinite(far[row.source]) & np.isfinite(far[:, row.target])
+        if (np.diag(far)[on] < -1e-12).any():
+            return True
+    return False

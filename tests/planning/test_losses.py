@@ -1,0 +1,76 @@
+"""Structured losses against sums over the arcs of paths, arc by arc."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost.errors import InputError
+from relaxboost.planning.losses import checked
+
+from . import small
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("repeat", [False, True])
+def test_values_are_the_sums_that_they_say(seed, repeat):
+    rng = np.random.default_rng(seed)
+    g = small.graph(rng)
+    shown = small.walk(rng, g, 0, 5, repeat)
+    for arcs in small.paths(g, 0, 5):
+        path = g.path(arcs=arcs)
+        # An arc that the demonstration takes twice and the path once is missed once.
+        missed = (Counter(shown.arcs.tolist()) - Counter(path.arcs.tolist())).total()
+        strayed = sum(1 for e in path.arcs.tolist() if e not in set(shown.arcs.tolist()))
+        xy = g.position
+        ends = [np.linalg.norm(xy[shown.numbers] - xy[g.head[e]], axis=1).min() for e in arcs]
+        assert pl.Missed().value(path, shown) == pytest.approx(missed)
+        assert pl.Strayed(scale=2.0).value(path, shown) == pytest.approx(2.0 * strayed)
+        assert pl.Hamming().value(path, shown) == pytest.approx(missed + strayed)
+        assert pl.NoLoss().value(path, shown) == 0.0
+        away = sum(min(1.0, x / 2.0) for x in ends)
+        assert pl.Distance(2.0).value(path, shown) == pytest.approx(away)
+
+
+@pytest.mark.parametrize("name", small.LOSSES)
+@pytest.mark.parametrize("repeat", [False, True])
+def test_a_demonstration_has_loss_zero_and_no_path_less(name, repeat):
+    loss = small.LOSSES[name]
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        g = small.graph(rng)
+        shown = small.walk(rng, g, 0, 5, repeat)
+        assert loss.value(shown, shown) == pytest.approx(0.0, abs=1e-12)
+        for arcs in small.paths(g, 0, 5):
+            assert loss.value(g.path(arcs=arcs), shown) >= -1e-12
+
+
+def test_gains_say_the_same_sparse_and_dense():
+    rng = np.random.default_rng(0)
+    g = small.graph(rng)
+    shown = small.walk(rng, g, 0, 5)
+    gains = pl.Missed().gains(shown)
+    every = np.arange(g.arcs)
+    np.testing.assert_array_equal(gains.at(every), gains.dense(g.arcs))
+    np.testing.assert_array_equal(pl.NoLoss().gains(shown).at(every), 0.0)
+
+
+def test_refused():
+    rng = np.random.default_rng(0)
+    g = small.graph(rng)
+    shown = small.walk(rng, g, 0, 5)
+    with pytest.raises(InputError, match="scale"):
+        pl.Missed(scale=0.0)
+    with pytest.raises(InputError, match="weight must give"):
+        pl.Missed(lambda graph: np.zeros(graph.arcs)).gains(shown)
+    bare = pl.Graph([0, 1], [1, 2])
+    with pytest.raises(InputError, match="position"):
+        pl.Distance(1.0).gains(bare.path([0, 1, 2]))
+    wrong = pl.Gains(1.0, None, np.zeros(g.arcs))
+    with pytest.raises(InputError, match="demonstration itself"):
+        checked(wrong, shown, pl.NoLoss())
+    with pytest.raises(InputError, match="each once"):
+        checked(pl.Gains(0.0, np.array([1, 1]), np.zeros(2)), shown, pl.NoLoss())

@@ -1,0 +1,173 @@
+"""Loss-augmented planning against every path, its bounds in rational arithmetic, its modes."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost.errors import InputError
+from relaxboost.planning.oracle import TimeUp
+
+from . import small
+
+
+def costs_for(rng, g, signed):
+    c = rng.uniform(0.0, 2.0, g.arcs)
+    return c - 0.7 if signed else c
+
+
+@pytest.mark.parametrize("name", small.LOSSES)
+@pytest.mark.parametrize("negative", ["exact", "simple", "relaxed"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_losses_are_the_largest_over_every_path(name, negative, signed):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        made = small.tasks(rng, 2, small.LOSSES[name], repeat=seed % 3 == 2, arcs=9)
+        oracle = pl.Oracle(made, negative, 1)
+        g = oracle.graphs[0]
+        c = costs_for(rng, g, signed)
+        try:
+            found = oracle.evaluate([c], prove=True)
+        except pl.NegativeCycle:
+            assert negative == "exact"
+            continue
+        for row, answer in zip(oracle.rows, found.answers, strict=True):
+            below = (c - row.gains.dense(g.arcs)).min() < 0.0
+            relaxed = negative == "relaxed" and below
+            wanted = small.loss_of(row, g, c, relaxed)
+            simple = small.loss_of(row, g, c)
+            slow = negative == "simple" and below
+            assert answer.value == pytest.approx(wanted, abs=1e-5 if slow else 1e-10)
+            assert answer.bound >= wanted - (1e-6 if slow else 1e-15)
+            assert answer.bound <= wanted + (1e-3 if slow else 1e-10)
+            assert wanted >= simple - 1e-12
+            assert answer.exact is not (relaxed and answer.value > 0.0) or not below
+            if not below:
+                assert wanted == pytest.approx(simple)
+        summed = sum(r.weight * a.value for r, a in zip(oracle.rows, found.answers, strict=True))
+        assert found.value == pytest.approx(summed)
+        assert found.bound >= found.value - 1e-5
+
+
+@pytest.mark.parametrize("negative", ["exact", "relaxed"])
+def test_bounds_hold_in_rational_arithmetic(negative):
+    """Costs of sizes that cancel; the loss of each path is summed exactly."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        made = small.tasks(rng, 2, pl.Missed(), arcs=9)
+        oracle = pl.Oracle(made, negative)
+        g = oracle.graphs[0]
+        c = rng.uniform(0.0, 1.0, g.arcs) * 10.0 ** rng.integers(-8, 8, g.arcs)
+        if negative == "relaxed":
+            c *= rng.choice([-1.0, 1.0], g.arcs)
+        found = oracle.evaluate([c], prove=True)
+        exact = [Fraction(x) for x in c.tolist()]
+        for row, answer in zip(oracle.rows, found.answers, strict=True):
+            gain = [Fraction(x) for x in row.gains.dense(g.arcs).tolist()]
+            own = sum(exact[e] for e in row.path.arcs.tolist()) + Fraction(row.gains.constant)
+            low = [min(x - y, Fraction(0)) for x, y in zip(exact, gain, strict=True)]
+            for path in small.paths(g, row.source, row.target):
+                cost = sum(exact[e] - gain[e] for e in path.tolist())
+                if negative == "relaxed":
+                    cost += sum(low) - sum(low[e] for e in path.tolist())
+                assert Fraction(answer.bound) >= own - cost
+
+
+def test_relaxed_losses_are_convex():
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        oracle = pl.Oracle(small.tasks(np.random.default_rng(seed), loss=pl.Hamming()), "relaxed")
+        g = oracle.graphs[0]
+        for _ in range(50):
+            a, b = rng.normal(size=(2, g.arcs))
+            ends = oracle.evaluate([a]).value + oracle.evaluate([b]).value
+            assert oracle.evaluate([(a + b) / 2.0]).value <= ends / 2.0 + 1e-12
+
+
+def test_some_rows_alone_and_time():
+    oracle = pl.Oracle(small.tasks(np.random.default_rng(3), 4))
+    c = np.random.default_rng(0).uniform(size=oracle.graphs[0].arcs)
+    every = oracle.evaluate([c])
+    for rows in ([0], [2, 1], list(range(len(oracle.rows)))[::-1]):
+        some = oracle.evaluate([c], rows=rows)
+        assert [a.value for a in some.answers] == [every.answers[i].value for i in rows]
+        assert some.value == pytest.approx(
+            sum(oracle.rows[i].weight * every.answers[i].value for i in rows)
+        )
+    with pytest.raises(TimeUp):
+        oracle.evaluate([c], until=time.perf_counter() - 1.0)
+
+
+def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
+    seen = {True: 0, False: 0}
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        g = small.graph(rng, nodes=5, arcs=6)
+        # Whole numbers, so that equality is equality.
+        c = rng.integers(1, 6, g.arcs).astype(float)
+        shown = pl.dijkstra(g, c, 0, 4).path if seed % 2 else small.walk(rng, g, 0, 4)
+        task = pl.Task(g, 0, 4, shown, pl.Missed())
+        value = pl.Oracle([task]).evaluate([c]).value
+        gain = pl.Missed()
+        optimal = all(
+            c[shown.arcs].sum() <= c[p].sum() - gain.value(g.path(arcs=p), shown)
+            for p in small.paths(g, 0, 4)
+        )
+        assert (value == 0.0) == optimal
+        seen[optimal] += 1
+    assert min(seen.values()) > 20
+
+
+def test_weights_are_copies_and_losses_scale():
+    rng = np.random.default_rng(7)
+    one, two = small.tasks(rng, 2)
+    double = pl.Task(
+        one.graph, 0, one.graph.label(one.target), list(one.demonstrations), weight=2.0
+    )
+    plain = pl.Task(one.graph, 0, one.graph.label(one.target), list(one.demonstrations))
+    other = pl.Task(two.graph, 0, two.graph.label(two.target), list(two.demonstrations))
+    c = rng.uniform(size=one.graph.arcs)
+    a = pl.Oracle([double, other]).evaluate([c]).value
+    b = pl.Oracle([plain, other, plain]).evaluate([c]).value
+    assert a == pytest.approx(b, rel=1e-12)
+    # The loss at k times the costs with k times the loss is k times the loss.
+    big = [
+        pl.Task(t.graph, 0, t.graph.label(t.target), list(t.demonstrations), pl.Missed(scale=3.0))
+        for t in (plain, other)
+    ]
+    assert pl.Oracle(big).evaluate([3.0 * c]).value == pytest.approx(
+        3.0 * pl.Oracle([plain, other]).evaluate([c]).value
+    )
+
+
+def test_refused():
+    made = small.tasks(np.random.default_rng(0))
+    for wrong in ({"negative": "no"}, {"power": 3}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            pl.Oracle(made, **wrong)
+    with pytest.raises(InputError, match="finite numbers"):
+        pl.Oracle(made).evaluate([np.full(made[0].graph.arcs, np.nan)])
+
+
+def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):
+    from relaxboost.planning import oracle as module
+
+    rng = np.random.default_rng(0)
+    oracle = pl.Oracle(small.tasks(rng))
+    g = oracle.graphs[0]
+    c = rng.uniform(0.5, 2.0, g.arcs)
+    honest = oracle.evaluate([c], prove=True)
+    right = module.capped
+
+    def wrong(*args):
+        return right(*args) + rng.uniform(-0.5, 0.5, g.nodes)
+
+    monkeypatch.setattr(module, "capped", wrong)
+    for _ in range(20):
+        found = oracle.evaluate([c], prove=True)
+        assert found.bound >= honest.value
+        assert found.bound > honest.bound + 0.05

@@ -1,0 +1,189 @@
+"""Cuts and bounds of the learning problem, against every path and in rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost.errors import InputError
+from relaxboost.planning.cuts import Average, mean
+
+from . import small
+
+MODES = [(True, "exact"), (True, "relaxed"), (False, "relaxed"), (True, "simple")]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("name", small.LOSSES)
+def test_cuts_are_below_everywhere_and_touch(name, power):
+    """Over all tests, thousands of pairs: R(w') >= offset + <slope, w'>, with equality at w."""
+    for seed, (nonnegative, negative) in enumerate(MODES[:3]):
+        rng = np.random.default_rng(seed)
+        made = small.tasks(rng, loss=small.LOSSES[name], repeat=seed == 1, sites=seed == 2)
+        problem = pl.Problem(
+            made, pl.Ridge(1.0), nonnegative=nonnegative, negative=negative, power=power
+        )
+        points = []
+        for _ in range(25):
+            w = rng.uniform(0.0, 3.0, 3) if nonnegative else rng.normal(size=3)
+            try:
+                points.append(problem.at(w, prove=True))
+            except pl.NegativeCycle:
+                assert negative == "exact"
+        W = np.array([point.w for point in points]).reshape(-1, 3)
+        R = np.array([point.evaluation.value for point in points])
+        for point, value in zip(points, R, strict=True):
+            below = point.cut.offset + W @ point.cut.slope
+            assert (below <= R + 1e-9 * (1.0 + np.abs(R))).all()
+            touch = point.cut.offset + point.w @ point.cut.slope
+            assert touch == pytest.approx(value, rel=1e-9, abs=1e-9)
+            assert point.bound >= point.value
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_value_is_that_of_every_path(nonnegative):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        problem = pl.Problem(
+            small.tasks(rng), nonnegative=nonnegative, negative="relaxed", power=1 + seed % 2
+        )
+        w = np.abs(rng.normal(size=3)) if nonnegative else rng.normal(size=3)
+        assert problem.at(w).value == pytest.approx(small.risk(problem, w, relaxed=True))
+
+
+def exactly(problem, w):
+    """Ω + R at w over every path in rationals, for Ridge; of weights and features as they are."""
+    W = [Fraction(x) for x in w.tolist()]
+    total = Fraction(problem.regulariser.strength) / 2 * sum(x * x for x in W)
+    for row in problem.oracle.rows:
+        g = problem.oracle.graphs[row.graph]
+        c = [
+            sum(Fraction(x) * y for x, y in zip(r, W, strict=True)) for r in g.arc_features.tolist()
+        ]
+        gain = [Fraction(x) for x in row.gains.dense(g.arcs).tolist()]
+        own = sum(c[e] for e in row.path.arcs.tolist()) + Fraction(row.gains.constant)
+        worth = [
+            own - sum(c[e] - gain[e] for e in p.tolist())
+            for p in small.paths(g, row.source, row.target)
+        ]
+        total += Fraction(row.weight) * max(Fraction(0), *worth) ** problem.oracle.power
+    return total
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_brackets_hold_in_rational_arithmetic(power):
+    """At the optimum of a gap of rounding size no point has an exact value outside the bracket."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        made = small.tasks(rng, 2, arcs=6)
+        scale = 10.0 ** rng.integers(-3, 4, 3)
+        g = made[0].graph
+        wide = pl.Graph(g.tail, g.head, g.features * scale, nodes=g.nodes)
+        made = [
+            pl.Task(wide, 0, t.target, [wide.path(arcs=p.arcs) for p in t.demonstrations])
+            for t in made
+        ]
+        problem = pl.Problem(made, pl.Ridge(0.1), power=power)
+        found = pl.fit(problem, tol=1e-14, max_rounds=25)
+        value = exactly(problem, found.w)
+        assert Fraction(found.lower) <= value <= Fraction(found.upper)
+        for _ in range(4):
+            w = np.maximum(found.w * (1.0 + 1e-9 * rng.normal(size=3)), 0.0)
+            assert Fraction(found.lower) <= exactly(problem, w)
+            assert exactly(problem, w) <= Fraction(problem.at(w, prove=True).bound)
+
+
+@pytest.mark.parametrize("regulariser", [pl.Ridge(0.1), pl.Lasso(0.1), pl.L1Radius(2.0)], ids=str)
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_lower_bounds_of_any_average(regulariser, nonnegative):
+    """a − Ω*(−G) is below Ω + R at every point, whatever the weights of the average."""
+    rng = np.random.default_rng(2)
+    problem = pl.Problem(small.tasks(rng), regulariser, nonnegative=nonnegative, negative="relaxed")
+    points = [
+        problem.at(regulariser.project(rng.normal(size=3) * 2.0, nonnegative)) for _ in range(40)
+    ]
+    least = min(point.value for point in points)
+    assert np.isfinite(least)
+    for _ in range(100):
+        alpha = rng.dirichlet(np.full(len(points), 0.3)) * rng.uniform(0.1, 10.0)
+        average = mean([point.cut for point in points], alpha)
+        assert problem.lower(average) <= least
+        running = Average(3)
+        for point, weight in zip(points, alpha, strict=True):
+            running.add(point.cut, weight)
+        assert running.cut().offset == pytest.approx(average.offset)
+        assert running.cut().slope == pytest.approx(average.slope)
+        assert problem.lower(running.cut()) == pytest.approx(problem.lower(average), abs=1e-12)
+    assert mean([points[0].cut], np.array([-1.0])) is None
+    assert mean([points[0].cut], np.array([np.nan])) is None
+
+
+@pytest.mark.parametrize("regulariser", [pl.Ridge(0.3), pl.Lasso(0.2), pl.L1Radius(1.3)], ids=str)
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_conjugates_and_projections(regulariser, nonnegative):
+    import cvxpy as cp
+
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        v = rng.normal(size=4) * 0.3
+        v *= regulariser.scale(v, nonnegative)
+        w = cp.Variable(4, nonneg=nonnegative)
+        size, rules = regulariser.expression(w)
+        cp.Problem(cp.Maximize(v @ w - size), [*rules, cp.norm1(w) <= 100.0]).solve(
+            solver="CLARABEL"
+        )
+        assert regulariser.conjugate(v, nonnegative) == pytest.approx(
+            float(v @ w.value - size.value), abs=1e-5
+        )
+        far = rng.normal(size=4) * 3.0
+        near = regulariser.project(far, nonnegative)
+        assert np.isfinite(regulariser.value(near))
+        assert not nonnegative or (near >= 0.0).all()
+        away = cp.Problem(cp.Minimize(cp.sum_squares(w - far)), rules)
+        away.solve(solver="CLARABEL")
+        np.testing.assert_allclose(near, w.value, atol=1e-4)
+        assert regulariser.value(regulariser.project(near, nonnegative)) == regulariser.value(near)
+
+
+def test_two_graphs_are_one_problem():
+    rng = np.random.default_rng(5)
+    first, second = small.tasks(rng, 1), small.tasks(rng, 2)
+    problem = pl.Problem([*first, *second])
+    assert len(problem.oracle.graphs) == 2
+    w = np.array([0.5, 0.2, 0.9])
+    assert problem.at(w).value == pytest.approx(small.risk(problem, w))
+
+
+def test_refused():
+    rng = np.random.default_rng(0)
+    made = small.tasks(rng)
+    problem = pl.Problem(made)
+    with pytest.raises(InputError, match="finite entries"):
+        problem.at([1.0])
+    with pytest.raises(InputError, match=r"feature 'x1'.*nonnegative=False"):
+        problem.at([0.0, -1.0, 0.0])
+    with pytest.raises(InputError, match="shift it to >= 0"):
+        pl.Problem(small.tasks(rng, signed=True))
+    with pytest.raises(InputError, match="same features"):
+        pl.Problem([*made, *small.tasks(rng, d=2)])
+    with pytest.raises(InputError, match="regulariser"):
+        pl.Problem(made, "ridge")
+    with pytest.raises(InputError, match="empty"):
+        pl.Problem([])
+
+
+def test_planted_errors_are_caught():
+    """A cut that is a little too high makes a lower bound above the optimum, and fit says so."""
+    problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
+    honest = problem._cut
+
+    def higher(found, p):
+        cut = honest(found, p)
+        return cut._replace(offset=cut.offset * 1.05)
+
+    problem._cut = higher
+    with pytest.raises(ArithmeticError, match="above the upper"):
+        pl.fit(problem, tol=1e-9, max_rounds=60)

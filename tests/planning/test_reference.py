@@ -1,0 +1,115 @@
+"""The convex program against enumeration and against the learners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost.errors import InputError
+from relaxboost.planning import reference as function
+from relaxboost.planning.flows import split
+
+from . import small
+
+REGULARISERS = [pl.Ridge(0.05), pl.Lasso(0.02), pl.L1Radius(3.0)]
+
+
+@pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
+@pytest.mark.parametrize("name", small.LOSSES)
+@pytest.mark.parametrize("power", [1, 2])
+def test_brackets_close(name, regulariser, power):
+    modes = [(True, "exact"), (True, "relaxed"), (False, "relaxed"), (False, "exact")]
+    for seed, (nonnegative, negative) in enumerate(modes):
+        rng = np.random.default_rng(seed)
+        made = small.tasks(rng, loss=small.LOSSES[name], repeat=seed == 1)
+        problem = pl.Problem(
+            made, regulariser, nonnegative=nonnegative, negative=negative, power=power
+        )
+        try:
+            found = pl.reference(problem)
+        except InputError:
+            assert negative == "exact"  # no w without negative cycles
+            continue
+        assert found.lower <= found.upper
+        assert found.gap <= 2e-4 * max(found.upper, 0.1)
+        if negative == "exact":
+            assert found.upper == pytest.approx(small.risk(problem, found.w), rel=1e-6, abs=1e-9)
+            assert not small.negative_cycle(problem, found.w)
+        for _ in range(20):
+            w = regulariser.project(found.w + rng.normal(size=3) * 0.1, nonnegative)
+            if negative != "exact" or not small.negative_cycle(problem, w):
+                assert small.risk(problem, w, negative == "relaxed") >= found.lower
+
+
+def test_where_cycles_bound_the_domain():
+    """A cycle of gain 1 a round: w >= 1/2 it must be, or walks gain for ever."""
+    g = pl.Graph([0, 1, 2, 1], [1, 2, 1, 3], np.array([[0.0], [1.0], [1.0], [0.0]]))
+
+    class Around(pl.PathLoss):
+        def gains(self, demonstration):
+            return pl.Gains(0.0, np.array([1]), np.array([1.0]))
+
+    found = pl.reference([pl.Task(g, 0, 3, [0, 1, 3], Around())], pl.Lasso(1.0))
+    assert found.w == pytest.approx([0.5], abs=1e-4)
+    assert found.lower == pytest.approx(0.5, abs=1e-4)
+    assert found.upper == pytest.approx(0.5, abs=1e-4)
+    with pytest.raises(pl.NegativeCycle):
+        pl.fit([pl.Task(g, 0, 3, [0, 1, 3], Around())], pl.Lasso(1.0))
+
+
+def test_the_program_is_as_declared():
+    problem = pl.Problem(small.tasks(np.random.default_rng(0)), negative="relaxed")
+    declared = pl.program(problem)
+    assert {v.name() for v in declared.variables()} == {"w", "potentials", "slack", "free"}
+    assert declared.status is None
+    assert declared.is_dcp()
+    declared.solve(solver="CLARABEL")
+    found = pl.reference(problem, solver="SCS")
+    assert found.lower - 1e-6 <= declared.value <= found.upper + 1e-6
+
+
+def test_flows_come_apart():
+    rng = np.random.default_rng(4)
+    g = small.graph(rng, nodes=8, arcs=30)
+    ways = list(small.paths(g, 0, 7))
+    for _ in range(30):
+        flow = np.zeros(g.arcs)
+        amounts = rng.dirichlet(np.ones(5))
+        for amount in amounts:
+            flow[ways[rng.integers(len(ways))]] += amount
+        e = int(rng.integers(g.arcs))
+        for back in small.paths(g, int(g.head[e]), int(g.tail[e])):
+            flow[np.append(back, e)] += 0.5
+            break
+        dirt = flow + 1e-13 * rng.random(g.arcs)
+        paths, cycles = split(g, np.arange(g.arcs), dirt, 0, 7)
+        rest = flow.copy()
+        for arcs, amount in [*paths, *cycles]:
+            rest[arcs] -= amount
+        for arcs, _ in paths:
+            path = g.path(arcs=arcs)
+            assert (path.source, path.target) == (0, 7)
+            assert np.unique(path.numbers).size == path.numbers.size
+        assert sum(amount for _, amount in paths) == pytest.approx(1.0)
+        assert np.abs(rest).max() < 1e-9
+
+
+def test_refused(monkeypatch):
+    made = small.tasks(np.random.default_rng(0))
+    with pytest.raises(InputError, match="not available"):
+        pl.reference(made, solver="nonsense")
+    with pytest.raises(InputError, match="HIGHS solves linear programs"):
+        pl.reference(made, solver="HIGHS")
+    assert pl.reference(made, pl.Lasso(0.02), solver="HIGHS").gap < 1e-6
+    with pytest.raises(InputError, match='negative="relaxed"'):
+        pl.reference(made, nonnegative=False, negative="simple")
+    with pytest.raises(InputError, match="its own"):
+        pl.reference(pl.Problem(made), power=2)
+    with pytest.raises(InputError, match=r"planning\.Problem"):
+        pl.program(made)
+    import sys
+
+    monkeypatch.setattr(sys.modules[function.__module__], "LARGEST", 10)
+    with pytest.raises(InputError, match="use fit"):
+        pl.reference(made)

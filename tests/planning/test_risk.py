@@ -1,0 +1,128 @@
+"""The margin loss in function space: value, gradient, expression, constants, boosting."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from relaxboost import functional as fn
+from relaxboost import planning as pl
+from relaxboost.errors import InputError
+
+from . import small
+
+CASES = [
+    (name, negative, power, strength)
+    for name in ("missed", "hamming", "none")
+    for negative in ("exact", "relaxed")
+    for power in (1, 2)
+    for strength in (0.0, 0.3)
+]
+
+
+def make(seed, name="missed", **options):
+    rng = np.random.default_rng(seed)
+    first = small.tasks(rng, 2, small.LOSSES[name], repeat=seed % 2 == 1, sites=seed % 2 == 0)
+    second = small.tasks(rng, 1, small.LOSSES[name])
+    return pl.PlanningLoss(**options).bind([*first, *second]), rng
+
+
+@pytest.mark.parametrize(("name", "negative", "power", "strength"), CASES)
+def test_subgradients_and_constants(name, negative, power, strength):
+    for seed in range(2):
+        risk, rng = make(seed, name, base=1.5, negative=negative, power=power, strength=strength)
+        points = []
+        for _ in range(20):
+            F = rng.normal(size=risk.measure.size) * 0.6
+            if negative == "exact":
+                F = np.abs(F) if name == "missed" else np.abs(F) + 3.0
+            try:
+                points.append((F, *risk.evaluate(F)))
+            except pl.NegativeCycle:
+                assert name == "hamming"
+        for F, value, gradient in points:
+            assert risk.measure.norm(gradient) <= risk.gradient_bound
+            for G, there, _ in points:
+                move = G - F
+                below = value + risk.measure.inner(gradient, move)
+                below += risk.strong_convexity / 2.0 * risk.measure.inner(move, move)
+                assert there >= below - 1e-9 * (1.0 + abs(there))
+        assert np.isfinite(risk.gradient_bound) == (power == 1 and not strength)
+
+
+@pytest.mark.parametrize(("name", "negative", "power", "strength"), CASES)
+def test_the_expression_is_the_risk(name, negative, power, strength):
+    for seed in range(2):
+        risk, rng = make(seed, name, base=1.5, negative=negative, power=power, strength=strength)
+        F = rng.normal(size=risk.measure.size) * (0.6 if negative == "relaxed" else 0.2)
+        F = np.abs(F) if negative == "exact" else F
+        variable = cp.Variable(F.size)
+        goal = risk.expression(variable)
+        assert goal.is_dcp()
+        try:
+            value = risk.value(F)
+        except pl.NegativeCycle:
+            continue
+        problem = cp.Problem(cp.Minimize(goal), [variable == F])
+        problem.solve(solver="CLARABEL")
+        assert problem.value == pytest.approx(value, rel=1e-4, abs=1e-5)
+
+
+def test_what_is_refused():
+    risk, rng = make(0)
+    with pytest.raises(InputError, match=r"planning\.reference"):
+        risk.conjugate(np.zeros(risk.measure.size))
+    with pytest.raises(InputError, match=r"planning\.reference"):
+        fn.optimum(risk, rng.normal(size=(risk.measure.size, 2)))
+    with pytest.raises(InputError, match="not convex"):
+        make(0, link="exponential")[0].expression(cp.Variable(risk.measure.size))
+    with pytest.raises(InputError, match="no node twice"):
+        make(0, negative="simple")[0].expression(cp.Variable(risk.measure.size))
+    with pytest.raises(InputError, match="additive"):
+        pl.PlanningLoss(link="exponential", strength=1.0)
+    with pytest.raises(InputError, match="groups"):
+        pl.PlanningLoss().bind([], groups=[1])
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"link": "exponential"}, {"strength": 0.1}, {"power": 2}], ids=str
+)
+def test_boosting_lowers_the_loss_and_goes_on(options):
+    """As many rounds in two runs as in one, with tasks held out that have their own graph."""
+    rng = np.random.default_rng(0)
+
+    def graph_and_tasks(count):
+        g = small.graph(rng, nodes=12, arcs=40, d=4)
+        c = 0.2 + 2.0 * (g.features[:, 0] > 0.5) + g.features[:, 1]
+        ends = [rng.choice(12, 2, replace=False) for _ in range(count)]
+        return [
+            pl.Task.along(pl.dijkstra(g, c, int(s), int(t)).path, pl.Missed(scale=0.1))
+            for s, t in ends
+            if s < t
+        ]
+
+    train, held = graph_and_tasks(30), graph_and_tasks(20)
+    loss = pl.PlanningLoss(**options)
+    X, watched = loss.bind(train).features, loss.bind(held).features
+    scale = 0.3 if options in ({}, {"link": "exponential"}) else 0.003
+
+    def go(rounds, **more):
+        return fn.boost(
+            X,
+            train,
+            loss,
+            fn.RegressionStumps(),
+            max_rounds=rounds,
+            scale=scale,
+            validation=(watched, held),
+            **more,
+        )
+
+    every, half = go(12), go(6)
+    on = go(12, warm_start=half)
+    assert min(r.value for r in every.history) < every.history[0].value
+    assert all(np.isfinite(r.validation) for r in every.history)
+    np.testing.assert_allclose(
+        [r.value for r in on.history], [r.value for r in every.history], rtol=1e-9
+    )
