@@ -26,7 +26,6 @@ LEARNERS = [
     pl.Bundle(level=0.0),
     pl.Subgradient(),
     pl.Subgradient(average="uniform"),
-    pl.Subgradient(step=0.5, average="none"),
     pl.FrankWolfe(),
     pl.FrankWolfe(sampling="uniform", batch=3, every=2, seed=1),
     pl.Exponentiated(),
@@ -40,7 +39,7 @@ REACHED = {"bundle": 2e-3, "subgradient": 0.3, "frank-wolfe": 1e-2, "exponentiat
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize(
     ("nonnegative", "negative", "name"),
-    [(True, "exact", "missed"), (True, "relaxed", "hamming"), (False, "relaxed", "strayed")],
+    [(True, "exact", "missed"), (False, "relaxed", "strayed")],
 )
 def test_brackets_hold_and_close(learner, regulariser, power, nonnegative, negative, name):
     made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
@@ -50,7 +49,7 @@ def test_brackets_hold_and_close(learner, regulariser, power, nonnegative, negat
     except InputError:
         assert learner.name in ("frank-wolfe", "exponentiated")
         return
-    found = pl.fit(problem, method=learner, tol=1e-3, max_rounds=150)
+    found = pl.fit(problem, method=learner, tol=1e-3, max_rounds=100)
     right = pl.reference(problem)
     assert found.lower <= right.upper
     assert right.lower <= found.upper
@@ -58,9 +57,7 @@ def test_brackets_hold_and_close(learner, regulariser, power, nonnegative, negat
     lowers = [record.lower for record in found.history]
     assert lowers == sorted(lowers)
     # Steps for the Lasso go by the value at w = 0, which for these losses is far too long.
-    # The points of the method without averages are not what the theory is about.
-    alone = learner.name == "subgradient" and learner.average == "none"
-    slow = alone or (learner.name == "subgradient" and regulariser == REGULARISERS[1])
+    slow = learner.name == "subgradient" and regulariser == REGULARISERS[1]
     if learner.name == "bundle" or (power == 1 and not slow):
         assert found.gap <= REACHED[learner.name] * found.upper
 
@@ -129,9 +126,9 @@ def test_units_duplicates_one_feature_and_many(regulariser):
         g.features[:, [0, 0, 1, 1]],
         g.features[:, :1],
         np.hstack([g.features, np.zeros((g.arcs, 1))]),
-        rng.random((g.arcs, 200)),
+        rng.random((g.arcs, 100)),
     ):
-        found = pl.fit(told(X), regulariser, tol=1e-3, max_rounds=150)
+        found = pl.fit(told(X), regulariser, tol=1e-3, max_rounds=100)
         assert found.gap <= 2e-3 * found.upper, X.shape
         right = pl.reference(told(X), regulariser)
         assert found.lower <= right.upper

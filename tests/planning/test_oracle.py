@@ -24,7 +24,7 @@ def costs_for(rng, g, signed):
 @pytest.mark.parametrize("negative", ["exact", "simple", "relaxed"])
 @pytest.mark.parametrize("signed", [False, True])
 def test_losses_are_the_largest_over_every_path(name, negative, signed):
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         made = small.tasks(rng, 2, small.LOSSES[name], repeat=seed % 3 == 2, arcs=9)
         oracle = pl.Oracle(made, negative, 1)
@@ -56,7 +56,7 @@ def test_losses_are_the_largest_over_every_path(name, negative, signed):
 @pytest.mark.parametrize("negative", ["exact", "relaxed"])
 def test_bounds_hold_in_rational_arithmetic(negative):
     """Costs of sizes that cancel; the loss of each path is summed exactly."""
-    for seed in range(30):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         made = small.tasks(rng, 2, pl.Missed(), arcs=9)
         oracle = pl.Oracle(made, negative)
@@ -104,7 +104,7 @@ def test_some_rows_alone_and_time():
 
 def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
     seen = {True: 0, False: 0}
-    for seed in range(200):
+    for seed in range(120):
         rng = np.random.default_rng(seed)
         g = small.graph(rng, nodes=5, arcs=6)
         # Whole numbers, so that equality is equality.
@@ -119,7 +119,7 @@ def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
         )
         assert (value == 0.0) == optimal
         seen[optimal] += 1
-    assert min(seen.values()) > 20
+    assert min(seen.values()) > 10
 
 
 def test_weights_are_copies_and_losses_scale():

@@ -36,7 +36,7 @@ def test_brackets_close(name, regulariser, power):
         if negative == "exact":
             assert found.upper == pytest.approx(small.risk(problem, found.w), rel=1e-6, abs=1e-9)
             assert not small.negative_cycle(problem, found.w)
-        for _ in range(20):
+        for _ in range(6):
             w = regulariser.project(found.w + rng.normal(size=3) * 0.1, nonnegative)
             if negative != "exact" or not small.negative_cycle(problem, w):
                 assert small.risk(problem, w, negative == "relaxed") >= found.lower
