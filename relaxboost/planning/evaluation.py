@@ -194,7 +194,8 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> R
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).answers]
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
-    return Report(made, plans, PerTask(*np.array(rows).T.copy(), margin))
+    columns = [*np.array(rows).T.copy(), margin]
+    return Report(made, plans, PerTask(*columns))
 
 
 class Difference(NamedTuple):

@@ -60,7 +60,7 @@ def road_graph(
         X,
         nodes=network.nodes + closed,
         names=list(names),
-        labels=labels,  # type: ignore[arg-type]
+        labels=labels,
     )
 
 
