@@ -212,7 +212,7 @@ def test_intervals_against_a_slow_twin(by):
     second = pl.evaluate(tasks, rng.random(graph.arcs))
     found = pl.compare(first, second, seed=5, draws=300, by=by)
     keys = {
-        None: lambda task: id(task),
+        None: id,
         "pair": lambda task: (task.source, task.target),
         "source": lambda task: task.source,
     }
@@ -280,7 +280,7 @@ def test_errors():
         pl.evaluate(tasks, np.ones(5))
     with pytest.raises(InputError, match="arc 2"):
         pl.evaluate(tasks, np.array([1.0, 1.0, math.nan, 1.0, 1.0, 1.0]))
-    with pytest.raises(InputError, match="list is empty|tasks is empty"):
+    with pytest.raises(InputError, match="tasks is empty"):
         pl.evaluate([], np.ones(6))
     with pytest.raises(InputError, match="1 graphs"):
         pl.evaluate(tasks, [np.ones(6), np.ones(6)])
