@@ -47,7 +47,7 @@ class NegativeCycle(InputError):
         super().__init__(
             f"{where}costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
             f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
-            'node twice (planner="simple"; negative="simple" in a loss)'
+            'node twice (planner="simple"; negative="simple" in fit and evaluate)'
         )
 
 
