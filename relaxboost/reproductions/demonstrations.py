@@ -36,7 +36,7 @@ from relaxboost.readers.places import find, look
 Array = NDArray[np.float64]
 
 PLANNED = ("terrain", "borlange")
-RASTER, TRIPS = "zion_srtm_nlcd.npz", "borlange.npz"
+RASTER, TRIPS, TEXTS = "zion_srtm_nlcd.npz", "borlange.npz", "linkIncidence.txt"
 
 LOSS = PlanningLoss(shared=True)
 MARGIN = Missed(scale=0.1)
@@ -153,7 +153,8 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Demonst
 
 def _file(name: str, folder: Path) -> Path:
     if name == "borlange":
-        return find(folder, name, TRIPS)
+        trips = find(folder, name, TRIPS, TEXTS)
+        return trips.parent if trips.name.startswith(TEXTS) else trips
     found = look(folder, name, RASTER)
     if found is None:
         raise InputError(

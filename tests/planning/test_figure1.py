@@ -15,6 +15,7 @@ from relaxboost.reproductions import EXPERIMENTS, demonstrations, findings, repr
 from relaxboost.reproductions.demonstrations import LOSS, WINDOW, drawn, expert, missed
 from relaxboost.reproductions.runs import COLUMNS, follow
 from relaxboost.reproductions.summary import _ends
+from tests.readers.test_borlange import write_archive, write_texts
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +85,16 @@ def test_trips_are_paths_to_their_destinations(data):
     X = train[0].graph.features
     assert set(X[:, 3]) == {0.0, 1.0}
     assert X[:, 1].any()
+
+
+def test_the_published_texts_of_trips_will_do(tmp_path):
+    write_texts(tmp_path / "texts" / "borlange")
+    write_archive(tmp_path / "borlange.npz")
+    first, second = (drawn("borlange", place, False)(0) for place in (tmp_path / "texts", tmp_path))
+    for one, other in zip(first, second, strict=True):
+        same = zip(one.arrays(), other.arrays(), strict=True)
+        assert len(one) == 1
+        assert all(np.array_equal(a, b) for a, b in same)
 
 
 def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
