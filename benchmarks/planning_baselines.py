@@ -1,7 +1,7 @@
 """Maximum-margin planning and other learners of linear costs, on the same held-out tasks.
 
-Run: python benchmarks/planning_baselines.py [--data DIR] [--part planted|borlange] [--boosted]
-     [--limit 1]
+Run: python benchmarks/planning_baselines.py [--data DIR] [--part planted|borlange]
+     [--boosted] [--limit 1]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds borlange/ and transportnets/. Without it
 planted costs on a random network are all there is.

@@ -187,7 +187,7 @@ EXPERIMENTS = {
         check=lambda name, folder, seeds: demonstrations.check(name, folder),
         problems=_planned,
         geometry=demonstrations.geometry,
-        scales=(0.25, 0.5, 1.0, 2.0),  # where steps are longer the costs all turn negative
+        scales=(0.125, 0.25, 0.5, 1.0),  # where steps are longer the costs all turn negative
     ),
     "gb11-fig2": Experiment(
         name="gb11-fig2",

@@ -280,7 +280,7 @@ def test_errors():
         pl.evaluate(tasks, np.ones(5))
     with pytest.raises(InputError, match="arc 2"):
         pl.evaluate(tasks, np.array([1.0, 1.0, math.nan, 1.0, 1.0, 1.0]))
-    with pytest.raises(InputError, match=r"list is empty|tasks is empty"):
+    with pytest.raises(InputError, match="tasks is empty"):
         pl.evaluate([], np.ones(6))
     with pytest.raises(InputError, match="1 graphs"):
         pl.evaluate(tasks, [np.ones(6), np.ones(6)])
