@@ -130,7 +130,7 @@ def fit(**given: Any) -> None:
         negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
     signs = {"nonnegative": not given["free_signs"]}
     limits = {name: given[name] for name in ("method", "tol", "max_rounds", "time_limit")}
-    with _spoken(), closing("learning", given["tol"]) as watch:
+    with _spoken(_FITTED), closing("learning", given["tol"]) as watch:
         problem = planning.Problem(
             tasks, regulariser, negative=negative, power=given["power"], **signs
         )
@@ -189,7 +189,8 @@ def evaluate(model: Path | None, **given: Any) -> None:
     if costs is None:
         raise InputError("--tasks needs MODEL, a file of relaxboost plan fit --out")
     source, tasks = _demonstrations(given)
-    report = planning.evaluate(tasks, costs)
+    with _spoken(_USED):
+        report = planning.evaluate(tasks, costs)
     if given["as_json"]:
         _print_json(plan_text.report_data(report, source))
     else:
@@ -237,27 +238,33 @@ def show(model: Path | None, name: str | None, out: Path, **given: Any) -> None:
         names = [str(place) for place in range(1, len(problems) + 1)]
         problem = _chosen(names, problems, name)
         where, ends = source.graph, [problem.source, problem.target]
-    planned = planning.shortest_path(source.graph, c, *ends)
+    with _spoken(_USED):
+        planned = planning.shortest_path(source.graph, c, *ends)
     shown = None if costs is None else c
     title = f"{source.name}: {ends[0]} to {ends[1]}"
     plots.save(maps.paths(where, planned=planned, costs=shown, title=title), out)
     click.echo(f"picture:    {out}")
 
 
-_OPTIONS = {
+_CYCLE = (
+    "raise them to >= 0, or plan over paths that visit no node twice "
+    '(planner="simple"; negative="simple" in fit and evaluate)'
+)
+_FITTED = {
     "give nonnegative=False": "give --free-signs",
-    '(planner="simple"; negative="simple" in a loss)': "(--negative simple, or relaxed)",
+    _CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
 }
+_USED = {_CYCLE: "fit costs without --free-signs"}
 
 
 @contextmanager
-def _spoken() -> Iterator[None]:
+def _spoken(words: dict[str, str]) -> Iterator[None]:
     """Name the options of the command in errors where the library names its own."""
     try:
         yield
     except InputError as error:
         text = str(error)
-        for ours, theirs in _OPTIONS.items():
+        for ours, theirs in words.items():
             text = text.replace(ours, theirs)
         raise InputError(text) from None
 
@@ -282,7 +289,7 @@ def _scenarios(costs: Any, given: dict[str, Any]) -> None:
     problems = inputs.read_problems(given["scenarios"], source, given["limit"])
     c, lengths = inputs.costs(source, costs), inputs.costs(source, None)
     found = []
-    with bar("planning") as progress:
+    with _spoken(_USED), bar("planning") as progress:
         for place, problem in enumerate(problems):
             path = planning.shortest_path(source.graph, c, problem.source, problem.target).path
             found.append(path.cost(lengths))

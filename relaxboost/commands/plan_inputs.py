@@ -13,8 +13,8 @@ import numpy as np
 
 from relaxboost.errors import InputError
 
-STEP, SWAMP, WALL = "step", "swamp", "near_wall"
-"""Features of the cells of a map: 1; 1 in swamp; how much of the eight around is blocked."""
+STEP = "step"
+"""A feature that is 1 in every cell."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ def read_source(
     if arcs is not None:
         return Source(read_arcs(arcs), arcs.name)
     if grid is not None:
-        return _from_map(grid, neighbours)
+        from relaxboost.readers import map_graph, read_map
+
+        read = read_map(grid)
+        return Source(map_graph(read, neighbours), grid.name, read, cells=True)
     assert layers is not None
     return _from_layers(layers, passable, neighbours)
 
@@ -83,22 +86,6 @@ def read_arcs(path: Path) -> Any:
     tails = [numbers[tail] for tail, _ in seen]
     heads = [numbers[head] for _, head in seen]
     return Graph(tails, heads, X, names=features, labels=list(numbers))
-
-
-def _from_map(path: Path, neighbours: int) -> Source:
-    from scipy.ndimage import convolve
-
-    from relaxboost import planning
-    from relaxboost.readers import read_map
-
-    grid = read_map(path)
-    around = np.ones((3, 3))
-    around[1, 1] = 0.0
-    blocked = convolve((~grid.passable).astype(float), around, mode="constant", cval=1.0) / 8.0
-    swamp = np.isin(grid.terrain, ["S", "s"]).astype(float)
-    layers, names = [np.ones(swamp.shape), swamp, blocked], (STEP, SWAMP, WALL)
-    graph = planning.grid(layers, grid.passable, names=names, neighbours=neighbours)
-    return Source(graph, path.name, grid, cells=True)
 
 
 def _from_layers(path: Path, passable: str | None, neighbours: int) -> Source:

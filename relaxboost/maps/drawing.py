@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.errors import InputError
+from relaxboost.maps.layouts import layout
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
-from relaxboost.planning.layouts import layout
 from relaxboost.planning.paths import Path
 
 Array = NDArray[np.float64]

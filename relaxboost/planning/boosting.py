@@ -206,7 +206,7 @@ def boost(
     tasks : sequence of Task
         Their graphs have the same features.
     learner : WeakLearner
-        Such as `RegressionStumps()`, `Trees(depth=3)` or `Networks(5)` of `functional`.
+        Such as `RegressionStumps()`, `Trees(max_depth=3)` or `Networks(5)` of `functional`.
     link : {"additive", "exponential"}
         C = base + F: the loss is convex in F and the theorems hold, but costs may come out
         negative. C = base · exp(F): costs are positive, and the loss is not convex in F.

@@ -15,11 +15,10 @@ from relaxboost.parameters import count
 from relaxboost.planning.folds import group_numbers
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import search, trace
-from relaxboost.planning.oracle import NEGATIVE, Oracle
+from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners.bellman_ford import bellman_ford
-from relaxboost.planning.planners.common import arc_costs, no_path
-from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost.planning.planners.common import NOTHING, arc_costs, no_path
 from relaxboost.planning.planners.simple import simple
 from relaxboost.planning.plans import NegativeCycle
 from relaxboost.planning.tasks import Task, checked_tasks
@@ -139,7 +138,7 @@ class Report:
         )
 
     def __str__(self) -> str:
-        lines = [f"{len(self.tasks)} tasks"]
+        lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
         lines += [f"{name.replace('_', ' '):<20}{x:.4f}" for name, x in self.metrics().items()]
         return "\n".join(lines)
 
@@ -175,8 +174,6 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> R
     NegativeCycle
         For costs that are negative around a cycle, unless negative="simple".
     """
-    if negative not in NEGATIVE:
-        raise InputError(f"negative must be one of {', '.join(NEGATIVE)}, got {negative!r}")
     made = checked_tasks(tasks)
     oracle = Oracle(made, negative)
     known = _costs_by_graph(oracle.graphs, costs)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -16,15 +15,6 @@ _DIRT = 1e-11
 
 Part = tuple[Whole, float]
 """Arcs in order, and how much flows along them."""
-
-
-def between(graph: Graph, source: int, target: int) -> NDArray[np.bool_]:
-    """Return which nodes the source reaches and reach the target."""
-    zero, no_estimates = np.zeros(graph.arcs), np.empty(0)
-    after = search(graph.forward.start, graph.forward.far, zero, source, -1, no_estimates)[0]
-    before = search(graph.backward.start, graph.backward.far, zero, target, -1, no_estimates)[0]
-    both: NDArray[np.bool_] = np.isfinite(after) & np.isfinite(before)
-    return both
 
 
 def split(

@@ -235,7 +235,7 @@ class Graph:
                 raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
             joining = [arc for arc in joining if self.keys[arc] == key]
         if not joining:
-            raise InputError(f"{what}, is no arc of the graph")
+            raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
         if len(joining) > 1:
             keys = "" if self.keys is None else ", or by key with graph.path(edges=...)"
             raise InputError(
@@ -243,6 +243,15 @@ class Graph:
                 f"graph.path(arcs=...){keys}"
             )
         return int(joining[0])
+
+    def _leaving(self, node: int) -> str:
+        """Return in words where arcs from a node lead."""
+        start, far, _ = self.forward
+        there = [repr(self.label(v)) for v in np.unique(far[start[node] : start[node + 1]])]
+        if not there:
+            return f"no arc leaves {self.label(node)!r}"
+        few = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
+        return f"arcs from {self.label(node)!r} lead to {few}"
 
     def _check_ends(self) -> None:
         for name, ends in (("tail", self.tail), ("head", self.head)):

@@ -171,7 +171,7 @@ def _without_tasks(fit: Any) -> LinearModel:
     if not isinstance(fit, Fit):
         raise InputError(
             f"only linear costs can be saved as JSON, a Fit of planning.fit; got "
-            f"{type(fit).__name__}"
+            f"{type(fit).__name__}; pickle keeps costs that were boosted"
         )
     problem = fit.problem
     losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)

@@ -40,8 +40,8 @@ def from_networkx(
     G : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
         Without self-loops.
     features : sequence of str, or str
-        Edge attributes that are numbers; or one attribute that holds a number, a dict of numbers
-        (with the same keys on every edge) or an array of numbers (of the same length).
+        Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
+        array of numbers (of the same length).
     node_features : sequence of str, or str
         Node attributes likewise. They are added to the arcs, after the edge features.
     names : sequence of str, optional
@@ -197,16 +197,12 @@ def _table(
     """Return an array of attributes, one row a thing, and names for its columns."""
     if wanted is None:
         return None, []
-    if isinstance(wanted, str):
-        return _one_attribute(kind, things, wanted)
-    names = list(wanted)
-    if not names or not all(isinstance(name, str) for name in names):
+    asked = [wanted] if isinstance(wanted, str) else list(wanted)
+    if not asked or not all(isinstance(name, str) for name in asked):
         raise InputError(f"{kind} features must be names of attributes, got {wanted!r}")
-    columns = [
-        [_number(kind, thing, name, _get(kind, thing, data, name)) for thing, data in things]
-        for name in names
-    ]
-    return np.array(columns).T, names
+    parts = [_one_attribute(kind, things, name) for name in asked]
+    names = [name for _, part in parts for name in part]
+    return np.concatenate([columns for columns, _ in parts], axis=1), names
 
 
 def _one_attribute(kind: str, things: Attributes, name: str) -> tuple[Array, list[str]]:

@@ -14,7 +14,7 @@ from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import worst_slack
 from relaxboost.planning.paths import Path
-from relaxboost.rounding import UNIT, down, float_down, float_up, sum_bounds
+from relaxboost.rounding import UNIT, down, float_down, sum_bounds
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -47,7 +47,7 @@ class NegativeCycle(InputError):
         super().__init__(
             f"{where}costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
             f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
-            'node twice (planner="simple"; negative="simple" in a loss)'
+            'node twice (planner="simple"; negative="simple" in fit and evaluate)'
         )
 
 
@@ -196,12 +196,6 @@ def _exactly(graph: Graph, c: Array, π: Array, source: int, target: int) -> flo
         worst = min(worst, Fraction(float(c[e])) + here - there)
     bound = Fraction(float(π[target])) - Fraction(float(π[source])) + (graph.nodes - 1) * worst
     return float_down(bound)
-
-
-def exact_cost(path: Path, costs: Array) -> tuple[float, float]:
-    """Return doubles around the exact cost of a path."""
-    total = sum((Fraction(x) for x in costs[path.arcs].tolist()), Fraction(0))
-    return float_down(total), float_up(total)
 
 
 def capped(distance: Array, length: float, ahead: Array) -> Array:

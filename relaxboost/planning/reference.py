@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.planning.cuts import Cut, Plans, combined, squares
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, uncrossed
-from relaxboost.planning.flows import between, split
+from relaxboost.planning.flows import split
 from relaxboost.planning.oracle import Row
+from relaxboost.planning.planners.common import between
 from relaxboost.planning.plans import NegativeCycle
 from relaxboost.planning.problem import Point, Problem
 from relaxboost.planning.regularisers import Regulariser
@@ -279,7 +280,8 @@ def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
     first = potentials = 0
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]
-        inner = between(graph, row.source, row.target)
+        reached, reaching = between(graph, row.source, row.target)
+        inner = reached & reaching
         if problem.oracle.negative == "relaxed":  # all arcs may be free
             inner[:] = True
         arcs = np.flatnonzero(inner[graph.tail] & inner[graph.head])

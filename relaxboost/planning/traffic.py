@@ -12,8 +12,7 @@ from relaxboost.errors import InputError
 from relaxboost.parameters import count
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import search
-from relaxboost.planning.planners.common import arc_costs, non_negative
-from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost.planning.planners.common import NOTHING, arc_costs, non_negative
 from relaxboost.planning.tasks import Task
 
 Array = NDArray[np.float64]

@@ -1,6 +1,7 @@
 """Readers of public data sets in the formats they are published in, from a folder of the user's."""
 
 from relaxboost.readers.borlange import Routes, left_turns, link_constants, read_routes, u_turns
+from relaxboost.readers.cells import map_graph
 from relaxboost.readers.labelled import LABELLED, Labelled, read_labelled
 from relaxboost.readers.links import link_graph, link_tasks
 from relaxboost.readers.movingai import GridMap, Scenario, read_map, read_scenarios
@@ -29,6 +30,7 @@ __all__ = [
     "link_constants",
     "link_graph",
     "link_tasks",
+    "map_graph",
     "read_demand",
     "read_fold",
     "read_labelled",

@@ -53,6 +53,7 @@ def road_graph(
     ).astype(np.int64)
     labels: list[object] = list(range(1, network.nodes + 1))
     labels += [Into(number) for number in range(1, closed + 1)]
+    at = network.position
     X = np.stack([_feature(network, name) for name in names], axis=1)
     return planning.Graph(
         network.tail - 1,
@@ -61,6 +62,7 @@ def road_graph(
         nodes=network.nodes + closed,
         names=list(names),
         labels=labels,
+        position=None if at is None else np.concatenate([at, at[:closed]]),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from relaxboost.readers import (
     SOURCES,
     Routes,
     left_turns,
+    link_tasks,
     read_layers,
     read_routes,
     u_turns,
@@ -36,7 +36,7 @@ from relaxboost.readers.places import find, look
 Array = NDArray[np.float64]
 
 PLANNED = ("terrain", "borlange")
-RASTER, TRIPS = "zion_srtm_nlcd.npz", "borlange.npz"
+RASTER, TRIPS, TEXTS = "zion_srtm_nlcd.npz", "borlange.npz", "linkIncidence.txt"
 
 LOSS = PlanningLoss(shared=True)
 MARGIN = Missed(scale=0.1)
@@ -147,13 +147,14 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Demonst
         layers = read_layers(path, ["elevation_m", "nlcd2011"]).values
         return lambda seed: _terrain(layers, seed, quick)
     routes = read_routes(path)
-    graph = road_graph(routes)
+    graph = trip_graph(routes)
     return lambda seed: _trips(routes, graph, seed, quick)
 
 
 def _file(name: str, folder: Path) -> Path:
     if name == "borlange":
-        return find(folder, name, TRIPS)
+        trips = find(folder, name, TRIPS, TEXTS)
+        return trips.parent if trips.name.startswith(TEXTS) else trips
     found = look(folder, name, RASTER)
     if found is None:
         raise InputError(
@@ -240,7 +241,7 @@ def _led(graph: Graph, rng: np.random.Generator) -> list[Task]:
     return made
 
 
-def road_graph(routes: Routes) -> Graph:
+def trip_graph(routes: Routes) -> Graph:
     """Return the graph of links and destinations; features belong to the steps between links.
 
     Minutes, left turn, u-turn (an angle of at least 40 and 177 degrees), and whether the step
@@ -257,15 +258,11 @@ def road_graph(routes: Routes) -> Graph:
 
 def _trips(routes: Routes, graph: Graph, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
     """Return trips for training and others for the test."""
-    number = {pair: arc for arc, pair in enumerate(zip(graph.tail, graph.head, strict=True))}
     size = ROUTES // QUICK if quick else ROUTES
     size = min(size, len(routes.paths) // 2)
     if size == 0:
         raise InputError(f"{TRIPS} has {len(routes.paths)} trips; it needs at least 2")
     order = np.random.default_rng(seed).permutation(len(routes.paths))
-    made = []
-    for trip in order[: 2 * size]:
-        nodes = [*routes.paths[trip].tolist(), int(routes.destinations[trip])]
-        arcs = [number[pair] for pair in pairwise(nodes)]
-        made.append(Task.along(graph.path(arcs=arcs), MARGIN))
-    return Demonstrated(made[:size]), Demonstrated(made[size:])
+    halves = order[:size], order[size : 2 * size]
+    first, second = (Demonstrated(link_tasks(routes, graph, MARGIN, half)) for half in halves)
+    return first, second

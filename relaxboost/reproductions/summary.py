@@ -74,7 +74,7 @@ def _ends(name: str, one: Data, score: str) -> list[str]:
         ]
         lines.append(
             f"  {algorithm:9} {end['learners']:8} {end['rounds']:6} {end['splits']:6}"
-            + "".join(f"{cell:>22}" for cell in cells)
+            + "".join(f" {cell:>21}" for cell in cells)
         )
     return lines
 

@@ -13,7 +13,9 @@ from relaxboost.errors import InputError
 from relaxboost.planning import dijkstra
 from relaxboost.reproductions import EXPERIMENTS, demonstrations, findings, reproduce
 from relaxboost.reproductions.demonstrations import LOSS, WINDOW, drawn, expert, missed
-from relaxboost.reproductions.runs import follow
+from relaxboost.reproductions.runs import COLUMNS, follow
+from relaxboost.reproductions.summary import _ends
+from tests.readers.test_borlange import write_archive, write_texts
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,16 @@ def test_trips_are_paths_to_their_destinations(data):
     assert X[:, 1].any()
 
 
+def test_the_published_texts_of_trips_will_do(tmp_path):
+    write_texts(tmp_path / "texts" / "borlange")
+    write_archive(tmp_path / "borlange.npz")
+    first, second = (drawn("borlange", place, False)(0) for place in (tmp_path / "texts", tmp_path))
+    for one, other in zip(first, second, strict=True):
+        same = zip(one.arrays(), other.arrays(), strict=True)
+        assert len(one) == 1
+        assert all(np.array_equal(a, b) for a, b in same)
+
+
 def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
     train, _ = drawn("terrain", data, True)(0)
     risk = LOSS.bind(train)
@@ -131,6 +143,14 @@ def test_the_figure_is_made_and_resumed(data, tmp_path, capsys):
     assert {"train_missed", "test_missed"} < set(rows[0])
     reproduce("gb11-fig1", data, tmp_path, learners=4, seeds=2)
     assert {p.name: p.read_bytes() for p in tmp_path.glob("gb11*")} == kept
+
+
+def test_wide_numbers_stay_apart():
+    ends = {"learners": 4, "rounds": 4, "splits": 4}
+    ends |= {column: dict.fromkeys(("median", "low", "high"), 123.4) for column in COLUMNS[1:]}
+    one = {"scale": 1.0, "train": 6, "test": 6, "splits": ["drawn"], "ends": {"naive": ends}}
+    text = "".join(_ends("terrain", one, "missed"))
+    assert text.count(" 123.4000 [123.400, 123.400]") == 4
 
 
 def test_missing_files_and_maps_too_small_are_named(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost.errors import InputError
-from relaxboost.planning import check_plan, grid, shortest_path
+from relaxboost.planning import Graph, check_plan, grid, shortest_path
 
 
 def read(rows):
@@ -159,7 +159,11 @@ def holed(value):
         (lambda: grid([[1.0]]), "no two passable cells of the 1 x 1 grid"),
         (lambda: grid(ONES).node((3, 0)), r"no cell \(3, 0\); cells are \(row, column\)"),
         (lambda: grid(ONES).node(4), "no cell 4"),
-        (lambda: grid(ONES).path([(0, 0), (2, 2)]), "is no arc of the graph"),
+        (
+            lambda: grid(ONES, neighbours=4).path([(0, 0), (2, 2)]),
+            r"is no arc of the graph; arcs from \(0, 0\) lead to \(0, 1\), \(1, 0\)",
+        ),
+        (lambda: Graph([0], [1]).path([1, 0]), "is no arc of the graph; no arc leaves 1"),
     ],
 )
 def test_what_is_no_grid_is_named(work, match):

@@ -31,6 +31,9 @@ def test_attributes_by_name_dict_and_array_are_the_same():
         assert other.names == names
         assert np.array_equal(other.features, made.features)
     assert from_networkx(G, "x", names=["l", "s"]).names == ("l", "s")
+    mixed = from_networkx(G, ["paved", "d", "x"])
+    assert mixed.names == ("paved", "length", "slope", "x[0]", "x[1]")
+    assert np.array_equal(mixed.features[:, 1:], np.tile(made.features, 2))
     assert from_networkx(G, "length").features.tolist() == [[1.0], [4.0], [2.0]]
     assert from_networkx(G, ["paved"]).features[:, 0].tolist() == [0.0, 1.0, 1.0]
     assert from_networkx(G).features.tolist() == [[1.0]] * 3
@@ -181,6 +184,7 @@ BC = ("b", "c")
         (roads(), [], "names of attributes"),
         (roads(), [3], "names of attributes"),
         (roads(), ["slope", "slope"], "2 different entries"),
+        (roads(), ["slope", "d"], "3 different entries"),
         (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names need 1 different"),
         (changed("b", "height", 0, remove=True), {"node_features": ["height"]}, "node 'b' has no"),
         (changed("b", "height", np.nan), {"node_features": ["height"]}, "of node 'b' is nan"),

@@ -293,6 +293,22 @@ def test_negative_features_are_named(folder, capsys):
     assert "--free-signs" in err
 
 
+def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
+    fit = "fit --arcs arcs.csv --tasks tasks.csv --loss hamming --negative exact"
+    status, _, err = run(fit, capsys)
+    assert status == 2
+    assert "give --negative simple, for paths that visit no node twice, or relaxed" in err
+    (folder / "arcs.csv").write_text(ARCS.replace("work,home,1,1", "work,home,-9,1"))
+    weights = {"names": ("length", "toll"), "lower": 0.0, "upper": 1.0, "status": "optimal"}
+    told = {"regulariser": "Ridge(strength=0.01)", "losses": ("Missed()",), "method": "bundle"}
+    rules = {"nonnegative": False, "negative": "relaxed", "power": 1, "rounds": 1, "exact": False}
+    pl.save_model(pl.LinearModel(w=np.array([1.0, 0.0]), **weights, **told, **rules), "costs.json")
+    for command in ("eval costs.json {}", "show costs.json {} --task back --out a.png"):
+        status, _, err = run(command.format("--arcs arcs.csv --tasks tasks.csv"), capsys)
+        assert status == 2
+        assert "a round; fit costs without --free-signs" in err
+
+
 def test_scenarios_of_another_map_are_refused(folder, capsys):
     scen = folder / "den312d.map.scen"
     scen.write_text(scen.read_text().replace("\t6\t4\t", "\t7\t4\t"))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relaxboost.errors import InputError
-from relaxboost.readers import GridMap, Scenario, read_map, read_scenarios
+from relaxboost.readers import GridMap, Scenario, map_graph, read_map, read_scenarios
 from tests.readers.made import changed, check_unreadable, write
 
 MAP = """type octile
@@ -48,6 +48,16 @@ def test_a_map(tmp_path):
         [False, False, False, True],
         [True] * 4,
     ]
+
+
+def test_a_map_as_a_graph(tmp_path):
+    graph = map_graph(read_map(write(tmp_path / "small.map", MAP)))
+    assert graph.names == ("step", "swamp", "near_wall")
+    # From the upper left: around (0, 2) are the border (3), @, W and T.
+    assert graph.features[graph.node((0, 2))].tolist() == [1.0, 1.0, 6 / 8]
+    assert graph.features[graph.node((2, 0))].tolist() == [1.0, 0.0, 7 / 8]
+    ends = {graph.label(v) for v in graph.head[graph.tail == graph.node((2, 2))]}
+    assert ends == {(2, 1), (2, 3)}  # not (1, 3), past the water
 
 
 @pytest.mark.parametrize("asked", ["small.map", "small.map.gz"])

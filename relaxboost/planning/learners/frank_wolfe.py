@@ -76,7 +76,7 @@ class FrankWolfe(Learner):
             raise InputError(
                 f"FrankWolfe needs a strongly convex regulariser, Ridge, and has "
                 f"{problem.regulariser!r}, without which cuts do not say where w is; "
-                'use method="bundle" or "subgradient"'
+                'method="bundle" does with any'
             )
         if problem.oracle.power != 1:
             raise InputError(
