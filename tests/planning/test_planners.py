@@ -465,3 +465,19 @@ def test_every_name_is_exported():
     assert len(planning.__all__) == len(set(planning.__all__))
     for name in planning.__all__:
         assert getattr(planning, name) is not None
+
+
+def test_what_rounding_hides_from_bellman_and_ford():
+    """A cycle of −1e-15 after 1e16 may be overlooked, as the docstring says; 1e-13 is found."""
+    graph = planning.Graph([0, 1, 2, 2], [1, 2, 1, 3])
+    planning.bellman_ford(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
+    assert 1e-13 > 4**2 * 2.0**-101 * 1e16 > 1e-15
+    with pytest.raises(planning.NegativeCycle):
+        planning.bellman_ford(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
+
+
+def test_check_plan_refuses_costs_whose_sums_are_no_doubles():
+    graph = planning.Graph([0, 1], [1, 2])
+    plan = planning.Plan(graph.path([0, 1, 2]), np.full(2, 1.5e308), np.zeros(3), "none")
+    with pytest.raises(InputError, match="1e"):
+        planning.check_plan(plan)
