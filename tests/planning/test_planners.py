@@ -27,7 +27,7 @@ from relaxboost.planning import (
     to_networkx,
 )
 from relaxboost.planning.planners import dijkstra, distances_to, shortest, simple
-from tests.planning import slow
+from tests.planning import slow, small
 
 SEARCHES = ("auto", "dijkstra", "bellman-ford", "csgraph")
 NON_NEGATIVE = {
@@ -189,7 +189,7 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
         size = np.abs(costs).max()
         assert plan.cost == pytest.approx(min(values), rel=0.0, abs=1e-14 * size)
         assert np.unique(plan.path.numbers).size == len(plan.path) + 1
-        assert min(values) - 1e-6 * size <= found.least <= min(values) * (1 + 1e-12) + 1e-9 * size
+        assert min(values) - 1e-6 * size - 1e-322 <= found.least <= min(values)
         told = check_plan(plan)
         assert not told.ok
         assert "no potentials" in told.reason
@@ -481,3 +481,14 @@ def test_check_plan_refuses_costs_whose_sums_are_no_doubles():
     plan = planning.Plan(graph.path([0, 1, 2]), np.full(2, 1.5e308), np.zeros(3), "none")
     with pytest.raises(InputError, match="1e"):
         planning.check_plan(plan)
+
+
+def test_bounds_of_simple_paths_in_rational_arithmetic():
+    """What HiGHS says was above the exact cost by a rounding in one case of five."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        graph = small.graph(rng, nodes=5, arcs=7, d=2)
+        costs = (graph.features - 0.5) @ 10.0 ** rng.integers(-8, 9, 2)
+        ways = small.paths(graph, 0, 4)
+        exact = min(sum(map(Fraction, costs[way].tolist()), Fraction(0)) for way in ways)
+        assert simple(graph, costs, 0, 4).least <= exact

@@ -239,3 +239,18 @@ def test_the_least_loss_may_be_below_the_bracket_of_the_bound():
     assert fit.lower == pytest.approx(0.6, rel=1e-5)
     assert loss.at(fit.w).value <= fit.upper
     assert loss.at([0.0]).value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("shown", [0, 1])
+def test_the_rounding_of_costs_is_charged(shown):
+    """Each of 40,000 features moves a sum by a quarter of a unit in its last place, all one way."""
+    x = np.full(40_000, (0.75 if shown == 0 else 0.25) * 2.0**-52)
+    x[0] = 1.0
+    g = pl.Graph([0, 0], [1, 1], np.stack([np.zeros(x.size), x]))
+    task = pl.Task(g, 0, 1, [g.path(arcs=[shown])], pl.Missed(scale=2.0))
+    problem = pl.Problem([task], pl.L1Radius(float(x.size)))
+    point = problem.at(np.ones(x.size), prove=True)
+    cost = sum(map(Fraction, x.tolist()))
+    exact = 2 - cost if shown == 0 else 2 + cost
+    assert abs(float(exact - Fraction(point.value))) > 1e-14  # more than other charges cover
+    assert exact <= Fraction(point.bound)
