@@ -49,7 +49,8 @@ class Fit:
     lower, upper : float
         lower <= min Ω + R <= Ω(w) + R(w) <= upper: the one from an average of cuts, each of which
         is below R whatever path it was made of, the other from the potentials of every plan.
-        Rounding is charged to both; the features of arcs, B X, are taken as they are in doubles.
+        Rounding is charged to both, but not underflow, which takes losses, or squares of them,
+        below 1e-300; the features of arcs, B X, are taken as they are in doubles.
         (Where paths had to be found by integer programming, the other is as good as that solver's
         bound. Where negative="exact" and costs are negative, whether they fall around a cycle is
         judged by costs at w in doubles.)

@@ -327,3 +327,9 @@ def test_folds_of_groups_differ_by_a_group_at_most():
     by = [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2 + [4] * 2
     sizes = [fold.test.size for fold in pl.split(tasks, 2, by=by)]
     assert sorted(sizes) == [5, 7]
+
+
+def test_a_demonstration_that_costs_a_billionth_more_is_not_optimal():
+    graph = pl.Graph([0, 1, 0], [1, 2, 2])
+    report = pl.evaluate([pl.Task(graph, 0, 2, [0, 1, 2])], np.array([0.5, 0.5 + 1e-9, 1.0]))
+    assert report.metric("optimal_match") == 0.0
