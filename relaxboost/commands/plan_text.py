@@ -26,6 +26,8 @@ def fit_text(fit: Any, source: Source, tol: float) -> str:
     ]
     if not fit.exact:
         lines.append("            R is a convex bound above the loss, as costs less loss are < 0")
+    elif not fit.problem.tight:
+        lines.append("            R is a convex bound above the loss, equal to it at these weights")
     order = sorted(range(len(fit.names)), key=lambda j: -abs(fit.w[j]))
     lines.append("weights:")
     lines += [f"  {fit.w[j]:<12.6g} {fit.names[j]}" for j in order[:MOST]]

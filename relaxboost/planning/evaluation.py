@@ -49,7 +49,8 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """Nodes but the target that the demonstration visits."""
     shown_cost: Array
-    """Of the demonstration."""
+    """Of the demonstration; of the plan where that costs more, by rounding or because a
+    demonstration went around a negative cycle."""
     planned_cost: Array
     """Of the plan."""
     margin: Array
@@ -104,8 +105,8 @@ class Report:
         shortest, so that ties count as met; ``arc_recall``, ``arc_precision`` and ``arc_f1`` over
         the arcs of all tasks together, and with ``mean_`` their averages over tasks;
         ``node_recall`` over nodes of all tasks together, but for targets, which every plan
-        visits; ``cost_ratio``, what demonstrations cost over what plans cost, >= 1; ``regret``,
-        the mean difference of the two, >= 0; ``margin_loss``, the mean of R_i.
+        visits; ``cost_ratio``, what demonstrations cost over what plans cost, >= 1 for costs >= 0;
+        ``regret``, the mean difference of the two, >= 0; ``margin_loss``, the mean of R_i.
         """
         numerator, denominator = _ratio(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):

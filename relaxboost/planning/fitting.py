@@ -49,14 +49,18 @@ class Fit:
     lower, upper : float
         lower <= min Ω + R <= Ω(w) + R(w) <= upper: the one from an average of cuts, each of which
         is below R whatever path it was made of, the other from the potentials of every plan.
-        Rounding is charged to both. (Where paths had to be found by integer programming, the other
-        is as good as that solver's bound.)
+        Rounding is charged to both, but not underflow, which takes losses, or squares of them,
+        below 1e-300; the features of arcs, B X, are taken as they are in doubles.
+        (Where paths had to be found by integer programming, the other is as good as that solver's
+        bound. Where negative="exact" and costs are negative, whether they fall around a cycle is
+        judged by costs at w in doubles.)
     status : str
         "optimal", "max_rounds", "time_limit", "callback", "interrupted", or "stalled" where
         rounding keeps the method from going on. Of `reference`, what the solver says.
     exact : bool
-        Whether every plan at w is; if not, R is the convex bound above the loss that `Oracle`
-        describes, and the bracket is about that.
+        Whether every plan at w is. With negative="relaxed" the bracket is about the convex bound
+        above the loss that `Oracle` describes: if exact, `upper` bounds the loss at w too, but the
+        least value with the loss itself may be below `lower`, at a w where costs are negative.
     """
 
     w: Array
@@ -112,7 +116,8 @@ def fit(
     method : {"bundle", "subgradient", "frank-wolfe", "exponentiated"} or Learner
         A name, or an object with options: ``Subgradient(average="uniform")``.
     tol : float
-        > 0; stop when upper − lower <= tol · upper.
+        > 0; stop when upper − lower <= tol · upper, for the best value so far as upper. What its
+        proof adds for rounding in the end is more than that only where the value is next to 0.
     max_rounds : int
     time_limit : float, optional
         Seconds. Plans are interrupted for it, but not those of the first evaluation, without which

@@ -36,7 +36,8 @@ def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) 
         Tasks alike in this are never on both sides: a trip that is made every day would
         otherwise be learned by heart. ``"pair"`` is source and target together; a callable maps
         a task to a hashable, and a sequence has one for each task. By default every task is for
-        itself. Folds are as equal in size as whole groups allow.
+        itself. Groups go into the smallest fold so far, the largest first: sizes of folds differ
+        by no more than the largest group.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class Graph:
 
     @cached_property
     def arc_features(self) -> Array:
-        """B X, the features that a linear cost sums along a path, shape (E, d)."""
+        """B X in doubles, the features that a linear cost sums along a path, shape (E, d)."""
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property

@@ -100,8 +100,8 @@ class Oracle:
         and raises `NegativeCycle` where there is one. ``"simple"`` then goes on over paths that
         visit no node twice, by integer programming: exact, and slow on large graphs.
         ``"relaxed"`` lets a plan take negative arcs that are not on its path: a convex bound above
-        the loss, equal to it where no cost is negative, as fast as Dijkstra's algorithm, and
-        marked as not exact.
+        the loss over paths that visit no node twice, equal to it where no cost is negative, as
+        fast as Dijkstra's algorithm, and marked as not exact.
     power : {1, 2}
         The loss of a demonstration is R_i or its square.
     """
@@ -120,10 +120,11 @@ class Oracle:
 
     def _rows(self) -> list[Row]:
         number = {graph: place for place, graph in enumerate(self.graphs)}
-        total = sum(task.weight for task in self.tasks)
+        largest = max(task.weight for task in self.tasks)  # so that their sum is finite
+        total = sum(task.weight / largest for task in self.tasks)
         rows = []
         for place, task in enumerate(self.tasks):
-            each = task.weight / total / len(task.demonstrations)
+            each = task.weight / largest / total / len(task.demonstrations)
             for path in task.demonstrations:
                 gains = checked(task.loss.gains(path), path, task.loss)
                 at = (place, number[task.graph], task.source, task.target)

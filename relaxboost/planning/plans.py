@@ -19,6 +19,9 @@ from relaxboost.rounding import UNIT, down, float_down, sum_bounds
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+LARGEST = 1e300
+"""Sums of so many costs as there is memory for stay finite up to here."""
+
 _LEAST = 2.0**-1074
 """The smallest double: rounding outwards leaves as much of a bracket of zeros, for each node."""
 
@@ -93,7 +96,7 @@ class PlanCheck(NamedTuple):
     ok : bool
         Whether the bracket is as narrow as rounding allows, or exactly closed.
     lower, upper : float
-        lower <= least cost of a path from source to target <= upper.
+        lower <= least cost of a path from source to target that visits no node twice <= upper.
     reason : str
         What is wrong; empty if ok.
     """
@@ -130,8 +133,10 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
     c = np.asarray(plan.costs if costs is None else costs, dtype=np.float64)
     if c.shape != (graph.arcs,):
         raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
-    if not np.isfinite(c).all():
-        raise InputError("costs must be finite; nothing is proved about others")
+    if not (np.abs(c) <= LARGEST).all():
+        raise InputError(
+            f"costs must be finite and within ±{LARGEST:g}; nothing is proved about others"
+        )
     upper = sum_bounds(c[plan.path.arcs])[1]
     if plan.potential is None:
         return PlanCheck(False, -math.inf, upper, _unproved(plan))

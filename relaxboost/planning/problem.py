@@ -92,6 +92,12 @@ class Problem:
         """The number of features."""
         return len(self.names)
 
+    @property
+    def tight(self) -> bool:
+        """Whether R is the loss itself for all w; if not, for negative="relaxed", a bound above."""
+        grows = all((row.gains.values <= 0.0).all() for row in self.oracle.rows)
+        return self.oracle.negative != "relaxed" or (self.nonnegative and grows)
+
     def weights(self, w: ArrayLike) -> Array:
         """Return w as an array, or raise where it is not one of the domain."""
         weights = np.array(w, dtype=np.float64)

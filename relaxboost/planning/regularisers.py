@@ -68,7 +68,7 @@ class Ridge(Regulariser):
 
     def value(self, w: Array) -> float:
         """Return Ω(w)."""
-        return 0.5 * self.strength * float(w @ w)
+        return _half_square(w, self.strength, 1.0)
 
     def argmax(self, v: Array, nonnegative: bool) -> Array:
         """Return the w that attains Ω*(v)."""
@@ -78,7 +78,7 @@ class Ridge(Regulariser):
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return ‖v‖²/(2λ), of the positive part for w >= 0."""
         kept = np.maximum(v, 0.0) if nonnegative else v
-        return 0.5 * float(kept @ kept) / self.strength
+        return _half_square(kept, 1.0, self.strength)
 
     def scale(self, v: Array, nonnegative: bool) -> float:
         """Return 1: the conjugate is finite everywhere."""
@@ -93,6 +93,18 @@ class Ridge(Regulariser):
     def project(self, w: Array, nonnegative: bool) -> Array:
         """Return w, or its positive part."""
         return np.maximum(w, 0.0) if nonnegative else w
+
+
+def _half_square(v: Array, times: float, over: float) -> float:
+    """Return times · ‖v‖²/(2 over).
+
+    Scaled by powers of two, so that squares which leave the range of doubles do not take away what
+    a large or a small strength makes of them.
+    """
+    exponent = math.frexp(float(np.abs(v).max()))[1]
+    scaled = np.ldexp(v, -exponent)
+    by, more = math.frexp(0.5 * float(scaled @ scaled) * times / over)
+    return float(np.ldexp(by, more + 2 * exponent))
 
 
 def _largest(v: Array, nonnegative: bool) -> float:
@@ -178,10 +190,11 @@ class L1Radius(Regulariser):
         size = np.abs(w)
         if math.fsum(size.tolist()) <= self.radius:
             return w
-        ordered = np.sort(size)[::-1]
-        excess = (np.cumsum(ordered) - self.radius) / np.arange(1, ordered.size + 1)
-        threshold = excess[np.flatnonzero(ordered > excess)[-1]]
-        made: Array = np.sign(w) * np.maximum(size - threshold, 0.0)
+        # In terms of how much less an entry is than the largest, which may dwarf the radius.
+        less = size.max() - size
+        ordered = np.sort(less)
+        kept = (self.radius + np.cumsum(ordered)) / np.arange(1, ordered.size + 1)
+        made: Array = np.sign(w) * np.maximum(kept[np.flatnonzero(ordered < kept)[-1]] - less, 0.0)
         # Down to the ball in spite of rounding; the threshold may be wrong by more than a rounding.
         over = math.fsum(np.abs(made).tolist()) / self.radius
         return made / (over * (1.0 + 1e-15)) if over >= 1.0 else made

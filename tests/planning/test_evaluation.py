@@ -308,3 +308,28 @@ def test_errors():
         pl.split(tasks, 2, by="weather")
     with pytest.raises(InputError, match="1 entries for 2"):
         pl.split(tasks, 2, by=["x"])
+
+
+def test_ratios_of_negative_costs_and_demonstrations_around_negative_cycles():
+    graph = pl.Graph([0, 1, 0], [1, 2, 2])
+    report = pl.evaluate([pl.Task(graph, 0, 2, [0, 1, 2])], np.array([-0.5, -0.5, -2.0]))
+    assert (report.metric("cost_ratio"), report.metric("regret")) == (0.5, 1.0)
+    graph = pl.Graph([0, 1, 2, 1], [1, 2, 1, 3])
+    round_ = [pl.Task(graph, 0, 3, [0, 1, 2, 1, 3])]
+    report = pl.evaluate(round_, np.array([1.0, -1.0, -1.0, 1.0]), negative="simple")
+    assert (report.metric("regret"), report.each.shown_cost[0]) == (0.0, 2.0)
+
+
+def test_folds_of_groups_differ_by_a_group_at_most():
+    """3, 3, 2, 2, 2 make 7 and 5, where 6 and 6 can be had."""
+    graph = pl.Graph([0, 1], [1, 2])
+    tasks = [pl.Task(graph, 0, 2, [0, 1, 2]) for _ in range(12)]
+    by = [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2 + [4] * 2
+    sizes = [fold.test.size for fold in pl.split(tasks, 2, by=by)]
+    assert sorted(sizes) == [5, 7]
+
+
+def test_a_demonstration_that_costs_a_billionth_more_is_not_optimal():
+    graph = pl.Graph([0, 1, 0], [1, 2, 2])
+    report = pl.evaluate([pl.Task(graph, 0, 2, [0, 1, 2])], np.array([0.5, 0.5 + 1e-9, 1.0]))
+    assert report.metric("optimal_match") == 0.0

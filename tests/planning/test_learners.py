@@ -15,7 +15,7 @@ from relaxboost.errors import InputError
 from relaxboost.planning.cuts import Cut
 from relaxboost.planning.learners import METHODS
 from relaxboost.planning.learners import master as masters
-from relaxboost.planning.learners.frank_wolfe import best_step
+from relaxboost.planning.learners.frank_wolfe import _Blocks, best_step
 from relaxboost.planning.learners.master import Master
 
 from . import small
@@ -263,3 +263,18 @@ def test_ctrl_c_returns_the_best_bracket(method):
         said = run.stdout.read().split()
     assert run.returncode == 0
     assert said[:2] == ["interrupted", "True"]
+
+
+def test_frank_wolfe_averages_with_running_weights():
+    """2/(k + 2) at step k from 0 weighs the k-th w in proportion to k + 1."""
+    rng = np.random.default_rng(0)
+    problem = pl.Problem(small.tasks(rng, 3), pl.Ridge(0.01))
+    blocks, seen = _Blocks(problem), []
+    for _ in range(4):
+        for row in range(len(problem.oracle.rows)):
+            found = problem.plans(blocks.w, [row])
+            blocks.move(np.array([row]), problem.pieces(found, [row]))
+            seen.append(blocks.w)
+    weights = np.arange(1.0, len(seen) + 1)
+    assert np.ptp(seen, axis=0).max() > 0.0
+    assert blocks.average == pytest.approx(weights @ seen / weights.sum(), rel=1e-12)

@@ -171,3 +171,26 @@ def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):
         found = oracle.evaluate([c], prove=True)
         assert found.bound >= honest.value
         assert found.bound > honest.bound + 0.05
+
+
+def test_several_demonstrations_are_their_mean():
+    """Weights of tasks are shared by their demonstrations, and sum to 1."""
+    g = pl.Graph([0, 1, 0, 0], [1, 2, 2, 2])
+    both = [g.path([0, 1, 2]), g.path(arcs=[2])]
+    made = [pl.Task(g, 0, 2, both, weight=3.0), pl.Task(g, 0, 2, both[0])]
+    oracle = pl.Oracle(made)
+    assert oracle.weights.tolist() == [0.375, 0.375, 0.25]
+    alone = [pl.Oracle([pl.Task(g, 0, 2, one)]).evaluate([np.ones(4)]).value for one in both]
+    assert alone == [3.0, 1.0]
+    assert oracle.evaluate([np.ones(4)]).value == 0.375 * 3.0 + 0.375 * 1.0 + 0.25 * 3.0
+
+
+@pytest.mark.parametrize("negative", ["relaxed", "simple"])
+def test_demonstrations_around_a_negative_cycle_have_no_negative_loss(negative):
+    """The demonstration goes around the cycle twice, and its free arcs cost −2 each."""
+    g = pl.Graph([0, 1, 2, 1], [1, 2, 1, 3])
+    task = pl.Task(g, 0, 3, [0, 1, 2, 1, 2, 1, 3], pl.NoLoss())
+    found = pl.Oracle([task], negative).evaluate([np.array([1.0, -1.0, -1.0, 1.0])], prove=True)
+    assert found.value == found.answers[0].value == 0.0
+    assert 0.0 <= found.bound <= 1e-300
+    assert found.answers[0].taken.tolist() == task.demonstration.arcs.tolist()

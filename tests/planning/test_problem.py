@@ -187,3 +187,70 @@ def test_planted_errors_are_caught():
     problem._cut = higher
     with pytest.raises(ArithmeticError, match="above the upper"):
         pl.fit(problem, tol=1e-9, max_rounds=60)
+
+
+@pytest.mark.parametrize(("strength", "scale"), [(1e-300, 1e-170), (1e300, 1e130), (1e-12, 1e-160)])
+def test_squares_out_of_the_range_of_doubles(strength, scale):
+    """‖v‖²/(2λ) and λ‖w‖²/2 are right where ‖v‖² is not a double; lower bounds were false."""
+    ridge, v = pl.Ridge(strength), scale * np.array([3.0, -4.0])
+    square = sum(Fraction(x) ** 2 for x in v.tolist())
+    conjugate = square / (2 * Fraction(strength))
+    if float(conjugate) < np.inf and conjugate > Fraction(1e-300):
+        assert ridge.conjugate(v, False) == pytest.approx(float(conjugate), rel=1e-15)
+    w = v[::-1] / strength if strength > 1.0 else v
+    value = Fraction(strength) * sum(Fraction(x) ** 2 for x in w.tolist()) / 2
+    if value > Fraction(1e-300):
+        assert ridge.value(w) == pytest.approx(float(value), rel=1e-15)
+
+
+def test_lower_bounds_of_tiny_features():
+    """The optimum is 1.25e-41; squares of 1e-170 that vanish gave a lower bound of 5.5e-41."""
+    g = pl.Graph([0, 1, 0], [1, 2, 2], [[1e-170], [1e-170], [0.0]])
+    task = pl.Task(g, 0, 2, [0, 2], pl.Missed(scale=1e-40))
+    fit = pl.fit([task], pl.Ridge(1e-300), max_rounds=20)
+    assert fit.lower <= 1.25e-41 * (1.0 + 1e-12)
+
+
+def test_projection_of_points_that_dwarf_the_ball():
+    """The threshold is within a rounding of the largest entry, and was not found."""
+    ball = pl.L1Radius(0.01)
+    assert ball.project(np.array([1e20, -2e20, 0.0]), False).tolist() == pytest.approx(
+        [0.0, -0.01, 0.0]
+    )
+    assert ball.project(np.array([1e20, 1e20]), True).tolist() == pytest.approx([0.005, 0.005])
+
+
+def test_weights_whose_sum_is_no_double():
+    """Weights only count in proportion."""
+    g = pl.Graph([0, 1, 0], [1, 2, 2])
+    made = [pl.Task(g, 0, 2, [0, 1, 2], weight=1e308) for _ in range(2)]
+    assert pl.Problem(made).oracle.weights.tolist() == [0.5, 0.5]
+
+
+def test_the_least_loss_may_be_below_the_bracket_of_the_bound():
+    """R = w/2 + 0.1 and R̃ = R + (1 − w)₊ for w >= 0.2: by the free arc 2 -> 3, on no way."""
+    g = pl.Graph([0, 0, 2], [1, 1, 3], [[1.0], [0.5], [1.0]])
+    task = pl.Task(g, 0, 1, [g.path(arcs=[0])], pl.Strayed(lambda _: np.array([1.0, 0.1, 1.0])))
+    bound = pl.Problem([task], pl.Ridge(1e-6), negative="relaxed")
+    loss = pl.Problem([task], pl.Ridge(1e-6), negative="simple")
+    assert (bound.tight, loss.tight) == (False, True)
+    fit = pl.fit(bound, tol=1e-6, warm_start=[1.0])
+    assert fit.exact
+    assert fit.lower == pytest.approx(0.6, rel=1e-5)
+    assert loss.at(fit.w).value <= fit.upper
+    assert loss.at([0.0]).value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("shown", [0, 1])
+def test_the_rounding_of_costs_is_charged(shown):
+    """Each of 40,000 features moves a sum by a quarter of a unit in its last place, all one way."""
+    x = np.full(40_000, (0.75 if shown == 0 else 0.25) * 2.0**-52)
+    x[0] = 1.0
+    g = pl.Graph([0, 0], [1, 1], np.stack([np.zeros(x.size), x]))
+    task = pl.Task(g, 0, 1, [g.path(arcs=[shown])], pl.Missed(scale=2.0))
+    problem = pl.Problem([task], pl.L1Radius(float(x.size)))
+    point = problem.at(np.ones(x.size), prove=True)
+    cost = sum(map(Fraction, x.tolist()))
+    exact = 2 - cost if shown == 0 else 2 + cost
+    assert abs(float(exact - Fraction(point.value))) > 1e-14  # more than other charges cover
+    assert exact <= Fraction(point.bound)

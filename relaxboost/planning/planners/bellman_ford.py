@@ -19,7 +19,7 @@ Whole = NDArray[np.int64]
 
 
 def bellman_ford(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
-    """Return a shortest path for costs of any sign.
+    """Return a shortest path for costs of any sign, up to rounding, which `check_plan` shows.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def bellman_ford(graph: Graph, costs: ArrayLike, source: Hashable, target: Hasha
     NegativeCycle
         If costs are negative around a cycle on the way from source to target; it has the cycle.
         Cycles elsewhere do no harm. The sign is that of the exact sum of the costs as they are
-        given, in doubles.
+        given, in doubles. A cycle may be overlooked around which costs fall by less than
+        nodes² · 2⁻¹⁰¹ of the largest distance on it, in size.
     NoPath
         If the target is out of reach.
     """

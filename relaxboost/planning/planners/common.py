@@ -10,16 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import search
-from relaxboost.planning.plans import NoPath
+from relaxboost.planning.plans import LARGEST, NoPath
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 NOTHING: Array = np.empty(0)
 """No estimates of what lies ahead."""
-
-_LARGEST = 1e300
-"""Sums of so many costs as there is memory for stay finite up to here."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -41,9 +38,9 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
             "are closed left out of the graph"
         )
     arc = int(np.abs(c).argmax())
-    if abs(c[arc]) > _LARGEST:
+    if abs(c[arc]) > LARGEST:
         raise InputError(
-            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must lie within ±{_LARGEST:g} "
+            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must lie within ±{LARGEST:g} "
             "so that their sums are finite: divide all of them by one number"
         )
     return c

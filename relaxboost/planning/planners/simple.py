@@ -15,6 +15,7 @@ from relaxboost.parameters import positive
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import search, trace
 from relaxboost.planning.planners.common import NOTHING, arc_costs, between, ends
+from relaxboost.rounding import sum_bounds
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -22,13 +23,17 @@ Whole = NDArray[np.int64]
 _SIZE = 13
 """Costs are scaled to 2^13 at most: HiGHS closes gaps to 1e-6, then 1e-10 of the largest cost."""
 
+_GAP = 1e-6
+"""What its bounds are lowered by: they are above the least cost by as much as 1e-9."""
+
 
 class SimplePath(NamedTuple):
     """A path that visits no node twice."""
 
     arcs: Whole
     least: float
-    """Not above the least cost of such a path, as far as the solver can be trusted."""
+    """Not above the least cost of such a path, as far as the solver can be trusted to a tolerance
+    of 1e-10 of the largest cost, which it is lowered by."""
     exact: bool
     """Whether the solver says that it is the least; False where a time limit ended it."""
 
@@ -75,14 +80,14 @@ def simple(
     best = _fewest(graph, usable, s, t)
     exponent = np.frexp(np.abs(c[kept]).max())[1] - _SIZE
     scaled = np.ldexp(c[kept], -exponent)
-    least = float(np.minimum(scaled, 0.0).sum())
+    least = sum_bounds(np.minimum(scaled, 0.0))[0]
     rules = _Rules(graph, kept, s, t)
     while (left := end - time.perf_counter()) > 0.0:
         found = rules.solve(scaled, left)
         if found.status not in (0, 1):
             raise InputError(f"HiGHS fails: {found.message} Round the costs, or drop small ones")
         if found.mip_dual_bound is not None:
-            least = max(least, float(found.mip_dual_bound))
+            least = max(least, float(found.mip_dual_bound) - _GAP)
         if found.x is None:
             break
         path, cycles = _split(graph, kept[found.x > 0.5], s, t)
@@ -96,7 +101,7 @@ def simple(
 
 def _told(c: Array, path: Whole, least: float, exact: bool) -> SimplePath:
     """Return a path, with a bound that is not above its cost by the solver's tolerance."""
-    return SimplePath(path, min(float(least), math.fsum(c[path].tolist())), exact)
+    return SimplePath(path, min(float(least), sum_bounds(c[path])[0]), exact)
 
 
 class _Rules:
