@@ -29,9 +29,7 @@ INNER = {"plain": 5, "rich": 2}
 """How many of five inner folds choose it."""
 USUAL = 1e-3
 """The ridge of what boosting starts from, and of costs with habits."""
-ROUNDS = (0, 10, 20, 40)
-SCALE = 0.005
-"""Of the steps of boosting, in 1/√t."""
+ROUNDS = (0, 10, 20, 40, 60)
 LEARNER = fn.Trees(max_leaf_nodes=8, min_samples_leaf=100)
 LEAST = 1e-2
 """Minutes that boosting starts from where linear costs are less: arcs to destinations have none."""
@@ -115,7 +113,6 @@ def boosted(tasks: list[pl.Task], found: pl.Fit) -> pl.BoostedCosts:
         link="exponential",
         base=base(found),
         max_rounds=max(ROUNDS),
-        scale=SCALE,
         iterate="last",
     )
 
