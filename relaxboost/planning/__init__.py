@@ -20,7 +20,7 @@ from relaxboost.planning.learners import (
 from relaxboost.planning.losses import Distance, Gains, Hamming, Missed, NoLoss, PathLoss, Strayed
 from relaxboost.planning.models import LinearModel, load_model, save_model
 from relaxboost.planning.networks import from_networkx, to_networkx
-from relaxboost.planning.oracle import Answer, Evaluation, Oracle
+from relaxboost.planning.oracle import Answer, Answers, Oracle
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners import (
     PLANNERS,
@@ -54,7 +54,7 @@ __all__ = [
     "Cut",
     "Difference",
     "Distance",
-    "Evaluation",
+    "Answers",
     "Exponentiated",
     "Fit",
     "FitRecord",

@@ -189,7 +189,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> R
     plans = tuple(parts[i % step][i // step] for i in range(len(made)))
     margin = np.zeros(len(made))
     share = np.array([1.0 / len(made[row.task].demonstrations) for row in oracle.rows])
-    values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).answers]
+    values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
     columns = [*np.array(rows).T.copy(), margin]

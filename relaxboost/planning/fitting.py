@@ -80,6 +80,11 @@ class Fit:
         """upper − lower."""
         return self.upper - self.lower
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """The best weights by the names of their features."""
+        return dict(zip(self.names, self.w.tolist(), strict=True))
+
     def costs(self, graph: Graph) -> Array:
         """Return arc costs of a graph with the features that were learned from."""
         if graph.names != self.names:
@@ -256,7 +261,7 @@ class _Run:
             status=status,
             method=self.method,
             rounds=len(self.history),
-            exact=proved.evaluation.exact,
+            exact=proved.answers.exact,
             seconds=time.perf_counter() - self.clock,
             problem=self.problem,
             history=tuple(self.history),

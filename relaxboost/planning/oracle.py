@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Answers:
     """The losses of all demonstrations at some costs.
 
     Attributes
@@ -78,14 +78,15 @@ class Evaluation:
         Σ weight R_i^power.
     bound : float
         Not below the exact value, by potentials looked at arc by arc; nan unless asked for.
-    answers : tuple of Answer
+    each : tuple of Answer
+        Of each demonstration.
     exact : bool
         Whether every plan is.
     """
 
     value: float
     bound: float
-    answers: tuple[Answer, ...] = field(repr=False)
+    each: tuple[Answer, ...] = field(repr=False)
     exact: bool
 
 
@@ -143,7 +144,7 @@ class Oracle:
         *,
         rows: Sequence[int] | None = None,
         until: float = np.inf,
-    ) -> Evaluation:
+    ) -> Answers:
         """Return the losses at arc costs, one array of shape (E,) a graph.
 
         Parameters
@@ -151,7 +152,7 @@ class Oracle:
         costs : sequence of arrays
             In the order of `graphs`; finite. Of graphs that `rows` do not need, anything.
         prove : bool
-            Whether to look at the potentials of every plan, for `Evaluation.bound`.
+            Whether to look at the potentials of every plan, for `Answers.bound`.
         rows : sequence of int, optional
             Only these demonstrations, each once; answers are in their order.
         until : float
@@ -189,14 +190,14 @@ class Oracle:
             groups[self.rows[i].graph, self.rows[i].target].append(i)
         return list(groups.items())
 
-    def _summed(self, answers: list[Answer], p: Array) -> Evaluation:
+    def _summed(self, answers: list[Answer], p: Array) -> Answers:
         values = np.array([answer.value for answer in answers]) ** self.power
         bounds = np.maximum([answer.bound for answer in answers], 0.0) ** self.power
         grown = 1.0 + 4.0 * UNIT * (len(answers) + 4)
-        return Evaluation(
+        return Answers(
             value=float(p @ values),
             bound=float(p @ bounds) * grown,
-            answers=tuple(answers),
+            each=tuple(answers),
             exact=all(answer.exact for answer in answers),
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost.errors import InputError
 from relaxboost.planning.cuts import Cut, Pieces, Plans, combined, squares
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.oracle import Evaluation, Oracle
+from relaxboost.planning.oracle import Answers, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 from relaxboost.rounding import UNIT, down, roundoff, up
@@ -30,7 +30,7 @@ class Point(NamedTuple):
     """Not below it, rounding included, by potentials; nan unless asked for."""
     cut: Cut
     """It touches R at w."""
-    evaluation: Evaluation
+    answers: Answers
 
 
 class Problem:
@@ -137,24 +137,24 @@ class Problem:
         p = self.oracle.weights
         return Point(weights, size + found.value, bound, self._cut(found, p), found)
 
-    def plans(self, w: Array, rows: Sequence[int], *, until: float = math.inf) -> Evaluation:
+    def plans(self, w: Array, rows: Sequence[int], *, until: float = math.inf) -> Answers:
         """Return the plans for a few demonstrations at w."""
         needed = {self.oracle.rows[i].graph for i in rows}
         costs = [x @ w if g in needed else x[:0, 0] for g, x in enumerate(self.arc_features)]
         return self.oracle.evaluate(costs, rows=rows, until=until)
 
-    def pieces(self, found: Evaluation, rows: Sequence[int] | None = None) -> Pieces:
+    def pieces(self, found: Answers, rows: Sequence[int] | None = None) -> Pieces:
         """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""
         plans = Plans(self.arc_features)
         among = self.oracle.rows if rows is None else [self.oracle.rows[i] for i in rows]
-        for row, answer in zip(among, found.answers, strict=True):
+        for row, answer in zip(among, found.each, strict=True):
             if answer.value > 0.0:
                 plans.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
                 plans.nothing()
         return plans.pieces()
 
-    def _cut(self, found: Evaluation, p: Array) -> Cut:
+    def _cut(self, found: Answers, p: Array) -> Cut:
         """Return Σ weight · (rate · (ℓ_i + <f_demonstrated − f_taken, w>) − (rate/2)² if squared).
 
         R_i >= ℓ_i + <., w> whichever path was taken, and R_i² >= 2 r R_i − r² for every r >= 0.
@@ -162,10 +162,10 @@ class Problem:
         pieces = self.pieces(found)
         if self.oracle.power == 1:
             return combined(pieces, p)
-        rates = 2.0 * p * np.array([answer.value for answer in found.answers])
+        rates = 2.0 * p * np.array([answer.value for answer in found.each])
         return combined(pieces, rates, squares(rates, p))
 
-    def _above(self, found: Evaluation, w: Array) -> float:
+    def _above(self, found: Answers, w: Array) -> float:
         """Return a bound above R at exact costs, for plans at rounded ones.
 
         A demonstration and the best plan for exact costs each pass arcs whose costs are wrong by a
@@ -176,8 +176,8 @@ class Problem:
         pairs = zip(self.oracle.graphs, wrong, strict=True)
         most = [min(float(e.sum()), (graph.nodes - 1) * float(e.max())) for graph, e in pairs]
         total = [float(e.sum()) for e in wrong]
-        bounds = np.empty(len(found.answers))
-        for i, (row, answer) in enumerate(zip(self.oracle.rows, found.answers, strict=True)):
+        bounds = np.empty(len(found.each))
+        for i, (row, answer) in enumerate(zip(self.oracle.rows, found.each, strict=True)):
             plan = most[row.graph] if answer.exact else total[row.graph]
             more = float(wrong[row.graph][row.path.arcs].sum()) + plan
             bounds[i] = up(max(answer.bound, 0.0) + 2.0 * more)

@@ -115,7 +115,7 @@ def reference(
         status=status,
         method=f"reference ({name})",
         rounds=1,
-        exact=best.evaluation.exact,
+        exact=best.answers.exact,
         seconds=seconds,
         problem=problem,
         history=(FitRecord(1, best.value, lower, best.value, seconds),),

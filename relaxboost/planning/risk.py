@@ -15,7 +15,7 @@ from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
 from relaxboost.parameters import positive
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.oracle import NEGATIVE, Evaluation, Oracle
+from relaxboost.planning.oracle import NEGATIVE, Answers, Oracle
 from relaxboost.planning.tasks import Task
 
 Array = NDArray[np.float64]
@@ -222,7 +222,7 @@ class PlanningRisk(Risk):
     def inexact(self, F: Array) -> int:
         """Return how many demonstrations were planned for in relaxed form at F."""
         found = self.oracle.evaluate(self.arc_costs(F))
-        return sum(not answer.exact for answer in found.answers)
+        return sum(not answer.exact for answer in found.each)
 
     def visits(self, F: Array) -> tuple[Array, Array]:
         """Return how often demonstrations, and the plans at F, visit each site.
@@ -239,9 +239,9 @@ class PlanningRisk(Risk):
         total = int(self._first[-1])
         return _sums(self._shown, rates[self._of], total)
 
-    def _taken(self, found: Evaluation, rates: Array) -> Array:
+    def _taken(self, found: Answers, rates: Array) -> Array:
         """Return Σ rate p_i over arcs of all graphs."""
-        pairs = list(zip(self.oracle.rows, found.answers, strict=True))
+        pairs = list(zip(self.oracle.rows, found.each, strict=True))
         arcs = np.concatenate([self._first[row.graph] + answer.taken for row, answer in pairs])
         each = np.repeat(rates, [answer.taken.size for _, answer in pairs])
         return _sums(arcs, each, int(self._first[-1]))
@@ -250,11 +250,11 @@ class PlanningRisk(Risk):
         parts = zip(self.oracle.graphs, self._first, self._first[1:], strict=False)
         return np.concatenate([graph.gathered(flow[a:b]) for graph, a, b in parts])
 
-    def _gradient(self, found: Evaluation) -> Array:
+    def _gradient(self, found: Answers) -> Array:
         """Return Σ weight · power · R_i^(power−1) Bᵀ(m_i − p_i), one an entry of F."""
         rates = self.oracle.weights
         if self.loss.power == 2:
-            rates = 2.0 * rates * np.array([answer.value for answer in found.answers])
+            rates = 2.0 * rates * np.array([answer.value for answer in found.each])
         each = self._gathered(self._demonstrated(rates) - self._taken(found, rates))
         if self._entry is None:
             return each

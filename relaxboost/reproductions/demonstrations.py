@@ -118,7 +118,7 @@ def missed(risk: PlanningRisk) -> Callable[[Array], float]:
         costs = [
             graph.costs(C[a:b]) for graph, a, b in zip(oracle.graphs, ends, ends[1:], strict=False)
         ]
-        answers = oracle.evaluate(costs).answers
+        answers = oracle.evaluate(costs).each
         shares = [
             1.0 - np.isin(row.path.arcs, answer.taken).mean()
             for row, answer in zip(oracle.rows, answers, strict=True)

@@ -208,7 +208,7 @@ def test_the_gradient_is_that_of_arc_by_arc_sums(power):
     F = 0.3 * np.random.default_rng(1).normal(size=risk.sites)
     found = risk.oracle.evaluate(risk.arc_costs(F))
     slow = np.zeros(risk.sites)
-    for row, answer in zip(risk.oracle.rows, found.answers, strict=True):
+    for row, answer in zip(risk.oracle.rows, found.each, strict=True):
         rate = row.weight * (2.0 * answer.value if power == 2 else 1.0)
         np.add.at(slow, row.path.arcs, rate)
         np.add.at(slow, answer.taken, -rate)

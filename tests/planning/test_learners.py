@@ -166,6 +166,8 @@ def test_warm_starts_names_and_limits():
     first = pl.fit(made, tol=1e-6)
     again = pl.fit(made, tol=1e-6, warm_start=first)
     assert again.history[0].value == pytest.approx(first.upper)
+    assert list(first.weights) == list(first.names)
+    assert list(first.weights.values()) == first.w.tolist()
     assert pl.fit(made, warm_start=[-1.0, 0.0, 1.0], max_rounds=1).status == "max_rounds"
     for method in METHODS:
         kind = pl.L1Radius(2.0) if method == "exponentiated" else pl.Ridge(0.1)
@@ -174,7 +176,7 @@ def test_warm_starts_names_and_limits():
         assert found.upper <= pl.Problem(made, kind).at(kind.project(first.w, True), True).bound
         brief = pl.fit(made, kind, method=method, tol=1e-15, time_limit=0.05)
         assert brief.status in ("time_limit", "optimal", "stalled")
-        assert brief.seconds < 2.0
+        assert brief.seconds < 20.0  # far above the limit, for machines that are busy
     stopped = pl.fit(made, callback=lambda step: True, tol=1e-12)
     assert stopped.status in ("callback", "optimal")
     assert stopped.rounds == 1

@@ -35,7 +35,7 @@ def test_losses_are_the_largest_over_every_path(name, negative, signed):
         except pl.NegativeCycle:
             assert negative == "exact"
             continue
-        for row, answer in zip(oracle.rows, found.answers, strict=True):
+        for row, answer in zip(oracle.rows, found.each, strict=True):
             below = (c - row.gains.dense(g.arcs)).min() < 0.0
             relaxed = negative == "relaxed" and below
             wanted = small.loss_of(row, g, c, relaxed)
@@ -48,7 +48,7 @@ def test_losses_are_the_largest_over_every_path(name, negative, signed):
             assert answer.exact is not (relaxed and answer.value > 0.0) or not below
             if not below:
                 assert wanted == pytest.approx(simple)
-        summed = sum(r.weight * a.value for r, a in zip(oracle.rows, found.answers, strict=True))
+        summed = sum(r.weight * a.value for r, a in zip(oracle.rows, found.each, strict=True))
         assert found.value == pytest.approx(summed)
         assert found.bound >= found.value - 1e-5
 
@@ -66,7 +66,7 @@ def test_bounds_hold_in_rational_arithmetic(negative):
             c *= rng.choice([-1.0, 1.0], g.arcs)
         found = oracle.evaluate([c], prove=True)
         exact = [Fraction(x) for x in c.tolist()]
-        for row, answer in zip(oracle.rows, found.answers, strict=True):
+        for row, answer in zip(oracle.rows, found.each, strict=True):
             gain = [Fraction(x) for x in row.gains.dense(g.arcs).tolist()]
             own = sum(exact[e] for e in row.path.arcs.tolist()) + Fraction(row.gains.constant)
             low = [min(x - y, Fraction(0)) for x, y in zip(exact, gain, strict=True)]
@@ -94,9 +94,9 @@ def test_some_rows_alone_and_time():
     every = oracle.evaluate([c])
     for rows in ([0], [2, 1], list(range(len(oracle.rows)))[::-1]):
         some = oracle.evaluate([c], rows=rows)
-        assert [a.value for a in some.answers] == [every.answers[i].value for i in rows]
+        assert [a.value for a in some.each] == [every.each[i].value for i in rows]
         assert some.value == pytest.approx(
-            sum(oracle.rows[i].weight * every.answers[i].value for i in rows)
+            sum(oracle.rows[i].weight * every.each[i].value for i in rows)
         )
     with pytest.raises(TimeUp):
         oracle.evaluate([c], until=time.perf_counter() - 1.0)
@@ -191,6 +191,6 @@ def test_demonstrations_around_a_negative_cycle_have_no_negative_loss(negative):
     g = pl.Graph([0, 1, 2, 1], [1, 2, 1, 3])
     task = pl.Task(g, 0, 3, [0, 1, 2, 1, 2, 1, 3], pl.NoLoss())
     found = pl.Oracle([task], negative).evaluate([np.array([1.0, -1.0, -1.0, 1.0])], prove=True)
-    assert found.value == found.answers[0].value == 0.0
+    assert found.value == found.each[0].value == 0.0
     assert 0.0 <= found.bound <= 1e-300
-    assert found.answers[0].taken.tolist() == task.demonstration.arcs.tolist()
+    assert found.each[0].taken.tolist() == task.demonstration.arcs.tolist()

@@ -34,7 +34,7 @@ def test_cuts_are_below_everywhere_and_touch(name, power):
             except pl.NegativeCycle:
                 assert negative == "exact"
         W = np.array([point.w for point in points]).reshape(-1, 3)
-        R = np.array([point.evaluation.value for point in points])
+        R = np.array([point.answers.value for point in points])
         for point, value in zip(points, R, strict=True):
             below = point.cut.offset + W @ point.cut.slope
             assert (below <= R + 1e-9 * (1.0 + np.abs(R))).all()

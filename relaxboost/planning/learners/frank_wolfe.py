@@ -90,7 +90,7 @@ class FrankWolfe(Learner):
         n = len(problem.oracle.rows)
         blocks = _Blocks(problem)
         point = problem.at(start)
-        blocks.move(np.arange(n), problem.pieces(point.evaluation))
+        blocks.move(np.arange(n), problem.pieces(point.answers))
         yield Step(point, blocks.lower())
         done = 0
         while True:
@@ -108,7 +108,7 @@ class FrankWolfe(Learner):
                 continue
             point = problem.at(blocks.average, until=until)
             yield Step(point, blocks.lower())
-            blocks.move(np.arange(n), problem.pieces(point.evaluation))
+            blocks.move(np.arange(n), problem.pieces(point.answers))
 
 
 class _Blocks:
