@@ -15,7 +15,7 @@ from relaxboost.errors import InputError
 from relaxboost.functional import Algorithm, Boosted, Record, State, WeakLearner
 from relaxboost.parameters import positive
 from relaxboost.planning.fitting import Fit
-from relaxboost.planning.graphs import Graph
+from relaxboost.planning.graphs import Graph, check_names
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task, checked_tasks
 
@@ -51,7 +51,7 @@ class Linear:
 
     def __call__(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, shape (S,)."""
-        _check_names(graph, self.names, "base was fitted on")
+        check_names(graph, self.names, "base was fitted on")
         made: Array = graph.features @ np.array(self.w)
         return made
 
@@ -135,7 +135,7 @@ class BoostedCosts:
         upto : int, optional
             Of the iterate of this round.
         """
-        _check_names(graph, self.names, "the costs were learned on")
+        check_names(graph, self.names, "the costs were learned on")
         start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(graph.features, upto))
 
@@ -375,12 +375,5 @@ def _watched(validation: Any, loss: PlanningLoss, names: tuple[str, ...]) -> tup
     """Return the validation set as `functional.boost` takes it."""
     held = checked_tasks(validation)
     for task in held:
-        _check_names(task.graph, names, "the tasks have")
+        check_names(task.graph, names, "the tasks have")
     return loss.bind(held).features, held
-
-
-def _check_names(graph: Graph, names: tuple[str, ...], what: str) -> None:
-    if graph.names != names:
-        raise InputError(
-            f"the graph has features {', '.join(graph.names)}; {what} {', '.join(names)}"
-        )

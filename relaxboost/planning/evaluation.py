@@ -14,11 +14,11 @@ from relaxboost.errors import InputError
 from relaxboost.parameters import count
 from relaxboost.planning.folds import group_numbers
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search, trace
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners.bellman_ford import bellman_ford
-from relaxboost.planning.planners.common import NOTHING, arc_costs, no_path
+from relaxboost.planning.planners.common import arc_costs
+from relaxboost.planning.planners.dijkstra import shortest_arcs
 from relaxboost.planning.planners.simple import simple
 from relaxboost.planning.plans import NegativeCycle
 from relaxboost.planning.tasks import Task, checked_tasks
@@ -318,11 +318,7 @@ def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
             if negative != "simple":
                 raise NegativeCycle(error.cycle, costs, f"task {task.name}: ") from None
             return Path(graph, simple(graph, costs, *ends).arcs)
-    start, far, arcs = graph.forward
-    distance, via, _ = search(start, far, ordered, task.source, task.target, NOTHING)
-    if np.isinf(distance[task.target]):  # a demonstration is a path, so this cannot be
-        raise no_path(graph, task.source, task.target)
-    return Path(graph, trace(via, arcs, graph.tail, task.source, task.target))
+    return Path(graph, shortest_arcs(graph, ordered, task.source, task.target)[0])
 
 
 def _numbers(task: Task, plan: Path, costs: Array) -> Array:

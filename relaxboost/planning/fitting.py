@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost.compiled import is_interrupt
 from relaxboost.errors import InputError
 from relaxboost.parameters import count, positive
-from relaxboost.planning.graphs import Graph
+from relaxboost.planning.graphs import Graph, check_names
 from relaxboost.planning.learners import METHODS, Learner, Step
 from relaxboost.planning.oracle import TimeUp
 from relaxboost.planning.problem import Point, Problem
@@ -87,11 +87,7 @@ class Fit:
 
     def costs(self, graph: Graph) -> Array:
         """Return arc costs of a graph with the features that were learned from."""
-        if graph.names != self.names:
-            raise InputError(
-                f"the graph has features {', '.join(graph.names)}; the costs were learned on "
-                f"{', '.join(self.names)}"
-            )
+        check_names(graph, self.names, "the costs were learned on")
         made: Array = graph.arc_features @ self.w
         return made
 

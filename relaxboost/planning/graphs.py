@@ -323,6 +323,15 @@ class Graph:
         return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
 
 
+def check_names(graph: Graph, names: tuple[str, ...], what: str) -> None:
+    """Raise where a graph has not the features `names`, which belong to `what`."""
+    if graph.names != names:
+        raise InputError(
+            f"the graph has features {', '.join(graph.names)}; {what} {', '.join(names)}; give "
+            "the same in the same order"
+        )
+
+
 def _numbers(name: str, given: ArrayLike) -> Whole:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):

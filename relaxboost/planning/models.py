@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from relaxboost.errors import InputError
 from relaxboost.files import check_output, write_atomically
 from relaxboost.planning.fitting import Fit
-from relaxboost.planning.graphs import Graph
+from relaxboost.planning.graphs import Graph, check_names
 from relaxboost.planning.oracle import NEGATIVE
 
 Array = NDArray[np.float64]
@@ -66,11 +66,7 @@ class LinearModel:
 
     def costs(self, graph: Graph) -> Array:
         """Return arc costs of a graph with the features that were learned from."""
-        if graph.names != self.names:
-            raise InputError(
-                f"the graph has features {', '.join(graph.names)}; the costs were learned on "
-                f"{', '.join(self.names)}; give the same in the same order"
-            )
+        check_names(graph, self.names, "the costs were learned on")
         made: Array = graph.arc_features @ self.w
         return made
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from relaxboost.compiled import thread_pool
 from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search, trace, worst_slack
+from relaxboost.planning.kernels import worst_slack
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.paths import Path
 from relaxboost.planning.planners.bellman_ford import bellman_ford
-from relaxboost.planning.planners.common import no_path
-from relaxboost.planning.planners.dijkstra import NOTHING, distances_to
+from relaxboost.planning.planners.common import NOTHING
+from relaxboost.planning.planners.dijkstra import distances_to, shortest_arcs
 from relaxboost.planning.planners.simple import simple
 from relaxboost.planning.plans import NegativeCycle, below, capped, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
@@ -275,16 +275,12 @@ def _grows(gains: Gains) -> bool:
 
 def _shortest(graph: Graph, row: Row, costs: Array, ahead: Array, prove: bool) -> _Found:
     """Return the shortest path for costs >= 0, given in the order of `graph.forward`."""
-    start, far, arcs = graph.forward
-    distance, via, _ = search(start, far, costs, row.source, row.target, ahead)
-    length = float(distance[row.target])
-    if np.isinf(length):  # a demonstration is a path, so this cannot be
-        raise no_path(graph, row.source, row.target)
-    taken = trace(via, arcs, graph.tail, row.source, row.target)
+    taken, distance = shortest_arcs(graph, costs, row.source, row.target, ahead)
     if not prove:
         return _Found(taken, np.nan)
+    length = float(distance[row.target])
     potential = capped(distance, length, ahead)
-    worst, _, size = worst_slack(graph.near, far, costs, potential)
+    worst, _, size = worst_slack(graph.near, graph.forward.far, costs, potential)
     return _Found(taken, below(length - potential[row.source], worst, size, graph.nodes))
 
 

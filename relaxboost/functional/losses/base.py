@@ -143,7 +143,23 @@ class Loss(ABC):
         """
 
 
-class PointwiseRisk(Risk):
+class MeanRisk(Risk):
+    """A mean over examples of a loss, whose atoms and conjugates are known for each."""
+
+    loss: Any
+    y: Any
+
+    def expression(self, F: Any) -> Any:
+        """Return R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
+        return self.measure.p @ self.loss.atoms(F, self.y)
+
+    def conjugate(self, Z: Array) -> float:
+        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
+        values = self.loss.conjugates(Z, self.y)
+        return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
+
+
+class PointwiseRisk(MeanRisk):
     """A risk that is a mean over examples of a loss of one number and one target."""
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
@@ -177,15 +193,6 @@ class PointwiseRisk(Risk):
     def value(self, F: Array) -> float:
         """Return R[f]."""
         return self.measure.mean(self.loss.pointwise(F, self.y)[0])
-
-    def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (N,)."""
-        return self.measure.p @ self.loss.atoms(F, self.y)
-
-    def conjugate(self, Z: Array) -> float:
-        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
-        values = self.loss.conjugates(Z, self.y)
-        return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
     def margins(self) -> Any:
         """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from relaxboost.functional.losses.base import Loss, Risk
+from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.classes import hinge, logistic
 from relaxboost.functional.losses.targets import labels, no_groups
 from relaxboost.functional.measure import Empirical
@@ -22,7 +22,7 @@ _SUM = 4.0 * 2.0**-52
 """Row sums of conjugate points are taken for zero within this, for each class and unit of |z|."""
 
 
-class MulticlassRisk(Risk):
+class MulticlassRisk(MeanRisk):
     """A mean over examples of a loss of K outputs and the place of the label among the classes.
 
     The losses here do not change when all outputs of an example move alike, so that R* is
@@ -43,15 +43,6 @@ class MulticlassRisk(Risk):
         """Return R[f] and the subgradient that the loss documents, of shape (N, K)."""
         values, slopes = self.loss.rows(F, self.y)
         return self.measure.mean(values), slopes
-
-    def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (N, K)."""
-        return self.measure.p @ self.loss.atoms(F, self.y)
-
-    def conjugate(self, Z: Array) -> float:
-        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
-        values = self.loss.conjugates(Z, self.y)
-        return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
     def margins(self) -> Any:
         """Return the rows of f_y − f_k where the loss falls for ever with them."""

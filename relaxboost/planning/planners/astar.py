@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost.errors import InputError
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search, trace
 from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import arc_costs, ends, no_path, non_negative
+from relaxboost.planning.planners.common import arc_costs, ends, non_negative
+from relaxboost.planning.planners.dijkstra import shortest_arcs
 from relaxboost.planning.plans import Plan, capped
 from relaxboost.rounding import UNIT
 
@@ -50,12 +50,8 @@ def astar(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable, ah
     non_negative(graph, c, "A*")
     s, t = ends(graph, source, target)
     h = _checked(graph, c, t, _estimates(graph, ahead, target))
-    start, far, arcs = graph.forward
-    distance, via, _ = search(start, far, c[arcs], s, t, h)
-    if np.isinf(distance[t]):
-        raise no_path(graph, s, t)
-    path = Path(graph, trace(via, arcs, graph.tail, s, t))
-    return Plan(path, c, capped(distance, distance[t], h), "astar")
+    taken, distance = shortest_arcs(graph, c[graph.forward.arcs], s, t, h)
+    return Plan(Path(graph, taken), c, capped(distance, distance[t], h), "astar")
 
 
 def euclidean(graph: Graph, costs: ArrayLike, target: Hashable) -> Array:

@@ -14,6 +14,7 @@ from relaxboost.planning.planners.common import NOTHING, arc_costs, ends, no_pat
 from relaxboost.planning.plans import Plan, capped
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 def dijkstra(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
@@ -35,12 +36,34 @@ def dijkstra(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable)
     c = arc_costs(graph, costs)
     non_negative(graph, c, "Dijkstra's algorithm")
     s, t = ends(graph, source, target)
+    taken, distance = shortest_arcs(graph, c[graph.forward.arcs], s, t)
+    return Plan(Path(graph, taken), c, capped(distance, distance[t], NOTHING), "dijkstra")
+
+
+def shortest_arcs(
+    graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
+) -> tuple[Whole, Array]:
+    """Return the arcs of a shortest path, and the distances that the search found until then.
+
+    Parameters
+    ----------
+    graph : Graph
+    ordered : array of shape (E,)
+        Costs >= 0 in the order of `graph.forward`.
+    source, target : int
+    ahead : array of shape (nodes,), optional
+        Estimates of what lies ahead, for A*; see `kernels.search`.
+
+    Raises
+    ------
+    NoPath
+        If the target is out of reach.
+    """
     start, far, arcs = graph.forward
-    distance, via, _ = search(start, far, c[arcs], s, t, NOTHING)
-    if np.isinf(distance[t]):
-        raise no_path(graph, s, t)
-    path = Path(graph, trace(via, arcs, graph.tail, s, t))
-    return Plan(path, c, capped(distance, distance[t], NOTHING), "dijkstra")
+    distance, via, _ = search(start, far, ordered, source, target, ahead)
+    if np.isinf(distance[target]):
+        raise no_path(graph, source, target)
+    return trace(via, arcs, graph.tail, source, target), distance
 
 
 def distances_to(graph: Graph, costs: Array, target: int) -> Array:
