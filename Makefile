@@ -46,7 +46,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 claims: $(READY)
-	$(BIN)/python -m relaxboost.claims.ledger docs
+	$(BIN)/python -m relaxboost.claims.publishing.ledger docs
 
 docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

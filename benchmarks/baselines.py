@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from relaxboost import planning as pl
-from relaxboost.compiled import thread_pool
-from relaxboost.planning.kernels import search, trace
-from relaxboost.planning.planners.dijkstra import NOTHING
+from relaxboost._core.compiled import thread_pool
+from relaxboost.planning.kernels import NOTHING, search, trace
 
 LEAST = 1e-6
 INVALID = 1e10

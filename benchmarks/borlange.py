@@ -14,6 +14,7 @@ import argparse
 import time
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from common import machine, table
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
-from relaxboost.readers import data_folder, link_graph, link_tasks, read_routes
+from relaxboost.planning.readers import data_folder, link_graph, link_tasks, read_routes
 
 STRENGTHS = (1e-1, 1e-2, 1e-3, 1e-4)
 """Of the ridge; held-out figures have the one that folds of the training trips choose."""
@@ -75,7 +76,7 @@ class Trips:
         }
         X = np.column_stack([graph.features, *columns.values()])
         return pl.Graph(
-            graph.tail, graph.head, X, names=[*graph.names, *columns], labels=graph.labels
+            graph.tail, graph.head, X, names=[*graph.names, *columns], nodes=graph.labels
         )
 
     def training(self, setting: Setting, which: np.ndarray) -> tuple[list[pl.Task], pl.Graph]:
@@ -110,22 +111,10 @@ def boosted(tasks: list[pl.Task], found: pl.Fit) -> pl.BoostedCosts:
     return pl.boost(
         tasks,
         LEARNER,
-        link="exponential",
-        base=base(found),
-        max_rounds=max(ROUNDS),
-        iterate="last",
+        pl.PlanningLoss("exponential", base(found)),
+        algorithm=fn.Residual(iterate="last"),
+        stopping=max(ROUNDS),
     )
-
-
-class AtRound:
-    """Boosted costs as they were after a number of rounds."""
-
-    def __init__(self, costs: pl.BoostedCosts, rounds: int) -> None:
-        self.boosted, self.rounds = costs, rounds
-
-    def costs(self, graph: pl.Graph) -> np.ndarray:
-        """Return arc costs."""
-        return self.boosted.costs(graph, upto=self.rounds)
 
 
 def chosen_strength(trips: Trips, features: str, train: np.ndarray, by: str | None) -> float:
@@ -136,14 +125,14 @@ def chosen_strength(trips: Trips, features: str, train: np.ndarray, by: str | No
         tasks, held = trips.on(graph, train[fold.train]), trips.on(graph, train[fold.test])
         found = None
         for strength in STRENGTHS:  # from the strongest, each from where the last one ended
-            found = pl.fit(tasks, pl.Ridge(strength), tol=1e-2, warm_start=found)
+            found = pl.fit(tasks, pl.Ridge(strength), tol=1e-2, method=pl.Bundle(start=found))
             met[strength] += float(pl.evaluate(held, found).each.exact.sum())
     return max(STRENGTHS, key=lambda strength: (met[strength], strength))
 
 
-def score(report: pl.Report) -> float:
+def score(report: pl.Evaluation) -> float:
     """Return what inner validation maximises: both metrics alike."""
-    return report.exact_match + report.node_recall
+    return report.metric("exact_match") + report.metric("node_recall")
 
 
 def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str | None):
@@ -160,8 +149,8 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str | None):
     plain = linear(trips.on(trips.graphs["plain"], train[inner.train]), USUAL)
     made = boosted(tasks, plain)
     held = trips.on(graph, train[inner.test])
-    rounds = max(ROUNDS, key=lambda k: score(pl.evaluate(held, AtRound(made, k))))
-    return AtRound(made, rounds), graph, rounds
+    rounds = max(ROUNDS, key=lambda k: score(pl.evaluate(held, partial(made.costs, upto=k))))
+    return partial(made.costs, upto=rounds), graph, rounds
 
 
 def cross_validated(trips: Trips, setting: Setting, by: str | None, folds: int):
@@ -172,21 +161,21 @@ def cross_validated(trips: Trips, setting: Setting, by: str | None, folds: int):
         parts.append(pl.evaluate(trips.on(graph, fold.test), costs))
         places.append(fold.test)
         chosen.append(choice)
-        so_far = pl.Report.joined(parts)
+        so_far = pl.Evaluation.joined(parts)
         print(
-            f"{setting.name}, folds {len(parts)}: exact {100 * so_far.exact_match:.2f}, "
-            f"recall {so_far.node_recall:.4f}, chosen {choice:g}",
+            f"{setting.name}, folds {len(parts)}: exact {100 * so_far.metric('exact_match'):.2f}, "
+            f"recall {so_far.metric('node_recall'):.4f}, chosen {choice:g}",
             flush=True,
         )
-    joined, order = pl.Report.joined(parts), np.argsort(np.concatenate(places))
+    joined, order = pl.Evaluation.joined(parts), np.argsort(np.concatenate(places))
     return in_order(joined, order), chosen
 
 
-def in_order(report: pl.Report, order: np.ndarray) -> pl.Report:
+def in_order(report: pl.Evaluation, order: np.ndarray) -> pl.Evaluation:
     """Return the report with its tasks in another order."""
     each = pl.PerTask(*(column[order] for column in report.each))
     tasks, plans = (tuple(x[i] for i in order) for x in (report.tasks, report.plans))
-    return pl.Report(tasks, plans, each)
+    return pl.Evaluation(tasks, plans, each)
 
 
 def shown(difference: pl.Difference) -> str:
@@ -213,8 +202,8 @@ def fitting(trips: Trips) -> None:
                     f"[{found.lower:.4f}, {found.upper:.4f}]",
                     found.rounds,
                     f"{found.seconds:.1f}",
-                    f"{100 * report.exact_match:.2f}",
-                    f"{report.node_recall:.4f}",
+                    f"{100 * report.metric('exact_match'):.2f}",
+                    f"{report.metric('node_recall'):.4f}",
                 )
             )
     header = ("features", "λ", "bracket", "rounds", "s", "exact match, %", "link recall")
@@ -233,9 +222,9 @@ def held_out(trips: Trips, settings: list[Setting], folds: int, alike: list[str]
                 (
                     "pairs" if by else "trips",
                     setting.name,
-                    f"{100 * report.exact_match:.2f}",
+                    f"{100 * report.metric('exact_match'):.2f}",
                     shown(against["exact_match"]),
-                    f"{report.node_recall:.4f}",
+                    f"{report.metric('node_recall'):.4f}",
                     shown(against["node_recall"]),
                     " ".join(f"{choice:g}" for choice in chosen),
                     f"{time.perf_counter() - clock:.0f}",
@@ -283,8 +272,9 @@ def main() -> None:
     report = trips.quickest
     met = int(report.each.exact.sum())
     print(
-        f"\nquickest path: {met}/{len(trips.all)} trips met, {100 * report.exact_match:.1f} %; "
-        f"link recall {report.node_recall:.4f}, over all links of a trip from the first to the "
+        f"\nquickest path: {met}/{len(trips.all)} trips met, "
+        f"{100 * report.metric('exact_match'):.1f} %; link recall "
+        f"{report.metric('node_recall'):.4f}, over all links of a trip from the first to the "
         "last, without the destination"
     )
     parts = options.part or ["fit", *SETTINGS]

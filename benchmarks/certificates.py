@@ -16,7 +16,7 @@ from common import cancer, machine, table
 
 import relaxboost as rb
 from relaxboost.certificates import check
-from relaxboost.certificates.emit import text
+from relaxboost.certificates.certificate import matrix_text
 
 
 def games() -> list[tuple[str, rb.Game, np.ndarray]]:
@@ -50,7 +50,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path, matrix = Path(folder) / "c.json", Path(folder) / "A.csv"
             certificate.save(path)
-            matrix.write_text("\n".join(text(given)) + "\n")
+            matrix.write_text("\n".join(matrix_text(given)) + "\n")
             start = time.perf_counter()
             command = [sys.executable, check.__file__, str(path), "--matrix", str(matrix)]
             subprocess.run(command, check=True, capture_output=True)

@@ -12,7 +12,7 @@ import relaxboost as rb
 
 def cancer(max_cuts: int | None = None) -> rb.matrices.StumpMatrix:
     """Return the stumps of the bundled breast-cancer data, all or a spread of them."""
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     return rb.matrices.stumps(data.X, data.y, data.feature_names, max_cuts)
 
 

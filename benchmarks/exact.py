@@ -9,12 +9,15 @@ import math
 import time
 from fractions import Fraction
 
+import flint
 import numpy as np
 from common import cancer, machine, table
 
 import relaxboost as rb
 from relaxboost.certificates import exact_optimum
-from relaxboost.references import plant
+from relaxboost.certificates.exact import simplex
+from relaxboost.certificates.exact.kernel import Kernel
+from relaxboost.instances import plant
 
 
 def games() -> list[tuple[str, rb.Game]]:
@@ -41,6 +44,43 @@ def games() -> list[tuple[str, rb.Game]]:
     return out
 
 
+def systems() -> list[tuple]:
+    """Time one solve at the last basis: rows of f eliminated by hand first, or python-flint alone.
+
+    There is no exact simplex on PyPI to compare the whole with.
+    """
+    rows, seen = [], []
+
+    class Noted(simplex.Kernel):
+        def __init__(self, program, tight, basic):
+            seen.append((program, tight, basic))
+            super().__init__(program, tight, basic)
+
+    simplex.Kernel = Noted
+    norm = rb.Game(np.round(games()[6][1].matrix.toarray(), 2), rb.NormPenalty(math.inf, 100))
+    for name, game in [*games()[:8], ("two decimals", norm)]:
+        exact_optimum(game)
+        program, tight, basic = seen[-1]
+        right = list(range(1, len(tight) + 1))
+        whole = [program.coefficients(t, basic) for t in tight]
+        column = [[x] for x in right]
+        found, seconds = [], []
+        for solve in (
+            lambda p=program, t=tight, b=basic, r=right: Kernel(p, t, b).solve(r),
+            lambda K=whole, c=column: flint.fmpz_mat(K).solve(flint.fmpz_mat(c)),
+            lambda K=whole, c=column: flint.fmpq_mat(flint.fmpz_mat(K)).solve(flint.fmpz_mat(c)),
+        ):
+            start = time.perf_counter()
+            found.append(solve())
+            seconds.append(f"{time.perf_counter() - start:.3f}")
+        numbers, q = found[0]
+        assert [flint.fmpq(x, q) for x in numbers] == found[1].entries() == found[2].entries()
+        size = (len(tight), Kernel(program, tight, basic).size)
+        rows.append((name, f"{game.m} x {game.n}", game.relaxation, *size, *seconds))
+    simplex.Kernel = Kernel
+    return rows
+
+
 def main() -> None:
     machine()
     exact_optimum(rb.Game(np.eye(3)))  # imports
@@ -58,6 +98,9 @@ def main() -> None:
         rows.append((name, size, game.relaxation, *cells, f"{float(value):.12g}"))
     header = ("game", "m x n", "f", "seconds", "with the pair", "exact pivots", "columns")
     table("exact_value", (*header, "digits of the denominator", "value"), rows)
+
+    header = ("game", "m x n", "f", "equations", "after elimination", "ours, s", "fmpz_mat, s")
+    table("one system of a basis", (*header, "fmpq_mat, s"), systems())
 
     rows = []
     for m, n, k, entries in (

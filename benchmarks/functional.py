@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
 from relaxboost import functional as fn
-from relaxboost.readers import data_folder, read_labelled
+from relaxboost.planning.readers import data_folder
+from relaxboost.reproductions.readers import read_labelled
 
 Data = tuple[str, np.ndarray, np.ndarray]
 
@@ -28,7 +29,7 @@ ROUNDS = 100
 
 
 def real(name: str, folder: Path) -> Data:
-    """Return a set of `relaxboost.readers`, all rows of it."""
+    """Return a set of `relaxboost.planning.readers`, all rows of it."""
     data = read_labelled(name, folder)
     return name, data.X, data.y
 
@@ -63,7 +64,7 @@ def multiclass(data: list[Data]) -> None:
             search = best_time(lambda pool=pool, v=gradient: pool.nearest(v))
             spent = []
             for _ in range(3):
-                run = fn.boost(X, y, fn.MulticlassHinge(), learner, max_rounds=ROUNDS)
+                run = fn.boost(X, fn.MulticlassHinge().bind(y), learner, stopping=ROUNDS)
                 clock = [record.seconds for record in run.history]
                 spent.append(np.diff(clock))
             least = np.min(spent, axis=0)
@@ -105,12 +106,10 @@ def against_scikit_learn(data: list[Data]) -> None:
         def ours(X: np.ndarray = X, y: np.ndarray = y) -> fn.Boosted:
             return fn.boost(
                 X,
-                y,
-                fn.Squared(),
+                fn.Squared().bind(y),
                 fn.RegressionStumps(),
-                algorithm="naive",
-                step=0.1,
-                max_rounds=ROUNDS,
+                algorithm=fn.Naive(step=0.1),
+                stopping=ROUNDS,
             )
 
         times = [best_time(ours, 0.5, 2)]

@@ -9,6 +9,7 @@ import numpy as np
 from common import cancer, machine, table
 
 import relaxboost as rb
+from relaxboost.solvers import Corrective, TotallyCorrective
 
 
 def main() -> None:
@@ -26,10 +27,13 @@ def main() -> None:
         for tol in (0.1, 0.03, 0.01, 0.001, 1e-6):
             cells = []
             for inner in ("smoothed", "lp"):
-                s = rb.solve(game, tol, "totally-corrective", inner=inner, time_limit=20)
+                s = rb.solve(game, tol, TotallyCorrective(inner=inner), time_limit=20)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")
-            for options in ({"method": "corrective", "step": "pairwise"}, {"method": "combined"}):
+            for options in (
+                {"method": Corrective(step="pairwise")},
+                {"method": "combined"},
+            ):
                 s = rb.solve(game, tol, time_limit=20, **options)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")

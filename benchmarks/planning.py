@@ -1,6 +1,6 @@
-"""Planning: the loss of many tasks at once, how cost grows, published lengths, learners.
+"""Planning: the loss of many tasks at once, how cost grows, published lengths, optimisers.
 
-Run: python benchmarks/planning.py [--data DIR] [--part loss|growth|lengths|learners]
+Run: python benchmarks/planning.py [--data DIR] [--part loss|growth|lengths|optimisers]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds movingai/, for the published lengths; the
 other parts need no files.
@@ -17,9 +17,9 @@ import numpy as np
 from common import best_time, machine, table
 
 from relaxboost import planning as pl
-from relaxboost.errors import InputError
-from relaxboost.planning.learners import METHODS
-from relaxboost.readers import data_folder, read_map, read_scenarios
+from relaxboost._core.errors import InputError
+from relaxboost.planning.optimisers.base import OPTIMISERS
+from relaxboost.planning.readers import data_folder, read_map, read_scenarios
 
 TASKS = 100
 TWINS = 5
@@ -35,7 +35,7 @@ def planted(size: int, tasks: int, layers: int = 4, seed: int = 0) -> tuple[pl.G
     while len(made) < tasks:
         source, target = rng.integers(0, size, (2, 2)).tolist()
         if source != target:
-            plan = pl.dijkstra(graph, expert, tuple(source), tuple(target))
+            plan = pl.shortest_path(graph, expert, tuple(source), tuple(target))
             made.append(pl.Task.along(plan.path))
     return graph, made
 
@@ -127,7 +127,7 @@ def lengths(folder: Path) -> None:
             s for s in read_scenarios(folder / f"{path.stem}-random-1.scen", grid) if s.length
         ]
         clock = time.perf_counter()
-        found = [pl.dijkstra(graph, costs, s.source, s.target).cost for s in problems]
+        found = [pl.shortest_path(graph, costs, s.source, s.target).cost for s in problems]
         seconds = time.perf_counter() - clock
         printed = np.array([s.length for s in problems])
         away = np.abs(np.array(found) - printed)
@@ -146,14 +146,14 @@ def lengths(folder: Path) -> None:
     table("lengths of MovingAI scenarios, against those printed in the files", header, rows)
 
 
-def learners() -> None:
-    """Time each learner to a gap of 1 %."""
+def optimisers() -> None:
+    """Time each optimiser to a gap of 1 %."""
     _, tasks = planted(64, 50)
     rows = []
-    for method in METHODS:
+    for method in OPTIMISERS:
         try:
             found = pl.fit(tasks, pl.Ridge(1e-3), method=method, tol=1e-2, time_limit=60)
-        except InputError as error:  # a learner of another set than the ridge's
+        except InputError as error:  # an optimiser of another set than the ridge's
             rows.append((method, "", "", "", str(error)[:60]))
             continue
         bracket = f"[{found.lower:.4f}, {found.upper:.4f}]"
@@ -166,12 +166,12 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    names = ["loss", "growth", "lengths", "learners"]
+    names = ["loss", "growth", "lengths", "optimisers"]
     parser.add_argument("--part", choices=names, action="append")
     options = parser.parse_args()
     machine()
     parts = options.part or names
-    for name, part in (("loss", loss), ("growth", growth), ("learners", learners)):
+    for name, part in (("loss", loss), ("growth", growth), ("optimisers", optimisers)):
         if name in parts:
             part()
     if "lengths" in parts:

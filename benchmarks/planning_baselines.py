@@ -19,7 +19,7 @@ from baselines import Logit, perceptron, perturbed
 from common import machine, table
 
 from relaxboost import planning as pl
-from relaxboost.readers import data_folder
+from relaxboost.planning.readers import data_folder
 
 HEADER = ("learner", "exact match, %", "node recall", "s")
 
@@ -41,9 +41,14 @@ def learners(constant: int, first: np.ndarray) -> dict:
     }
 
 
-def row(name: str, report: pl.Report, seconds: float) -> tuple:
+def row(name: str, report: pl.Evaluation, seconds: float) -> tuple:
     """Return a row of the table."""
-    return (name, f"{100 * report.exact_match:.2f}", f"{report.node_recall:.4f}", f"{seconds:.1f}")
+    return (
+        name,
+        f"{100 * report.metric('exact_match'):.2f}",
+        f"{report.metric('node_recall'):.4f}",
+        f"{seconds:.1f}",
+    )
 
 
 def held_out(
@@ -64,7 +69,7 @@ def held_out(
             w = learn([tasks[i] for i in fold.train])
             seconds += time.perf_counter() - clock
             parts.append(pl.evaluate([tasks[i] for i in fold.test], X @ w))
-        rows.append(row(name, pl.Report.joined(parts), seconds))
+        rows.append(row(name, pl.Evaluation.joined(parts), seconds))
         print(rows[-1], flush=True)
     return rows
 
@@ -88,7 +93,7 @@ def planted() -> list[tuple]:
         source, k = int(rng.integers(nodes)), int(rng.integers(ends))
         if source != doors[k]:
             felt = costs * rng.uniform(0.9, 1.1, costs.size)
-            path = pl.dijkstra(graph, felt, source, int(target[k])).path
+            path = pl.shortest_path(graph, felt, source, int(target[k])).path
             tasks.append(pl.Task.along(path))
     return held_out(tasks, 2, 3, np.array([1.0, 0.0, 0.0, 0.1]))
 

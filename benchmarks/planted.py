@@ -16,7 +16,13 @@ from common import machine, table
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
-from relaxboost.readers import data_folder, read_layers, read_network, road_graph, road_target
+from relaxboost.planning.readers import (
+    data_folder,
+    read_layers,
+    read_network,
+    road_graph,
+    road_target,
+)
 
 ROADS = ("SiouxFalls", "Anaheim", "ChicagoSketch")
 SHOWN, HELD = 100, 300
@@ -25,14 +31,14 @@ CELL = 120.0
 HEADER = ("expert", "features", "learner", "same cost, %", "cost over the least", "exact, %", "s")
 
 
-def same_cost(report: pl.Report, expert: np.ndarray) -> tuple[float, float]:
+def same_cost(report: pl.Evaluation, expert: np.ndarray) -> tuple[float, float]:
     """Return the share of plans that cost the expert no more than his own, and their ratio."""
     planned = np.array([plan.cost(expert) for plan in report.plans])
     least = np.array([task.demonstration.cost(expert) for task in report.tasks])
     return float((planned <= least * (1.0 + 1e-9)).mean()), float(planned.sum() / least.sum())
 
 
-def row(expert: str, features: str, learner: str, report: pl.Report, costs, seconds: float):
+def row(expert: str, features: str, learner: str, report: pl.Evaluation, costs, seconds: float):
     """Return a row of the table."""
     same, ratio = same_cost(report, costs)
     return (
@@ -41,14 +47,14 @@ def row(expert: str, features: str, learner: str, report: pl.Report, costs, seco
         learner,
         f"{100 * same:.1f}",
         f"{ratio:.5f}",
-        f"{100 * report.exact_match:.1f}",
+        f"{100 * report.metric('exact_match'):.1f}",
         f"{seconds:.1f}",
     )
 
 
 def demonstrations(graph: pl.Graph, expert: np.ndarray, pairs: list) -> list[pl.Task]:
     """Return a task for each pair, with the expert's shortest path."""
-    return [pl.Task.along(pl.dijkstra(graph, expert, *pair).path) for pair in pairs]
+    return [pl.Task.along(pl.shortest_path(graph, expert, *pair).path) for pair in pairs]
 
 
 def on(graph: pl.Graph, tasks: list[pl.Task]) -> list[pl.Task]:
@@ -127,8 +133,13 @@ def boosted(expert: str, graph: pl.Graph, tasks: list[pl.Task], costs: np.ndarra
     clock = time.perf_counter()
     learner = fn.Trees(max_leaf_nodes=8, min_samples_leaf=20)
     cut = SHOWN * 4 // 5
-    options = {"link": "exponential", "scale": 0.01, "max_rounds": 60}
-    made = pl.boost(tasks[:cut], learner, validation=tasks[cut:SHOWN], **options)
+    made = pl.boost(
+        tasks[:cut],
+        learner,
+        pl.PlanningLoss("exponential"),
+        algorithm=fn.Residual(scale=0.01),
+        stopping=fn.Stopping(60, validation=tasks[cut:SHOWN]),
+    )
     report = pl.evaluate(tasks[SHOWN:], made)
     return [row(expert, what, "boosted trees", report, costs, time.perf_counter() - clock)]
 

@@ -15,6 +15,7 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
+from relaxboost.solvers import Corrective
 
 BETAS = (1e-4, 1e-2, 1.0)
 
@@ -29,20 +30,22 @@ def families(m: int) -> list[rb.Relaxation]:
         rb.HardMargin(),
         rb.Capped(share),
         rb.Caps(rng.uniform(0, 20 / m, m)),
-        rb.GroupCaps(groups, 20 / max(1, m // 100)),
+        rb.relaxations.GroupCaps(groups, 20 / max(1, m // 100)),
         rb.NormBall(2, 3 / m**0.5),
         rb.NormBall(3, 3 / m ** (2 / 3)),
         rb.NormPenalty(2, 0.03 * m**0.5),
         rb.NormPenalty(3, 0.03 * m ** (2 / 3)),
         rb.NormPenalty(np.inf, 0.03 * m),
-        rb.GroupNormBall(groups, 0.3 if m >= 200 else 1),  # at least a tenth in groups of 100
-        rb.ChiSquarePenalty(0.03, prior / prior.sum()),
-        rb.ChiSquareBall(3),
-        rb.HellingerPenalty(0.1),
-        rb.HellingerBall(0.3),
-        rb.PowerPenalty(3, 0.03),
-        rb.PowerPenalty(1.5, 0.1),
-        rb.PowerBall(3, 0.5),
+        rb.relaxations.GroupNormBall(
+            groups, 0.3 if m >= 200 else 1
+        ),  # at least a tenth in groups of 100
+        rb.relaxations.ChiSquarePenalty(0.03, prior / prior.sum()),
+        rb.relaxations.ChiSquareBall(3),
+        rb.relaxations.HellingerPenalty(0.1),
+        rb.relaxations.HellingerBall(0.3),
+        rb.relaxations.PowerPenalty(3, 0.03),
+        rb.relaxations.PowerPenalty(1.5, 0.1),
+        rb.relaxations.PowerBall(3, 0.5),
         rb.KLPenalty(0.05),
         rb.KLBall(0.5),
         rb.BinaryEntropy(share, 0.05),
@@ -88,7 +91,7 @@ def rounds(m: int, n: int, count: int = 60) -> None:
             game = rb.Game(matrix, f)
             best = np.inf
             for _ in range(2):
-                s = rb.solve(game, 1e-9, "corrective", step=step, beta=1e-2, max_rounds=count)
+                s = rb.solve(game, 1e-9, Corrective(step=step, beta=1e-2), max_rounds=count)
                 best = min(best, s.seconds / s.rounds)
             times[label(f)] = best
         base = times["HardMargin()"]

@@ -10,6 +10,7 @@ from common import best_time, cancer, machine, table
 from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
+from relaxboost.solvers import Corrective, TotallyCorrective
 
 TOL = 0.01
 LIMIT = 400_000
@@ -19,25 +20,27 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
     game = rb.Game(matrix, relaxation)
     as_stated = TOL / (2 * np.log(game.m))
     runs = [
-        ("corrective, fig1 (β as stated)", {"method": "corrective", "step": "fig1"}),
+        ("corrective, fig1 (β as stated)", {"method": Corrective(step="fig1")}),
         *(
             (
                 f"corrective, {step}",
                 {
-                    "method": "corrective",
-                    "step": step,
-                    # The same β for all rules below: tol / (2 R).
-                    "beta": TOL / (2 * game.relaxation.entropy_range(game.m)),
+                    "method": Corrective(
+                        step=step, beta=TOL / (2 * game.relaxation.entropy_range(game.m))
+                    )
                 },
             )
-            for step in rb.boosters.STEPS
+            for step in rb.solvers.STEPS
         ),
         (
             "corrective, pairwise (β as stated)",
-            {"method": "corrective", "step": "pairwise", "beta": as_stated},
+            {"method": Corrective(step="pairwise", beta=as_stated)},
         ),
-        ("totally corrective, smoothed", {"method": "totally-corrective", "inner": "smoothed"}),
-        ("totally corrective, lp", {"method": "totally-corrective", "inner": "lp"}),
+        (
+            "totally corrective, smoothed",
+            {"method": TotallyCorrective(inner="smoothed")},
+        ),
+        ("totally corrective, lp", {"method": TotallyCorrective(inner="lp")}),
     ]
     rows = []
     for name, options in runs:
@@ -85,8 +88,8 @@ def round_against_pass(rng: np.random.Generator) -> None:
                 blas = f"{best_time(lambda array=array, d=d: array.T @ d) * 1e6:.0f}"
         times = {}
         for step in ("fig1", "pairwise"):
-            rb.solve(game, 1e-9, "corrective", step=step, beta=1e-3, max_rounds=5)
-            s = rb.solve(game, 1e-9, "corrective", step=step, beta=1e-3, max_rounds=count)
+            rb.solve(game, 1e-9, Corrective(step=step, beta=1e-3), max_rounds=5)
+            s = rb.solve(game, 1e-9, Corrective(step=step, beta=1e-3), max_rounds=count)
             times[step] = s.seconds / s.rounds
         rows.append(
             (

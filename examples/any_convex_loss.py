@@ -21,7 +21,7 @@ import numpy as np
 
 import relaxboost as rb
 from relaxboost import functional as fn
-from relaxboost import plots
+from relaxboost.views import plots
 
 POINTS = 400
 ROUNDS = 200
@@ -51,13 +51,10 @@ def losses(X: np.ndarray, y: np.ndarray) -> dict[str, fn.Boosted]:
         smooth = loss is own  # then the naive algorithm will do, with steps 1/Λ
         run = fn.boost(
             X,
-            y,
-            loss,
+            loss.bind(y),
             fn.Networks(hidden=3, iterations=30),
-            algorithm="naive" if smooth else "residual",
-            scale=1.0 if smooth else 0.3,
-            iterate="last" if smooth else "average",
-            max_rounds=20 if smooth else ROUNDS,
+            algorithm=fn.Naive() if smooth else fn.Residual(scale=0.3, iterate="average"),
+            stopping=20 if smooth else ROUNDS,
         )
         below = np.mean(y <= run.predict(X))
         print(f"{loss!r:<18}{run.history[0].value:>12.4f}{run.value:>10.4f}{below:>14.1%}")
@@ -65,29 +62,26 @@ def losses(X: np.ndarray, y: np.ndarray) -> dict[str, fn.Boosted]:
     return runs
 
 
-def algorithms() -> tuple[fn.Optimum, dict[str, fn.Boosted]]:
+def algorithms() -> tuple[fn.LossOptimum, dict[str, fn.Boosted]]:
     """Minimise the hinge loss on real data by each algorithm, and print the gaps."""
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     H = np.where(np.median(data.X, axis=0) < data.X, 1.0, -1.0)  # one column a hypothesis
     best = fn.optimum(fn.Hinge().bind(data.y), H)
     print(f"\n{data.name}, least hinge loss over {H.shape[1]} hypotheses:")
     print(f"{best.lower:.9f} <= R* <= {best.upper:.9f}")
     print(f"{'algorithm':<12}{'rounds':>8}{'learners':>10}{'least R[f_t] - R*':>20}")
     runs = {}
-    for name in ("naive", "repeated", "residual"):
+    for kind in (fn.Naive, fn.Repeated, fn.Residual):
         run = fn.boost(
             H,
-            data.y,
-            fn.Hinge(),
+            fn.Hinge().bind(data.y),
             fn.FiniteSet(),
-            algorithm=name,
-            step="1/sqrt(t)",
-            max_rounds=LEARNERS,
-            max_learners=LEARNERS,
+            algorithm=kind(step="1/sqrt(t)"),
+            stopping=fn.Stopping(LEARNERS, max_learners=LEARNERS),
         )
         gap = min(record.value for record in run.history) - best.lower
-        print(f"{name:<12}{run.rounds:>8}{len(run.terms):>10}{gap:>20.6f}")
-        runs[name] = run
+        print(f"{kind.name:<12}{run.rounds:>8}{len(run.terms):>10}{gap:>20.6f}")
+        runs[kind.name] = run
     return best, runs
 
 
@@ -95,7 +89,7 @@ def draw(
     X: np.ndarray,
     y: np.ndarray,
     curves: dict[str, fn.Boosted],
-    best: fn.Optimum,
+    best: fn.LossOptimum,
     runs: dict[str, fn.Boosted],
 ) -> Any:
     """Return the picture: the curves over the data, and the gaps by weak learners."""

@@ -15,16 +15,16 @@ import sys
 import time
 
 import relaxboost as rb
-from relaxboost import plots, report
-from relaxboost.rounding import show_bracket
+from relaxboost._core.rounding import show_bracket
+from relaxboost.views import plots, report
 
 RUNS = (
     {"solver": "HIGHS"},
     {"tol": 1e-6, "method": "combined"},
     {"tol": 1e-6, "method": "totally-corrective"},
-    {"tol": 0.05, "method": "totally-corrective", "inner": "smoothed"},
-    {"tol": 0.01, "method": "corrective", "step": "pairwise"},
-    {"tol": 0.05, "method": "corrective", "step": "fig1"},
+    {"method": rb.solvers.TotallyCorrective(inner="smoothed"), "tol": 0.05},
+    {"method": rb.solvers.Corrective(step="pairwise"), "tol": 0.01},
+    {"method": rb.solvers.Corrective(step="fig1"), "tol": 0.05},
 )
 """A general solver, then boosters, each to a gap it reaches in a second or so."""
 
@@ -63,7 +63,7 @@ def solve_all(game: rb.Game) -> list[rb.Solution]:
 def main() -> int:
     """Solve both games, compare, and draw."""
     start = time.perf_counter()
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
     print(f"{data.name}: {matrix.m} examples, all {matrix.n} decision stumps, held implicitly")
     print("rho: the largest margin that a weighted vote of stumps can guarantee, to every example")

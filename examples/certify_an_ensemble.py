@@ -26,7 +26,7 @@ from sklearn.ensemble import (
 )
 
 import relaxboost as rb
-from relaxboost import plots
+from relaxboost.views import plots
 
 TRAIN = 300
 ENSEMBLES = (
@@ -42,7 +42,7 @@ HEAD = (
 )
 
 
-def row(report: rb.EnsembleReport, X: Any, y: Any) -> str:
+def row(report: rb.estimators.EnsembleReport, X: Any, y: Any) -> str:
     """Return one line: margin, optimum and distance, hypotheses used, errors on new examples."""
     low, high = report.distance
     if high - low > ACCURACY:
@@ -55,7 +55,7 @@ def row(report: rb.EnsembleReport, X: Any, y: Any) -> str:
     )
 
 
-def draw(reports: list[list[rb.EnsembleReport]]) -> Any:
+def draw(reports: list[list[rb.estimators.EnsembleReport]]) -> Any:
     """Return the picture: margins before and after, a panel for each ensemble."""
     from matplotlib.figure import Figure
 
@@ -81,7 +81,7 @@ def main() -> int:
     if len(sys.argv) > 1:
         plots.check_plot(sys.argv[1])
     start = time.perf_counter()
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     order = np.random.default_rng(0).permutation(data.y.size)
     names = np.where(data.y > 0, data.classes[1], data.classes[0])
     X, y = data.X[order[:TRAIN]], names[order[:TRAIN]]
@@ -91,7 +91,7 @@ def main() -> int:
         estimator.fit(X, y)
     print("used: hypotheses with weight after re-optimising; error, re-opt.: wrong on those left")
     print("out, as trained and re-optimised. Margins and distances are proved, to 1e-6.")
-    reports: list[list[rb.EnsembleReport]] = [[] for _ in ENSEMBLES]
+    reports: list[list[rb.estimators.EnsembleReport]] = [[] for _ in ENSEMBLES]
     accepted = True
     for relaxation in RELAXATIONS:
         print(f"\n{relaxation.resolve(TRAIN)}\n{HEAD}")

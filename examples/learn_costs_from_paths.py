@@ -8,8 +8,9 @@ import sys
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from relaxboost import maps, plots
 from relaxboost import planning as pl
+from relaxboost.planning import maps
+from relaxboost.views import plots
 
 # A land of 45 x 70 cells: three features of each cell, and lakes that nobody crosses.
 rng = np.random.default_rng(4)
@@ -22,7 +23,7 @@ land = pl.grid(layers, dry, names=["step", "slope", "thicket"])
 # What the expert does: shortest paths between random places, for secret weights.
 secret = land.arc_features @ [1.0, 6.0, 3.0]
 ends = [rng.choice(np.argwhere(dry), 2, replace=False).tolist() for _ in range(30)]
-shown = [pl.dijkstra(land, secret, *map(tuple, pair)).path for pair in ends]
+shown = [pl.shortest_path(land, secret, *map(tuple, pair)).path for pair in ends]
 tasks = [pl.Task.along(path) for path in shown]
 
 # What we learn from fifteen of them, with a bracket of the least loss; the rest are for judging.

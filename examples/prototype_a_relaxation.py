@@ -20,8 +20,9 @@ import cvxpy as cp
 import numpy as np
 
 import relaxboost as rb
-from relaxboost import plots, testing
-from relaxboost.rounding import show_bracket
+from relaxboost import testing
+from relaxboost._core.rounding import show_bracket
+from relaxboost.views import plots
 
 
 # --8<-- [start:definition]
@@ -49,7 +50,7 @@ NOISE = 0.1
 
 def noisy_half(seed: int, train: int) -> tuple[Any, Any, Any]:
     """Return the stumps of a noisy training sample, and the clean examples left out."""
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     rng = np.random.default_rng(seed)
     order = rng.permutation(data.y.size)
     inside, outside = order[:train], order[train:]

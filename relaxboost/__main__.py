@@ -1,5 +1,5 @@
 """`python -m relaxboost` is the command line."""
 
-from relaxboost.cli import main
+from relaxboost.commands.cli import main
 
 main()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,14 +19,17 @@ settings.register_profile(
 )
 settings.load_profile("relaxboost")
 
-
-@pytest.fixture(scope="session")
-def cancer() -> rb.datasets.Dataset:
-    return rb.datasets.breast_cancer()
+# A shell that runs the tests in the background has them, and what they start, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
-def cancer_stumps(cancer: rb.datasets.Dataset) -> rb.matrices.StumpMatrix:
+def cancer() -> rb.matrices.datasets.Dataset:
+    return rb.matrices.datasets.breast_cancer()
+
+
+@pytest.fixture(scope="session")
+def cancer_stumps(cancer: rb.matrices.datasets.Dataset) -> rb.matrices.StumpMatrix:
     return rb.matrices.stumps(cancer.X, cancer.y, cancer.feature_names)
 
 

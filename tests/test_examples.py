@@ -7,11 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-
-import relaxboost as rb
-from relaxboost import plots
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -100,28 +96,6 @@ def test_the_definition_takes_under_20_lines():
     text = (EXAMPLES / "prototype_a_relaxation.py").read_text()
     definition = text.split("[start:definition]\n")[1].split("# --8<-- [end")[0]
     assert len(definition.strip().splitlines()) < 20
-
-
-def test_portrait_shows_f_its_conjugate_and_the_distribution():
-    capped, norm = rb.Capped(k=2.5), rb.NormPenalty(2, 0.5)
-    u = [0.3, -0.1, 0.2, 0.0, 0.5]
-    figure = plots.portrait(capped, norm, margins=u, beta=0.1)
-    price, conjugate, preferred = figure.axes
-    of_capped, of_norm, bar = price.get_lines()
-    assert of_capped.get_xdata()[-1] <= 0.4 < of_capped.get_xdata()[-1] + 0.01
-    assert set(bar.get_xdata()) == {of_capped.get_xdata()[-1]}
-    assert of_norm.get_ydata()[-1] == pytest.approx(0.5)  # all weight on one example
-    of_capped, of_norm, _ = conjugate.get_lines()
-    assert of_capped.get_ydata()[-1] == pytest.approx(1 / 2.5)
-    assert of_norm.get_xdata()[-1] == pytest.approx(0.5)  # infinite where |t| > 0.5
-    drawn = preferred.get_lines()[0].get_ydata()
-    assert np.array_equal(drawn, capped.distribution(np.sort(u), 0.1))
-
-
-def test_portrait_names_what_is_no_relaxation():
-    for given in ((), (rb.Capped,)):
-        with pytest.raises(rb.InputError, match="portrait needs one relaxation or more"):
-            plots.portrait(*given, margins=[0.0, 1.0])
 
 
 def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):

@@ -1,10 +1,10 @@
-"""The tests of tinyboost: its own, which find nothing, and certified references, which do."""
+"""The tests of tinyboost: its own, which find nothing, and certified games, which do."""
 
 import numpy as np
 import pytest
 import tinyboost
 
-from relaxboost.references import assert_bracketed
+from relaxboost.instances import assert_bracketed
 
 
 def test_mean_of_worst():
@@ -33,6 +33,6 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_value(name, relaxboost_reference):
-    reference = relaxboost_reference(name)
-    assert_bracketed(tinyboost.value(reference.A, k=CASES[name]), reference, tol=1e-7)
+def test_value(name, certified_games):
+    certified = certified_games(name)
+    assert_bracketed(tinyboost.value(certified.A, k=CASES[name]), certified, tol=1e-7)

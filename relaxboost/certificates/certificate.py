@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
-from relaxboost.errors import InputError, MissingDependencyError
-from relaxboost.files import check_output, write_atomically
-from relaxboost.rounding import float_down, float_up, show_bracket
 
 
 class Verdict(NamedTuple):
@@ -41,18 +41,25 @@ class Verdict(NamedTuple):
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
     """Give what a level calculates with, and leave python-flint's settings as they were."""
-    if level != "enclosed":
-        yield check.exactly
-        return
+    with _settings_kept() as known:
+        if level == "enclosed" and not known:
+            raise MissingDependencyError(
+                "enclosed certificates need python-flint: pip install 'relaxboost[exact]'"
+            )
+        yield check.enclosed(precision) if level == "enclosed" else check.exactly
+
+
+@contextmanager
+def _settings_kept() -> Iterator[bool]:
+    """Leave the precision of python-flint as it was; give whether it is installed."""
     try:
         import flint
     except ImportError:
-        raise MissingDependencyError(
-            "enclosed certificates need python-flint: pip install 'relaxboost[exact]'"
-        ) from None
+        yield False
+        return
     before = flint.ctx.prec
     try:
-        yield check.enclosed(precision)
+        yield True
     finally:
         flint.ctx.prec = before
 
@@ -159,8 +166,9 @@ class Certificate:
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Return whether the certificate in a file proves its bracket.
 
-    Everything is recomputed by `certificates/check.py`, which shares no code with what made the
-    certificate.
+    Everything is recomputed from the file by `certificates/check.py`, which imports nothing of the
+    package. `certify` asks the same formulas what its points prove; they are in one place, and
+    the tests compare them with a second evaluation that shares no code with them.
 
     Parameters
     ----------
@@ -196,35 +204,26 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
 
 
-@contextmanager
-def _settings_kept() -> Iterator[None]:
-    """Leave the precision of python-flint, where it is installed, as it was."""
-    try:
-        import flint
-    except ImportError:
-        yield
-        return
-    before = flint.ctx.prec
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
-
-
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    from relaxboost.certificates.emit import text
-    from relaxboost.matrices import MarginMatrix, StumpMatrix
+    from relaxboost.matrices import MarginMatrix
 
     if A is None or isinstance(A, str | os.PathLike):
         return None if A is None else os.fspath(A)
-    if isinstance(A, StumpMatrix):
+    if isinstance(A, MarginMatrix):
         rows = A.data()
-    elif isinstance(A, MarginMatrix):
-        rows = A.toarray()
     else:
         rows = np.asarray(A)
         if rows.ndim != 2 or rows.dtype.kind not in "iuf":
             raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
     path = folder / "matrix.csv"
-    path.write_text("\n".join(text(rows)) + "\n")
+    path.write_text("\n".join(matrix_text(rows)) + "\n")
     return os.fspath(path)
+
+
+def matrix_text(rows: Any) -> list[str]:
+    """Return the rows of an array of doubles as lines that read back as the same doubles."""
+    array = np.asarray(rows, dtype=np.float64)
+    if np.array_equal(array, np.trunc(array)) and np.abs(array).max(initial=0.0) < 2**31:
+        return [",".join(map(str, row)) for row in array.astype(np.int64).tolist()]
+    spelled = (map(repr, row) for row in array.tolist())
+    return [",".join(x.removesuffix(".0") for x in row) for row in spelled]

@@ -20,10 +20,11 @@ from operator import add, ge, mul, sub, truediv
 
 LARGEST = 1 << 28  # bytes of a file
 ENTRIES = 1 << 26  # of a matrix
+AUXILIARIES = 1 << 22  # variables of f beside d
 DIGITS = 20_000  # of a number, and fewer in a large game:
 WORK = 50_000_000  # digits in a vector
 NESTED = 20  # objects within each other
-ZERO = Fraction(0)
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Rejected(Exception):
@@ -92,6 +93,20 @@ class Fields:
         values = [fraction(item, name, self.digits) / below for item in items]
         need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
         return values
+
+    def bounds(self, name, length):
+        """Return numbers as `vector` does; null stands for no bound, alone for none at all."""
+        need(name in self.left, f"{self.where} has no {name!r}")
+        if self.left[name] is None:
+            return [self.left.pop(name)] * length
+        if isinstance(self.left[name], str):
+            return self.vector(name, length)
+        items = self.left[name].get("numerators") if isinstance(self.left[name], dict) else None
+        need(isinstance(items, list), f"{name!r} in {self.where} is no vector of bounds")
+        known = {**self.left[name], "numerators": ["0" if x is None else x for x in items]}
+        self.left[name] = known
+        values = self.vector(name, length)
+        return [None if x is None else v for x, v in zip(items, values, strict=True)]
 
     def done(self):
         """Reject what was not taken."""
@@ -252,19 +267,84 @@ def atom(spec, m, real):
     return found
 
 
+def worth(price, low, high):
+    """Return the least of price * x over low <= x <= high."""
+    side = low if price > 0 else high
+    need(price == 0 or side is not None, "a multiplier has no bound on its side")
+    return price * side if price else ZERO
+
+
+def polyhedral(spec, m, real):
+    """Return f(d) = constant + least cost (d, z) within bounds and rows, and its bound by duality.
+
+    Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
+    from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) for what is left.
+    """
+    size = m + spec.whole("auxiliaries", 0, AUXILIARIES)
+    spec.digits = min(spec.digits, WORK // size)
+    constant, cost = spec.number("constant"), spec.vector("cost", size)
+    box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
+    columns = spec.take("columns", list)
+    for row in columns:
+        fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
+        need(fine and len(set(row)) == len(row), "'columns' are not different variables")
+    entries = iter(spec.vector("coefficients", sum(map(len, columns))))
+    rows = [[(j, next(entries)) for j in row] for row in columns]
+    limits = [spec.bounds(name, len(rows)) for name in ("row_lower", "row_upper")]
+    sides = list(zip(*limits, strict=True))
+    spec.done()
+
+    def penalty(d, given):
+        need(given is not None, "a polyhedral f needs its auxiliaries z")
+        x = [*d, *given.vector("z", size - m)]
+        given.done()
+        values = [sum((a * x[j] for j, a in row), ZERO) for row in rows]
+        for value, (low, high) in [*zip(x, box, strict=True), *zip(values, sides, strict=True)]:
+            need(low is None or value >= low, "(d, z) is below a bound of f")
+            need(high is None or value <= high, "(d, z) is above a bound of f")
+        return real(constant + sum(map(mul, cost, x), ZERO))
+
+    def bound(u, w):
+        gamma, y = w.number("gamma"), w.vector("multipliers", len(rows))
+        w.done()
+        prices = [c + v - gamma for c, v in zip(cost, u, strict=False)] + cost[m:]
+        for row, multiplier in zip(rows, y, strict=True):
+            for j, a in row:
+                prices[j] -= multiplier * a
+        # In the simplex 0 <= d <= 1, whatever f says.
+        inside = [(max(b or ZERO, ZERO), ONE if t is None else min(t, ONE)) for b, t in box[:m]]
+        total = sum((worth(p, *ends) for p, ends in zip(y, sides, strict=True)), gamma + constant)
+        return real(sum(map(worth, prices, *zip(*inside, *box[m:], strict=True)), total))
+
+    return penalty, bound
+
+
+def part(given, name):
+    """Return the auxiliaries of a term, None where there are none."""
+    return given.take(name, dict) if given is not None and name in given.left else None
+
+
 def relaxation(spec, m, real):
-    """Return f, and a function of margins u and a witness that is nowhere above F(u)."""
+    """Return f, a function of d and auxiliaries, and one of u and a witness, nowhere above F(u)."""
+    if spec.left.get("kind") == "polyhedral":
+        spec.take("kind")
+        return polyhedral(spec, m, real)
     if spec.left.get("kind") == "sum":
         spec.take("kind")
         one, two = (relaxation(spec.take(s, dict), m, real) for s in ("first", "second"))
         spec.done()
+
+        def total(d, given):
+            first, second = part(given, "first"), part(given, "second")
+            need(given is None or not given.left, "auxiliaries are of no term")
+            return one[0](d, first) + two[0](d, second)
 
         def split(u, w):
             v, first, second = w.vector("v", m), w.take("first", dict), w.take("second", dict)
             w.done()
             return one[1](v, first) + two[1](list(map(sub, u, v)), second)
 
-        return lambda d: one[0](d) + two[0](d), split
+        return total, split
     if spec.left.get("kind") == "scaled":
         spec.take("kind")
         c, (f, lower) = (
@@ -272,8 +352,13 @@ def relaxation(spec, m, real):
             relaxation(spec.take("of", dict), m, real),
         )
         spec.done()
-        return lambda d: real(c) * f(d), lambda u, w: real(c) * lower([x / c for x in u], w)
+        scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
+        return lambda d, given: real(c) * f(d, given), scaled
     f, conjugate = atom(spec, m, real)
+
+    def alone(d, given):
+        need(given is None, "this f has no auxiliaries")
+        return f(d)
 
     def bound(u, w):
         gamma = w.number("gamma")
@@ -288,10 +373,10 @@ def relaxation(spec, m, real):
         w.done()
         return real(gamma) - value
 
-    return f, bound
+    return alone, bound
 
 
-def outer(spec, w, v, real):
+def over_domain(spec, w, v, real):
     """Return g(v) and g*(w)."""
     kind, c = spec.take("kind"), list(w.values())
     size = ZERO if kind == "simplex" else spec.number("size", 0)
@@ -335,12 +420,12 @@ def check(document, path=None):
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
     f, bound = relaxation(game.take("relaxation", dict), m, real)
     u, v = products(rows, d, w)
-    g, cost = outer(game.take("over", dict), w, v, real)
+    g, cost = over_domain(game.take("over", dict), w, v, real)
     low, high = doc.number("lower"), doc.number("upper")
-    witness = doc.take("witness", dict)
+    witness, given = doc.take("witness", dict), part(doc, "auxiliaries")
     game.done(), doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
-    need(f(d) + g <= real(high), "the upper bound is below what d proves")
+    need(f(d, given) + g <= real(high), "the upper bound is below what d proves")
     need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
     return level, low, high
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from relaxboost._core.arrays import Matrix
 
 _LIMB = 20  # bits; products of two, added up over _ROWS, stay below 2^53
 _WIDE = 39  # bits; likewise with entries -1, 0 and 1

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.claims.fields import (
     DENOMINATORS,
     Field,
     Rng,
     Sizes,
+    json_number,
     short,
     simpler_numbers,
-    spelled_number,
 )
-from relaxboost.errors import InputError
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 class _Entries(Field):
@@ -100,15 +98,15 @@ class _Entries(Field):
         """Return the entries within range."""
         return self._clipped(value)
 
-    def spell(self, value: Array) -> Any:
+    def to_json(self, value: Array) -> Any:
         """Return nested lists of integers, fractions and doubles."""
         if value.ndim > 1:
-            return [self.spell(row) for row in value]
-        return [spelled_number(float(x)) for x in value]
+            return [self.to_json(row) for row in value]
+        return [json_number(float(x)) for x in value]
 
-    def read(self, spelled: Any) -> Array:
+    def from_json(self, written: Any) -> Array:
         """Return an array."""
-        numbers = _each(spelled)
+        numbers = _each(written)
         if isinstance(numbers, list) and len({_length(row) for row in numbers}) > 1:
             raise InputError("its rows differ in length")
         entries = np.array(numbers, dtype=np.float64)
@@ -196,11 +194,7 @@ class Distribution(Vector):
         return self._clipped(pair if rng.random() < 0.5 else np.ones(size))
 
     def _clipped(self, value: Array) -> Array:
-        positive = np.maximum(value, 0.0)
-        total = float(positive.sum())
-        if not total > 0.0:
-            return np.full(value.shape, 1.0 / value.size)
-        return positive if total == 1.0 else positive / total
+        return normalised(value)
 
 
 class Weights(Vector):
@@ -231,12 +225,19 @@ class Weights(Vector):
         return value + 0.0
 
 
+def normalised(raw: Array) -> Array:
+    """Return the positive part, scaled to sum 1; uniform where there is none."""
+    positive = np.maximum(raw, 0.0)
+    total = float(positive.sum())
+    return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)
+
+
 def _length(row: Any) -> int:
     return len(row) if isinstance(row, list) else -1
 
 
-def _each(spelled: Any) -> Any:
-    """Return nested lists with every spelled number as a float."""
-    if isinstance(spelled, (list, tuple)):
-        return [_each(entry) for entry in spelled]
-    return float(Fraction(spelled) if isinstance(spelled, str) else spelled)
+def _each(written: Any) -> Any:
+    """Return nested lists with every written number as a float."""
+    if isinstance(written, (list, tuple)):
+        return [_each(entry) for entry in written]
+    return float(Fraction(written) if isinstance(written, str) else written)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from relaxboost.claims.checking import command, examine, generator
+from relaxboost._core.parameters import count, natural
 from relaxboost.claims.measure import REFUTED
-from relaxboost.claims.verdict import Evidence, Finding, Verdict
-from relaxboost.parameters import count, natural
-
-if TYPE_CHECKING:
-    from relaxboost.claims.claim import Claim, Statement
-    from relaxboost.claims.spaces import Values
+from relaxboost.claims.record import ClaimRecord, Statement
+from relaxboost.claims.spaces import Values
+from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 _DRAWN = 0.4
 """Share of the budget for instances drawn; the rest climbs from the best of them."""
@@ -20,7 +16,7 @@ _PATIENCE = 60
 """Steps without success after which a climb starts again from the next best."""
 
 
-def attack(claim: Claim, budget: int = 2000, seed: int = 0) -> Verdict:
+def attack(claim: ClaimRecord, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
     """Return the verdict of a search for counterexamples to a claim and to its corrections."""
     start = time.perf_counter()
     budget = count("budget", budget)
@@ -29,49 +25,49 @@ def attack(claim: Claim, budget: int = 2000, seed: int = 0) -> Verdict:
         _attacked(claim, statement, budget, seed)
         for statement in (claim.stated, *claim.corrections)
     )
-    return Verdict(
+    return ClaimVerdict(
         id=claim.id,
         recorded=claim.status,
         stated=stated,
         corrections=tuple(corrections),
         seed=seed,
-        repeat=command(claim, "attack", f" --budget {budget} --seed {seed}"),
+        repeat=claim.command("attack", f" --budget {budget} --seed {seed}"),
         seconds=time.perf_counter() - start,
     )
 
 
-def _attacked(claim: Claim, statement: Statement, budget: int, seed: int) -> Finding:
-    finding = Finding(statement.words)
-    found = _search(claim, statement, budget, seed, finding)
+def _attacked(claim: ClaimRecord, statement: Statement, budget: int, seed: int) -> StatementVerdict:
+    verdict = StatementVerdict(statement.words)
+    found = _search(claim, statement, budget, seed, verdict)
     if found is not None:
-        finding.counterexample = _shrink(claim, statement, *found, budget)
-    return finding
+        verdict.counterexample = _shrink(claim, statement, *found, budget)
+    return verdict
 
 
 def _search(
-    claim: Claim, statement: Statement, budget: int, seed: int, finding: Finding
+    claim: ClaimRecord, statement: Statement, budget: int, seed: int, verdict: StatementVerdict
 ) -> tuple[Values, Evidence] | None:
     """Draw, then climb from the instances of least slack; return the first that refutes."""
     pool: list[tuple[float, int, Values]] = []
     drawn = max(1, int(_DRAWN * budget))
     for number in range(drawn):
-        values = claim.space.draw(generator(claim, seed, number), number)
-        evidence = examine(claim, statement, values, f"instance {number}")
-        finding.add(evidence)
+        values = claim.space.draw(claim.generator(seed, number), number)
+        evidence = claim.examine(statement, values, f"instance {number}")
+        verdict.add(evidence)
         if evidence is not None:
             if evidence.outcome == REFUTED:
                 return values, evidence
             pool.append((evidence.slack.relative, number, values))
     pool.sort(key=lambda entry: entry[:2])
-    rng = generator(claim, seed, 2**32 - 1)
+    rng = claim.generator(seed, 2**32 - 1)
     left = budget - drawn
     for best, _, values in pool:
         failures = 0
         while left > 0 and failures < _PATIENCE:
             left -= 1
             near = claim.space.neighbour(rng, values)
-            evidence = examine(claim, statement, near, f"step {budget - left} of the attack")
-            finding.add(evidence)
+            evidence = claim.examine(statement, near, f"step {budget - left} of the attack")
+            verdict.add(evidence)
             if evidence is not None and evidence.outcome == REFUTED:
                 return near, evidence
             if evidence is not None and evidence.slack.relative < best:
@@ -82,7 +78,7 @@ def _search(
 
 
 def _shrink(
-    claim: Claim, statement: Statement, values: Values, evidence: Evidence, budget: int
+    claim: ClaimRecord, statement: Statement, values: Values, evidence: Evidence, budget: int
 ) -> Evidence:
     """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
     left, origin = budget, f"{evidence.origin}, shrunk"
@@ -96,7 +92,7 @@ def _shrink(
             if left == 0:
                 return evidence
             left -= 1
-            tried = examine(claim, statement, simpler, origin)
+            tried = claim.examine(statement, simpler, origin)
             if tried is not None and tried.outcome == REFUTED:
                 values, evidence, improved = simpler, tried, True
                 break

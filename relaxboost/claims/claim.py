@@ -1,136 +1,29 @@
-"""A claim: a statement of the literature, the data it is about, and the function that checks it."""
+"""Sources and their claims, declared by decorators: what the author of a claim works with."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import HOLDS, Slack, Vacuous
+from relaxboost._core.errors import InputError
+from relaxboost.claims.attacking import attack
+from relaxboost.claims.checking import check
+from relaxboost.claims.record import Check, ClaimRecord, Statement, Unchecked
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.verdict import CORRECTED, FAILS
-from relaxboost.errors import InputError
-
-if TYPE_CHECKING:
-    from relaxboost.claims.verdict import Verdict
-
-Check: TypeAlias = Callable[[Any], "Iterable[Slack] | Slack"]
+from relaxboost.claims.verdict import ClaimVerdict
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What is stated, in words and as a formula, and the function that measures it."""
+@dataclass(repr=False, kw_only=True)
+class Claim(ClaimRecord):
+    """A claim of a source, to check and to attack. Made by `Source.claim`.
 
-    words: str
-    formula: str
-    check: Check
-
-    @property
-    def note(self) -> str:
-        """The docstring of the check: how it is derived, what is wrong, where it is tight."""
-        return inspect.getdoc(self.check) or ""
-
-    @property
-    def code(self) -> str:
-        """The file, from the folder of the package on, and the line of the check."""
-        parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
-        start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
-        return f"{'/'.join(parts[start:])}:{self.line}"
-
-    @property
-    def line(self) -> int:
-        """The line of the check in its file."""
-        return inspect.unwrap(self.check).__code__.co_firstlineno
-
-    def measure(self, x: Instance) -> tuple[Slack, ...]:
-        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is.
-
-        Raises
-        ------
-        InputError
-            For a check that gives something else, or finds the hypotheses not met after it has
-            measured an inequality, which would be lost.
-        """
-        found = self.check(x)
-        slacks: list[Slack] = []
-        try:
-            for slack in found if isinstance(found, Iterable) else (found,):
-                if not isinstance(slack, Slack):
-                    raise InputError(
-                        f"a check returns or yields at_most, at_least or equal, not {slack!r}"
-                    )
-                slacks.append(slack)
-        except Vacuous:
-            if not slacks:
-                raise
-            raise InputError(
-                f"assume() came after {slacks[0]} was measured; hypotheses come first"
-            ) from None
-        return tuple(slacks)
-
-
-@dataclass(frozen=True)
-class Unchecked:
-    """A statement that cannot be checked numerically, and why."""
-
-    id: str
-    location: str
-    words: str
-    reason: str
-
-
-@dataclass(repr=False)
-class Claim:
-    """A claim of a source. Made by `Source.claim`; corrections by `corrected`.
-
-    Attributes
-    ----------
-    id : str
-        The source and the statement, e.g. "SS09-T9".
-    location : str
-        Where it is in the source.
-    stated : Statement
-    given : str
-        The hypotheses.
-    space : Space
-        The data it is about, and where instances come from.
-    counterexamples : list of mapping
-        Instances that refute it as stated, the smallest first, spelled as in files. Every check
-        begins with them.
-    corrections : list of Statement
-    resolution : float
-        How far below zero an interval of the slack that contains zero may reach, for the two
-        sides to count as equal; beyond, the instance is undecided.
-    trials : int
-        Instances that a check draws by default.
-    file : Path or None
-        The reader's file it was loaded from; None for those that come with the package.
+    It has the attributes of `ClaimRecord`, and `source`, the `Source` it belongs to.
     """
 
-    id: str
     source: Source
-    location: str
-    stated: Statement
-    given: str
-    space: Space
-    counterexamples: Sequence[Mapping[str, Any]] = ()
-    corrections: list[Statement] = field(default_factory=list)
-    resolution: float = 1e-7
-    trials: int = 100
-    file: Path | None = None
-
-    def __repr__(self) -> str:
-        return f"<Claim {self.id}: {self.status}>"
-
-    @property
-    def status(self) -> str:
-        """The status on record: "holds", "fails" or "holds with correction"."""
-        if not self.counterexamples:
-            return HOLDS
-        return CORRECTED if self.corrections else FAILS
 
     def corrected(self, words: str, formula: str = "") -> Callable[[Check], Check]:
         """Decorate the check of a corrected statement, on the same data."""
@@ -147,7 +40,7 @@ class Claim:
         seed: int = 0,
         *,
         certificates: Path | str | None = None,
-    ) -> Verdict:
+    ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 
         Parameters
@@ -159,11 +52,9 @@ class Claim:
         certificates : path, optional
             A folder in which to write the certificate of every optimum used.
         """
-        from relaxboost.claims.checking import check
-
         return check(self, trials, seed, certificates)
 
-    def attack(self, budget: int = 2000, seed: int = 0) -> Verdict:
+    def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
 
         Parameters
@@ -172,17 +63,36 @@ class Claim:
             Instances to try, >= 1; shrinking may take as many again.
         seed : int
         """
-        from relaxboost.claims.attacking import attack
-
         return attack(self, budget, seed)
 
-    def instance(self, spelled: Mapping[str, Any]) -> Instance:
-        """Return the instance that was spelled, e.g. a counterexample, for a look at it by hand."""
-        return self.make(self.space.read(spelled))
 
-    def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return an instance from values."""
-        return Instance(values, self.space.spell(dict(values)))
+@dataclass(frozen=True)
+class Declaration:
+    """A claim that waits for its check: the decorator that `Source.claim` returns."""
+
+    source: Source
+    fields: Mapping[str, Any]
+    """The claim's attributes, but for its check."""
+    words: str
+    formula: str
+
+    def checked(self, *, trials: int = 100, resolution: float = 1e-7) -> Declaration:
+        """Return the decorator with other defaults for a check.
+
+        Parameters
+        ----------
+        trials : int
+            Instances to draw.
+        resolution : float
+            See `Claim`; larger where a check compares numerical optima.
+        """
+        return replace(self, fields={**self.fields, "trials": trials, "resolution": resolution})
+
+    def __call__(self, check: Check) -> Claim:
+        stated = Statement(self.words, self.formula, check)
+        claim = Claim(source=self.source, stated=stated, **self.fields)
+        self.source.claims[claim.id] = claim
+        return claim
 
 
 class Source:
@@ -194,10 +104,12 @@ class Source:
         What its ids begin with, e.g. "SS09".
     reference : str
         Authors, year, title and place.
+    place : float
+        Where it is listed among the sources of the package; by default at the end.
     """
 
-    def __init__(self, key: str, reference: str) -> None:
-        self.key, self.reference = key, reference
+    def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
+        self.key, self.reference, self.place = key, reference, place
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
 
@@ -211,28 +123,47 @@ class Source:
         space: Space,
         given: str = "",
         counterexamples: Sequence[Mapping[str, Any]] = (),
-        resolution: float = 1e-7,
-        trials: int = 100,
-    ) -> Callable[[Check], Claim]:
-        """Decorate the check of a claim: a function of an `Instance` that yields `Slack`."""
+    ) -> Declaration:
+        """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
+
+        ``@SOURCE.claim(...).checked(trials=30)`` makes a check draw 30 instances by default.
+
+        Parameters
+        ----------
+        name : str
+            The id is the key of the source, a dash, and this.
+        location : str
+            Where it is in the source, e.g. "Theorem 9".
+        words, formula : str
+            What is stated.
+        space : Space
+            The data it is about.
+        given : str
+            The hypotheses.
+        counterexamples : sequence of mapping
+            Instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``.
+
+        Raises
+        ------
+        InputError
+            If the source has this name already, or a counterexample is not in the space.
+        """
         id = f"{self.key}-{name}"
         if id in self.claims:
             raise InputError(f"there is a claim {id} already")
-        for number, spelled in enumerate(counterexamples, 1):
+        for number, written in enumerate(counterexamples, 1):
             try:
-                space.read(spelled)
+                space.from_json(written)
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
-
-        def make(check: Check) -> Claim:
-            stated = Statement(words, formula, check)
-            claim = Claim(
-                id, self, location, stated, given, space, counterexamples, [], resolution, trials
-            )
-            self.claims[id] = claim
-            return claim
-
-        return make
+        fields = {
+            "id": id,
+            "location": location,
+            "given": given,
+            "space": space,
+            "counterexamples": counterexamples,
+        }
+        return Declaration(self, fields, words, formula)
 
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
         """List a statement that cannot be checked numerically."""

@@ -1,4 +1,4 @@
-"""The kinds of data a claim is about: each can be drawn, changed, shrunk, spelled and read."""
+"""The kinds of data a claim is about: each can be drawn, changed, shrunk, written and read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 
 Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
@@ -58,20 +58,20 @@ class Field(ABC):
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the value brought back to where it must lie."""
+        """Return the nearest value within range."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
         """Return the size along each axis."""
         return {}
 
-    def spell(self, value: Any) -> Any:
+    def to_json(self, value: Any) -> Any:
         """Return the value as JSON has it."""
         return value
 
-    def read(self, spelled: Any) -> Any:
-        """Return the value that was spelled."""
-        return spelled
+    def from_json(self, written: Any) -> Any:
+        """Return the value that was written."""
+        return written
 
 
 class Real(Field):
@@ -111,13 +111,13 @@ class Real(Field):
         """Return the number of digits."""
         return float(len(short(value)))
 
-    def spell(self, value: float) -> Any:
+    def to_json(self, value: float) -> Any:
         """Return an integer, a fraction or a double."""
-        return spelled_number(value)
+        return json_number(value)
 
-    def read(self, spelled: Any) -> float:
+    def from_json(self, written: Any) -> float:
         """Return a number."""
-        return float(Fraction(spelled) if isinstance(spelled, str) else spelled)
+        return float(Fraction(written) if isinstance(written, str) else written)
 
 
 class Whole(Field):
@@ -135,7 +135,7 @@ class Whole(Field):
         return low, max(low, high)
 
     def random(self, rng: Rng, sizes: Sizes) -> int:
-        """Return any of them."""
+        """Return any number of the range."""
         low, high = self._range(sizes)
         return int(rng.integers(low, high + 1))
 
@@ -144,19 +144,19 @@ class Whole(Field):
         return int(rng.choice(self._range(sizes)))
 
     def changed(self, rng: Rng, value: int, sizes: Sizes) -> int:
-        """Return one of the next ones."""
+        """Return one of the numbers next to it."""
         low, high = self._range(sizes)
         return min(max(value + int(rng.choice([-2, -1, 1, 2])), low), high)
 
     def simpler(self, value: int) -> Iterator[int]:
-        """Yield smaller ones."""
+        """Yield smaller numbers."""
         if isinstance(self.low, int):
             yield from (
                 x for x in dict.fromkeys((self.low, value // 2, value - 1)) if self.low <= x < value
             )
 
     def length(self, value: int) -> float:
-        """Return the number itself, as a run of so many rounds is what has to be followed."""
+        """Return more for larger numbers: a run of so many rounds has to be followed."""
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
@@ -164,15 +164,15 @@ class Whole(Field):
         low, high = self._range(sizes)
         return min(max(value, low), high)
 
-    def read(self, spelled: Any) -> int:
+    def from_json(self, written: Any) -> int:
         """Return a whole number."""
-        if int(spelled) != spelled:
+        if int(written) != written:
             raise InputError("a whole number is needed")
-        return int(spelled)
+        return int(written)
 
 
 class Choice(Field):
-    """One of several named things; the instance holds the name, and a check looks it up."""
+    """One of several names, e.g. of losses; a check looks up what it stands for."""
 
     def __init__(self, *names: str) -> None:
         if not names:
@@ -192,11 +192,11 @@ class Choice(Field):
         """Return the position."""
         return 1.0 + (self.names.index(value) if value in self.names else len(self.names))
 
-    def read(self, spelled: Any) -> str:
+    def from_json(self, written: Any) -> str:
         """Return the name."""
-        if spelled not in self.names:
-            raise InputError(f"{spelled!r} is none of {', '.join(self.names)}")
-        return str(spelled)
+        if written not in self.names:
+            raise InputError(f"{written!r} is none of {', '.join(self.names)}")
+        return str(written)
 
 
 def short(x: float) -> str:
@@ -209,7 +209,7 @@ def short(x: float) -> str:
     return repr(float(x))
 
 
-def spelled_number(x: float) -> Any:
+def json_number(x: float) -> Any:
     """Return a double as JSON has it: an integer, a short fraction "1/10", or itself."""
     if math.isfinite(x) and x == int(x):
         return int(x)

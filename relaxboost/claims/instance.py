@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relaxboost._core.errors import InputError
 from relaxboost.claims.measure import Bracket
-from relaxboost.errors import InputError
 
 if TYPE_CHECKING:
     from relaxboost.certificates import Certificate
-    from relaxboost.game import Game
+    from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
 """Relative crossing of numerical bounds beyond which they say nothing."""
@@ -25,7 +25,7 @@ _EXACT_ENTRIES = 20_000
 
 
 @dataclass(frozen=True)
-class Optimum:
+class CertifiedOptimum:
     """A certified optimum that a check has used."""
 
     game: Game
@@ -36,7 +36,7 @@ class Optimum:
 
     @property
     def digest(self) -> str:
-        """What names the game in certificates and reference sets."""
+        """What names the game in certificates and sets of certified games."""
         return self.game.digest
 
     def certificate(self) -> Certificate:
@@ -55,10 +55,10 @@ class Instance:
         From name to value, as the claim's `Space` draws and reads it.
     """
 
-    def __init__(self, values: Mapping[str, Any], spelled: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         self._values = dict(values)
-        self._spelled = spelled
-        self.optima: list[Optimum] = []
+        self._written = written
+        self.optima: list[CertifiedOptimum] = []
         """The optima asked for so far."""
 
     def __getattr__(self, name: str) -> Any:
@@ -72,7 +72,7 @@ class Instance:
     @property
     def rng(self) -> np.random.Generator:
         """A generator that depends on the data alone, for checks that try points of their own."""
-        return np.random.default_rng(zlib.crc32(json.dumps(self._spelled).encode()))
+        return np.random.default_rng(zlib.crc32(json.dumps(self._written).encode()))
 
     def optimum(self, game: Game) -> Bracket:
         """Return a certified bracket of the optimum of a game, and keep the proof.
@@ -85,7 +85,7 @@ class Instance:
         return found.bracket
 
 
-def _exactly(game: Game) -> Optimum | None:
+def _exactly(game: Game) -> CertifiedOptimum | None:
     from relaxboost.certificates import exact_optimum
 
     if game.m * (game.n or 0) > _EXACT_ENTRIES:
@@ -94,10 +94,12 @@ def _exactly(game: Game) -> Optimum | None:
         found = exact_optimum(game)
     except InputError:  # not a linear program with rational data
         return None
-    return Optimum(game, found.d, (found.support, found.w), Bracket(found.lower, found.upper))
+    return CertifiedOptimum(
+        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper)
+    )
 
 
-def _numerically(game: Game) -> Optimum:
+def _numerically(game: Game) -> CertifiedOptimum:
     from relaxboost.solvers import reference
 
     found = reference(game)
@@ -107,4 +109,6 @@ def _numerically(game: Game) -> Optimum:
         if crossing > _CROSSING * (1.0 + abs(lower)):
             raise ArithmeticError(f"the bounds of {game!r} cross by {crossing:g}; {found.message}")
         lower, upper = upper - crossing, lower + crossing
-    return Optimum(game, found.d, (found.support, found.coefficients), Bracket(lower, upper))
+    return CertifiedOptimum(
+        game, found.d, (found.support, found.coefficients), Bracket(lower, upper)
+    )

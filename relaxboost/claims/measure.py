@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from relaxboost.errors import InputError
-from relaxboost.rounding import float_down, float_up
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
 """Relative error granted to a float that a check computed; brackets and fractions have none."""
@@ -18,18 +18,22 @@ HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
 
 class Vacuous(Exception):
-    """The hypotheses of a claim are not met by an instance."""
+    """An instance does not meet the hypotheses of a claim."""
 
 
 def assume(hypothesis: bool) -> None:
-    """Leave an instance out, as one that the claim says nothing about, unless `hypothesis`."""
+    """Leave the instance out unless `hypothesis` is true: the claim says nothing about it."""
     if not hypothesis:
         raise Vacuous
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """A number known to lie in [lower, upper]; ends are exact, floats as well as fractions."""
+    """A number known to lie in [lower, upper].
+
+    Both ends are taken to be exact, be they floats or fractions, and sums, products and quotients
+    of brackets are computed in fractions.
+    """
 
     lower: Number
     upper: Number
@@ -53,17 +57,33 @@ class Bracket:
     def __rsub__(self, other: Quantity) -> Bracket:
         return bracket(other) + -self
 
-    def __mul__(self, factor: Number) -> Bracket:
-        """Multiply by a number, which is taken to be exact."""
-        if not factor:
-            return Bracket(0, 0)
-        if not (math.isfinite(self.lower) and math.isfinite(self.upper)):
-            ends = sorted((self.lower * factor, self.upper * factor))
-            return Bracket(ends[0], ends[1])
-        low, high = sorted(Fraction(end) * Fraction(factor) for end in (self.lower, self.upper))
-        return Bracket(low, high)
+    def __mul__(self, other: Quantity) -> Bracket:
+        """Multiply by a bracket, or by a number, which is taken to be exact."""
+        other = _exact(other)
+        ends = (self.lower, self.upper), (other.lower, other.upper)
+        products = [_product(a, b) for a in ends[0] for b in ends[1]]
+        return Bracket(min(products), max(products))
 
     __rmul__ = __mul__
+
+    def __truediv__(self, other: Quantity) -> Bracket:
+        """Divide by a bracket that does not contain zero, or by a number, taken to be exact.
+
+        Raises
+        ------
+        InputError
+            If the divisor contains zero.
+        """
+        other = _exact(other)
+        if other.lower <= 0 <= other.upper:
+            raise InputError(
+                f"cannot divide by [{other.lower}, {other.upper}], which contains 0; leave such "
+                "instances out with assume(...)"
+            )
+        return self * Bracket(_inverse(other.upper), _inverse(other.lower))
+
+    def __rtruediv__(self, other: Quantity) -> Bracket:
+        return _exact(other) / self
 
     @property
     def middle(self) -> float:
@@ -81,8 +101,8 @@ Quantity: TypeAlias = Number | Bracket
 def bracket(value: Quantity) -> Bracket:
     """Return a bracket of a quantity: exact for integers and fractions, wider for floats.
 
-    A float is taken for the result of a short computation, and so for known to 1e-12 of its size
-    only (and 1e-12 at least); a float that is meant exactly is written ``Fraction(x)``.
+    A float counts as the result of a short computation: it is known to 1e-12 of its size, and to
+    1e-12 at best. A float that is meant exactly is written ``Fraction(x)``.
     """
     if isinstance(value, Bracket):
         return value
@@ -101,6 +121,24 @@ def bracket(value: Quantity) -> Bracket:
     return Bracket(value - error, value + error)
 
 
+def _exact(value: Quantity) -> Bracket:
+    return value if isinstance(value, Bracket) else Bracket(value, value)
+
+
+def _inverse(a: Number) -> Number:
+    """Return 1/a, exactly."""
+    return 1 / Fraction(a) if math.isfinite(a) else 0
+
+
+def _product(a: Number, b: Number) -> Number:
+    """Return ab, exactly; an infinite end stands for numbers without bound, so that 0·∞ = 0."""
+    if not (a and b):
+        return 0
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf if (a > 0) == (b > 0) else -math.inf
+    return Fraction(a) * Fraction(b)
+
+
 def _sum(a: Number, b: Number) -> Number:
     """Return a + b, exactly."""
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -110,9 +148,9 @@ def _sum(a: Number, b: Number) -> Number:
 
 @dataclass(frozen=True)
 class Slack:
-    """right − left of an inequality left <= right, which must not be negative.
+    """right − left of an inequality left <= right: negative where it is violated.
 
-    Of an equality it is −|left − right|, so that it is negative or zero.
+    Of an equality it is −|left − right|, which is 0 where the equality holds.
     """
 
     low: float
@@ -129,8 +167,8 @@ class Slack:
     def outcome(self, resolution: float) -> str:
         """Return "holds", "tight", "undecided" or "refuted".
 
-        "tight" is where the interval contains 0 and reaches below it by `resolution` at most: the
-        two sides are equal as far as that can be told.
+        "tight": the interval contains 0 and reaches at most `resolution` below it, so that the two
+        sides are equal as far as can be told.
         """
         if self.high < 0.0:
             return REFUTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,19 +13,42 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim, Source
-from relaxboost.errors import InputError
 
-_PACKAGE = "relaxboost.claims"
-_BUILT_IN = ("ss09", "tel", "rds04", "rw05", "gb11")
-"""Modules with a SOURCE, in the order in which they are listed."""
+_FOLDER = Path(__file__).parent
+_SOURCE = re.compile(r"relaxboost\.claims\.\w+\.source$")
 
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Return the sources built in."""
-    modules = (importlib.import_module(f"{_PACKAGE}.{name}") for name in _BUILT_IN)
-    return tuple(module.SOURCE for module in modules)
+    """Return the sources built in: one for each folder here that has a file source.py."""
+    folders = sorted(file.parent.name for file in _FOLDER.glob("*/source.py"))
+    found = [importlib.import_module(f"relaxboost.claims.{name}").SOURCE for name in folders]
+    return tuple(sorted(found, key=lambda source: source.place))
+
+
+def gather(package: str, *first: str) -> Source:
+    """Import the files of a source, which declare its claims.
+
+    Parameters
+    ----------
+    package : str
+        Its folder, as ``__name__`` of its ``__init__``.
+    *first : str
+        Files in the order of the text; all others come after them, by name.
+
+    Returns
+    -------
+    Source
+        The SOURCE of its file source.py.
+    """
+    folder = _FOLDER / package.rpartition(".")[2]
+    others = sorted(file.stem for file in folder.glob("[!_]*.py"))
+    for name in dict.fromkeys((*first, *others)):
+        importlib.import_module(f"{package}.{name}")
+    source: Source = importlib.import_module(f"{package}.source").SOURCE
+    return source
 
 
 def all(source: str | None = None) -> list[Claim]:
@@ -79,8 +103,7 @@ def load(path: Path | str) -> list[Claim]:
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
     own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
     # A source of the package can only be among them if its module has been imported.
-    imported = (sys.modules.get(f"{_PACKAGE}.{module}") for module in _BUILT_IN)
-    builtin = {id(module.SOURCE) for module in imported if module is not None}
+    builtin = {id(module.SOURCE) for name, module in sys.modules.items() if _SOURCE.match(name)}
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
         raise InputError(

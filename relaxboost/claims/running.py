@@ -1,33 +1,32 @@
 """Many claims, checked or attacked in several processes; the results do not depend on how many.
 
-The processes are Python with `relaxboost.claims.worker`: they are told the id of a claim, and the
-reader's file it comes from, and load it themselves. The caller's own script is not run again, so
-that it needs no ``if __name__ == "__main__"``.
+The processes are those of joblib's loky. They are told the id of a claim, and the reader's file it
+comes from, and load it themselves. The caller's own script is not run again, so that it needs no
+``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pickle
-import queue
+import re
 import signal
-import subprocess
-import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
-from relaxboost.claims.checking import made
+from relaxboost.claims.checking import certificate_folder
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.verdict import Verdict
-from relaxboost.errors import InputError
-from relaxboost.parameters import count, natural
+from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called with how many claims are finished, how many there are, and the id of the last."""
@@ -35,7 +34,7 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Failure:
-    """What comes in place of a verdict where the check of a claim ended in an error."""
+    """The error that a check of a claim ended in, in place of a verdict."""
 
     id: str
     error: str
@@ -45,6 +44,7 @@ class Failure:
 
     status = "error"
     agrees = False
+    optima = 0
 
     def data(self) -> dict[str, Any]:
         """Return the failure as JSON has it."""
@@ -54,7 +54,7 @@ class Failure:
         return f"{self.id}: error: {self.error}"
 
 
-Outcome: TypeAlias = Verdict | Failure
+Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
 """File ("" for the claims built in), id, "check" or "attack", options."""
@@ -69,9 +69,9 @@ def check_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Check claims; yield each with its verdict, in the order given, as soon as can be.
+    """Check claims, and yield each with its verdict as soon as those before it are done.
 
-    After Ctrl-C it yields what else is finished and ends early.
+    After Ctrl-C it yields what else is finished, and ends.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ def check_all(
 
     Yields
     ------
-    (Claim, Verdict or Failure)
+    (Claim, ClaimVerdict or Failure)
         A failure where the check raised an error or took its process down.
     """
     if trials is not None:
         count("trials", trials)
     if certificates is not None:
-        made(certificates)
+        certificate_folder(certificates)
     options = {"trials": trials, "seed": natural("seed", seed), "certificates": certificates}
     return _run(list(claims), "check", options, jobs, progress)
 
@@ -121,7 +121,7 @@ def attack_all(
 
     Yields
     ------
-    (Claim, Verdict or Failure)
+    (Claim, ClaimVerdict or Failure)
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)
@@ -166,127 +166,107 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
     found: dict[int, Outcome] = {}
     yielded = 0
-    with _crew(tasks, jobs) as answers:
-        try:
-            while len(found) < len(claims):
-                number, outcome = answers.get()
-                found[number] = outcome
-                tell(len(found), len(claims), claims[number].id)
-                while yielded in found:
-                    yielded += 1
-                    yield claims[yielded - 1], found[yielded - 1]
-        except KeyboardInterrupt:
-            pass
+    with closing(_outcomes(tasks, jobs)) as outcomes, suppress(KeyboardInterrupt):
+        for number, outcome in outcomes:
+            found[number] = outcome
+            tell(len(found), len(claims), claims[number].id)
+            while yielded in found:
+                yielded += 1
+                yield claims[yielded - 1], found[yielded - 1]
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
 
 
-@contextlib.contextmanager
-def _crew(tasks: list[Task], jobs: int) -> Iterator[queue.SimpleQueue[tuple[int, Outcome]]]:
-    """Give a queue of (number of the task, outcome), filled by a thread for each process."""
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    answers: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
-    for number in range(len(tasks)):
-        waiting.put(number)
-    members = [_Member(tasks, waiting, answers) for _ in range(jobs)]
-    for member in members:
-        member.start()
+def _outcomes(tasks: list[Task], jobs: int) -> Generator[tuple[int, Outcome], None, None]:
+    """Yield the number of a task and its outcome, in the order in which they are done.
+
+    Every process is a pool of its own, so that one that dies takes no other task with it.
+    """
+    waiting, pools = iter(enumerate(tasks)), [_pool() for _ in range(jobs)]
+    running: dict[Future[Outcome], tuple[int, int]] = {}
+
+    def start(place: int) -> None:
+        for number, task in waiting:
+            with _no_interrupts():
+                future = pools[place].submit(perform, task)
+                running[future] = number, place
+                while not (future.running() or future.done()):
+                    time.sleep(0.001)  # a pool that is stopped must have begun its task
+            return
+
     try:
-        yield answers
+        for place in range(jobs):
+            start(place)
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number, place = running.pop(future)
+                error = future.exception()
+                if error is not None:
+                    pools[place].shutdown(kill_workers=True)
+                    pools[place] = _pool()
+                start(place)
+                yield number, future.result() if error is None else _died(tasks[number], error)
     finally:
-        for member in members:
-            member.stop()
-        for member in members:
-            member.join()
+        for pool in pools:
+            pool.shutdown(kill_workers=True)
 
 
-class _Member(threading.Thread):
-    """A thread that hands tasks to a process of its own, and starts another when that one dies."""
+def _pool() -> Any:
+    """Return a pool of one process, which starts with its first task."""
+    from multiprocessing import resource_tracker
 
-    def __init__(
-        self,
-        tasks: list[Task],
-        waiting: queue.SimpleQueue[int],
-        answers: queue.SimpleQueue[tuple[int, Outcome]],
-    ) -> None:
-        super().__init__(daemon=True)
-        self.tasks, self.waiting, self.answers = tasks, waiting, answers
-        self.process: subprocess.Popen[bytes] | None = None
-        self.stopped = False
-        self.lock = threading.Lock()
+    from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    def run(self) -> None:
-        """Work until nothing is left."""
-        if hasattr(signal, "pthread_sigmask"):  # the process inherits it: Ctrl-C is for us
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        while not self.stopped:
-            try:
-                number = self.waiting.get_nowait()
-            except queue.Empty:
-                return self.stop()
-            outcome = self._ask(self.tasks[number])
-            if not self.stopped:
-                self.answers.put((number, outcome))
-
-    def stop(self) -> None:
-        """End the process, whatever it is doing; start no other."""
-        with self.lock:
-            self.stopped = True
-            self._end()
-
-    def _ask(self, task: Task) -> Outcome:
-        try:
-            with self.lock:
-                if self.process is None and not self.stopped:
-                    self.process = _start()
-                process = self.process
-            assert process is not None
-            assert process.stdin is not None
-            assert process.stdout is not None
-            pickle.dump(task, process.stdin)
-            process.stdin.flush()
-            answer: Outcome = pickle.load(process.stdout)
-            return answer
-        except Exception as error:  # it died, or was stopped
-            with self.lock:
-                status = self._end()
-            why = f"status {status}" if status is not None else str(error)
-            return Failure(task[1], f"its process ended with {why}")
-
-    def _end(self) -> int | None:
-        process, self.process = self.process, None
-        if process is None:
-            return None
-        try:  # what has died by itself says how; nothing is lost of what still runs
-            status = process.wait(0.0 if self.stopped else 1.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            status = process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        return status
+    # A tracker that starts lets Ctrl-C through again: it must not start between the block of
+    # `_no_interrupts` and the process that is to inherit it.
+    loky_tracker.ensure_running()
+    resource_tracker.ensure_running()
+    # Modules are looked for where this process looks, never in the folder it was started in.
+    env = {"PYTHONSAFEPATH": "1"}
+    return ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=env)
 
 
-def _start() -> subprocess.Popen[bytes]:
-    """Return a process that looks for modules where this one does."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "relaxboost.claims.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+def _begin(parent: int) -> None:
+    """Make a new process leave Ctrl-C and standard output to the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # what a check prints is no outcome
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process, in the middle of a check too, when nobody is left to ask."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back; processes and threads that are started meanwhile never see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _died(task: Task, error: BaseException) -> Failure:
+    """Return the failure of a task whose process ended; loky tells the status in words only."""
+    status = re.search(r"\((-?\d+)\)\}", str(error))
+    return Failure(task[1], f"its process ended with {f'status {status[1]}' if status else error}")
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     """Return the verdict of a claim, or the failure that came in its place."""
     try:
-        verdict: Verdict = getattr(claim, action)(**options)
+        return claim.check(**options) if action == "check" else claim.attack(**options)
     except Exception as error:
         return _failure(claim.id, error)
-    return verdict
 
 
 def perform(task: Task) -> Outcome:

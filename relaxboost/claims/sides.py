@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket
-from relaxboost.game import Game
+from relaxboost._core.highs import OwnThread
+from relaxboost.claims import Bracket, Instance
+from relaxboost.game.game import Game
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 Exact: TypeAlias = NDArray[Any]
@@ -32,15 +32,20 @@ def exactly(values: Any) -> Exact:
 
 
 def near(value: float, tolerance: float = 1e-9) -> Bracket:
-    """Return a bracket for a number that is computed to a tolerance, relative where it is large."""
+    """Return the bracket value ± tolerance · max(1, |value|)."""
     error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
 
 def solved(value: float) -> Bracket:
-    """Return a bracket of a number that a numerical solver computed, which may be infinite."""
+    """Return a bracket of what a numerical solver computed; it may be infinite."""
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
+
+
+def indicator(inside: Any) -> float:
+    """Return 0 where all of a condition holds, and ∞ elsewhere."""
+    return 0.0 if bool(np.all(inside)) else math.inf
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
@@ -48,14 +53,14 @@ def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> fl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
         if linear:
-            problem.solve(solver="HIGHS", warm_start=False)
+            OwnThread()(problem.solve, solver="HIGHS", warm_start=False)
         else:
             solve_problem(problem)
     return float(problem.value) if problem.status in SOLVED else otherwise
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
-    """Return the certified optimum of a game, its d and its w, for use in formulas of one's own."""
+    """Return the certified optimum of a game, with its d and its w as fractions."""
     bracket = x.optimum(game)
     found = x.optima[-1]
     support, coefficients = found.w
@@ -68,11 +73,6 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
 def largest_edge(A: Exact, d: Exact) -> Any:
     """Return max_j |(dᵀA)_j|."""
     return max(abs(e) for e in d @ A)
-
-
-def dot(a: Exact, b: Exact) -> Fraction:
-    """Return <a, b>."""
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
 
 
 def avg_min(u: Iterable[Any], k: int) -> Fraction:

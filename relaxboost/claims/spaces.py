@@ -1,4 +1,4 @@
-"""Where the instances of a claim come from: fields that can be drawn, changed, shrunk and spelled.
+"""Where the instances of a claim come from: fields that can be drawn, changed, shrunk and written.
 
 A claim names its data once, ``Space(A=Matrix(), k=Whole(1, "m"))``; random and structured
 instances, the steps of the attack, the shrinking of what it finds and the spelling in files all
@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from relaxboost._core.errors import InputError
 from relaxboost.claims.fields import Field, Rng, Whole
-from relaxboost.errors import InputError
 
 Values: TypeAlias = dict[str, Any]
 
@@ -111,27 +111,27 @@ class Space:
         """Return how much there is to read: the digits of all its numbers."""
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
-    def spell(self, values: Values) -> dict[str, Any]:
+    def to_json(self, values: Values) -> dict[str, Any]:
         """Return an instance as JSON has it: short fractions as "1/10", else doubles."""
-        return {name: field.spell(values[name]) for name, field in self.fields.items()}
+        return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
-    def read(self, spelled: Mapping[str, Any]) -> Values:
-        """Return the instance that `spell` wrote, or a person did."""
-        if not isinstance(spelled, Mapping):
-            raise InputError(f"an instance maps names to values, got {spelled!r}")
-        missing = set(self.fields) ^ set(spelled)
+    def from_json(self, written: Mapping[str, Any]) -> Values:
+        """Return the instance that `to_json` wrote, or a person did."""
+        if not isinstance(written, Mapping):
+            raise InputError(f"an instance maps names to values, got {written!r}")
+        missing = set(self.fields) ^ set(written)
         if missing:
             raise InputError(
                 f"an instance of this claim has {', '.join(self.fields)}; "
                 f"missing or not known: {', '.join(sorted(missing))}"
             )
-        values = {name: _read(name, field, spelled[name]) for name, field in self.fields.items()}
+        values = {name: _read(name, field, written[name]) for name, field in self.fields.items()}
         for name, near in self._repaired(values).items():
             strict = self.fields[name].strict
             if strict and not np.allclose(near, values[name], 1e-9, 1e-12):
                 raise InputError(
-                    f"{name} = {spelled[name]!r} is outside its range; the nearest within is "
-                    f"{self.fields[name].spell(near)!r}"
+                    f"{name} = {written[name]!r} is outside its range; the nearest within is "
+                    f"{self.fields[name].to_json(near)!r}"
                 )
         return values
 
@@ -163,14 +163,14 @@ class Space:
         return repaired
 
 
-def _read(name: str, field: Field, spelled: Any) -> Any:
-    """Return a value that was spelled; errors name it."""
+def _read(name: str, field: Field, written: Any) -> Any:
+    """Return a value that was written; errors name it."""
     try:
-        value = field.read(spelled)
+        value = field.from_json(written)
     except (InputError, ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"{name} = {spelled!r} cannot be read: {error}") from None
+        raise InputError(f"{name} = {written!r} cannot be read: {error}") from None
     if not isinstance(value, str) and np.isnan(value).any():
-        raise InputError(f"{name} = {spelled!r} cannot be read: nan is no number")
+        raise InputError(f"{name} = {written!r} cannot be read: nan is no number")
     return value
 
 

@@ -37,7 +37,7 @@ class Evidence:
     origin: str
     """Where it comes from, e.g. "recorded counterexample 1" or "instance 17"."""
     instance: dict[str, Any]
-    """Its data, as `Space.spell` writes them."""
+    """Its data, as `Space.to_json` writes them."""
     slack: Slack
     """The one that decides."""
     outcome: str
@@ -61,7 +61,7 @@ class Evidence:
 
 
 @dataclass
-class Finding:
+class StatementVerdict:
     """What the instances say about one statement: a claim as stated, or a correction of it."""
 
     words: str
@@ -83,7 +83,7 @@ class Finding:
 
     @property
     def status(self) -> str:
-        """ "fails", "undecided" or "holds"."""
+        """The status that the instances give: "fails", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return FAILS
         if self.counts[UNDECIDED] or self.tried < _ENOUGH * (self.tried + self.counts["vacuous"]):
@@ -114,7 +114,7 @@ class Finding:
             self.least = evidence
 
     def data(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
+        """Return the verdict as JSON has it."""
         return {
             "statement": self.words,
             "status": self.status,
@@ -129,7 +129,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """The evidence for and against a claim, and the status that follows from it.
 
     ``status`` is "holds", "fails", "holds with correction" (it fails as stated, and every
@@ -139,8 +139,8 @@ class Verdict:
     id: str
     recorded: str
     """The status that the claim is on record with."""
-    stated: Finding
-    corrections: tuple[Finding, ...]
+    stated: StatementVerdict
+    corrections: tuple[StatementVerdict, ...]
     seed: int
     repeat: str
     """The command that repeats it."""
@@ -151,14 +151,14 @@ class Verdict:
         """The status that the evidence gives."""
         if self.stated.status != FAILS or not self.corrections:
             return self.stated.status
-        found = {finding.status for finding in self.corrections}
+        found = {part.status for part in self.corrections}
         if found == {HOLDS}:
             return CORRECTED
         return FAILS if FAILS in found else UNDECIDED
 
     @property
     def agrees(self) -> bool:
-        """Whether the evidence gives the status on record, each counterexample of it included."""
+        """Whether the status is the one on record, and every counterexample on record refutes."""
         return self.status == self.recorded and not self.idle
 
     @property
@@ -166,6 +166,11 @@ class Verdict:
         """The counterexamples on record, from 1 on, that do not refute the claim as stated."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
+
+    @property
+    def optima(self) -> int:
+        """Certified optima used."""
+        return sum(part.optima for part in (self.stated, *self.corrections))
 
     @property
     def counterexample(self) -> Evidence | None:
@@ -185,7 +190,7 @@ class Verdict:
             "recorded": self.recorded,
             "agrees": self.agrees,
             "stated": self.stated.data(),
-            "corrections": [finding.data() for finding in self.corrections],
+            "corrections": [part.data() for part in self.corrections],
             "seed": self.seed,
             "repeat": self.repeat,
             "seconds": self.seconds,
@@ -196,32 +201,32 @@ class Verdict:
         if self.status != self.recorded:
             lines[0] += f", not {self.recorded}"
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
-        for title, finding in self._findings():
-            lines.append(f"  {title}: {finding.status} on {_counted(finding)}")
-            if not finding.tried:
+        for title, part in self._parts():
+            lines.append(f"  {title}: {part.status} on {_counted(part)}")
+            if not part.tried:
                 lines.append("    no instance meets the hypotheses, or the check yields nothing")
-            if finding.counterexample is not None:
-                lines.append(f"    refuted: {finding.counterexample.slack}")
+            if part.counterexample is not None:
+                lines.append(f"    refuted: {part.counterexample.slack}")
                 lines.append(
-                    f"      by {finding.counterexample.origin}: "
-                    f"{spelled(finding.counterexample.instance)}"
+                    f"      by {part.counterexample.origin}: "
+                    f"{in_one_line(part.counterexample.instance)}"
                 )
-            if finding.least is not None:
-                lines.append(f"    least slack: {finding.least.slack}, {finding.least.origin}")
+            if part.least is not None:
+                lines.append(f"    least slack: {part.least.slack}, {part.least.origin}")
         lines.append(f"  again: {self.repeat}")
         return "\n".join(lines)
 
-    def _findings(self) -> Sequence[tuple[str, Finding]]:
-        corrected = [(f"corrected, {finding.words}", finding) for finding in self.corrections]
+    def _parts(self) -> Sequence[tuple[str, StatementVerdict]]:
+        corrected = [(f"corrected, {part.words}", part) for part in self.corrections]
         return [("as stated", self.stated), *corrected]
 
 
 def rank(evidence: Evidence) -> tuple[bool, float]:
-    """Return what orders evidence: the refuted first, then by relative slack."""
+    """Return the key that sorts evidence: what refutes first, then the least relative slack."""
     return evidence.outcome != REFUTED, evidence.slack.relative
 
 
-def spelled(instance: dict[str, Any]) -> str:
+def in_one_line(instance: dict[str, Any]) -> str:
     """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
     return ", ".join(f"{name} = {_plain(value)}" for name, value in instance.items())
 
@@ -237,11 +242,11 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _counted(finding: Finding) -> str:
-    parts = [f"{finding.tried} instance{'s' * (finding.tried != 1)}"]
+def _counted(part: StatementVerdict) -> str:
+    parts = [f"{part.tried} instance{'s' * (part.tried != 1)}"]
     for outcome in (TIGHT, UNDECIDED, REFUTED, "vacuous"):
-        if finding.counts[outcome]:
-            parts.append(f"{finding.counts[outcome]} {outcome}")
-    if finding.optima:
-        parts.append(f"{finding.optima} certified optima")
+        if part.counts[outcome]:
+            parts.append(f"{part.counts[outcome]} {outcome}")
+    if part.optima:
+        parts.append(f"{part.optima} certified optima")
     return ", ".join(parts)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
 
-from relaxboost.boosters.adaboost import AdaBoost, AdaBoostStar, Votes
-from relaxboost.boosters.rounds import State, rounds
-from relaxboost.claims.arrays import Array, Matrix
-from relaxboost.claims.fields import Rng, Sizes, Whole
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, assume
-from relaxboost.claims.spaces import Space
-from relaxboost.game import Game
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance, Matrix, Space, Whole, assume
+from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.solvers.adaboost import AdaBoostRun, AdaBoostStarRun, Votes
+from relaxboost.solvers.rounds import RoundState, rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 """Games, and how many rounds are played."""
@@ -43,6 +41,8 @@ class Vote:
     edge: float
     """γ_t = sign (Aᵀd)_column."""
     step: float
+    before: Array
+    """w_{t−1}, not scaled."""
     w: Array
     """w_t, not scaled."""
     margins: Array
@@ -63,26 +63,32 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
         "lecture", "classical" or "line-search", as for `relaxboost.solve`.
     """
     game = Game(A)
-    return list(_votes(game, AdaBoost(game, step), steps))
+    return list(_votes(game, AdaBoostRun(game, step), steps))
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
     """Return at most so many rounds of the package's AdaBoost* with ν = `accuracy`."""
     game = Game(A)
-    return list(_votes(game, AdaBoostStar(game, accuracy), steps))
+    return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
-def _votes(game: Game, update: AdaBoost, steps: int) -> Iterator[Vote]:
+def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
+    """Yield rounds until an edge is 1 or nearly, where the step artanh γ_t grows beyond bounds."""
+    return takewhile(lambda vote: vote.edge <= 0.999, votes)
+
+
+def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
     states = _looked_at(game, update, steps)
-    for (before, *_), (state, w, margins, log_risk) in pairwise(states):
-        best = before.best
+    for (shown, before, *_), (state, w, margins, log_risk) in pairwise(states):
+        best = shown.best
         assert isinstance(best, Best)
-        yield Vote(
-            before.round, before.d, best.id, best.sign, best.edge, state.step, w, margins, log_risk
-        )
+        answer = best.id, best.sign, best.edge, state.step
+        yield Vote(shown.round, shown.d, *answer, before, w, margins, log_risk)
 
 
-def _looked_at(game: Game, update: AdaBoost, steps: int) -> Iterator[tuple[State, Any, Any, float]]:
+def _looked_at(
+    game: Game, update: AdaBoostRun, steps: int
+) -> Iterator[tuple[RoundState, Any, Any, float]]:
     """Yield each state with its w; `active` lives on, so that it is read at once."""
     for state in rounds(game, update):
         votes = state.active
@@ -186,7 +192,7 @@ def all_signs(A: Array) -> bool:
     return bool((np.abs(A) == 1.0).all())
 
 
-class Signs(Matrix):
+class SignMatrix(Matrix):
     """A matrix of ±1, as weak hypotheses that predict labels give it."""
 
     def _clipped(self, value: Array) -> Array:
@@ -205,7 +211,7 @@ class Signs(Matrix):
                 yield one
 
 
-class Separable(Signs):
+class Separable(SignMatrix):
     """A matrix of ±1 drawn so that it is separable: labels are those of some v."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 
 
 @click.command(
@@ -64,7 +64,7 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
 
 def spell(lower: Fraction, upper: Fraction) -> str:
     """Return a bracket in decimals rounded outwards; the fraction where it is a point."""
-    from relaxboost.rounding import float_down, float_up, show_bracket
+    from relaxboost._core.rounding import float_down, float_up, show_bracket
 
     below, above = show_bracket(float_down(lower), float_up(upper))
     exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""

@@ -6,20 +6,21 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from relaxboost._core import progress
+from relaxboost._core.errors import InputError
 from relaxboost.commands import claims_text as text
-from relaxboost.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from relaxboost.claims import Claim, Failure, Source, Unchecked, Verdict
+    from relaxboost.claims import Claim, ClaimVerdict, Failure, Source, Unchecked
     from relaxboost.claims.running import Results
 
 
@@ -32,12 +33,36 @@ def claims() -> None:
     """
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """Which claims are asked for: patterns of ids, and where they are."""
+
+    ids: tuple[str, ...]
+    source: str | None
+    file: Path | None
+
+
 _FILE = click.option(
     "--file",
     type=click.Path(path_type=Path),
     help="A Python file with claims of your own, in place of those built in.",
 )
 _SOURCE = click.option("--source", help="The claims of one source, e.g. SS09.")
+
+
+def _wanted(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a command about all claims by default: it gets the ones `wanted`."""
+
+    @click.argument("ids", nargs=-1, metavar="[ID]...")
+    @_SOURCE
+    @_FILE
+    @wraps(command)
+    def run(ids: tuple[str, ...], source: str | None, file: Path | None, **options: Any) -> None:
+        command(_Wanted(ids, source, file), **options)
+
+    return run
+
+
 _SEED = click.option(
     "--seed",
     type=click.IntRange(0),
@@ -72,13 +97,11 @@ Examples:
   relaxboost claims list 'SS09-T*' --json
 """,
 )
-@click.argument("ids", nargs=-1, metavar="[ID]...")
-@_SOURCE
-@_FILE
+@_wanted
 @_JSON
-def list_(ids: tuple[str, ...], source: str | None, file: Path | None, as_json: bool) -> None:
+def list_(wanted: _Wanted, as_json: bool) -> None:
     """List claims with their status on record, and the statements that cannot be checked."""
-    chosen, unchecked = _chosen(ids, source, file)
+    chosen, unchecked = _chosen(wanted)
     if as_json:
         content = {
             "claims": [text.entry(claim) for claim in chosen],
@@ -100,7 +123,7 @@ Example:
 @_FILE
 def show(id: str, file: Path | None) -> None:
     """Show a claim: statement, hypotheses, counterexamples, corrections, and where its code is."""
-    chosen, unchecked = _chosen((id,), None, file)
+    chosen, unchecked = _chosen(_Wanted((id,), None, file))
     for claim in chosen:
         text.echo(text.shown(claim))
     for statement in unchecked:
@@ -118,9 +141,7 @@ Examples:
   relaxboost claims check --file test_claims.py
 """
 )
-@click.argument("ids", nargs=-1, metavar="[ID]...")
-@_SOURCE
-@_FILE
+@_wanted
 @_TRIALS
 @_SEED
 @_JOBS
@@ -131,9 +152,7 @@ Examples:
 )
 @_JSON
 def check(
-    ids: tuple[str, ...],
-    source: str | None,
-    file: Path | None,
+    wanted: _Wanted,
     trials: int | None,
     seed: int,
     jobs: int | None,
@@ -149,12 +168,10 @@ def check(
     """
     from relaxboost.claims import check_all
 
-    chosen = _checkable(ids, source, file)
+    chosen = _checkable(wanted)
     table = text.Table(chosen)
-    with _bar("checking", len(chosen)) as bar:
-        runs = check_all(
-            chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar.show
-        )
+    with progress.bar("checking") as bar:
+        runs = check_all(chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar)
         head = [] if as_json else [table.head()]
         outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
     _finish(outcomes, len(chosen), seconds, as_json)
@@ -198,9 +215,9 @@ def attack(
     """
     from relaxboost.claims import attack_all
 
-    chosen = _checkable(ids, None, file)
-    with _bar("attacking", len(chosen)) as bar:
-        runs = attack_all(chosen, budget, seed, jobs=jobs, progress=bar.show)
+    chosen = _checkable(_Wanted(ids, None, file))
+    with progress.bar("attacking") as bar:
+        runs = attack_all(chosen, budget, seed, jobs=jobs, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None if as_json else _in_full)
     _finish(outcomes, len(chosen), seconds, as_json)
 
@@ -214,31 +231,27 @@ Examples:
   relaxboost claims report 'SS09-T9*' --trials 20 -o report.html
 """
 )
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@_wanted
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="An HTML file.")
-@_SOURCE
-@_FILE
 @_TRIALS
 @_SEED
 @_JOBS
 def report(
-    ids: tuple[str, ...],
+    wanted: _Wanted,
     out: Path,
-    source: str | None,
-    file: Path | None,
     trials: int | None,
     seed: int,
     jobs: int | None,
 ) -> None:
     """Check claims and write what was found as a page that needs no network."""
+    from relaxboost._core.files import check_output
     from relaxboost.claims import Failure, check_all
-    from relaxboost.claims.report import write_report
-    from relaxboost.files import check_output
+    from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
-    chosen = _checkable(ids, source, file)
-    with _bar("checking", len(chosen)) as bar:
-        runs = check_all(chosen, trials, seed, jobs=jobs, progress=bar.show)
+    chosen = _checkable(wanted)
+    with progress.bar("checking") as bar:
+        runs = check_all(chosen, trials, seed, jobs=jobs, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
     verdicts = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
     for outcome in outcomes:
@@ -247,32 +260,30 @@ def report(
     if verdicts:
         reached = {verdict.id for verdict in verdicts}
         listed = [claim for claim in chosen if claim.id in reached]
-        write_report(verdicts, out, listed, _chosen(ids, source, file)[1])
+        write_report(verdicts, out, listed, _chosen(wanted)[1])
         click.echo(f"report:     {out}")
     _finish(outcomes, len(chosen), seconds, False)
 
 
-def _known(source: str | None, file: Path | None) -> tuple[list[Claim], list[Source]]:
+def _known(wanted: _Wanted) -> tuple[list[Claim], list[Source]]:
     """Return all claims, and their sources."""
     from relaxboost.claims import all as built_in
     from relaxboost.claims import load, sources
 
-    if file is not None:
-        if source is not None:
+    if wanted.file is not None:
+        if wanted.source is not None:
             raise InputError("--source is for the claims built in, and --file for your own")
-        found = load(file)
+        found = load(wanted.file)
         return found, list(dict.fromkeys(claim.source for claim in found))
-    found = built_in(source)
-    return found, [known for known in sources() if source in (None, known.key)]
+    found = built_in(wanted.source)
+    return found, [known for known in sources() if wanted.source in (None, known.key)]
 
 
-def _chosen(
-    ids: tuple[str, ...], source: str | None, file: Path | None
-) -> tuple[list[Claim], list[Unchecked]]:
+def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     """Return the claims, and the statements that cannot be checked, that patterns name."""
     from relaxboost.claims import select
 
-    known, known_sources = _known(source, file)
+    ids, (known, known_sources) = wanted.ids, _known(wanted)
     unchecked = [statement for s in known_sources for statement in s.not_checked]
     if not ids:
         return known, unchecked
@@ -283,8 +294,8 @@ def _chosen(
     return chosen, [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
 
 
-def _checkable(ids: tuple[str, ...], source: str | None, file: Path | None) -> list[Claim]:
-    chosen, unchecked = _chosen(ids, source, file)
+def _checkable(wanted: _Wanted) -> list[Claim]:
+    chosen, unchecked = _chosen(wanted)
     if not chosen:
         raise InputError(f"{unchecked[0].id} cannot be checked: {unchecked[0].reason}")
     return chosen
@@ -292,13 +303,13 @@ def _checkable(ids: tuple[str, ...], source: str | None, file: Path | None) -> l
 
 def _follow(
     runs: Results,
-    bar: _Bar,
+    bar: progress.Bar,
     head: list[str],
-    rows: Callable[[Verdict | Failure], Iterator[str]] | None,
-) -> tuple[list[Verdict | Failure], float]:
+    rows: Callable[[ClaimVerdict | Failure], Iterator[str]] | None,
+) -> tuple[list[ClaimVerdict | Failure], float]:
     """Print outcomes as they come; return those that came before the end, or before Ctrl-C."""
     start = time.perf_counter()
-    outcomes: list[Verdict | Failure] = []
+    outcomes: list[ClaimVerdict | Failure] = []
     try:
         with closing(runs):
             for _, outcome in runs:
@@ -313,11 +324,13 @@ def _follow(
     return outcomes, time.perf_counter() - start
 
 
-def _in_full(outcome: Verdict | Failure) -> Iterator[str]:
+def _in_full(outcome: ClaimVerdict | Failure) -> Iterator[str]:
     yield str(outcome)
 
 
-def _finish(outcomes: list[Verdict | Failure], asked: int, seconds: float, as_json: bool) -> None:
+def _finish(
+    outcomes: list[ClaimVerdict | Failure], asked: int, seconds: float, as_json: bool
+) -> None:
     """Print the summary, or the data, and end with the status."""
     if not outcomes:
         raise click.Abort
@@ -328,55 +341,3 @@ def _finish(outcomes: list[Verdict | Failure], asked: int, seconds: float, as_js
         click.echo(text.summary(outcomes, asked, seconds))
     if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)
-
-
-class _Bar:
-    """Progress, where nobody watches: none."""
-
-    def show(self, finished: int, total: int, id: str) -> None:
-        """Say how far it is."""
-
-    def aside(self) -> AbstractContextManager[None]:
-        """Clear the way for lines on standard output."""
-        return nullcontext()
-
-
-class _Terminal(_Bar):
-    """Progress on a terminal."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.progress = progress
-        self.task = progress.add_task("", total=total)
-
-    def show(self, finished: int, total: int, id: str) -> None:
-        """Move the bar on."""
-        self.progress.update(self.task, completed=finished, description=id)
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Take the bar away for a while."""
-        self.progress.stop()
-        yield
-        self.progress.start()
-
-
-@contextmanager
-def _bar(label: str, total: int) -> Iterator[_Bar]:
-    if not sys.stderr.isatty():
-        yield _Bar()
-        return
-    from rich import progress as rich
-    from rich.console import Console
-
-    columns = (
-        rich.TextColumn(label),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TimeElapsedColumn(),
-        rich.TextColumn("{task.description}"),
-    )
-    console = Console(stderr=True)
-    with rich.Progress(
-        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
-    ) as progress:
-        yield _Terminal(progress, total)

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from relaxboost.claims import Claim, Evidence, Failure, Finding, Statement, Unchecked, Verdict
+    from relaxboost.claims import (
+        Claim,
+        ClaimVerdict,
+        Evidence,
+        Failure,
+        Statement,
+        StatementVerdict,
+        Unchecked,
+    )
 
 _LONGEST = 240
 """Of an instance in a table; `--json` has it in full."""
@@ -33,7 +41,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show`."""
-    from relaxboost.claims.verdict import spelled
+    from relaxboost.claims.verdict import in_one_line
 
     file = "" if claim.file is None else f" --file {claim.file}"
     yield f"{claim.id}: {claim.location}"
@@ -44,7 +52,7 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"  on record:   {claim.status}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
-        yield f"  {title:12} {spelled(claim.space.spell(claim.space.read(instance)))}"
+        yield f"  {title:12} {in_one_line(claim.space.to_json(claim.space.from_json(instance)))}"
     for correction in claim.corrections:
         yield from _statement("corrected", correction)
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
@@ -75,7 +83,7 @@ class Table:
     Parameters
     ----------
     claims : sequence of Claim
-        Those that may come, which says how wide the first column is.
+        The claims that may come; their ids set the width of the first column.
     """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -87,7 +95,7 @@ class Table:
             "id", "verdict", "instances", "optima", "seconds", "slack", "where it is least"
         )
 
-    def rows(self, outcome: Verdict | Failure) -> Iterator[str]:
+    def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
         """Yield the lines of a claim: more than one if it fails."""
         from relaxboost.claims import Failure
 
@@ -95,12 +103,11 @@ class Table:
             yield self._line(outcome.id, outcome.status, "", "", "", "", outcome.error)
             return
         stated, decisive = outcome.stated, outcome.decisive
-        optima = sum(finding.optima for finding in (stated, *outcome.corrections))
         yield self._line(
             outcome.id,
             outcome.status,
             str(stated.tried),
-            str(optima),
+            str(outcome.optima),
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
             _NONE if decisive is None else str(decisive.slack),
@@ -118,7 +125,7 @@ class Table:
                 yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
             yield f"    again: {outcome.repeat}"
 
-    def _refuted(self, stated: Finding) -> Iterator[str]:
+    def _refuted(self, stated: StatementVerdict) -> Iterator[str]:
         """Yield what refutes a claim: every counterexample on record, or the one found."""
         first = stated.counterexample
         assert first is not None
@@ -135,10 +142,8 @@ class Table:
         return f"{id:{self.width}}  {status:{_STATUS}}  {numbers}  {cells[4]}".rstrip()
 
 
-def summary(outcomes: Sequence[Verdict | Failure], asked: int, seconds: float) -> str:
+def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
     """Return the last line: how many claims hold, and whether that is what is on record."""
-    from relaxboost.claims import Failure
-
     statuses = [outcome.status for outcome in outcomes]
     counts = [
         f"{statuses.count(status)} {status if statuses.count(status) == 1 else words}"
@@ -155,12 +160,7 @@ def summary(outcomes: Sequence[Verdict | Failure], asked: int, seconds: float) -
     record = "all as recorded"
     if differing:
         record = f"{len(differing)} not as recorded: {', '.join(differing)}"
-    optima = sum(
-        finding.optima
-        for outcome in outcomes
-        if not isinstance(outcome, Failure)
-        for finding in (outcome.stated, *outcome.corrections)
-    )
+    optima = sum(outcome.optima for outcome in outcomes)
     done = len(outcomes)
     some = f"{done} claim{'s' * (done != 1)}"
     if done < asked:
@@ -194,12 +194,12 @@ def _words(statement: Statement) -> dict[str, str]:
     }
 
 
-def _on(finding: Finding) -> str:
+def _on(part: StatementVerdict) -> str:
     """Return how a correction fared."""
-    text = f"{finding.status} on {finding.tried} instance{'s' * (finding.tried != 1)}"
-    if finding.counterexample is not None:
-        return f"{text}: {finding.counterexample.slack} at {_instance(finding.counterexample)}"
-    return text if finding.least is None else f"{text}; least slack: {finding.least.slack}"
+    text = f"{part.status} on {part.tried} instance{'s' * (part.tried != 1)}"
+    if part.counterexample is not None:
+        return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"
+    return text if part.least is None else f"{text}; least slack: {part.least.slack}"
 
 
 def _slack(evidence: Evidence) -> str:
@@ -210,9 +210,9 @@ def _slack(evidence: Evidence) -> str:
 
 
 def _instance(evidence: Evidence) -> str:
-    from relaxboost.claims.verdict import spelled
+    from relaxboost.claims.verdict import in_one_line
 
-    text = spelled(evidence.instance)
+    text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 

@@ -1,24 +1,80 @@
-"""The files of `relaxboost plan`: graphs as tables of arcs or as grids, tasks, scenarios."""
+"""What the verbs of `relaxboost plan` share: their files and options, and how they print."""
 
 from __future__ import annotations
 
 import csv
+import json
 import math
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import click
 import numpy as np
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
+from relaxboost.planning.readers.fields import number
 
 STEP = "step"
 """A feature that is 1 in every cell."""
 
 
+FILES = """
+\b
+A graph is one of
+  --arcs FILE.csv    columns tail, head (names without spaces), and numbers: the features
+  --map FILE.map     a grid of MovingAI; features step, swamp, near_wall of its cells
+  --layers FILE      layers of one shape (.npz, .npy, .tif); features, and step
+and demonstrations are a CSV with a column path, and perhaps name and weight: nodes with spaces
+between them, a b c, or cells in quotes, "0,0 0,1 1,2" (row,column from the upper left).
+"""
+
+PathType = click.Path(path_type=Path)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+
+MOST = 20
+"""Features, or wrong lengths, that are printed."""
+
+CYCLE = (
+    "raise them to >= 0, or plan over paths that visit no node twice "
+    '(planner="simple"; negative="simple" in Problem and evaluate)'
+)
+USED = {CYCLE: "fit costs without --free-signs"}
+
+
+@contextmanager
+def spoken(words: dict[str, str]) -> Iterator[None]:
+    """Name the options of the command in errors where the library names its own."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for ours, theirs in words.items():
+            text = text.replace(ours, theirs)
+        raise InputError(text) from None
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print data for machines."""
+    click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def number_of(count: int, what: str) -> str:
+    """Return "1 task", "2 tasks"."""
+    return f"{count} {what}{'s' if count != 1 else ''}"
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, None for one that it has not."""
+    return float(value) if math.isfinite(value) else None
+
+
 @dataclass(frozen=True)
-class Source:
+class PlanInput:
     """A graph and how tasks name its nodes."""
 
     graph: Any
@@ -33,25 +89,60 @@ class Source:
         return f"{self.name}, {kind}, {self.graph.arcs} arcs"
 
 
-def read_source(
-    arcs: Path | None, grid: Path | None, layers: Path | None, passable: str | None, neighbours: int
-) -> Source:
-    """Return the graph of the one input that was given."""
-    given = [path for path in (arcs, grid, layers) if path is not None]
-    if len(given) != 1:
-        what = "several of them were given" if given else "none was given"
-        raise InputError(f"give one of --arcs, --map and --layers; {what}")
-    if passable is not None and layers is None:
-        raise InputError("--passable names a layer of --layers; leave it out")
-    if arcs is not None:
-        return Source(read_arcs(arcs), arcs.name)
-    if grid is not None:
-        from relaxboost.readers import map_graph, read_map
+@dataclass(frozen=True)
+class GraphFiles:
+    """The options that say what the graph is."""
 
-        read = read_map(grid)
-        return Source(map_graph(read, neighbours), grid.name, read, cells=True)
-    assert layers is not None
-    return _from_layers(layers, passable, neighbours)
+    arcs: Path | None
+    grid: Path | None
+    layers: Path | None
+    passable: str | None
+    neighbours: int
+
+    def read(self) -> PlanInput:
+        """Return the graph of the one file that was given."""
+        given = [path for path in (self.arcs, self.grid, self.layers) if path is not None]
+        if len(given) != 1:
+            what = "several of them were given" if given else "none was given"
+            raise InputError(f"give one of --arcs, --map and --layers; {what}")
+        if self.passable is not None and self.layers is None:
+            raise InputError("--passable names a layer of --layers; leave it out")
+        if self.arcs is not None:
+            return PlanInput(read_arcs(self.arcs), self.arcs.name)
+        if self.layers is not None:
+            return _from_layers(self.layers, self.passable, self.neighbours)
+        from relaxboost.planning.readers import map_graph, read_map
+
+        assert self.grid is not None
+        read = read_map(self.grid)
+        return PlanInput(map_graph(read, self.neighbours), self.grid.name, read, cells=True)
+
+
+def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what the graph is, handed on as `files`."""
+    names = [field.name for field in fields(GraphFiles)]
+
+    @wraps(command)
+    def grouped(**given: Any) -> Any:
+        files = {name: given.pop(name) for name in names}
+        files["neighbours"] = int(files["neighbours"])
+        return command(files=GraphFiles(**files), **given)
+
+    for option in (
+        click.option(
+            "--neighbours",
+            type=click.Choice(["4", "8"]),
+            default="8",
+            show_default=True,
+            help="Grids: which cells a cell leads to; diagonally only past free cells.",
+        ),
+        click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),
+        click.option("--layers", type=PathType, help="A grid of features: .npz, .npy or GeoTIFF."),
+        click.option("--map", "grid", type=PathType, help="A grid: a .map file of MovingAI."),
+        click.option("--arcs", type=PathType, help="A network: a CSV with an arc in each line."),
+    ):
+        grouped = option(grouped)
+    return grouped
 
 
 def read_arcs(path: Path) -> Any:
@@ -80,17 +171,17 @@ def read_arcs(path: Path) -> Any:
         seen[tail, head] = line
         for label in (tail, head):
             numbers.setdefault(label, len(numbers))
-        X.append([_number(path, line, name, row[name]) for name in features])
+        X.append([number(path, line, row[name], name) for name in features])
     if not seen:
         raise InputError(f"{path} has no arcs; add a line for each")
     tails = [numbers[tail] for tail, _ in seen]
     heads = [numbers[head] for _, head in seen]
-    return Graph(tails, heads, X, names=features, labels=list(numbers))
+    return Graph(tails, heads, X, names=features, nodes=list(numbers))
 
 
-def _from_layers(path: Path, passable: str | None, neighbours: int) -> Source:
+def _from_layers(path: Path, passable: str | None, neighbours: int) -> PlanInput:
     from relaxboost import planning
-    from relaxboost.readers import read_layers
+    from relaxboost.planning.readers import read_layers
 
     found = read_layers(path)
     layers = dict(zip(found.names, found.values, strict=True))
@@ -103,10 +194,10 @@ def _from_layers(path: Path, passable: str | None, neighbours: int) -> Source:
     if not free.any():
         raise InputError(f"{path} has no passable cell; a cell is passable where no layer is NaN")
     graph = planning.grid(list(layers.values()), free, names=list(layers), neighbours=neighbours)
-    return Source(graph, path.name, cells=True)
+    return PlanInput(graph, path.name, cells=True)
 
 
-def read_tasks(path: Path, source: Source, loss: Any = None) -> list[Any]:
+def read_tasks(path: Path, source: PlanInput, loss: Any = None) -> list[Any]:
     """Return the tasks of a table with a column path, and perhaps name and weight."""
     from relaxboost.planning import Task
 
@@ -125,7 +216,7 @@ def read_tasks(path: Path, source: Source, loss: Any = None) -> list[Any]:
         nodes = [_node(path, line, word, source.cells) for word in row["path"].split()]
         if len(nodes) < 2:
             raise InputError(f"{path}, line {line}: a path needs at least two nodes")
-        weight = _number(path, line, "weight", row["weight"]) if "weight" in row else 1.0
+        weight = number(path, line, row["weight"], "weight") if "weight" in row else 1.0
         try:
             made[name] = Task(
                 source.graph, nodes[0], nodes[-1], nodes, loss, weight=weight, name=name
@@ -137,9 +228,9 @@ def read_tasks(path: Path, source: Source, loss: Any = None) -> list[Any]:
     return list(made.values())
 
 
-def read_problems(path: Path, source: Source, limit: int | None = None) -> list[Any]:
+def read_problems(path: Path, source: PlanInput, limit: int | None = None) -> list[Any]:
     """Return the problems of a .scen file, each checked against the map."""
-    from relaxboost.readers import read_scenarios
+    from relaxboost.planning.readers import read_scenarios
 
     if source.grid is None:
         raise InputError("--scenarios are problems on a map; give --map FILE.map")
@@ -184,20 +275,6 @@ def _label(path: Path, line: int, column: str, text: str) -> str:
     return text
 
 
-def _number(path: Path, line: int, column: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        shown = repr(text) if text else "missing"
-        raise InputError(
-            f"{path}, line {line}: {column} is {shown}; it must be a finite number: fill it in, or "
-            "remove the line"
-        )
-    return value
-
-
 def _node(path: Path, line: int, word: str, cells: bool) -> Hashable:
     if not cells:
         return word
@@ -212,34 +289,7 @@ def _node(path: Path, line: int, word: str, cells: bool) -> Hashable:
     return row, column
 
 
-class Compared(NamedTuple):
-    """A problem of a .scen file and what was planned for it."""
-
-    number: int
-    source: tuple[int, int]
-    target: tuple[int, int]
-    said: float
-    planned: float
-    same: bool
-    """Up to the digits that such files have."""
-
-
-def compared(problems: list[Any], lengths: list[float]) -> list[Compared]:
-    """Return problems beside the lengths that were planned, in the order of the file."""
-    return [
-        Compared(
-            place + 1,
-            problem.source,
-            problem.target,
-            problem.length,
-            length,
-            math.isclose(problem.length, length, rel_tol=1e-7, abs_tol=1e-5),
-        )
-        for place, (problem, length) in enumerate(zip(problems, lengths, strict=True))
-    ]
-
-
-def costs(source: Source, model: Any) -> Any:
+def costs_of(source: PlanInput, model: Any) -> Any:
     """Return arc costs: those of a model, or lengths on a grid, or 1 for each arc of a network."""
     if model is not None:
         return model.costs(source.graph)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from relaxboost.commands.progress import bar
+from relaxboost._core.progress import bar
 
 
 @click.command(
@@ -55,18 +56,19 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 @click.option("--quick", is_flag=True, help="Small parts of the data, 60 learners, 2 seeds.")
 @click.option(
-    "--no-baseline", is_flag=True, help="gb11-fig3: without scikit-learn's accuracy beside."
+    "--no-baseline",
+    "baseline",
+    flag_value=False,
+    default=True,
+    help="gb11-fig3: without scikit-learn's accuracy beside.",
 )
 def reproduce(
     figure: str,
     data: Path | None,
     sets: str | None,
-    learners: int | None,
-    seeds: int | None,
     out: Path | None,
     as_json: bool,
-    quick: bool,
-    no_baseline: bool,
+    **effort: Any,
 ) -> None:
     """Run an experiment of Grubb & Bagnell (2011) again, on data that you have.
 
@@ -79,6 +81,7 @@ def reproduce(
     learners: figure (PNG), curves (CSV), and what agrees with the paper and what does not.
     Finished runs are kept in OUT/runs, and the same command goes on after an interruption.
     """
+    from relaxboost.reproductions import Effort
     from relaxboost.reproductions import reproduce as run
 
     chosen = [one.strip() for one in (sets or "").split(",") if one.strip()]
@@ -89,10 +92,7 @@ def reproduce(
                 data,
                 out,
                 sets=chosen,
-                learners=learners,
-                seeds=seeds,
-                quick=quick,
-                baseline=not no_baseline,
+                effort=Effort(**effort),
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -1,14 +1,8 @@
-"""scikit-learn estimators over functional boosting, `relaxboost.functional.boost`.
+"""Everything in scikit-learn's interface, and `certify_ensemble` for what others trained.
 
-This folder alone imports scikit-learn when it is imported; `import relaxboost` does not load it.
+Names are loaded when they are first used; only the estimators import scikit-learn.
 """
 
-from relaxboost.estimators.classifier import FunctionalGradientClassifier
-from relaxboost.estimators.ranker import FunctionalGradientRanker
-from relaxboost.estimators.regressor import FunctionalGradientRegressor
+import lazy_loader
 
-__all__ = [
-    "FunctionalGradientClassifier",
-    "FunctionalGradientRanker",
-    "FunctionalGradientRegressor",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

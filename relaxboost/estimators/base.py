@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, share
 from relaxboost.estimators.choices import weak_learner
-from relaxboost.functional import Boosted, Loss, Risk, boost
-from relaxboost.functional.boosting import ALGORITHMS
-from relaxboost.functional.schedules import default
-from relaxboost.parameters import count, share
-
-Array = NDArray[np.float64]
+from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
+from relaxboost.functional.algorithms import algorithm_of
 
 
 class FunctionalGradientEstimator(BaseEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
+    usual_loss: ClassVar[str]
+    """The name of the loss where none is given."""
     boosted_: Boosted
 
     def __init__(
         self,
-        loss: Any,
+        loss: Any = None,
         learner: Any = "stumps",
         *,
         algorithm: Any = "residual",
         step: Any = None,
-        scale: Any = 1.0,
+        scale: Any = None,
         projection: str | None = None,
         max_rounds: int = 100,
         max_learners: int | None = None,
@@ -55,6 +54,10 @@ class FunctionalGradientEstimator(BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
+
+    @property
+    def _loss(self) -> Any:
+        return self.usual_loss if self.loss is None else self.loss
 
     def _validated(
         self, X: Any, y: Any, sample_weight: Any, numeric: bool
@@ -82,45 +85,40 @@ class FunctionalGradientEstimator(BaseEstimator):
         def at(values: Any, some: Any) -> Any:
             return None if values is None else values[some]
 
-        risk = loss.bind(y, weights, groups=groups)
         validation = None
         if held is not None:
             validation = (X[held], y[held], at(groups, held), at(weights, held))
+            X, y, groups, weights = X[rows], y[rows], at(groups, rows), at(weights, rows)
+        risk = loss.bind(y, weights, groups=groups)
         self.boosted_ = boost(
-            X if rows is None else X[rows],
-            y if rows is None else y[rows],
-            loss,
+            X,
+            risk,
             weak_learner(self.learner),
-            algorithm=self.algorithm,
-            step=self.step,
-            scale=self.scale if scale is None else scale,
-            projection=self.projection,
-            max_rounds=self.max_rounds,
-            max_learners=self.max_learners,
-            iterate=self._iterate(risk, held is not None),
-            weights=weights if rows is None else at(weights, rows),
-            groups=groups if rows is None else at(groups, rows),
-            validation=validation,
-            patience=patience,
+            algorithm=self._algorithm(risk, scale, held is not None),
+            stopping=Stopping(
+                max_rounds=self.max_rounds,
+                max_learners=self.max_learners,
+                patience=patience,
+                validation=validation,
+            ),
             seed=seed,
         )
         self.n_iter_ = self.boosted_.rounds
 
-    def _steps(self, risk: Risk) -> Any:
+    def _step(self, risk: Risk) -> Any:
         """Return the step, by name where it is the default."""
-        if self.step is not None:
-            return self.step
-        given = self.algorithm
-        names = [n for n, kind in ALGORITHMS.items() if given == n or isinstance(given, kind)]
-        return default(names[0] if names else "residual", risk)
+        made = algorithm_of(self.algorithm).filled(step=self.step)
+        return made.default_step(risk) if made.step is None else made.step
 
-    def _iterate(self, risk: Risk, watched: bool) -> str:
-        if self.iterate is not None:
-            return self.iterate
-        if watched:
-            return "best"
-        step = self._steps(risk)
-        return "average" if isinstance(step, str) and step == "1/sqrt(t)" else "last"
+    def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
+        """Return the algorithm, with the options of the estimator where it leaves them open."""
+        usual = "average" if self._step(risk) == "1/sqrt(t)" else "last"
+        return algorithm_of(self.algorithm).filled(
+            step=self.step,
+            scale=self.scale if scale is None else scale,
+            projection=self.projection,
+            iterate=self.iterate or ("best" if watched else usual),
+        )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
         """Return the rows to train on and those to watch, None and None for all and none."""

@@ -4,104 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxboost.errors import InputError
-from relaxboost.functional import (
-    Absolute,
-    Exponential,
-    Hinge,
-    Huber,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    MultinomialLogistic,
-    Networks,
-    Quantile,
-    RankingHinge,
-    RegressionStumps,
-    Regressor,
-    SmoothHinge,
-    Squared,
-    Trees,
-    WeakLearner,
-)
-
-CLASSIFICATION: dict[str, tuple[type[Loss] | None, type[Loss] | None]] = {
-    "logistic": (Logistic, MultinomialLogistic),
-    "hinge": (Hinge, MulticlassHinge),
-    "exponential": (Exponential, None),
-    "smooth-hinge": (SmoothHinge, None),
-    "multinomial-logistic": (MultinomialLogistic, MultinomialLogistic),
-    "multiclass-hinge": (MulticlassHinge, MulticlassHinge),
-}
-"""For two classes, and for more."""
-
-REGRESSION: dict[str, type[Loss]] = {
-    "squared": Squared,
-    "absolute": Absolute,
-    "huber": Huber,
-    "quantile": Quantile,
-}
-
-RANKING: dict[str, type[Loss]] = {"ranking-hinge": RankingHinge}
-
-LIKELIHOODS = (Logistic, MultinomialLogistic)
-
-LEARNERS: dict[str, type[WeakLearner]] = {
-    "stumps": RegressionStumps,
-    "trees": Trees,
-    "networks": Networks,
-}
+from relaxboost._core.errors import InputError
+from relaxboost.functional import Loss, MulticlassLoss, Regressor, WeakLearner
+from relaxboost.functional.learners import LEARNERS
+from relaxboost.functional.losses import LOSSES
 
 
-def classification_loss(given: Any, classes: int) -> Loss:
-    """Return the loss that a name means for so many classes, or the object given."""
-    if isinstance(given, str) and given in CLASSIFICATION:
-        kind = CLASSIFICATION[given][classes > 2]
-        if kind is None:
-            raise InputError(
-                f"loss={given!r} is for two classes, and there are {classes}; use 'hinge' or "
-                "'logistic'"
-            )
-        return kind()
-    return _object(given, list(CLASSIFICATION), ("binary", "multiclass"), "classifies")
+def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
+    """Return the loss that a name means, or the object given.
 
+    Parameters
+    ----------
+    given : str or Loss
+    tasks : tuple of str
+        The tasks of the estimator; names are those of their losses.
+    does : str
+        What the estimator does, for messages.
+    classes : int
+        How many there are. A name of two classes means the loss that takes its place where there
+        are more.
 
-def regression_loss(given: Any) -> Loss:
-    """Return the loss of a name, or the object given."""
-    if isinstance(given, str) and given in REGRESSION:
-        return REGRESSION[given]()
-    return _object(given, list(REGRESSION), ("regression",), "does regression")
-
-
-def ranking_loss(given: Any) -> Loss:
-    """Return the loss of a name, or the object given."""
-    if isinstance(given, str) and given in RANKING:
-        return RANKING[given]()
-    return _object(given, list(RANKING), ("ranking",), "ranks")
-
-
-def weak_learner(given: Any) -> WeakLearner:
-    """Return the learner of a name, the object given, or a scikit-learn regressor as a learner."""
-    if isinstance(given, str) and given in LEARNERS:
-        return LEARNERS[given]()
-    if isinstance(given, WeakLearner):
-        return given
-    if isinstance(given, str | type) or not hasattr(given, "fit"):
-        raise InputError(
-            f"learner must be one of {', '.join(LEARNERS)}, a WeakLearner or a scikit-learn "
-            f"regressor, got {given!r}"
-        )
-    return Regressor(given)
-
-
-def is_likelihood(given: Any) -> bool:
-    """Return whether a loss, by name or object, is minus the logarithm of a probability."""
-    if isinstance(given, str):
-        return given in ("logistic", "multinomial-logistic")
-    return isinstance(given, LIKELIHOODS)
-
-
-def _object(given: Any, names: list[str], tasks: tuple[str, ...], does: str) -> Loss:
+    Raises
+    ------
+    InputError
+        If there is no such loss, or it is for another task.
+    """
+    names = [name for name, kind in LOSSES.items() if kind.task in tasks]
+    if isinstance(given, str) and given in names:
+        kind = LOSSES[given]
+        return kind() if kind.task != "binary" or classes <= 2 else _of_more(given, classes)
     if not isinstance(given, Loss):
         raise InputError(
             f"loss must be one of {', '.join(names)}, or a Loss such as those of "
@@ -113,3 +44,40 @@ def _object(given: Any, names: list[str], tasks: tuple[str, ...], does: str) -> 
             f"{', '.join(names)}"
         )
     return given
+
+
+def _of_more(name: str, classes: int) -> Loss:
+    """Return the loss of several classes that a name of two stands for."""
+    known = {
+        kind.two_classes: kind
+        for kind in LOSSES.values()
+        if issubclass(kind, MulticlassLoss) and kind.two_classes
+    }
+    if name not in known:
+        raise InputError(
+            f"loss={name!r} is for two classes, and there are {classes}; use "
+            f"{' or '.join(map(repr, sorted(known)))}"
+        )
+    return known[name]()
+
+
+def is_likelihood(given: Any) -> bool:
+    """Return whether a loss, by name or object, is minus the logarithm of a probability."""
+    if isinstance(given, str):
+        return given in LOSSES and LOSSES[given].likelihood
+    return isinstance(given, Loss) and given.likelihood
+
+
+def weak_learner(given: Any) -> WeakLearner:
+    """Return the learner of a name, the object given, or a scikit-learn regressor as a learner."""
+    if isinstance(given, str) and given in LEARNERS:
+        return LEARNERS[given]()
+    if isinstance(given, WeakLearner):
+        return given
+    try:
+        return Regressor(given)
+    except InputError:
+        raise InputError(
+            f"learner must be one of {', '.join(LEARNERS)}, a WeakLearner or a scikit-learn "
+            f"regressor, got {given!r}"
+        ) from None

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator
-from relaxboost.estimators.choices import classification_loss, is_likelihood
+from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.functional.losses.targets import decided
-
-Array = NDArray[np.float64]
 
 
 class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator):
@@ -24,19 +22,24 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     Parameters
     ----------
-    loss : str or Loss
-        "logistic" or "hinge": the loss of two classes where there are two, and else the multiclass
-        one. "exponential", "smooth-hinge": for two classes only. "multinomial-logistic",
-        "multiclass-hinge": one output for each class, also for two classes. Or a loss of
-        `relaxboost.functional`, or of your own.
+    loss : str or Loss, optional
+        "logistic", the default, or "hinge": the loss of two classes where there are two, and else
+        the multiclass one. "exponential" and "smooth-hinge" are for two classes only. "multinomial-
+        logistic" and "multiclass-hinge" have one output for each class, also for two classes. Or a
+        loss of `relaxboost.functional`, or of your own.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
         `RegressionStumps`, `Trees` or `Networks` with their defaults; a learner; or a scikit-learn
         regressor.
-    algorithm, step, scale, projection, max_rounds, max_learners
+    algorithm : {"residual", "repeated", "naive"} or Algorithm
         As for `relaxboost.functional.boost`.
+    step, scale, projection
+        Options of the algorithm, where it leaves them open; see `Algorithm`.
+    max_rounds, max_learners
+        When to stop; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
-        As for `boost`. By default "best" with early stopping; else "average" with the steps 1/√t,
-        for which the theorems bound the risk of the mean, and "last" with others.
+        What predictions use; see `Algorithm`. By default "best" with early stopping. Else it is
+        "average" with the steps 1/√t, for which the theorems bound the risk of the mean, and "last"
+        with others.
     validation_fraction : float
         In (0, 1): the share of the examples held out for early stopping, of each class alike. Used
         only if `n_iter_no_change` is given.
@@ -62,36 +65,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Grubb & Bagnell (2011), Algorithms 1 to 3.
     """
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        learner: Any = "stumps",
-        *,
-        algorithm: Any = "residual",
-        step: Any = None,
-        scale: Any = 1.0,
-        projection: str | None = None,
-        max_rounds: int = 100,
-        max_learners: int | None = None,
-        iterate: str | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learner=learner,
-            algorithm=algorithm,
-            step=step,
-            scale=scale,
-            projection=projection,
-            max_rounds=max_rounds,
-            max_learners=max_learners,
-            iterate=iterate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            random_state=random_state,
-        )
+    usual_loss = "logistic"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FunctionalGradientClassifier:
         """Train on rows X of shape (N, d) and labels y of shape (N,).
@@ -118,7 +92,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
                 f"a classifier needs at least two classes, and y has one class only, "
                 f"{classes.tolist()[0]!r}; add examples of another"
             )
-        loss = classification_loss(self.loss, classes.size)
+        loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
         self._boost(X, y, sample_weight, loss)
         self.classes_ = self.boosted_.classes
         return self
@@ -146,9 +120,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         There is none unless the loss is minus a log-likelihood, "logistic" or
         "multinomial-logistic": an AttributeError says so.
         """
-        if not is_likelihood(self.loss):
+        if not is_likelihood(self._loss):
             raise AttributeError(
-                f"loss={self.loss!r} is not the logarithm of a likelihood, so that there is no "
+                f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
                 'predict_proba; use loss="logistic", decision_function, or scikit-learn\'s '
                 "CalibratedClassifierCV"
             )

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator
-from relaxboost.estimators.choices import ranking_loss
+from relaxboost.estimators.choices import loss_of
 from relaxboost.functional import RankingHinge
 
 
@@ -22,8 +22,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
     Parameters
     ----------
-    loss : str or Loss
-        "ranking-hinge", or ``RankingHinge("queries")``, in which each query counts alike.
+    loss : str or Loss, optional
+        "ranking-hinge", the default, or ``RankingHinge("queries")``, where queries count alike.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state
@@ -43,36 +43,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     Grubb & Bagnell (2011), Sec. 5.
     """
 
-    def __init__(
-        self,
-        loss: Any = "ranking-hinge",
-        learner: Any = "stumps",
-        *,
-        algorithm: Any = "residual",
-        step: Any = None,
-        scale: Any = 1.0,
-        projection: str | None = None,
-        max_rounds: int = 100,
-        max_learners: int | None = None,
-        iterate: str | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learner=learner,
-            algorithm=algorithm,
-            step=step,
-            scale=scale,
-            projection=projection,
-            max_rounds=max_rounds,
-            max_learners=max_learners,
-            iterate=iterate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            random_state=random_state,
-        )
+    usual_loss = "ranking-hinge"
 
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
@@ -100,7 +71,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             X,
             y.astype(np.float64),
             sample_weight,
-            ranking_loss(self.loss),
+            loss_of(self._loss, ("ranking",), "ranks"),
             groups=_queries(groups, X),
         )
         return self
@@ -114,7 +85,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             As for `fit`.
         """
         X = self._rows(X)
-        loss: Any = ranking_loss(self.loss)
+        loss: Any = loss_of(self._loss, ("ranking",), "ranks")
         if not isinstance(loss, RankingHinge):
             loss = RankingHinge()
         risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))

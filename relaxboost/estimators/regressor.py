@@ -6,17 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator
-from relaxboost.estimators.choices import regression_loss
-from relaxboost.functional import Absolute, Huber, Quantile, Risk, Squared
-
-Array = NDArray[np.float64]
-
-_OF_DIFFERENCES = (Squared, Absolute, Quantile, Huber)
+from relaxboost.estimators.choices import loss_of
+from relaxboost.functional import Risk
 
 
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
@@ -27,15 +23,15 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
     Parameters
     ----------
-    loss : str or Loss
-        "squared", "absolute", "huber" (δ = 1, in units of y), "quantile" (the median); or a loss of
-        `relaxboost.functional`, such as ``Quantile(0.9)``, or of your own.
+    loss : str or Loss, optional
+        "squared", the default, "absolute", "huber" (δ = 1, in units of y) or "quantile" (the
+        median); or a loss of `relaxboost.functional`, such as ``Quantile(0.9)``, or of your own.
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
-    scale : float or "auto"
-        Multiplies the steps. "auto": with the steps 1/√t, which Theorem 5 of GB11 states for
-        functions and gradients of size one, the standard deviation of y over the bound of the
-        gradient; else 1.
+    scale : float or "auto", optional
+        Multiplies the steps. "auto", the default, is 1 but for the steps 1/√t. Those GB11's Theorem
+        5 states for functions and gradients of size one, and "auto" makes them fit: it is the
+        standard deviation of y over the bound of the gradient.
     validation_fraction, n_iter_no_change, random_state
         As for `FunctionalGradientClassifier`.
 
@@ -55,36 +51,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     Grubb & Bagnell (2011), Algorithms 1 to 3.
     """
 
-    def __init__(
-        self,
-        loss: Any = "squared",
-        learner: Any = "stumps",
-        *,
-        algorithm: Any = "residual",
-        step: Any = None,
-        scale: Any = "auto",
-        projection: str | None = None,
-        max_rounds: int = 100,
-        max_learners: int | None = None,
-        iterate: str | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learner=learner,
-            algorithm=algorithm,
-            step=step,
-            scale=scale,
-            projection=projection,
-            max_rounds=max_rounds,
-            max_learners=max_learners,
-            iterate=iterate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            random_state=random_state,
-        )
+    usual_loss = "squared"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FunctionalGradientRegressor:
         """Train on rows X of shape (N, d) and numbers y of shape (N,).
@@ -105,19 +72,19 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         """
         X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
         y = y.astype(np.float64)
-        loss = regression_loss(self.loss)
+        loss = loss_of(self._loss, ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
-        self.intercept_ = _constant(risk, y) if isinstance(loss, _OF_DIFFERENCES) else 0.0
+        self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
         self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y))
         return self
 
     def _scale(self, risk: Risk, y: Array) -> Any:
-        if not isinstance(self.scale, str):
+        if self.scale is not None and not isinstance(self.scale, str):
             return self.scale
-        if self.scale != "auto":
+        if self.scale not in (None, "auto"):
             raise InputError(f'scale must be a positive number or "auto", got {self.scale!r}')
-        step = self._steps(risk)
+        step = self._step(risk)
         if not (isinstance(step, str) and step == "1/sqrt(t)") or math.isinf(risk.gradient_bound):
             return 1.0
         spread = risk.measure.norm(y - risk.measure.mean(y))

@@ -2,81 +2,29 @@
 
 from __future__ import annotations
 
-from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
+from relaxboost.functional import algorithms, learners, losses
+from relaxboost.functional.algorithms import *  # noqa: F403
 from relaxboost.functional.boosting import boost
-from relaxboost.functional.ensemble import Boosted, Record, Term
-from relaxboost.functional.learners import (
-    ClassificationStumps,
-    FiniteSet,
-    Hypothesis,
-    MulticlassStumps,
-    Networks,
-    Pool,
-    RegressionStumps,
-    Regressor,
-    Trees,
-    WeakLearner,
-)
-from relaxboost.functional.losses import (
-    Absolute,
-    CustomLoss,
-    Exponential,
-    Hinge,
-    Huber,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    MulticlassLoss,
-    MultinomialLogistic,
-    PointwiseLoss,
-    Quantile,
-    RankingHinge,
-    Risk,
-    SmoothHinge,
-    Squared,
-)
+from relaxboost.functional.ensemble import Boosted, BoostRecord, Term
+from relaxboost.functional.learners import *  # noqa: F403
+from relaxboost.functional.losses import *  # noqa: F403
 from relaxboost.functional.measure import Empirical
-from relaxboost.functional.optimum import Optimum, optimum
-from relaxboost.functional.rounds import State, rounds
+from relaxboost.functional.optimum import LossOptimum, optimum
+from relaxboost.functional.rounds import BoostState, rounds
+from relaxboost.functional.stopping import Stopping
 
 __all__ = [
-    "Absolute",
-    "Algorithm",
+    "BoostRecord",
+    "BoostState",
     "Boosted",
-    "ClassificationStumps",
-    "CustomLoss",
     "Empirical",
-    "Exponential",
-    "FiniteSet",
-    "Hinge",
-    "Huber",
-    "Hypothesis",
-    "Logistic",
-    "Loss",
-    "MulticlassHinge",
-    "MulticlassLoss",
-    "MulticlassStumps",
-    "MultinomialLogistic",
-    "Naive",
-    "Networks",
-    "Optimum",
-    "PointwiseLoss",
-    "Pool",
-    "Quantile",
-    "RankingHinge",
-    "Record",
-    "RegressionStumps",
-    "Regressor",
-    "Repeated",
-    "Residual",
-    "Risk",
-    "SmoothHinge",
-    "Squared",
-    "State",
+    "LossOptimum",
+    "Stopping",
     "Term",
-    "Trees",
-    "WeakLearner",
     "boost",
     "optimum",
     "rounds",
 ]
+__all__ += algorithms.__all__
+__all__ += learners.__all__
+__all__ += losses.__all__

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.learners import Hypothesis, WeakLearner
 from relaxboost.functional.losses import Loss
 from relaxboost.functional.losses.targets import decided
 
-Array = NDArray[np.float64]
 
-ITERATES = ("last", "best", "average")
-
-
-class Record(NamedTuple):
+class BoostRecord(NamedTuple):
     """One round of the history; round 0 is the start."""
 
     round: int
@@ -56,7 +52,7 @@ class Boosted:
     ----------
     terms : tuple of Term
         In the order found; f_t = Σ coefficient · h over the terms of rounds <= t.
-    history : tuple of Record
+    history : tuple of BoostRecord
     rounds : int
         The last round T.
     chosen : int
@@ -70,7 +66,7 @@ class Boosted:
     loss: Loss
     learner: WeakLearner
     terms: tuple[Term, ...] = field(repr=False)
-    history: tuple[Record, ...] = field(repr=False)
+    history: tuple[BoostRecord, ...] = field(repr=False)
     rounds: int
     chosen: int
     iterate: str

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
-from relaxboost.errors import InputError
-
-Array = NDArray[np.float64]
+from relaxboost._core.arrays import Array
+from relaxboost._core.compiled import njit
+from relaxboost._core.errors import InputError
 
 
 class Empirical:

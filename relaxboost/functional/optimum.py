@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.rounding import roundoff
+from relaxboost.functional.learners.finite import outputs_of
 from relaxboost.functional.losses import Risk
-from relaxboost.models import Model
-from relaxboost.rounding import roundoff
+from relaxboost.functional.losses.base import check_risk
+from relaxboost.game.programs import Model
 from relaxboost.solvers.external import ask, check_solver
-
-Array = NDArray[np.float64]
 
 _SNAPS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 _INSIDE = 1e-11
@@ -28,7 +27,7 @@ _WIDER = 10.0
 
 
 @dataclass(frozen=True)
-class Optimum:
+class LossOptimum:
     """What `optimum` returns.
 
     Attributes
@@ -42,10 +41,10 @@ class Optimum:
     lower, upper : float
         −R*(Z) and R[F], each widened by an allowance for rounding.
     radius : float
-        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, at least ten times
-        what `alpha` has; for a ranking ‖h_j‖ is over the differences of pairs. The scalar products
-        <Z, h_j> are zero up to rounding only, and what is left of them times the radius is charged.
-        Beyond, with largest |α_j| ‖h_j‖ = ρ, convexity gives
+        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j. That is at least ten
+        times what `alpha` has; for a ranking ‖h_j‖ is over the differences of pairs. The radius is
+        finite because <Z, h_j> is zero only up to rounding: the bound is lowered by what is left of
+        it, times the radius. For larger α, of largest |α_j| ‖h_j‖ = ρ, convexity gives
         R >= upper − (upper − lower) ρ / (0.9 radius).
     attained : bool
         Whether R has a minimiser on the span. If not, as for logistic loss on separable data,
@@ -77,14 +76,14 @@ class Optimum:
         return self.upper - self.lower
 
 
-def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> Optimum:
+def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """Bracket the least R[H α] over all α.
 
-    A solver gives α and multipliers. The upper bound is R[H α]. For every Z with <Z, h> = 0
-    for all h of H, Fenchel and Young give R[H α] >= <Z, H α> − R*(Z) = −R*(Z); so Z, the
-    multipliers or the subgradient at H α, is repaired: put into the domain of R*, then moved to
-    <Z, h> = 0 by entries in proportion to the room they have there, and back into the domain
-    if need be. Z = 0 always serves: its bound is the infimum of R over all functions.
+    A solver gives α and multipliers, and need not be believed. The upper bound is R[H α]. Every Z
+    with <Z, h> = 0 for all h of H gives a lower bound: by Fenchel and Young,
+    R[H α] >= <Z, H α> − R*(Z) = −R*(Z). The multipliers, or the subgradient at H α, are repaired to
+    such a Z. They are put into the domain of R*, then moved to <Z, h> = 0, each entry in proportion
+    to the room it has. Z = 0 always serves: its bound is the infimum of R over all functions.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> Optimum:
 
     Returns
     -------
-    Optimum
+    LossOptimum
         Also where the solver failed; then the bracket is wide, and `status` says why.
 
     Raises
@@ -109,7 +108,8 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> Optimum:
     -----
     A ranking risk is solved on its pairs, in memory for all of them times n.
     """
-    hypotheses = _hypotheses(risk, H)
+    check_risk(risk)
+    hypotheses = outputs_of(H, risk.zero().shape)
     inner, flat = risk, hypotheses.reshape(-1, hypotheses.shape[-1])
     found = risk.parts()
     if found is not None:
@@ -127,7 +127,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> Optimum:
         # pZ is the divergence of what the pairs carry.
         carried = found[0].T @ (inner.measure.p * Z)
         Z = np.divide(carried, risk.measure.p, out=risk.zero(), where=risk.measure.p > 0.0)
-    return Optimum(
+    return LossOptimum(
         alpha=best.alpha,
         F=hypotheses @ best.alpha,
         Z=Z,
@@ -269,22 +269,6 @@ class _Space:
         left = (self.p * Z.ravel()) @ self.H
         shares[seen] = np.linalg.lstsq(matrix.T, -left, rcond=1e-13)[0] / root
         return shares.reshape(self.shape)
-
-
-def _hypotheses(risk: Risk, H: Any) -> Array:
-    if not isinstance(risk, Risk):
-        raise InputError(
-            f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
-        )
-    H = np.asarray(H, dtype=np.float64)
-    shape = risk.zero().shape
-    if H.shape[:-1] != shape or H.shape[-1] < 1:
-        raise InputError(
-            f"the hypotheses need shape ({', '.join(map(str, shape))}, n), n >= 1, got {H.shape}"
-        )
-    if not np.isfinite(H).all():
-        raise InputError("the outputs of the hypotheses must be finite")
-    return H
 
 
 def _descended(space: _Space, alpha: Array) -> Array:

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
+from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm, Direction, projector
 from relaxboost.functional.learners import Pool
 from relaxboost.functional.measure import Objective
 from relaxboost.functional.schedules import Schedule
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class State:
+class BoostState:
     """f_t on the training set, and how it came about."""
 
     round: int
@@ -42,15 +41,29 @@ def rounds(
     schedule: Schedule,
     start: Array,
     first: int = 0,
-) -> Iterator[State]:
+    clock: Clock | None = None,
+) -> Iterator[BoostState]:
     """Yield f_0, f_1, ...; ends where no hypothesis makes an angle with what is projected.
 
-    `first` is the round that `start` comes from, where a run goes on.
+    Parameters
+    ----------
+    risk : Risk, or anything with `measure` and `evaluate`
+    pool : Pool
+        What a weak learner prepared.
+    algorithm : Algorithm
+    schedule : callable
+        Gives η_t of t, f_{t−1} and the direction; see `schedules.make`.
+    start : array of shape (N,) or (N, K)
+        The predictions of the first round.
+    first : int
+        The round that `start` comes from, where a run goes on.
+    clock : Clock, optional
+        `TimeUp` is raised between projections where no time is left on it.
     """
-    project = projector(pool, risk.measure)
+    project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)
     value, gradient = risk.evaluate(F)
-    yield State(first, F, value, gradient, None, float("nan"))
+    yield BoostState(first, F, value, gradient, None, float("nan"))
     for t in count(first + 1):
         direction = algorithm.direction(gradient, project, t)
         if not direction.parts and not direction.waits:
@@ -59,4 +72,4 @@ def rounds(
         moved = eta * direction.values
         F = np.subtract(F, moved, out=moved)  # a new array each round, and no more than that
         value, gradient = risk.evaluate(F)
-        yield State(t, F, value, gradient, direction, eta)
+        yield BoostState(t, F, value, gradient, direction, eta)

@@ -1,56 +1,35 @@
-"""A run of `boost` while it goes on: what it found, what it watches, when it stops."""
+"""A run of `boost` while it goes on: what it found, and what it watches."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm
-from relaxboost.functional.ensemble import Boosted, Record, Term
+from relaxboost.functional.ensemble import Boosted, BoostRecord, Term
 from relaxboost.functional.learners import WeakLearner
 from relaxboost.functional.learners.base import check_outputs
-from relaxboost.functional.losses import Loss, Risk
-from relaxboost.functional.rounds import State
-from relaxboost.parameters import count, positive
-
-Array = NDArray[np.float64]
-
-
-class Limits:
-    """When to stop."""
-
-    def __init__(
-        self,
-        max_rounds: int,
-        max_learners: int | None,
-        time_limit: float | None,
-        patience: int | None,
-        validated: bool,
-    ) -> None:
-        self.rounds = count("max_rounds", max_rounds)
-        self.learners = None if max_learners is None else count("max_learners", max_learners)
-        self.seconds = None if time_limit is None else positive("time_limit", time_limit)
-        self.patience = None if patience is None else count("patience", patience)
-        if patience is not None and not validated:
-            raise InputError("patience needs validation=(X, y), the set whose risk is watched")
+from relaxboost.functional.losses import Risk
+from relaxboost.functional.rounds import BoostState
+from relaxboost.functional.stopping import Stopping
 
 
 class Validation:
     """The risk on a held-out set, kept up to date term by term."""
 
-    def __init__(self, X: Any, risk: Risk, loss: Loss, given: tuple[Any, ...]) -> None:
+    def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
             raise InputError(
                 "validation must be a tuple, (X, y), (X, y, groups) or (X, y, groups, weights)"
             )
         self.X, y, groups, weights = (*given, None, None)[:4]
-        self.risk = loss.bind(y, weights, groups=groups, classes=risk.classes)
+        if risk.loss is None:
+            raise InputError(f"{risk!r} names no loss, which validation needs; set its `loss`")
+        self.risk = risk.loss.bind(y, weights, groups=groups, classes=risk.classes)
         shape = np.shape(self.X)
         if shape[:1] != (self.risk.measure.size,):
             raise InputError(
@@ -72,46 +51,74 @@ class Validation:
         return self.risk.value(self.F)
 
 
-class Kept(NamedTuple):
+class _Kept(NamedTuple):
     """How many records there are, and what a warm start needs after the last."""
 
     records: int
     state: dict[str, Any]
 
 
-class Run:
-    """The terms found so far, their history, and when to stop."""
+class BoostRun:
+    """The terms found so far and their history; ready to be returned after any round.
+
+    Parameters
+    ----------
+    X : array
+        Training rows.
+    risk : Risk
+    learner : WeakLearner
+    algorithm : Algorithm
+        As it stands before the first round.
+    stopping : Stopping
+    before : Boosted, optional
+        The run to go on with.
+    rng : Generator
+        Of the learner's random choices; set to where that run ended.
+
+    Attributes
+    ----------
+    first : int
+        The round that the run begins with.
+    start : array
+        The predictions of that round.
+    clock : Clock
+        Counts from now on.
+    """
 
     def __init__(
         self,
-        loss: Loss,
-        learner: WeakLearner,
+        X: Any,
         risk: Risk,
-        iterate: str,
-        limits: Limits,
-        watched: Validation | None,
-        callback: Callable[[State], Any] | None,
+        learner: WeakLearner,
+        algorithm: Algorithm,
+        stopping: Stopping,
         before: Boosted | None,
+        rng: np.random.Generator,
     ) -> None:
-        self.loss, self.learner, self.risk, self.iterate = loss, learner, risk, iterate
-        self.limits, self.watched, self.callback = limits, watched, callback
+        self.learner, self.risk, self.algorithm, self.stopping = learner, risk, algorithm, stopping
+        self.iterate = algorithm.iterate or "last"
+        self.clock = Clock(stopping.time_limit, 0.0 if before is None else before.seconds)
+        self.rng = rng
+        self.watched: Validation | None = None
+        if stopping.validation is not None:
+            self.watched = Validation(X, risk, stopping.validation)
         self.terms: list[Term] = [] if before is None else list(before.terms)
-        self.history: list[Record] = [] if before is None else list(before.history[:-1])
+        self.history: list[BoostRecord] = [] if before is None else list(before.history[:-1])
         self.first = 0 if before is None else before.rounds
         self.start = risk.zero() if before is None else before.state["F"]
-        if watched is not None and self.terms:
-            watched.add(self.terms)
+        if self.watched is not None and self.terms:
+            self.watched.add(self.terms)
         total = risk.zero() if before is None else before.state["total"]
         self._total, self._spare = total.copy(), np.empty_like(total)
         self._last = None if before is None else before.history[-1]
-        self.kept: Kept | None = None
-        self.lowest, self.stale = float("inf"), 0
+        if before is not None:
+            rng.bit_generator.state = before.state["rng"]
+        self._kept: _Kept | None = None
+        self._lowest, self._stale = float("inf"), 0
         for record in self.history:
             self._watch(record)
-        self.clock = time.perf_counter() - (0.0 if before is None else before.seconds)
-        self.stop_at = None if limits.seconds is None else time.perf_counter() + limits.seconds
 
-    def add(self, state: State, algorithm: Algorithm, rng: np.random.Generator) -> str:
+    def add(self, state: BoostState) -> str:
         """Keep a round; return why to stop, or ""."""
         new: list[Term] = []
         if state.direction is not None:
@@ -126,20 +133,25 @@ class Run:
         self.terms += new
         self.history.append(record)
         # All at once: a run interrupted before this is the run that ended a round earlier.
-        self.kept = Kept(
+        self._kept = _Kept(
             len(self.history),
             {
                 "F": state.F,
                 "total": self._spare,
-                "algorithm": algorithm.fresh(algorithm),
-                "rng": rng.bit_generator.state,
+                "algorithm": self.algorithm.fresh(self.algorithm),
+                "rng": self.rng.bit_generator.state,
             },
         )
         self._total, self._spare = self._spare, self._total
         self._watch(record)
-        return self._reached(record, state)
+        patience, most = self.stopping.patience, self.stopping.max_learners
+        if patience is not None and self._stale >= patience:
+            return "early stopping"
+        if most is not None and record.learners >= most and record.round < self.stopping.max_rounds:
+            return "max_learners"
+        return ""
 
-    def _record(self, state: State, new: list[Term]) -> Record:
+    def _record(self, state: BoostState, new: list[Term]) -> BoostRecord:
         validation = average = float("nan")
         if self.watched is not None:
             validation = self.watched.add(new)
@@ -148,7 +160,7 @@ class Run:
         if state.direction is None and self._last is not None:  # where a warm start begins
             return self._last._replace(validation=validation, average=average)
         edges = state.direction.edges if state.direction else ()
-        return Record(
+        return BoostRecord(
             round=state.round,
             value=state.value,
             validation=validation,
@@ -157,36 +169,21 @@ class Run:
             edge=min(edges, default=float("nan")),
             step=state.step,
             learners=len(self.terms) + len(new),
-            seconds=time.perf_counter() - self.clock,
+            seconds=self.clock.seconds,
         )
 
-    def _watch(self, record: Record) -> None:
+    def _watch(self, record: BoostRecord) -> None:
         """Count the rounds since the least validation risk; nan is none."""
         if math.isnan(record.validation):
             return
-        better = record.validation < self.lowest
-        self.lowest = record.validation if better else self.lowest
-        self.stale = 0 if better else self.stale + 1
-
-    def _reached(self, record: Record, state: State) -> str:
-        limits = self.limits
-        answer = None if self.callback is None else self.callback(state)
-        if isinstance(answer, bool | np.bool_) and answer:
-            return "callback"
-        if limits.patience is not None and self.stale >= limits.patience:
-            return "early stopping"
-        if record.round >= limits.rounds:
-            return "max_rounds"
-        if limits.learners is not None and record.learners >= limits.learners:
-            return "max_learners"
-        if self.stop_at is not None and time.perf_counter() >= self.stop_at:
-            return "time_limit"
-        return ""
+        better = record.validation < self._lowest
+        self._lowest = record.validation if better else self._lowest
+        self._stale = 0 if better else self._stale + 1
 
     def result(self, status: str) -> Boosted:
         """Return what was kept."""
-        assert self.kept is not None
-        history = tuple(self.history[: self.kept.records])
+        assert self._kept is not None
+        history = tuple(self.history[: self._kept.records])
         last = history[-1].round
         chosen = last
         if self.iterate == "best":
@@ -196,7 +193,7 @@ class Run:
             else:
                 chosen = min(history, key=lambda record: record.value).round
         return Boosted(
-            loss=self.loss,
+            loss=self.risk.loss,
             learner=self.learner,
             terms=tuple(term for term in self.terms if term.round <= last),
             history=history,
@@ -207,5 +204,5 @@ class Run:
             outputs=self.risk.outputs,
             classes=self.risk.classes,
             seconds=history[-1].seconds,
-            state=self.kept.state,
+            state=self._kept.state,
         )

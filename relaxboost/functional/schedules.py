@@ -5,21 +5,72 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 from relaxboost.functional.measure import Objective
 
-Array = NDArray[np.float64]
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
 """η_t of round t, f_{t−1} and the direction."""
 
-STEPS = ("1/Lambda", "2/(lambda t)", "1/(lambda t)", "1/sqrt(t)", "line-search")
-"""GB11's Theorem 3; Theorem 4; Theorem 6; Theorems 5 and 7; the best step along the direction."""
+Rule: TypeAlias = Callable[[Risk], Schedule]
+"""Makes the schedule of a name for a risk, or raises where the risk lacks what it needs."""
+
+RULES: dict[str, Rule] = {}
+
+
+def _rule(name: str) -> Callable[[Rule], Rule]:
+    """Return a decorator that enters a rule by its name."""
+
+    def enter(rule: Rule) -> Rule:
+        RULES[name] = rule
+        return rule
+
+    return enter
+
+
+@_rule("1/Lambda")
+def _by_smoothness(risk: Risk) -> Schedule:
+    """GB11, Theorem 3."""
+    smooth = risk.smoothness
+    if not smooth < math.inf:
+        raise InputError(
+            'step="1/Lambda" needs the smoothness Λ, and this risk has none; "1/sqrt(t)" needs no '
+            "constant"
+        )
+    return lambda t, F, direction: 1.0 / smooth
+
+
+@_rule("2/(lambda t)")
+def _twice_by_convexity(risk: Risk) -> Schedule:
+    """GB11, Theorem 4."""
+    convex = _convexity(risk, "2/(lambda t)")
+    return lambda t, F, direction: 2.0 / (convex * t)
+
+
+@_rule("1/(lambda t)")
+def _by_convexity(risk: Risk) -> Schedule:
+    """GB11, Theorem 6."""
+    convex = _convexity(risk, "1/(lambda t)")
+    return lambda t, F, direction: 1.0 / (convex * t)
+
+
+@_rule("1/sqrt(t)")
+def _by_root(risk: Risk) -> Schedule:
+    """GB11, Theorems 5 and 7."""
+    return lambda t, F, direction: 1.0 / math.sqrt(t)
+
+
+@_rule("line-search")
+def _by_search(risk: Risk) -> Schedule:
+    """The best step along the direction."""
+    return lambda t, F, direction: line_search(risk, F, direction)
+
+
+STEPS = tuple(RULES)
+"""The names of steps: GB11's Theorem 3; 4; 6; 5 and 7; the best step along the direction."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
@@ -28,49 +79,36 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
     Raises
     ------
     InputError
-        If the risk lacks the constant the schedule needs.
+        If the step is none of these, or the risk lacks the constant that it needs.
     """
-    if isinstance(step, Real) and not isinstance(step, bool):
-        eta = float(step)
-        if not 0.0 < eta < math.inf:
-            raise InputError(f"a step size must be positive, got {step!r}")
-        return lambda t, F, direction: scale * eta
+    check_step(step)
+    if isinstance(step, str):
+        rule = RULES[step](risk)
+        return lambda t, F, direction: scale * rule(t, F, direction)
     if callable(step):
         return lambda t, F, direction: scale * _checked(step(t), t)
-    if step not in STEPS:
+    eta = float(step)
+    return lambda t, F, direction: scale * eta
+
+
+def check_step(step: Any) -> None:
+    """Raise an `InputError` where a step is no name, no number > 0 and no function of t."""
+    if isinstance(step, Real) and not isinstance(step, bool):
+        if not 0.0 < float(step) < math.inf:
+            raise InputError(f"a step size must be positive, got {step!r}")
+    elif not callable(step) and not (isinstance(step, str) and step in RULES):
         raise InputError(
-            f"step must be one of {', '.join(STEPS)}, a number or a function of t, got {step!r}"
+            f"step must be one of {', '.join(RULES)}, a number or a function of t, got {step!r}"
         )
-    convex, smooth = risk.strong_convexity, risk.smoothness
-    if "lambda" in step and not convex > 0.0:
+
+
+def _convexity(risk: Risk, step: str) -> float:
+    if not risk.strong_convexity > 0.0:
         raise InputError(
             f'step={step!r} needs the strong convexity λ, and this risk has none; "1/sqrt(t)" '
             "needs no constant"
         )
-    if step == "1/Lambda" and not smooth < math.inf:
-        raise InputError(
-            'step="1/Lambda" needs the smoothness Λ, and this risk has none; "1/sqrt(t)" needs no '
-            "constant"
-        )
-    if step == "line-search":
-        return lambda t, F, direction: scale * line_search(risk, F, direction)
-    rules: dict[str, Callable[[int], float]] = {
-        "1/Lambda": lambda t: 1.0 / smooth,
-        "2/(lambda t)": lambda t: 2.0 / (convex * t),
-        "1/(lambda t)": lambda t: 1.0 / (convex * t),
-        "1/sqrt(t)": lambda t: 1.0 / math.sqrt(t),
-    }
-    rule = rules[step]
-    return lambda t, F, direction: scale * rule(t)
-
-
-def default(algorithm: str, risk: Risk) -> str:
-    """Return the schedule of the theorem that covers an algorithm on this risk."""
-    if algorithm == "naive" and risk.smoothness < math.inf:
-        return "1/Lambda"
-    if algorithm != "naive" and risk.strong_convexity > 0.0:
-        return "2/(lambda t)" if algorithm == "repeated" else "1/(lambda t)"
-    return "1/sqrt(t)"
+    return risk.strong_convexity
 
 
 def line_search(risk: Objective, F: Array, direction: Array) -> float:

@@ -1,11 +1,12 @@
 """Margin matrices: dense, sparse, all decision stumps (implicit), any weak learner (oracle)."""
 
+from relaxboost.matrices import datasets
 from relaxboost.matrices.base import Best, MarginMatrix
 from relaxboost.matrices.convert import as_matrix
 from relaxboost.matrices.dense import DenseMatrix
 from relaxboost.matrices.oracle import OracleMatrix, oracle
 from relaxboost.matrices.sparse import SparseMatrix
-from relaxboost.matrices.stumps import Stump, StumpMatrix, stumps
+from relaxboost.matrices.stumps import StumpColumn, StumpMatrix, stumps
 
 __all__ = [
     "Best",
@@ -13,9 +14,10 @@ __all__ = [
     "MarginMatrix",
     "OracleMatrix",
     "SparseMatrix",
-    "Stump",
+    "StumpColumn",
     "StumpMatrix",
     "as_matrix",
+    "datasets",
     "oracle",
     "stumps",
 ]

@@ -11,10 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
-
-Vector = NDArray[np.float64]
 
 WRITE_DOWN_LIMIT = 50_000_000
 """Entries above which an implicit matrix is not written down."""
@@ -51,6 +50,9 @@ class MarginMatrix(ABC):
     edge_roundings: ClassVar[int]
     """A computed edge is wrong by at most γ_r Σd with r = edge_roundings · m + 8: 1 for sums of
     products, more where prefix sums are subtracted."""
+
+    stored: ClassVar[bool] = False
+    """Whether the entries are held in memory, so that `tocvxpy` forms nothing."""
 
     slack: float = 0.0
     """How much `best` may fall short of the best column; inf if nothing is known."""
@@ -147,6 +149,14 @@ class MarginMatrix(ABC):
     def tocvxpy(self) -> Any:
         """Return A as the constant (array or sparse) that cvxpy models take, or raise likewise."""
         return self.toarray()
+
+    def data(self) -> Vector:
+        """Return what a certificate writes down of the matrix, row by row: by default A itself."""
+        return self.toarray()
+
+    def recipe(self) -> dict[str, Any]:
+        """Return how a certificate says that A is made of `data`; empty where it is `data`."""
+        return {}
 
     def __repr__(self) -> str:
         n = "any number of" if self.n is None else self.n

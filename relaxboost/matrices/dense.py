@@ -7,15 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import (
-    MarginMatrix,
-    Vector,
-    check_entry,
-    check_shape,
-    content_digest,
-)
+from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 
 # Entries above which a pass is shared between threads.
 _PARALLEL = 2_000_000
@@ -32,6 +27,7 @@ class DenseMatrix(MarginMatrix):
     """
 
     edge_roundings: ClassVar[int] = 1
+    stored: ClassVar[bool] = True
 
     def __init__(self, A: ArrayLike) -> None:
         if isinstance(A, np.ma.MaskedArray):

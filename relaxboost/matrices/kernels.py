@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit, thread_pool
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit, thread_pool
 
 # Sums may be re-ordered and fused so that they vectorise; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
 
 
 @njit(fastmath=_SUM, nogil=True)
-def dots(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float64]:
+def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
     m = H.shape[0]
     out = np.empty(used)
@@ -27,7 +28,7 @@ def dots(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float
     return out
 
 
-def dots_shared(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[np.float64]:
+def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return the same as `dots`, to the bit, with the columns shared between threads."""
     pool, threads = thread_pool()
     cuts = np.linspace(0, used, threads + 1).astype(int)
@@ -37,11 +38,11 @@ def dots_shared(H: NDArray[Any], used: int, d: NDArray[np.float64]) -> NDArray[n
 
 @njit()
 def sparse_dots(
-    indptr: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-    d: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    indptr: Whole,
+    rows: Whole,
+    values: Array,
+    d: Array,
+) -> Array:
     """Return <column, d> for every column of a compressed-column matrix."""
     n = indptr.shape[0] - 1
     out = np.empty(n)
@@ -54,9 +55,7 @@ def sparse_dots(
 
 
 @njit()
-def stump_edges(
-    codes: NDArray[Any], offsets: NDArray[np.int64], yd: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature.
 
     The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
@@ -85,7 +84,7 @@ def stump_edges(
 
 
 @njit()
-def first_largest(edges: NDArray[np.float64]) -> tuple[int, float]:
+def first_largest(edges: Array) -> tuple[int, float]:
     """Return (index, value) of the entry of largest absolute value, the first among equals."""
     best, size = 0, -1.0
     for j in range(edges.shape[0]):
@@ -95,14 +94,14 @@ def first_largest(edges: NDArray[np.float64]) -> tuple[int, float]:
 
 
 @njit()
-def add_scaled(u: NDArray[np.float64], column: NDArray[Any], c: float) -> None:
+def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
     """Add `c` times `column` to `u`, in place."""
     for i in range(u.shape[0]):
         u[i] += c * column[i]
 
 
 @njit()
-def combine(H: NDArray[Any], used: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     """Return H[:, :used] @ weights, adding column after column."""
     m = H.shape[0]
     u = np.zeros(m)

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 
 
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+) -> tuple[Array, Array, tuple[str, ...]]:
     """Return (X, y, feature names) as float arrays and strings, or raise an InputError."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)  # a pandas or polars frame
@@ -47,6 +48,7 @@ def check_labelled(
         raise InputError(f"y has shape {labels.shape}, and X has {m} rows")
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
         raise InputError(
-            "y must hold the labels -1 and +1; relaxboost.datasets.labels(y) maps any two values"
+            "y must hold the labels -1 and +1; relaxboost.matrices.datasets.labels(y).signs maps "
+            "any two values to them, and .decided(scores) leads back"
         )
     return data, labels.astype(np.float64), names

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import Best, MarginMatrix, Vector
+from relaxboost.matrices.base import Best, MarginMatrix
 from relaxboost.matrices.labelled import check_labelled
-from relaxboost.parameters import positive
 
 
 class OracleMatrix(MarginMatrix):
@@ -26,7 +27,7 @@ class OracleMatrix(MarginMatrix):
     def __init__(
         self,
         fit: Callable[..., Any],
-        X: NDArray[np.float64],
+        X: Array,
         y: Vector,
         slack: float | None,
         name: str,
@@ -66,7 +67,7 @@ class OracleMatrix(MarginMatrix):
         slack = max(0.0, self.slack - (abs(edge) - found))
         return Best(j, -1 if edge < 0 else 1, abs(edge), slack)
 
-    def _margin_column(self, hypothesis: Any) -> NDArray[np.float64]:
+    def _margin_column(self, hypothesis: Any) -> Array:
         predict = getattr(hypothesis, "predict", hypothesis)
         if not callable(predict):
             raise InputError(
@@ -89,7 +90,7 @@ class OracleMatrix(MarginMatrix):
             )
         return self._y * h + 0.0
 
-    def _keep(self, key: bytes, column: NDArray[np.float64], hypothesis: Any) -> None:
+    def _keep(self, key: bytes, column: Array, hypothesis: Any) -> None:
         slot = len(self._hypotheses)
         if slot == self._found.shape[1]:
             wider = np.empty((self.m, 2 * slot), order="F")
@@ -99,7 +100,7 @@ class OracleMatrix(MarginMatrix):
         self._numbers[key] = slot
         self._hypotheses.append(hypothesis)
 
-    def _column(self, j: int) -> NDArray[np.float64]:
+    def _column(self, j: int) -> Array:
         column = self._found[:, j]
         column.flags.writeable = False
         return column
@@ -178,7 +179,7 @@ class _EstimatorFit:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def __call__(self, X: NDArray[np.float64], y: Vector, d: Vector) -> Any:
+    def __call__(self, X: Array, y: Vector, d: Vector) -> Any:
         from sklearn.base import clone
 
         return clone(self._estimator).fit(X, y, sample_weight=d)

@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import (
-    MarginMatrix,
-    Vector,
-    check_entry,
-    check_shape,
-    content_digest,
-)
+from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 
 
 class SparseMatrix(MarginMatrix):
@@ -28,6 +22,7 @@ class SparseMatrix(MarginMatrix):
     """
 
     edge_roundings: ClassVar[int] = 1
+    stored: ClassVar[bool] = True
 
     def __init__(self, A: Any) -> None:
         if A.dtype.kind not in "iuf":
@@ -48,7 +43,7 @@ class SparseMatrix(MarginMatrix):
         self._values = csc.data
         self.m, self.n = (int(s) for s in csc.shape)
 
-    def _column(self, j: int) -> NDArray[np.float64]:
+    def _column(self, j: int) -> Array:
         out = np.zeros(self.m)
         part = slice(self._indptr[j], self._indptr[j + 1])
         out[self._rows[part]] = self._values[part]

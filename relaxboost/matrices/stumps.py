@@ -9,22 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import MarginMatrix, Vector
+from relaxboost.matrices.base import MarginMatrix
 from relaxboost.matrices.labelled import check_labelled
-from relaxboost.parameters import count
 
 
 @dataclass(frozen=True)
-class Stump:
-    """The hypothesis h(x) = +1 if x[feature] > threshold else −1."""
+class StumpColumn:
+    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold else −1."""
 
     feature: int
     threshold: float
     name: str
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         """Return its predictions in {−1, +1} for the rows of `X`."""
         return np.where(np.asarray(X)[:, self.feature] > self.threshold, 1.0, -1.0)
 
@@ -52,13 +53,11 @@ class StumpMatrix(MarginMatrix):
 
     edge_roundings: ClassVar[int] = 3
 
-    def __init__(
-        self, X: NDArray[np.float64], y: Vector, names: tuple[str, ...], max_cuts: int | None
-    ) -> None:
+    def __init__(self, X: Array, y: Vector, names: tuple[str, ...], max_cuts: int | None) -> None:
         self.m = X.shape[0]
         self._X, self._y = X, y
         self._names, self._max_cuts = names, max_cuts
-        cuts: list[NDArray[np.float64]] = []  # (low, high) pairs of each feature
+        cuts: list[Array] = []  # (low, high) pairs of each feature
         codes = []
         for x in X.T:
             levels, code = np.unique(x, return_inverse=True)
@@ -94,11 +93,11 @@ class StumpMatrix(MarginMatrix):
     def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
-    def hypothesis(self, j: int) -> Stump:
+    def hypothesis(self, j: int) -> StumpColumn:
         """Return stump `j`, which can be called on new data."""
         feature, _ = self._place(j)
         threshold, text = _cut(*self._cuts[j])
-        return Stump(feature, threshold, f"{self._names[feature]} > {text}")
+        return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}")
 
     def describe(self, j: int, sign: int = 1) -> str:
         """Return e.g. "worst radius > 16.8", or with <= for the negative."""
@@ -110,10 +109,10 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return what makes the columns of the data: `max_cuts`, None for all cuts."""
-        return {"max_cuts": self._max_cuts}
+        """Return that A holds the stumps of the data, and `max_cuts`, None for all cuts."""
+        return {"stumps": {"max_cuts": self._max_cuts}}
 
-    def data(self) -> NDArray[np.float64]:
+    def data(self) -> Array:
         """Return y and X side by side, shape (m, 1 + features)."""
         return np.column_stack([self._y, self._X])
 
@@ -131,7 +130,7 @@ def stumps(
     X : array of shape (m, features)
         Finite numbers. Thresholds lie halfway between consecutive distinct values of a feature.
     y : array of shape (m,)
-        Labels −1 and +1 (see `datasets.labels` to map any two values).
+        Labels −1 and +1 (``datasets.labels(y).signs`` maps any two values).
     feature_names : sequence of str, optional
         Used by `describe`; by default x0, x1, ...
     max_cuts : int, optional

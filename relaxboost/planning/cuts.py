@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.rounding import UNIT, down, roundoff
 from relaxboost.planning.losses import Gains
-from relaxboost.rounding import UNIT, down, roundoff
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 class Cut(NamedTuple):
@@ -132,7 +129,7 @@ def squares(rates: Array, weights: Array) -> float:
 def mean(cuts: Sequence[Cut], weights: Array) -> Cut | None:
     """Return the average of cuts, with 0 <= R for what is left of the weights.
 
-    Weights are those that a solver or a learner says; they are made >= 0 with a sum <= 1 here.
+    Weights are what a solver says, made >= 0 with a sum <= 1 here.
     None if they are nothing of the kind.
     """
     alpha = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)

@@ -7,24 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import thread_pool
-from relaxboost.errors import InputError
-from relaxboost.parameters import count
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import thread_pool
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
+from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.folds import group_numbers
-from relaxboost.planning.graphs import Graph
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
-from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.bellman_ford import bellman_ford
-from relaxboost.planning.planners.common import arc_costs
+from relaxboost.planning.planners.base import Ends, arc_costs
 from relaxboost.planning.planners.dijkstra import shortest_arcs
-from relaxboost.planning.planners.simple import simple
-from relaxboost.planning.plans import NegativeCycle
+from relaxboost.planning.planners.shortest import simple_if_needed
 from relaxboost.planning.tasks import Task, checked_tasks
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 class PerTask(NamedTuple):
@@ -49,8 +44,7 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """Nodes but the target that the demonstration visits."""
     shown_cost: Array
-    """Of the demonstration; of the plan where that costs more, by rounding or because a
-    demonstration went around a negative cycle."""
+    """Of the demonstration, but at least that of the plan."""
     planned_cost: Array
     """Of the plan."""
     margin: Array
@@ -81,7 +75,7 @@ def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Evaluation:
     """What costs make of tasks.
 
     Attributes
@@ -98,15 +92,16 @@ class Report:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return one of `METRICS`; nan for 0/0, as a cost ratio where all costs are 0.
+        """Return one of `METRICS`, in which all tasks count alike; nan for 0/0.
 
-        Of tasks, which all count alike whatever their weights: ``exact_match``, the share of
-        plans that are a demonstration; ``optimal_match``, the share of demonstrations that are
-        shortest, so that ties count as met; ``arc_recall``, ``arc_precision`` and ``arc_f1`` over
-        the arcs of all tasks together, and with ``mean_`` their averages over tasks;
-        ``node_recall`` over nodes of all tasks together, but for targets, which every plan
-        visits; ``cost_ratio``, what demonstrations cost over what plans cost, >= 1 for costs >= 0;
-        ``regret``, the mean difference of the two, >= 0; ``margin_loss``, the mean of R_i.
+        * ``exact_match``: the share of plans that are a demonstration.
+        * ``optimal_match``: the share of demonstrations that are shortest; ties count as met.
+        * ``arc_recall``, ``arc_precision``, ``arc_f1``: over the arcs of all tasks together; with
+          ``mean_`` before them, averaged over tasks.
+        * ``node_recall``: over the nodes of all tasks together, but for targets.
+        * ``cost_ratio``: what demonstrations cost over what plans cost, >= 1 for costs >= 0.
+        * ``regret``: the mean difference of the two, >= 0.
+        * ``margin_loss``: the mean of R_i.
         """
         numerator, denominator = _ratio(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -116,18 +111,8 @@ class Report:
         """Return all of `METRICS` by name."""
         return {name: self.metric(name) for name in METRICS}
 
-    @property
-    def exact_match(self) -> float:
-        """The share of plans that are a demonstration."""
-        return self.metric("exact_match")
-
-    @property
-    def node_recall(self) -> float:
-        """The share of nodes of demonstrations that plans visit, but for targets."""
-        return self.metric("node_recall")
-
     @classmethod
-    def joined(cls, reports: Sequence[Report]) -> Report:
+    def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
         """Return one report on the tasks of several, as of the folds of a `split`."""
         if not reports:
             raise InputError("the list of reports is empty; give at least one")
@@ -144,29 +129,28 @@ class Report:
         return "\n".join(lines)
 
 
-def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Report:
+def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    A plan is what Dijkstra's algorithm finds from the source of a task to its target; it does not
-    know the demonstration and does not depend on the other tasks. Among paths that cost the same
-    it is the one that was reached first, which depends on the order of the arcs: `exact_match`
-    therefore counts a tie as met or not as it falls, and `optimal_match` as met. Constant costs
-    have many ties and learned ones few.
+    A plan is a shortest path from the source of a task to its target, found without the
+    demonstration or the other tasks. Of paths that cost the same it is the one reached first, by
+    the order of the arcs. So `exact_match` counts a tie as it falls, and `optimal_match` as met;
+    constant costs have many ties and learned ones few.
 
     Parameters
     ----------
     tasks : sequence of Task
-    costs : Fit, model, array, list or dict of arrays, or callable
-        A `Fit`, or anything else with a method ``costs(graph)`` that returns arc costs, shape
-        (E,); such a function itself; for tasks on one graph their array; for tasks on several a
-        list of arrays, in the order in which tasks first name the graphs, or a dict from graphs.
+    costs : LearnedCosts, callable, array, list or dict of arrays
+        A `Fit`, a model or boosted costs; or a function that returns the arc costs of a graph,
+        shape (E,). For tasks on one graph their array. For tasks on several a dict from graphs, or
+        a list of arrays in the order in which tasks first name the graphs.
     negative : {"exact", "simple", "relaxed"}
         What to do where costs are negative, as for `Oracle`. Plans themselves are never relaxed:
         with ``"relaxed"`` only the margin loss is a bound from above.
 
     Returns
     -------
-    Report
+    Evaluation
 
     Raises
     ------
@@ -193,7 +177,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> R
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
     columns = [*np.array(rows).T.copy(), margin]
-    return Report(made, plans, PerTask(*columns))
+    return Evaluation(made, plans, PerTask(*columns))
 
 
 class Difference(NamedTuple):
@@ -209,24 +193,23 @@ class Difference(NamedTuple):
 
 
 def compare(
-    first: Report,
-    second: Report,
+    first: Evaluation,
+    second: Evaluation,
     seed: int = 0,
     draws: int = 10_000,
     *,
     metrics: Sequence[str] = METRICS,
     by: Any = None,
 ) -> dict[str, Difference]:
-    """Return by how much a second report differs from a first, with bootstrap intervals.
+    """Return by how much a second evaluation differs from a first, with bootstrap intervals.
 
-    Tasks are drawn with replacement, the same ones for both reports, and every metric is computed
-    anew on them, the pooled ones with numerator and denominator. The interval is from the 2.5th
-    to the 97.5th percentile of the differences. It says how much tasks vary, not how much another
-    training set would change the costs.
+    Tasks are drawn with replacement, the same ones for both, and every metric is computed anew on
+    them. The interval is from the 2.5th to the 97.5th percentile of the differences. It says how
+    much tasks vary, not how much another training set would change the costs.
 
     Parameters
     ----------
-    first, second : Report
+    first, second : Evaluation
         On the same tasks in the same order; their graphs may have different features.
     seed : int
     draws : int
@@ -234,8 +217,8 @@ def compare(
     metrics : sequence of str
         Of `METRICS`.
     by
-        As for `split`: groups of tasks that are drawn together, since they resemble each other;
-        by default every task for itself.
+        Groups of tasks that are drawn together, since they are alike, as for `split`; by default
+        every task for itself.
 
     Returns
     -------
@@ -287,7 +270,7 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
     """Return checked arc costs of each graph."""
-    if callable(getattr(costs, "costs", None)) and not isinstance(costs, Graph):
+    if isinstance(costs, LearnedCosts):
         found = [costs.costs(graph) for graph in graphs]
     elif callable(costs):
         found = [costs(graph) for graph in graphs]
@@ -303,7 +286,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
         if len(found) != len(graphs):
             raise InputError(
                 f"the tasks have {len(graphs)} graphs; give a list of as many arrays of arc costs, "
-                "or something with a method costs(graph)"
+                "learned costs, or a function of a graph"
             )
     return {graph: arc_costs(graph, c) for graph, c in zip(graphs, found, strict=True)}
 
@@ -311,13 +294,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
     graph = task.graph
     if costs.min() < 0.0:
-        ends = (graph.label(task.source), graph.label(task.target))
-        try:
-            return bellman_ford(graph, costs, *ends).path
-        except NegativeCycle as error:
-            if negative != "simple":
-                raise NegativeCycle(error.cycle, costs, f"task {task.name}: ") from None
-            return Path(graph, simple(graph, costs, *ends).arcs)
+        pair = Ends(task.source, task.target)
+        return simple_if_needed(graph, costs, pair, negative, f"task {task.name}: ").path
     return Path(graph, shortest_arcs(graph, ordered, task.source, task.target)[0])
 
 
@@ -348,7 +326,7 @@ def _shared(first: Whole, second: Whole) -> float:
     return float(sum(min((first == x).sum(), (second == x).sum()) for x in both))
 
 
-def _check_same(first: Report, second: Report) -> None:
+def _check_same(first: Evaluation, second: Evaluation) -> None:
     """Raise unless two reports are on the same tasks."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.compiled import is_interrupt
-from relaxboost.errors import InputError
-from relaxboost.parameters import count, positive
-from relaxboost.planning.graphs import Graph, check_names
-from relaxboost.planning.learners import METHODS, Learner, Step
-from relaxboost.planning.oracle import TimeUp
-from relaxboost.planning.problem import Point, Problem
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.parameters import positive
+from relaxboost.planning.costs import LinearCosts
+from relaxboost.planning.optimisers.base import OPTIMISERS, FitState, Optimiser
+from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser
 from relaxboost.planning.tasks import Task
-
-Array = NDArray[np.float64]
 
 
 class FitRecord(NamedTuple):
@@ -36,9 +31,9 @@ class FitRecord(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Fit:
-    """Linear costs c = X w, and a bracket of the least objective.
+@dataclass(frozen=True, eq=False)
+class Fit(LinearCosts):
+    """Linear costs c = B X w, and a bracket of the least objective.
 
     Attributes
     ----------
@@ -47,205 +42,130 @@ class Fit:
     names : tuple of str
         Of the features.
     lower, upper : float
-        lower <= min Ω + R <= Ω(w) + R(w) <= upper: the one from an average of cuts, each of which
-        is below R whatever path it was made of, the other from the potentials of every plan.
-        Rounding is charged to both, but not underflow, which takes losses, or squares of them,
-        below 1e-300; the features of arcs, B X, are taken as they are in doubles.
-        (Where paths had to be found by integer programming, the other is as good as that solver's
-        bound. Where negative="exact" and costs are negative, whether they fall around a cycle is
-        judged by costs at w in doubles.)
+        lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an average of cuts,
+        each below R whatever path it was made of; the upper one from the potentials of every plan.
+        Both are charged for rounding, but not for underflow, which takes losses below 1e-300.
+        Features of arcs, B X, are taken as they are in doubles. Two things are believed: the
+        bounds of the integer program, for ``negative="simple"``; and, for ``"exact"``, that costs
+        at w in doubles tell whether they fall around a cycle.
     status : str
         "optimal", "max_rounds", "time_limit", "callback", "interrupted", or "stalled" where
         rounding keeps the method from going on. Of `reference`, what the solver says.
     exact : bool
-        Whether every plan at w is. With negative="relaxed" the bracket is about the convex bound
-        above the loss that `Oracle` describes: if exact, `upper` bounds the loss at w too, but the
-        least value with the loss itself may be below `lower`, at a w where costs are negative.
+        Whether every plan at w is. With ``negative="relaxed"`` the bracket is about the convex
+        bound above the loss that `Oracle` describes. If exact, `upper` bounds the loss at w too;
+        but the least loss may be below `lower`, at a w where costs are negative.
     """
 
-    w: Array
-    names: tuple[str, ...]
-    lower: float
-    upper: float
-    status: str
-    method: str
-    rounds: int
-    exact: bool
     seconds: float
     problem: Problem = field(repr=False)
     history: tuple[FitRecord, ...] = field(repr=False)
-
-    @property
-    def gap(self) -> float:
-        """upper − lower."""
-        return self.upper - self.lower
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """The best weights by the names of their features."""
-        return dict(zip(self.names, self.w.tolist(), strict=True))
-
-    def costs(self, graph: Graph) -> Array:
-        """Return arc costs of a graph with the features that were learned from."""
-        check_names(graph, self.names, "the costs were learned on")
-        made: Array = graph.arc_features @ self.w
-        return made
 
 
 def fit(
     tasks: Sequence[Task] | Problem,
     regulariser: Regulariser | None = None,
     *,
-    method: str | Learner = "bundle",
+    method: str | Optimiser = "bundle",
     tol: float = 1e-3,
-    nonnegative: bool = True,
-    negative: str = "exact",
-    power: int = 1,
-    max_rounds: int = 10_000,
+    max_rounds: int | None = 10_000,
     time_limit: float | None = None,
-    warm_start: Fit | ArrayLike | None = None,
-    callback: Callable[[Step], Any] | None = None,
+    callback: Callable[[FitState], Any] | None = None,
 ) -> Fit:
     """Learn linear costs by maximum-margin planning, to a certified relative gap.
 
     Parameters
     ----------
     tasks : sequence of Task, or Problem
-        A `Problem` has the other options that define it.
-    regulariser, nonnegative, negative, power
-        See `Problem`.
-    method : {"bundle", "subgradient", "frank-wolfe", "exponentiated"} or Learner
-        A name, or an object with options: ``Subgradient(average="uniform")``.
+        A `Problem` where more than the regulariser is to be chosen: signs, squares, what happens
+        to negative costs.
+    regulariser : Regulariser, optional
+        By default `Ridge()`. A `Problem` has its own.
+    method : {"bundle", "subgradient", "frank-wolfe", "exponentiated"} or Optimiser
+        A name, or an object with options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
-        > 0; stop when upper − lower <= tol · upper, for the best value so far as upper. What its
-        proof adds for rounding in the end is more than that only where the value is next to 0.
-    max_rounds : int
+        > 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.
+        The proof at the end adds a few roundings, which show only where the value is next to 0.
+    max_rounds : int, optional
+        >= 1.
     time_limit : float, optional
-        Seconds. Plans are interrupted for it, but not those of the first evaluation, without which
-        there is no bracket, nor those that prove the upper bound in the end.
-    warm_start : Fit or array of shape (d,), optional
-        Where to begin, by default w = 0; what is outside the set of the regulariser is projected.
+        Seconds from the call on, > 0. Planning stops for it, even within a round. Two evaluations
+        are always done to the end: the first, and the one that proves the upper bound.
     callback : callable, optional
-        Called with the `Step` of each round; the run ends when it returns True.
+        Called with the `FitState` of each round; the run ends when what it returns is true.
 
     Returns
     -------
     Fit
         Also after Ctrl-C, with status "interrupted" and the best bracket so far.
 
+    Raises
+    ------
+    InputError
+        For a problem that the method cannot do, and options out of their range.
+    NegativeCycle
+        For ``negative="exact"``, where costs less losses fall for ever around a cycle.
+
     References
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
     """
-    options = {"nonnegative": nonnegative, "negative": negative, "power": power}
-    problem = as_problem(tasks, regulariser, options)
-    learner = _learner(method)
-    learner.check(problem)
-    if callback is not None and not callable(callback):
-        raise InputError(f"callback must be a function of the Step of a round, got {callback!r}")
-    start = _start(problem, warm_start)
-    limits = (positive("tol", tol), count("max_rounds", max_rounds))
-    run = _Run(problem, learner.name, *limits, time_limit)
-    status = "stalled"
-    try:
-        for step in learner.steps(problem, start, run.until):
-            reached = run.add(step, callback)
-            if reached:
-                status = reached
-                break
-    except TimeUp:
-        status = "time_limit"
-    except (KeyboardInterrupt, SystemError) as error:
-        if run.best is None or not is_interrupt(error):
-            raise
-        status = "interrupted"
-    return run.result(status)
+    limits = Limits(max_rounds, time_limit, callback)
+    clock = Clock(limits.time_limit)
+    problem = as_problem(tasks, regulariser)
+    optimiser = _optimiser(method)
+    optimiser.check(problem)
+    bracket = _Bracket(problem, positive("tol", tol), clock)
+    states = optimiser.steps(problem, optimiser.first(problem), clock)
+    status = run(states, bracket.keep, limits, clock) or "stalled"
+    return bracket.proved(optimiser.name, status)
 
 
-def as_problem(
-    tasks: Sequence[Task] | Problem, regulariser: Regulariser | None, options: dict[str, Any]
-) -> Problem:
-    """Return a problem of tasks, or the one that was given, with which options are an error."""
+def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
+    """Return a problem of tasks, or the one that was given, which has its own regulariser."""
     if not isinstance(tasks, Problem):
-        return Problem(tasks, regulariser, **options)
-    usual = {"nonnegative": True, "negative": "exact", "power": 1}
-    given = [name for name, value in options.items() if value != usual[name]]
+        return Problem(tasks, regulariser)
     if regulariser is not None:
-        given.insert(0, "regulariser")
-    if given:
         raise InputError(
-            f"the Problem has {', '.join(given)} of its own; give it to Problem, or a list of tasks"
+            "the Problem has a regulariser of its own; give it to Problem, or a list of tasks"
         )
     return tasks
 
 
-def _learner(method: str | Learner) -> Learner:
-    if isinstance(method, Learner):
+def _optimiser(method: str | Optimiser) -> Optimiser:
+    if isinstance(method, Optimiser):
         return method
-    if isinstance(method, str) and method in METHODS:
-        return METHODS[method]()
+    if isinstance(method, str) and method in OPTIMISERS:
+        return OPTIMISERS[method]()
     raise InputError(
-        f"method must be one of {', '.join(METHODS)}, or a Learner such as Bundle(), got {method!r}"
+        f"method must be one of {', '.join(OPTIMISERS)}, or an Optimiser such as Bundle(), "
+        f"got {method!r}"
     )
 
 
-def _start(problem: Problem, given: Any) -> Array:
-    if given is None:
-        return np.zeros(problem.d)
-    if isinstance(given, Fit):
-        if given.names != problem.names:
-            raise InputError(
-                f"warm_start was learned on features {', '.join(given.names)}, and these tasks "
-                f"have {', '.join(problem.names)}"
-            )
-        given = given.w
-    try:
-        w = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"warm_start must be a Fit or an array of weights: {error}") from None
-    if w.shape != (problem.d,) or not np.isfinite(w).all():
-        raise InputError(
-            f"warm_start needs {problem.d} finite entries, one a feature, got {given!r}"
-        )
-    return problem.regulariser.project(w, problem.nonnegative)
-
-
-class _Run:
+class _Bracket:
     """The best bracket so far."""
 
-    def __init__(
-        self, problem: Problem, method: str, tol: float, most: int, seconds: float | None
-    ) -> None:
-        self.problem, self.method, self.tol, self.most = problem, method, tol, most
-        self.limit = np.inf if seconds is None else positive("time_limit", seconds)
-        self.clock = time.perf_counter()
-        self.until = self.clock + self.limit
-        self.best: Point | None = None
+    def __init__(self, problem: Problem, tol: float, clock: Clock) -> None:
+        self.problem, self.tol, self.clock = problem, tol, clock
+        self.best: FitPoint | None = None
         self.lower = 0.0
         self.history: list[FitRecord] = []
 
-    def add(self, step: Step, callback: Callable[[Step], Any] | None) -> str:
-        """Keep a step; return why to stop, or ""."""
-        point, value = step.point, np.nan
+    def keep(self, state: FitState) -> str:
+        """Keep what a round found; return "optimal" where that will do, else ""."""
+        point, value = state.point, np.nan
         if point is not None:
             value = point.value
             if self.best is None or value < self.best.value:
                 self.best = point
         assert self.best is not None
-        self.lower = max(self.lower, step.lower)
-        seconds = time.perf_counter() - self.clock
+        self.lower = max(self.lower, state.lower)
         done, upper = len(self.history) + 1, self.best.value
-        self.history.append(FitRecord(done, value, self.lower, upper, seconds))
-        if upper - self.lower <= self.tol * upper:
-            return "optimal"
-        answer = None if callback is None else callback(step)
-        if isinstance(answer, bool | np.bool_) and answer:
-            return "callback"
-        if done >= self.most:
-            return "max_rounds"
-        return "time_limit" if seconds >= self.limit else ""
+        self.history.append(FitRecord(done, value, self.lower, upper, self.clock.seconds))
+        return "optimal" if upper - self.lower <= self.tol * upper else ""
 
-    def result(self, status: str) -> Fit:
+    def proved(self, method: str, status: str) -> Fit:
         """Return the best weights; their value is proved here, once."""
         assert self.best is not None
         proved = self.problem.at(self.best.w, prove=True)
@@ -255,10 +175,10 @@ class _Run:
             lower=uncrossed(self.problem, self.lower, proved.bound),
             upper=proved.bound,
             status=status,
-            method=self.method,
+            method=method,
             rounds=len(self.history),
-            exact=proved.answers.exact,
-            seconds=time.perf_counter() - self.clock,
+            exact=proved.plans.exact,
+            seconds=self.clock.seconds,
             problem=self.problem,
             history=tuple(self.history),
         )

@@ -6,13 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import count
+from relaxboost._core.arrays import Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.planning.tasks import Task, checked_tasks
-
-Whole = NDArray[np.int64]
 
 
 class Fold(NamedTuple):
@@ -33,11 +31,10 @@ def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) 
     seed : int
         The same seed gives the same folds.
     by : {"pair", "source", "target", "graph"}, callable, or sequence, optional
-        Tasks alike in this are never on both sides: a trip that is made every day would
-        otherwise be learned by heart. ``"pair"`` is source and target together; a callable maps
-        a task to a hashable, and a sequence has one for each task. By default every task is for
-        itself. Groups go into the smallest fold so far, the largest first: sizes of folds differ
-        by no more than the largest group.
+        Tasks alike in this are never on both sides: a trip that is made every day would otherwise
+        be learned by heart. ``"pair"`` is source and target together. A callable maps a task to a
+        hashable; a sequence has one for each task. By default every task is for itself. Sizes of
+        folds differ by no more than the largest group.
 
     Raises
     ------

@@ -1,21 +1,19 @@
-"""Graphs as arrays: arcs between numbered nodes, features, and how costs come from features."""
+"""Graphs as arrays, with features and the costs made of them; and paths along their arcs."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Whole, doubles
+from relaxboost._core.errors import InputError
 from relaxboost.planning.labels import Labels, Numbered
-from relaxboost.planning.paths import Path
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 class Adjacency(NamedTuple):
@@ -27,6 +25,101 @@ class Adjacency(NamedTuple):
     """The node at the other end of each."""
     arcs: Whole
     """The number of each arc in the graph."""
+
+
+class Counts(NamedTuple):
+    """How often a path takes the arcs it takes."""
+
+    arcs: Whole
+    """Ascending."""
+    times: Array
+
+
+class Path:
+    """A walk along arcs of a graph; it may visit nodes twice, as recorded trips do.
+
+    Parameters
+    ----------
+    graph : Graph
+    arcs : array of int
+        At least one.
+
+    Raises
+    ------
+    InputError
+        For a number that is no arc, or at the first arc that does not start where the one before
+        it ends.
+    """
+
+    def __init__(self, graph: Graph, arcs: Whole) -> None:
+        self.graph, self.arcs = graph, np.array(arcs, dtype=np.int64)
+        self.arcs.flags.writeable = False
+        if self.arcs.size == 0:
+            raise InputError("a path needs at least one arc")
+        bad = np.flatnonzero((self.arcs < 0) | (self.arcs >= graph.arcs))
+        if bad.size:
+            raise InputError(
+                f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, and arcs are numbered "
+                f"0 to {graph.arcs - 1}"
+            )
+        broken = np.flatnonzero(graph.head[self.arcs[:-1]] != graph.tail[self.arcs[1:]])
+        if broken.size:
+            step = int(broken[0]) + 1
+            ends = graph.label(graph.head[self.arcs[step - 1]])
+            raise InputError(
+                f"step {step + 1} of the path, {graph.arc_name(int(self.arcs[step]))}, does not "
+                f"start at {ends!r}, where the step before it ends"
+            )
+
+    @property
+    def source(self) -> int:
+        """The number of the first node."""
+        return int(self.graph.tail[self.arcs[0]])
+
+    @property
+    def target(self) -> int:
+        """The number of the last node."""
+        return int(self.graph.head[self.arcs[-1]])
+
+    @property
+    def numbers(self) -> Whole:
+        """The numbers of the nodes, in order."""
+        return np.append(self.graph.tail[self.arcs], self.target)
+
+    @property
+    def nodes(self) -> list[Hashable]:
+        """The labels of the nodes, in order."""
+        return [self.graph.label(node) for node in self.numbers]
+
+    def counts(self) -> Counts:
+        """Return the arcs taken and how often."""
+        arcs, times = np.unique(self.arcs, return_counts=True)
+        return Counts(arcs, times.astype(np.float64))
+
+    def features(self) -> Array:
+        """Return the sum of the arc features along the path, shape (d,)."""
+        return self.graph.arc_features[self.arcs].sum(axis=0)
+
+    def cost(self, costs: Array) -> float:
+        """Return the sum of arc costs, shape (E,), along the path."""
+        return float(costs[self.arcs].sum())
+
+    def __len__(self) -> int:
+        return self.arcs.size
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Path)
+            and self.graph is other.graph
+            and np.array_equal(self.arcs, other.arcs)
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.graph), self.arcs.tobytes()))
+
+    def __repr__(self) -> str:
+        first, last = self.graph.label(self.source), self.graph.label(self.target)
+        return f"Path({first!r} -> {last!r}, {len(self)} arcs)"
 
 
 class Graph:
@@ -45,19 +138,15 @@ class Graph:
         Node numbers, 0 <= tail, head < nodes; E >= 1, no self-loops.
     features : array of shape (S, d), optional
         Finite. S = E unless `sites` says otherwise.
-    nodes : int, optional
-        How many there are; by default one more than the largest number in use.
+    nodes : int, sequence of hashables, or Labels, optional
+        How many there are, or what you call them; by default one more than the largest number in
+        use, and called by their numbers.
     names : sequence of d str, optional
         Of the features.
     sites : sparse matrix of shape (E, S), optional
         B; entries >= 0. By default the identity.
-    labels : sequence of hashables, or Labels, optional
-        What the user calls the nodes, by default their numbers.
     position : array of shape (nodes, 2), optional
         Coordinates, for pictures.
-    directed : bool
-        Whether each arc is one of its own; False only says that arcs come in pairs that share a
-        site.
     keys : sequence of E hashables, optional
         What tells parallel arcs apart, as the keys of a networkx multigraph do; see `arc`.
 
@@ -74,12 +163,10 @@ class Graph:
         head: ArrayLike,
         features: ArrayLike | None = None,
         *,
-        nodes: int | None = None,
+        nodes: int | Sequence[Hashable] | Labels | None = None,
         names: Sequence[str] | None = None,
         sites: Any = None,
-        labels: Sequence[Hashable] | Labels | None = None,
         position: ArrayLike | None = None,
-        directed: bool = True,
         keys: Sequence[Hashable] | None = None,
     ) -> None:
         self.tail, self.head = _numbers("tail", tail), _numbers("head", head)
@@ -87,11 +174,11 @@ class Graph:
             raise InputError(f"{self.tail.size} tails and {self.head.size} heads; one each per arc")
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
-        largest = int(max(self.tail.max(), self.head.max())) + 1
-        self.nodes = largest if nodes is None else int(nodes)
-        self.labels = _labels(labels, self.nodes)
+        if nodes is None:
+            nodes = int(max(self.tail.max(), self.head.max())) + 1
+        self.labels = _labels(nodes)
+        self.nodes = len(self.labels)
         self._check_ends()
-        self.directed = directed
         self.sites = self._checked_sites(sites)
         self.features = self._checked_features(features)
         self.names = self._checked_names(names)
@@ -283,10 +370,7 @@ class Graph:
     def _checked_features(self, features: ArrayLike | None) -> Array:
         if features is None:
             return np.ones((self.size, 1))
-        try:
-            X = np.array(features, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"features must be an array of numbers: {error}") from None
+        X = np.array(doubles("features", features))
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
@@ -332,6 +416,18 @@ def check_names(graph: Graph, names: tuple[str, ...], what: str) -> None:
         )
 
 
+def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
+    """Return the names of the features that graphs share, or raise where they differ."""
+    names = graphs[0].names
+    for graph in graphs[1:]:
+        if graph.names != names:
+            raise InputError(
+                f"tasks have graphs with features {', '.join(names)} and "
+                f"{', '.join(graph.names)}; learn from graphs with the same features"
+            )
+    return names
+
+
 def _numbers(name: str, given: ArrayLike) -> Whole:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -339,13 +435,10 @@ def _numbers(name: str, given: ArrayLike) -> Whole:
     return array.astype(np.int64)
 
 
-def _labels(labels: Sequence[Hashable] | Labels | None, nodes: int) -> Labels:
-    if labels is None:
-        return Numbered(nodes)
-    made = labels if isinstance(labels, Labels) else Labels(list(labels))
-    if len(made) != nodes:
-        raise InputError(f"{len(made)} labels for {nodes} nodes; one each")
-    return made
+def _labels(nodes: int | Sequence[Hashable] | Labels) -> Labels:
+    if isinstance(nodes, int | Integral):
+        return Numbered(int(nodes))
+    return nodes if isinstance(nodes, Labels) else Labels(list(nodes))
 
 
 def _adjacency(near: Whole, far: Whole, nodes: int) -> Adjacency:

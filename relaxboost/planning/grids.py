@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Flags, Whole, doubles
+from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 CORNERS = ("both", "one", "free")
 """How many of the two cells beside a diagonal step must be passable: both, one, or none."""
@@ -99,20 +97,16 @@ def grid(
         tail,
         head,
         features,
-        nodes=H * W,
         names=made,
         sites=_shares(tail, head, length, H * W, cost),
-        labels=Cells((H, W)),
+        nodes=Cells((H, W)),
         position=np.column_stack([columns, rows]),
     )
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
     """Return layers of shape (L, H, W), and which cells are passable."""
-    try:
-        X = np.asarray(layers, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"layers must be an array of numbers: {error}") from None
+    X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
         raise InputError(f"layers need shape (L, H, W) or (H, W), none 0, got {X.shape}")
@@ -134,9 +128,7 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
     return X, free
 
 
-def _arcs(
-    free: Flags, neighbours: int, corners: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
     """Return tails, heads and lengths, by tail and then by head."""
     H, W = free.shape
     steps = [step for step in _STEPS if neighbours == 8 or 0 in step]
@@ -159,9 +151,7 @@ def _arcs(
     return tail, tail + ahead[which], long[which]
 
 
-def _shares(
-    tail: NDArray[np.int64], head: NDArray[np.int64], length: Array, cells: int, cost: str
-) -> Any:
+def _shares(tail: Whole, head: Whole, length: Array, cells: int, cost: str) -> Any:
     """Return the matrix B of `Graph`."""
     from scipy.sparse import csr_array
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
+from relaxboost._core.arrays import Array, Flags, Whole
+from relaxboost._core.compiled import njit
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
+NOTHING: Array = np.empty(0)
+"""No estimates of what lies ahead, for `search`."""
 
 _ARITY = 4
 """Children of a node of the heap; wider than 2 saves cache misses."""
@@ -128,7 +128,7 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 
 @njit(nogil=True)
 def relax(
-    start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: NDArray[np.bool_]
+    start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
     """Return distances from `source`, the entry that reached each node, and a node on a cycle.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from numbers import Integral
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 
 
 class Labels:

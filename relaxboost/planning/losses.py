@@ -6,18 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import positive
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.paths import Path
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
+from relaxboost._core.registry import Registry
+from relaxboost.planning.graphs import Graph, Path
 
 
 class Gains(NamedTuple):
@@ -58,8 +55,14 @@ class Gains(NamedTuple):
 class PathLoss(ABC):
     """ℓ(path; demonstration), which adds up over the arcs of the path, with ℓ(demonstration) = 0.
 
-    A loss of one's own is a subclass with `gains`; it should be immutable.
+    A loss of your own is a subclass with `gains`; it should be immutable. With a `name` it enters
+    `LOSSES`, and the command line takes it.
     """
+
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        LOSSES.add(cls)
 
     @abstractmethod
     def gains(self, demonstration: Path) -> Gains:
@@ -70,12 +73,13 @@ class PathLoss(ABC):
         return self.gains(demonstration).of(path.arcs)
 
 
-@dataclass(frozen=True)
-class Missed(PathLoss):
-    """How many arcs of the demonstration the path does not take.
+LOSSES: Registry[PathLoss] = Registry("path loss")
+"""Path losses by name."""
 
-    Loss-augmented costs are c + 1 on the demonstration, so that Dijkstra's algorithm stays exact
-    for costs >= 0. An arc that the demonstration takes twice counts twice.
+
+@dataclass(frozen=True)
+class CountedArcs(PathLoss):
+    """Losses that count arcs, with weights.
 
     Parameters
     ----------
@@ -91,18 +95,43 @@ class Missed(PathLoss):
     def __post_init__(self) -> None:
         positive("scale", self.scale)
 
+    def each(self, graph: Graph) -> Array:
+        """Return what each arc counts, a new array of shape (E,)."""
+        if self.weight is None:
+            return np.full(graph.arcs, self.scale)
+        made = np.array(self.weight(graph), dtype=np.float64)
+        if made.shape != (graph.arcs,) or not (made > 0.0).all() or not np.isfinite(made).all():
+            raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
+        return self.scale * made
+
+
+class Missed(CountedArcs):
+    """How many arcs of the demonstration the path does not take.
+
+    Costs less the loss are c + 1 on the demonstration: Dijkstra's algorithm stays exact for
+    costs >= 0. An arc that the demonstration takes twice counts twice.
+
+    Parameters
+    ----------
+    weight : callable, optional
+        Gives the weight > 0 of each arc of a graph, shape (E,), such as its length; by default 1.
+    scale : float
+        Multiplies the loss, > 0.
+    """
+
+    name = "missed"
+
     def gains(self, demonstration: Path) -> Gains:
         """Return −weight on the demonstration; see `PathLoss.gains`."""
         arcs, times = demonstration.counts()
-        each = self.scale * _weights(self.weight, demonstration.graph)[arcs]
+        each = self.each(demonstration.graph)[arcs]
         return Gains(float((each * times).sum()), arcs, -each)
 
 
-@dataclass(frozen=True)
-class Strayed(PathLoss):
+class Strayed(CountedArcs):
     """How many arcs the path takes that the demonstration does not.
 
-    Loss-augmented costs are c − 1 off the demonstration, which may be negative.
+    Costs less the loss are c − 1 off the demonstration, which may be negative.
 
     Parameters
     ----------
@@ -110,39 +139,30 @@ class Strayed(PathLoss):
         As for `Missed`.
     """
 
-    weight: Callable[[Graph], Array] | None = None
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive("scale", self.scale)
+    name = "strayed"
 
     def gains(self, demonstration: Path) -> Gains:
         """Return the weight off the demonstration; see `PathLoss.gains`."""
-        each = self.scale * _weights(self.weight, demonstration.graph)
+        each = self.each(demonstration.graph)
         each[demonstration.arcs] = 0.0
         return Gains(0.0, None, each)
 
 
-@dataclass(frozen=True)
-class Hamming(PathLoss):
+class Hamming(CountedArcs):
     """Arcs missed and arcs strayed to: the Hamming distance of the two paths.
 
     Parameters
     ----------
     weight, scale
-        As for `Missed`; loss-augmented costs may be negative.
+        As for `Missed`; costs less the loss may be negative.
     """
 
-    weight: Callable[[Graph], Array] | None = None
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive("scale", self.scale)
+    name = "hamming"
 
     def gains(self, demonstration: Path) -> Gains:
         """Return ∓weight on and off the demonstration; see `PathLoss.gains`."""
         arcs, times = demonstration.counts()
-        each = self.scale * _weights(self.weight, demonstration.graph)
+        each = self.each(demonstration.graph)
         constant = float((each[arcs] * times).sum())
         each[arcs] *= -1.0
         return Gains(constant, None, each)
@@ -157,11 +177,13 @@ class Distance(PathLoss):
     reach : float
         > 0, in the units of the graph's `position` (cells for a grid).
     scale : float
-        Multiplies the loss, > 0. Loss-augmented costs may be negative.
+        Multiplies the loss, > 0. Costs less the loss may be negative.
     """
 
     reach: float
     scale: float = 1.0
+
+    name = "distance"
 
     def __post_init__(self) -> None:
         positive("reach", self.reach)
@@ -182,6 +204,8 @@ class Distance(PathLoss):
 @dataclass(frozen=True)
 class NoLoss(PathLoss):
     """ℓ = 0: the structured perceptron's; zero costs then have zero loss."""
+
+    name = "none"
 
     def gains(self, demonstration: Path) -> Gains:
         """Return nothing; see `PathLoss.gains`."""
@@ -214,13 +238,4 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
             f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "
             "learned costs cannot have zero loss"
         )
-    return made
-
-
-def _weights(weight: Callable[[Graph], Array] | None, graph: Graph) -> Array:
-    if weight is None:
-        return np.ones(graph.arcs)
-    made = np.array(weight(graph), dtype=np.float64)
-    if made.shape != (graph.arcs,) or not (made > 0.0).all() or not np.isfinite(made).all():
-        raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
     return made

@@ -6,40 +6,30 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.files import check_output, write_atomically
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output, write_atomically
+from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.fitting import Fit
-from relaxboost.planning.graphs import Graph, check_names
 from relaxboost.planning.oracle import NEGATIVE
-
-Array = NDArray[np.float64]
 
 FORMAT = "relaxboost.planning.linear"
 VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class LinearModel:
+class LinearModel(LinearCosts):
     """Linear costs c = B X w as they were saved: what a `Fit` is without its tasks.
+
+    The file does not prove the bracket. Problem and losses are in words.
 
     Attributes
     ----------
-    w : array of shape (d,)
-    names : tuple of str
-        Of the features.
-    lower, upper : float
-        The bracket of the least objective, as the fit had it; the file does not prove it.
-    status, method : str
-    rounds : int
-    exact : bool
-        See `Fit`.
     regulariser : str
         Such as ``"Ridge(strength=0.01)"``.
     losses : tuple of str
@@ -50,25 +40,11 @@ class LinearModel:
         See `Problem`.
     """
 
-    w: Array
-    names: tuple[str, ...]
-    lower: float
-    upper: float
-    status: str
-    method: str
-    rounds: int
-    exact: bool
     regulariser: str
     losses: tuple[str, ...]
     nonnegative: bool
     negative: str
     power: int
-
-    def costs(self, graph: Graph) -> Array:
-        """Return arc costs of a graph with the features that were learned from."""
-        check_names(graph, self.names, "the costs were learned on")
-        made: Array = graph.arc_features @ self.w
-        return made
 
 
 def save_model(fit: Fit | LinearModel, path: str | os.PathLike[str]) -> None:
@@ -91,23 +67,11 @@ def save_model(fit: Fit | LinearModel, path: str | os.PathLike[str]) -> None:
     """
     target = check_output(path, (".json",))
     model = fit if isinstance(fit, LinearModel) else _without_tasks(fit)
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "names": list(model.names),
-        "weights": model.w.tolist(),
-        "lower": model.lower,
-        "upper": model.upper,
-        "status": model.status,
-        "method": model.method,
-        "rounds": model.rounds,
-        "exact": model.exact,
-        "regulariser": model.regulariser,
-        "losses": list(model.losses),
-        "nonnegative": model.nonnegative,
-        "negative": model.negative,
-        "power": model.power,
-    }
+    content = {"format": FORMAT, "version": VERSION}
+    content |= {_STORED.get(name, name): value for name, value in vars(model).items()}
+    content |= {"names": list(model.names), "losses": list(model.losses)}
+    content["weights"] = model.w.tolist()
+    content = {name: content[name] for name in ("format", "version", *_RULES)}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(target, (text + "\n").encode())
 
@@ -123,44 +87,31 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel:
     """
     file = Path(path)
     content = _read(file)
-    fields = _Fields(file, content)
-    if content.get("format") != FORMAT:
+    if content.pop("format", None) != FORMAT:
         raise InputError(
-            f"{file} is no model of learned costs (format is {content.get('format')!r}, not "
-            f"{FORMAT!r}); relaxboost plan fit --out, or planning.save_model, makes one"
+            f"{file} is no model of learned costs, as its format is not {FORMAT!r}; relaxboost "
+            "plan fit --out, or planning.save_model, makes one"
         )
-    if content.get("version") != VERSION or isinstance(content.get("version"), bool):
+    version = content.pop("version", None)
+    if version != VERSION or isinstance(version, bool):
         raise InputError(
-            f"{file} has version {content.get('version')!r} of the format; this relaxboost reads "
-            f"version {VERSION}"
+            f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
         )
-    names = fields.many("names", "different names of features", _is_name)
-    if len(set(names)) != len(names) or not names:
-        fields.wrong("names", "at least one, each once")
-    w = np.array(fields.many("weights", "finite numbers", _is_number), dtype=np.float64)
-    if w.size != len(names):
-        fields.wrong("weights", f"as many as names, {len(names)}")
-    lower = fields.one("lower", "a finite number >= 0", lambda x: _is_number(x) and x >= 0.0)
-    above = f"a finite number >= lower, {lower}"
-    model = LinearModel(
-        w=w,
-        names=tuple(names),
-        lower=float(lower),
-        upper=float(fields.one("upper", above, lambda x: _is_number(x) and x >= lower)),
-        status=fields.one("status", "a name", _is_name),
-        method=fields.one("method", "a name", _is_name),
-        rounds=fields.one("rounds", "a whole number >= 1", lambda x: type(x) is int and x >= 1),
-        exact=fields.one("exact", "true or false", lambda x: isinstance(x, bool)),
-        regulariser=fields.one("regulariser", "a description", _is_name),
-        losses=tuple(fields.many("losses", "descriptions", _is_name)),
-        nonnegative=fields.one("nonnegative", "true or false", lambda x: isinstance(x, bool)),
-        negative=fields.one("negative", f"one of {', '.join(NEGATIVE)}", lambda x: x in NEGATIVE),
-        power=fields.one("power", "1 or 2", lambda x: type(x) is int and x in (1, 2)),
-    )
-    if model.nonnegative and (w < 0.0).any():
-        fields.wrong("weights", ">= 0, as nonnegative says")
-    fields.nothing_else()
-    return model
+    for name, (rule, holds) in _RULES.items():
+        if name not in content:
+            raise InputError(f"{file} lacks the field {name!r}; write the model again")
+        _check(file, content, name, rule, holds)
+    if more := sorted(set(content) - set(_RULES)):
+        raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
+    d, lower = len(content["names"]), content["lower"]
+    _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
+    _check(file, content, "weights", f"as many as names, {d}", lambda x: len(x) == d)
+    _check(file, content, "upper", f"a finite number >= lower, {lower}", lambda x: x >= lower)
+    if content["nonnegative"]:
+        _check(file, content, "weights", ">= 0, as nonnegative says", lambda x: min(x) >= 0.0)
+    content |= {name: float(content[name]) for name in ("lower", "upper")}
+    content |= {name: tuple(content[name]) for name in ("names", "losses")}
+    return LinearModel(w=np.array(content.pop("weights"), dtype=np.float64), **content)
 
 
 def _without_tasks(fit: Any) -> LinearModel:
@@ -170,16 +121,10 @@ def _without_tasks(fit: Any) -> LinearModel:
             f"{type(fit).__name__}; pickle keeps costs that were boosted"
         )
     problem = fit.problem
+    common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
     losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
-        w=fit.w,
-        names=fit.names,
-        lower=float(fit.lower),
-        upper=float(fit.upper),
-        status=fit.status,
-        method=fit.method,
-        rounds=fit.rounds,
-        exact=bool(fit.exact),
+        **common,
         regulariser=repr(problem.regulariser),
         losses=tuple(losses),
         nonnegative=problem.nonnegative,
@@ -205,45 +150,14 @@ def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
 
 
-class _Fields:
-    """The fields of a file, each read once and checked."""
-
-    def __init__(self, file: Path, content: dict[str, Any]) -> None:
-        self.file, self.content = file, content
-        self.read = {"format", "version"}
-
-    def one(self, name: str, rule: str, holds: Callable[[Any], bool]) -> Any:
-        """Return a field, or raise where it is missing or breaks its rule."""
-        if name not in self.content:
-            raise InputError(f"{self.file} lacks the field {name!r}; write the model again")
-        self.read.add(name)
-        # Lists and objects are in no range of names, and cannot be looked up in one.
-        value = self.content[name]
-        if isinstance(value, list | dict) or not holds(value):
-            self.wrong(name, rule)
-        return value
-
-    def many(self, name: str, rule: str, holds: Callable[[Any], bool]) -> Any:
-        """Return a field that is a list, whose entries are checked."""
-        if name not in self.content:
-            raise InputError(f"{self.file} lacks the field {name!r}; write the model again")
-        self.read.add(name)
-        value = self.content[name]
-        if not isinstance(value, list) or not all(map(holds, value)):
-            self.wrong(name, f"a list of {rule}")
-        return value
-
-    def wrong(self, name: str, rule: str) -> None:
-        """Raise for a field."""
-        shown = json.dumps(self.content[name])
+def _check(
+    file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
+) -> None:
+    """Raise for a field that breaks a rule."""
+    if not holds(content[name]):
+        shown = json.dumps(content[name])
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-        raise InputError(f"{self.file}: {name} must be {rule}, got {shown}")
-
-    def nothing_else(self) -> None:
-        """Raise where there are fields that nothing reads."""
-        more = sorted(set(self.content) - self.read)
-        if more:
-            raise InputError(f"{self.file} has unknown fields: {', '.join(more)}; remove them")
+        raise InputError(f"{file}: {name} must be {rule}, got {shown}")
 
 
 def _is_number(x: Any) -> bool:
@@ -259,3 +173,31 @@ def _finite(x: float) -> bool:
 
 def _is_name(x: Any) -> bool:
     return isinstance(x, str) and bool(x)
+
+
+def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda x: isinstance(x, list) and all(map(holds, x))
+
+
+_STORED = {"w": "weights"}
+_NAME = ("a name", _is_name)
+_FLAG = ("true or false", lambda x: isinstance(x, bool))
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "names": ("a list of different names of features", _all(_is_name)),
+    "weights": ("a list of finite numbers", _all(_is_number)),
+    "lower": ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0),
+    "upper": ("a finite number >= lower", _is_number),
+    "status": _NAME,
+    "method": _NAME,
+    "rounds": ("a whole number >= 1", lambda x: type(x) is int and x >= 1),
+    "exact": _FLAG,
+    "regulariser": ("a description", _is_name),
+    "losses": ("a list of descriptions", _all(_is_name)),
+    "nonnegative": _FLAG,
+    "negative": (
+        f"one of {', '.join(NEGATIVE)}",
+        lambda x: isinstance(x, str) and x in NEGATIVE,
+    ),
+    "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
+}
+"""The fields of a file in their order, and what each must be."""

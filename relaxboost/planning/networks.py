@@ -7,12 +7,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph
+from relaxboost.planning.planners.base import arc_costs
 
-Array = NDArray[np.float64]
 Attributes = Sequence[tuple[Hashable, Mapping[str, Any]]]
 
 AT = ("entering", "leaving", "mean")
@@ -72,7 +73,7 @@ def from_networkx(
     tail = np.array([number[edge[0]] for edge in edges])
     head = np.array([number[edge[1]] for edge in edges])
     keys = [edge[2] for edge in edges] if G.is_multigraph() else None
-    of_edges, first = _table("edge", [(_edge_name(G, e), e[-1]) for e in edges], features)
+    of_edges, first = _table("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _table("node", list(G.nodes(data=True)), node_features)
     sites = None
     if not G.is_directed():
@@ -88,17 +89,15 @@ def from_networkx(
         of_nodes = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}[at]
     parts = [part for part in (of_edges, of_nodes) if part is not None]
     if names is None and parts:
-        names = _apart(first, last)
+        names = first + [f"node {name}" if name in first else name for name in last]
     return Graph(
         tail,
         head,
         np.concatenate(parts, axis=1) if parts else None,
-        nodes=len(labels),
         names=names,
         sites=sites,
-        labels=labels,
+        nodes=labels,
         position=_position(G, position),
-        directed=sites is None,
         keys=keys,
     )
 
@@ -128,10 +127,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
         )
     data: dict[str, list[Any]] = {"arc": list(range(graph.arcs))}
     if costs is not None:
-        c = np.asarray(costs, dtype=np.float64)
-        if c.shape != (graph.arcs,):
-            raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
-        data["cost"] = c.tolist()
+        data["cost"] = arc_costs(graph, costs).tolist()
     columns = np.asarray(graph.arc_features).T.tolist()
     data.update(zip(graph.names, columns, strict=True))
     pair = graph.tail * graph.nodes + graph.head
@@ -140,21 +136,12 @@ def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
     for node in range(graph.nodes):
         at = {} if graph.position is None else {"pos": tuple(graph.position[node].tolist())}
         G.add_node(graph.label(node), **at)
-    ends = zip(graph.tail.tolist(), graph.head.tolist(), strict=True)
-    for arc, (u, v) in enumerate(ends):
+    keys = graph.keys or (None,) * graph.arcs
+    for arc, (u, v) in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
         attributes = {name: values[arc] for name, values in data.items()}
-        key = {"key": graph.keys[arc]} if many and graph.keys is not None else {}
-        G.add_edge(graph.label(u), graph.label(v), **key)
-        where = (graph.label(u), graph.label(v), *_last_key(G, u, v, key, graph))
-        G.edges[where].update(attributes)
+        key = (keys[arc],) if many else ()  # of None networkx makes 0, 1, ...
+        G.add_edges_from([(graph.label(u), graph.label(v), *key, attributes)])
     return G
-
-
-def _last_key(G: Any, u: int, v: int, key: dict[str, Any], graph: Graph) -> tuple[Any, ...]:
-    """Return the key of the edge added last between two nodes, if there are keys."""
-    if not G.is_multigraph():
-        return ()
-    return (key["key"],) if key else (list(G[graph.label(u)][graph.label(v)])[-1],)
 
 
 def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
@@ -168,14 +155,10 @@ def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
     loops = [edge for edge in edges if edge[0] == edge[1]]
     if loops:
         raise InputError(
-            f"edge {_edge_name(G, loops[0])!r} is a self-loop, which no shortest path takes; "
+            f"edge {loops[0][:-1]!r} is a self-loop, which no shortest path takes; "
             f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
         )
     return edges
-
-
-def _edge_name(G: Any, edge: tuple[Any, ...]) -> tuple[Any, ...]:
-    return edge[:-1]
 
 
 def _shared(edges: int) -> Any:
@@ -184,11 +167,6 @@ def _shared(edges: int) -> Any:
 
     columns = np.repeat(np.arange(edges), 2)
     return csr_array((np.ones(2 * edges), columns, np.arange(2 * edges + 1)), (2 * edges, edges))
-
-
-def _apart(first: list[str], last: list[str]) -> list[str]:
-    """Return names of edge and node features, told apart where both have one."""
-    return first + [f"node {name}" if name in first else name for name in last]
 
 
 def _table(

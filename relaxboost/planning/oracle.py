@@ -6,41 +6,32 @@ is >= 0 since the demonstration is one of the paths and its own loss is 0.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import thread_pool
-from relaxboost.errors import InputError
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import worst_slack
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import thread_pool
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost._core.rounding import UNIT, down, sum_bounds
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.kernels import NOTHING, worst_slack
 from relaxboost.planning.losses import Gains, checked
-from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.bellman_ford import bellman_ford
-from relaxboost.planning.planners.common import NOTHING
+from relaxboost.planning.planners.base import Ends, arc_costs
 from relaxboost.planning.planners.dijkstra import distances_to, shortest_arcs
-from relaxboost.planning.planners.simple import simple
-from relaxboost.planning.plans import NegativeCycle, below, capped, check_plan
+from relaxboost.planning.planners.shortest import simple_if_needed
+from relaxboost.planning.plans import below, capped, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
-from relaxboost.rounding import UNIT, down, sum_bounds
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 NEGATIVE = ("exact", "simple", "relaxed")
 """What is done where a loss-augmented cost is negative; see `Oracle`."""
 
 
-class TimeUp(Exception):
-    """There was no time for all plans."""
-
-
-class Row(NamedTuple):
+class Demonstration(NamedTuple):
     """A demonstration of a task."""
 
     task: int
@@ -53,8 +44,8 @@ class Row(NamedTuple):
     """Of the demonstration; all of them sum to 1."""
 
 
-class Answer(NamedTuple):
-    """The path that attains the loss of a demonstration."""
+class AugmentedPlan(NamedTuple):
+    """The path of least cost less loss, which attains the loss of a demonstration."""
 
     taken: Whole
     """Its arcs; for a relaxed plan also the negative ones it takes besides the path."""
@@ -69,7 +60,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answers:
+class AugmentedPlans:
     """The losses of all demonstrations at some costs.
 
     Attributes
@@ -78,7 +69,7 @@ class Answers:
         Σ weight R_i^power.
     bound : float
         Not below the exact value, by potentials looked at arc by arc; nan unless asked for.
-    each : tuple of Answer
+    each : tuple of AugmentedPlan
         Of each demonstration.
     exact : bool
         Whether every plan is.
@@ -86,23 +77,22 @@ class Answers:
 
     value: float
     bound: float
-    each: tuple[Answer, ...] = field(repr=False)
+    each: tuple[AugmentedPlan, ...] = field(repr=False)
     exact: bool
 
 
 class Oracle:
-    """Plans for all demonstrations of some tasks.
+    """Plans for all demonstrations of some tasks, at costs less their losses.
 
     Parameters
     ----------
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
-        Where a loss-augmented cost is negative: ``"exact"`` plans by Bellman and Ford's algorithm
-        and raises `NegativeCycle` where there is one. ``"simple"`` then goes on over paths that
-        visit no node twice, by integer programming: exact, and slow on large graphs.
-        ``"relaxed"`` lets a plan take negative arcs that are not on its path: a convex bound above
-        the loss over paths that visit no node twice, equal to it where no cost is negative, as
-        fast as Dijkstra's algorithm, and marked as not exact.
+        What to do where a cost less its loss is negative. ``"exact"`` plans by Bellman and Ford's
+        algorithm, and raises a `NegativeCycle` where there is one. ``"simple"`` then plans over
+        paths that visit no node twice, by integer programming: exact, and slow. ``"relaxed"`` lets
+        a plan take negative arcs beside its path: fast, but only a convex bound above the loss,
+        equal to it where no cost is negative.
     power : {1, 2}
         The loss of a demonstration is R_i or its square.
     """
@@ -119,7 +109,7 @@ class Oracle:
         for i, row in enumerate(self.rows):
             self._groups[row.graph, row.target].append(i)
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[Demonstration]:
         number = {graph: place for place, graph in enumerate(self.graphs)}
         largest = max(task.weight for task in self.tasks)  # so that their sum is finite
         total = sum(task.weight / largest for task in self.tasks)
@@ -129,7 +119,7 @@ class Oracle:
             for path in task.demonstrations:
                 gains = checked(task.loss.gains(path), path, task.loss)
                 at = (place, number[task.graph], task.source, task.target)
-                rows.append(Row(*at, path, gains, each))
+                rows.append(Demonstration(*at, path, gains, each))
         return rows
 
     @property
@@ -143,8 +133,8 @@ class Oracle:
         prove: bool = False,
         *,
         rows: Sequence[int] | None = None,
-        until: float = np.inf,
-    ) -> Answers:
+        clock: Clock | None = None,
+    ) -> AugmentedPlans:
         """Return the losses at arc costs, one array of shape (E,) a graph.
 
         Parameters
@@ -152,16 +142,16 @@ class Oracle:
         costs : sequence of arrays
             In the order of `graphs`; finite. Of graphs that `rows` do not need, anything.
         prove : bool
-            Whether to look at the potentials of every plan, for `Answers.bound`.
+            Whether to look at the potentials of every plan, for `AugmentedPlans.bound`.
         rows : sequence of int, optional
             Only these demonstrations, each once; answers are in their order.
-        until : float
-            In terms of `time.perf_counter`; after it no other plan is begun.
+        clock : Clock, optional
+            When its time is over no other plan is begun.
 
         Raises
         ------
         TimeUp
-            If plans were missing at `until`.
+            If plans were missing then.
         NegativeCycle
             With negative="exact", where loss-augmented costs fall for ever around a cycle.
         """
@@ -170,10 +160,10 @@ class Oracle:
         ready = {graph: Priced(self.graphs[graph], costs[graph]) for graph in wanted}
         pool, threads = thread_pool()
 
-        def work(chunk: list[tuple[tuple[int, int], list[int]]]) -> list[tuple[int, Answer]]:
+        def work(chunk: list[tuple[tuple[int, int], list[int]]]) -> list[tuple[int, AugmentedPlan]]:
             found = []
             for (graph, target), members in chunk:
-                found += self._group(ready[graph], target, members, prove, until)
+                found += self._group(ready[graph], target, members, prove, clock)
             return found
 
         # Interleaved, so that graphs of different sizes are shared out alike.
@@ -190,11 +180,11 @@ class Oracle:
             groups[self.rows[i].graph, self.rows[i].target].append(i)
         return list(groups.items())
 
-    def _summed(self, answers: list[Answer], p: Array) -> Answers:
+    def _summed(self, answers: list[AugmentedPlan], p: Array) -> AugmentedPlans:
         values = np.array([answer.value for answer in answers]) ** self.power
         bounds = np.maximum([answer.bound for answer in answers], 0.0) ** self.power
         grown = 1.0 + 4.0 * UNIT * (len(answers) + 4)
-        return Answers(
+        return AugmentedPlans(
             value=float(p @ values),
             bound=float(p @ bounds) * grown,
             each=tuple(answers),
@@ -202,8 +192,8 @@ class Oracle:
         )
 
     def _group(
-        self, priced: Priced, target: int, rows: list[int], prove: bool, until: float
-    ) -> list[tuple[int, Answer]]:
+        self, priced: Priced, target: int, rows: list[int], prove: bool, clock: Clock | None
+    ) -> list[tuple[int, AugmentedPlan]]:
         """Return the answers of demonstrations that lead to one target on one graph."""
         # Where all gains are <= 0 the distances without loss never exceed those with it: estimates
         # for A* that are worth a search of their own from the second demonstration on.
@@ -213,8 +203,8 @@ class Oracle:
             ahead = distances_to(priced.graph, priced.costs, target)
         made = []
         for i in rows:
-            if time.perf_counter() > until:
-                raise TimeUp
+            if clock is not None:
+                clock.check()
             row = self.rows[i]
             costs = priced.less(row.gains)
             if costs.min() < 0.0:
@@ -225,19 +215,15 @@ class Oracle:
             made.append((i, _finished(priced, row, found)))
         return made
 
-    def _below_zero(self, graph: Graph, row: Row, ordered: Array) -> _Found:
+    def _below_zero(self, graph: Graph, row: Demonstration, ordered: Array) -> _Found:
         """Return the best path where a loss-augmented cost is negative."""
         if self.negative == "relaxed":
             return _relaxed(graph, row, ordered)
-        costs = ordered[graph.place]
-        source, target = graph.label(row.source), graph.label(row.target)
-        try:
-            plan = bellman_ford(graph, costs, source, target)
-        except NegativeCycle as error:
-            if self.negative == "exact":
-                where = f"task {self.tasks[row.task].name}: "
-                raise NegativeCycle(error.cycle, costs, where) from None
-            return _Found(*simple(graph, costs, source, target))
+        where = f"task {self.tasks[row.task].name}: "
+        pair = Ends(row.source, row.target)
+        plan = simple_if_needed(graph, ordered[graph.place], pair, self.negative, where)
+        if plan.potential is None:
+            return _Found(plan.path.arcs, plan.claimed, plan.complete)
         return _Found(plan.path.arcs, check_plan(plan).lower)
 
 
@@ -246,9 +232,7 @@ class Priced:
 
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph
-        self.costs = np.asarray(costs, dtype=np.float64)
-        if self.costs.shape != (graph.arcs,) or not np.isfinite(self.costs).all():
-            raise InputError(f"costs must be {graph.arcs} finite numbers, one an arc")
+        self.costs = arc_costs(graph, costs)
         self.sorted = self.costs[graph.forward.arcs]
         self.lowest = float(self.sorted.min())
 
@@ -273,7 +257,7 @@ def _grows(gains: Gains) -> bool:
     return gains.arcs is not None and bool((gains.values <= 0.0).all())
 
 
-def _shortest(graph: Graph, row: Row, costs: Array, ahead: Array, prove: bool) -> _Found:
+def _shortest(graph: Graph, row: Demonstration, costs: Array, ahead: Array, prove: bool) -> _Found:
     """Return the shortest path for costs >= 0, given in the order of `graph.forward`."""
     taken, distance = shortest_arcs(graph, costs, row.source, row.target, ahead)
     if not prove:
@@ -284,7 +268,7 @@ def _shortest(graph: Graph, row: Row, costs: Array, ahead: Array, prove: bool) -
     return _Found(taken, below(length - potential[row.source], worst, size, graph.nodes))
 
 
-def _relaxed(graph: Graph, row: Row, ordered: Array) -> _Found:
+def _relaxed(graph: Graph, row: Demonstration, ordered: Array) -> _Found:
     """Return the path that is shortest where negative arcs are free, with all of these arcs."""
     low = np.minimum(ordered, 0.0)
     found = _shortest(graph, row, ordered - low, NOTHING, True)
@@ -294,7 +278,7 @@ def _relaxed(graph: Graph, row: Row, ordered: Array) -> _Found:
     return _Found(taken, down(down(found.least) + down(free)), False)
 
 
-def _finished(priced: Priced, row: Row, found: _Found) -> Answer:
+def _finished(priced: Priced, row: Demonstration, found: _Found) -> AugmentedPlan:
     own, other = priced.costs[row.path.arcs].sum(), priced.costs[found.taken].sum()
     loss = row.gains.of(found.taken)
     value = float(own - other) + loss
@@ -304,4 +288,4 @@ def _finished(priced: Priced, row: Row, found: _Found) -> Answer:
     # Costs of different signs may cancel in their sum, but not in its roundings.
     size = np.abs(priced.costs[row.path.arcs]).sum() + abs(row.gains.constant) + abs(found.least)
     bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
-    return Answer(found.taken, value, loss, found.exact, bound)
+    return AugmentedPlan(found.taken, value, loss, found.exact, bound)

@@ -8,16 +8,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
-from relaxboost.planning.graphs import Graph
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import UNIT, down, float_down, sum_bounds
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
-from relaxboost.planning.paths import Path
-from relaxboost.rounding import UNIT, down, float_down, sum_bounds
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 LARGEST = 1e300
 """Sums of so many costs as there is memory for stay finite up to here."""
@@ -50,7 +47,7 @@ class NegativeCycle(InputError):
         super().__init__(
             f"{where}costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
             f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
-            'node twice (planner="simple"; negative="simple" in fit and evaluate)'
+            'node twice (planner="simple"; negative="simple" in Problem and evaluate)'
         )
 
 
@@ -64,13 +61,13 @@ class Plan:
     costs : array of shape (E,)
         What was planned for.
     potential : array of shape (nodes,)
-        π with π_head <= π_tail + c on every arc, so that no path costs less than π_target −
-        π_source: +inf at nodes that the source does not reach, −inf at nodes that do not reach
-        the target. None from ``"simple"``, whose bound is the word of its solver.
+        π with π_head <= π_tail + c on every arc: no path costs less than π_target − π_source. It is
+        +inf at nodes that the source does not reach, −inf at nodes that do not reach the target.
+        None from ``"simple"``, whose bound is the word of its solver.
     planner : str
     claimed : float
-        Without potentials: not above the least cost of a path that visits no node twice, as the
-        solver says. `check_plan` does not use it.
+        Without potentials, what the solver says: a lower bound of the cost of a path that visits
+        no node twice. `check_plan` does not use it.
     complete : bool
         False where a time limit ended the planner, so that the path may not be the best one.
     """
@@ -110,10 +107,10 @@ class PlanCheck(NamedTuple):
 def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = False) -> PlanCheck:
     """Return what a plan's path and potentials prove about the least cost.
 
-    Nothing of the planner is trusted: the path is walked, and each arc's inequality looked at.
-    Where potentials are infeasible by a little, a path of at most nodes − 1 arcs can gain no more
-    than that each; the bound is lowered by as much. It holds for all walks if it needs no
-    lowering.
+    Nothing of the planner is trusted: the path is walked, and the inequality of each arc is looked
+    at. Where rounding breaks one by a little, a path gains at most that much on each of its arcs,
+    nodes − 1 at most, and the bound is lowered by as much. Without lowering it holds for walks that
+    visit nodes twice, too.
 
     Parameters
     ----------

@@ -7,34 +7,37 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost._core.rounding import UNIT, down, roundoff, up
 from relaxboost.planning.cuts import Cut, Pieces, Plans, combined, squares
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.oracle import Answers, Oracle
+from relaxboost.planning.graphs import Graph, same_names
+from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
-from relaxboost.rounding import UNIT, down, roundoff, up
-
-Array = NDArray[np.float64]
 
 
-class Point(NamedTuple):
-    """What is known of R at some w."""
+class FitPoint(NamedTuple):
+    """What is known of the objective at some w."""
 
     w: Array
     value: float
     """Ω(w) + R(w)."""
     bound: float
-    """Not below it, rounding included, by potentials; nan unless asked for."""
+    """Not below the exact value, proved by potentials; nan unless asked for."""
     cut: Cut
-    """It touches R at w."""
-    answers: Answers
+    """An affine function below R that touches it at w."""
+    plans: AugmentedPlans
+    """What was planned for each demonstration."""
 
 
 class Problem:
-    """min over w of Ω(w) + Σ weight R_i(B X w)^power, over the weights w of d features.
+    """What `fit` minimises: Ω(w) + Σ weight R_i(B X w)^power, over the weights w of d features.
+
+    R_i is the margin loss of demonstration i.
 
     Parameters
     ----------
@@ -43,10 +46,11 @@ class Problem:
     regulariser : Regulariser
         Ω; by default `Ridge()`.
     nonnegative : bool
-        Whether w >= 0, which makes costs >= 0 where features are; it needs features >= 0.
-    negative : str
-        See `Oracle`.
+        Whether w >= 0. Features then have to be >= 0 too, so that costs are.
+    negative : {"exact", "simple", "relaxed"}
+        What to do where a cost less its loss is negative; see `Oracle`.
     power : {1, 2}
+        2 squares the margin losses.
 
     Raises
     ------
@@ -69,14 +73,7 @@ class Problem:
         if not isinstance(self.regulariser, Regulariser):
             raise InputError(f"regulariser must be one such as Ridge(1e-2), got {regulariser!r}")
         self.nonnegative = bool(nonnegative)
-        first = self.oracle.graphs[0]
-        self.names = first.names
-        for graph in self.oracle.graphs[1:]:
-            if graph.names != self.names:
-                raise InputError(
-                    f"tasks have graphs with features {', '.join(self.names)} and "
-                    f"{', '.join(graph.names)}; learn from graphs with the same features"
-                )
+        self.names = same_names(self.oracle.graphs)
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
@@ -116,7 +113,7 @@ class Problem:
         weights = self.weights(w)
         return [features @ weights for features in self.arc_features]
 
-    def at(self, w: ArrayLike, prove: bool = False, *, until: float = math.inf) -> Point:
+    def at(self, w: ArrayLike, prove: bool = False, *, clock: Clock | None = None) -> FitPoint:
         """Return value, cut and plans at w; with `prove` also a bound by potentials.
 
         Parameters
@@ -124,26 +121,26 @@ class Problem:
         w : array of shape (d,)
             >= 0 if `nonnegative`.
         prove : bool
-        until : float
+        clock : Clock, optional
             See `Oracle.evaluate`.
         """
         weights = self.weights(w)
-        found = self.oracle.evaluate(self.costs(weights), prove, until=until)
+        found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
         size = self.regulariser.value(weights)
         bound = math.nan
         if prove:
             above = size + 2.0 * roundoff(self.d + 4) * abs(size)
             bound = up(up(above) + self._above(found, weights))
         p = self.oracle.weights
-        return Point(weights, size + found.value, bound, self._cut(found, p), found)
+        return FitPoint(weights, size + found.value, bound, self._cut(found, p), found)
 
-    def plans(self, w: Array, rows: Sequence[int], *, until: float = math.inf) -> Answers:
+    def plans(self, w: Array, rows: Sequence[int], *, clock: Clock | None = None) -> AugmentedPlans:
         """Return the plans for a few demonstrations at w."""
         needed = {self.oracle.rows[i].graph for i in rows}
         costs = [x @ w if g in needed else x[:0, 0] for g, x in enumerate(self.arc_features)]
-        return self.oracle.evaluate(costs, rows=rows, until=until)
+        return self.oracle.evaluate(costs, rows=rows, clock=clock)
 
-    def pieces(self, found: Answers, rows: Sequence[int] | None = None) -> Pieces:
+    def pieces(self, found: AugmentedPlans, rows: Sequence[int] | None = None) -> Pieces:
         """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""
         plans = Plans(self.arc_features)
         among = self.oracle.rows if rows is None else [self.oracle.rows[i] for i in rows]
@@ -154,7 +151,7 @@ class Problem:
                 plans.nothing()
         return plans.pieces()
 
-    def _cut(self, found: Answers, p: Array) -> Cut:
+    def _cut(self, found: AugmentedPlans, p: Array) -> Cut:
         """Return Σ weight · (rate · (ℓ_i + <f_demonstrated − f_taken, w>) − (rate/2)² if squared).
 
         R_i >= ℓ_i + <., w> whichever path was taken, and R_i² >= 2 r R_i − r² for every r >= 0.
@@ -165,7 +162,7 @@ class Problem:
         rates = 2.0 * p * np.array([answer.value for answer in found.each])
         return combined(pieces, rates, squares(rates, p))
 
-    def _above(self, found: Answers, w: Array) -> float:
+    def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return a bound above R at exact costs, for plans at rounded ones.
 
         A demonstration and the best plan for exact costs each pass arcs whose costs are wrong by a

@@ -9,23 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import roundoff
 from relaxboost.planning.cuts import Cut, Plans, combined, squares
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, uncrossed
-from relaxboost.planning.flows import split
-from relaxboost.planning.oracle import Row
-from relaxboost.planning.planners.common import between
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.oracle import Demonstration
+from relaxboost.planning.planners.base import between
 from relaxboost.planning.plans import NegativeCycle
-from relaxboost.planning.problem import Point, Problem
+from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser
 from relaxboost.planning.tasks import Task
-from relaxboost.rounding import roundoff
 from relaxboost.solvers.external import SOLVERS, check_solver
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 LARGEST = 200_000
 """Arc inequalities of all demonstrations together that `reference` takes on."""
@@ -39,9 +36,6 @@ def reference(
     regulariser: Regulariser | None = None,
     *,
     solver: str | None = None,
-    nonnegative: bool = True,
-    negative: str = "exact",
-    power: int = 1,
 ) -> Fit:
     """Solve a small learning problem as one convex program, and bracket its least value.
 
@@ -53,13 +47,11 @@ def reference(
 
     Parameters
     ----------
-    tasks, regulariser, nonnegative, negative, power
-        See `fit`. With negative="exact" the program is infeasible for w that make costs less gains
-        fall around a cycle which the source reaches and which reaches the target, where R is
-        infinite: a convex set of w, and the least value is over it. `fit` stops with
-        `NegativeCycle` where it queries such a w. With negative="relaxed" each arc has a
-        further variable for how much is won by taking it for free. negative="simple" has no such
-        program unless no cost less its gain can be negative.
+    tasks, regulariser
+        See `fit`. For ``negative="exact"`` the least value is over the w without negative cycles,
+        a convex set; `fit` stops with `NegativeCycle` where it queries another w. For
+        ``negative="relaxed"`` each arc has one more variable: what is won by taking it for free.
+        ``negative="simple"`` has no such program where a cost less its gain can be negative.
     solver : str, optional
         One that cvxpy knows; by default CLARABEL.
 
@@ -78,14 +70,13 @@ def reference(
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Sec. 4, the quadratic program.
     """
-    options = {"nonnegative": nonnegative, "negative": negative, "power": power}
-    problem = as_problem(tasks, regulariser, options)
+    problem = as_problem(tasks, regulariser)
     _check(problem)
     clock = time.perf_counter()
     curved = problem.regulariser.strong_convexity > 0.0 or problem.oracle.power == 2
     about = f"{problem.regulariser!r} with power={problem.oracle.power}" if curved else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
-    best: Point | None = None
+    best: FitPoint | None = None
     lower, status = 0.0, ""
     for inside in _INSIDE:
         model = _Model(problem, inside)
@@ -115,7 +106,7 @@ def reference(
         status=status,
         method=f"reference ({name})",
         rounds=1,
-        exact=best.answers.exact,
+        exact=best.plans.exact,
         seconds=seconds,
         problem=problem,
         history=(FitRecord(1, best.value, lower, best.value, seconds),),
@@ -165,7 +156,7 @@ def _check(problem: Problem) -> None:
 class _Part:
     """A demonstration in the program."""
 
-    row: Row
+    row: Demonstration
     arcs: Whole
     """Those on a way from source to target; all of them where some may be free."""
     first: int
@@ -225,7 +216,7 @@ class _Model:
             graph = self.problem.oracle.graphs[part.row.graph]
             at = slice(part.first, part.first + part.arcs.size)
             row = part.row
-            paths, cycles = split(graph, part.arcs, flow[at], row.source, row.target)
+            paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
             most = p[k] if self.power == 1 else np.inf
             shrink = min(1.0, most / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
@@ -316,3 +307,93 @@ def _solve(model: _Model, name: str) -> str:
         except (cp.SolverError, ValueError, ArithmeticError) as error:
             return f"failed ({(str(error).strip() or type(error).__name__).splitlines()[0]})"
     return str(model.program.status)
+
+
+_DIRT = 1e-11
+"""Shares of the largest flow that are left out."""
+
+Part = tuple[Whole, float]
+"""Arcs in order, and how much flows along them."""
+
+
+def paths_and_cycles(
+    graph: Graph, arcs: Whole, flow: Array, source: int, target: int
+) -> tuple[list[Part], list[Part]]:
+    """Return paths from source to target that visit no node twice, cycles, and their amounts.
+
+    Their sum is at most the flow on every arc, up to rounding. The flow may be that of a solver,
+    balanced only about: what leads nowhere is dropped.
+
+    Parameters
+    ----------
+    graph : Graph
+    arcs : array of int
+        Where something flows.
+    flow : array
+        How much, >= 0.
+    source, target : int
+    """
+    left = {int(e): float(x) for e, x in zip(arcs, flow, strict=True)}
+    least = _DIRT * max(left.values(), default=0.0)
+    leaving: dict[int, list[int]] = {}
+    for e, x in left.items():
+        if x > least:
+            leaving.setdefault(int(graph.tail[e]), []).append(e)
+    # Cycles first, since some pass source and target and would be taken for paths.
+    cycles = _cycles(graph, leaving, left, least)
+    paths: list[Part] = []
+    walk: list[int] = []
+    node = source
+    while True:
+        arc = _largest(leaving.get(node, []), left, least)
+        if node == target and walk:
+            paths.append((np.array(walk), _take(walk, left)))
+        elif arc >= 0 and len(walk) < graph.nodes:
+            walk.append(arc)
+            node = int(graph.head[arc])
+            continue
+        elif walk:
+            left[walk[-1]] = 0.0  # it led nowhere
+        else:
+            return paths, cycles
+        walk, node = [], source  # what was taken has emptied an arc, so that this comes to an end
+
+
+def _cycles(
+    graph: Graph, leaving: dict[int, list[int]], left: dict[int, float], least: float
+) -> list[Part]:
+    """Take cycles away until there is none, by searches that go deep."""
+    found: list[Part] = []
+    done: set[int] = set()
+    for first in leaving:
+        walk: list[int] = []
+        seen, node = {first: 0}, first
+        while first not in done:
+            open_arcs = [e for e in leaving.get(node, []) if int(graph.head[e]) not in done]
+            arc = _largest(open_arcs, left, least)
+            if arc < 0:  # no cycle passes here any more
+                done.add(node)
+                del seen[node]
+                node = int(graph.tail[walk.pop()]) if walk else node
+                continue
+            walk.append(arc)
+            node = int(graph.head[arc])
+            if node not in seen:
+                seen[node] = len(walk)
+                continue
+            around = walk[seen[node] :]
+            found.append((np.array(around), _take(around, left)))
+            walk, seen, node = [], {first: 0}, first
+    return found
+
+
+def _largest(arcs: list[int], left: dict[int, float], least: float) -> int:
+    best = max(arcs, key=lambda e: left[e], default=-1)
+    return best if best >= 0 and left[best] > least else -1
+
+
+def _take(walk: list[int], left: dict[int, float]) -> float:
+    amount = min(left[e] for e in walk)
+    for e in walk:
+        left[e] -= amount
+    return amount

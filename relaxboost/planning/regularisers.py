@@ -5,25 +5,30 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.parameters import positive
-
-Array = NDArray[np.float64]
+from relaxboost._core.arrays import Array
+from relaxboost._core.parameters import positive
+from relaxboost._core.registry import Registry
 
 
 class Regulariser(ABC):
     """Ω, a closed convex function of w, over all w or over w >= 0.
 
-    Its conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
-    bound a − Ω*(−G) of min Ω + R. Rounding is charged by moving v away from 0, which must not lower
-    Ω*: Ω depends on |w| alone, entry by entry. Ω >= 0 and Ω(0) = 0.
+    Ω >= 0, Ω(0) = 0, and Ω depends on the absolute values of the entries alone. Its conjugate
+    Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower bound
+    a − Ω*(−G) of min Ω + R; rounding is charged by moving v away from 0.
+
+    With a `name` a subclass enters `REGULARISERS`, and the command line takes it.
     """
 
+    name: ClassVar[str] = ""
     strong_convexity: float = 0.0
+
+    def __init_subclass__(cls) -> None:
+        REGULARISERS.add(cls)
 
     @abstractmethod
     def value(self, w: Array) -> float:
@@ -46,6 +51,10 @@ class Regulariser(ABC):
         """Return the nearest point of the set."""
 
 
+REGULARISERS: Registry[Regulariser] = Registry("regulariser")
+"""Regularisers by name."""
+
+
 @dataclass(frozen=True)
 class Ridge(Regulariser):
     """Ω(w) = (strength/2)‖w‖₂², as in maximum-margin planning.
@@ -57,6 +66,8 @@ class Ridge(Regulariser):
     """
 
     strength: float = 1e-2
+
+    name = "ridge"
 
     def __post_init__(self) -> None:
         positive("strength", self.strength)
@@ -123,6 +134,8 @@ class Lasso(Regulariser):
 
     strength: float = 1e-2
 
+    name = "lasso"
+
     def __post_init__(self) -> None:
         positive("strength", self.strength)
 
@@ -162,6 +175,8 @@ class L1Radius(Regulariser):
     """
 
     radius: float = 1.0
+
+    name = "radius"
 
     def __post_init__(self) -> None:
         positive("radius", self.radius)

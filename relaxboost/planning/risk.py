@@ -4,24 +4,71 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
-from relaxboost.parameters import positive
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.oracle import NEGATIVE, Answers, Oracle
+from relaxboost.planning.costs import LinearCosts
+from relaxboost.planning.graphs import Graph, check_names, same_names
+from relaxboost.planning.oracle import NEGATIVE, AugmentedPlans, Oracle
 from relaxboost.planning.tasks import Task
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
-
 LINKS = ("additive", "exponential")
+MEASURES = ("visited", "uniform")
+
+UNVISITED = 0.1
+"""The weight that all sites share, however little they are visited, under ``"visited"``."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Site costs X w, as `fit` learns them: a base to boost from.
+
+    Attributes
+    ----------
+    w : tuple of d floats
+    names : tuple of str
+        Of the features.
+    """
+
+    w: tuple[float, ...]
+    names: tuple[str, ...]
+
+    def __call__(self, graph: Graph) -> Array:
+        """Return the costs of a graph's sites, shape (S,)."""
+        check_names(graph, self.names, "base was fitted on")
+        made: Array = graph.features @ np.array(self.w)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Site costs of one graph, as an array: a base for tasks on that graph alone.
+
+    Attributes
+    ----------
+    graph : Graph
+    values : array of shape (S,)
+    """
+
+    graph: Graph
+    values: Array = field(repr=False)
+
+    def __call__(self, graph: Graph) -> Array:
+        """Return the costs of the graph's sites, shape (S,)."""
+        if graph is not self.graph:
+            raise InputError(
+                f"base is an array for the sites of {self.graph}, and costs of another graph are "
+                "wanted; give base as a function from a graph to the costs of its sites"
+            )
+        return self.values
 
 
 @dataclass(frozen=True)
@@ -29,25 +76,31 @@ class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
     R[C] = Σ weight R_i(B C)^power + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
-    Targets are tasks, and rows of X the features of the sites of their graphs, one graph after the
-    other in the order in which the tasks first name them; `PlanningRisk.features` has them.
-    `planning.boost` does all of this.
+    `planning.boost` does the rest: targets are tasks, and `PlanningRisk.features` are the rows of
+    X, the features of the sites of one graph after the other.
 
     Parameters
     ----------
     link : {"additive", "exponential"}
-        C = base + F, or C = base · exp(F). The exponential one is positive whatever F is, and is
-        not convex in F; the gradient handed to the weak learner is that of R at C, as in LEARCH.
-    base : float or callable
-        The cost per site at F = 0: a number > 0, or a function that gives the costs of a graph's
-        sites, shape (S,), so that costs can be had on other graphs too. They are finite, and > 0
-        for the exponential link.
+        C = base + F: the loss is convex in F and the theorems hold, but costs may come out
+        negative. C = base · exp(F): costs are positive, and the loss is not convex in F; the
+        gradient handed to the weak learner is that of R at C, as in LEARCH.
+    base : float, linear costs, callable or array
+        The costs per site at F = 0, by default 1; finite, and > 0 for the exponential link.
+        Linear costs are a `Fit` or a `LinearModel`. A function takes a graph and returns the costs
+        of its sites, shape (S,). An array does for tasks that are all on one graph.
     negative : {"relaxed", "exact", "simple"}
         See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
         loss-augmented cost is negative.
     power : {1, 2}
     strength : float
         >= 0, additive only; makes R strongly convex.
+    measure : {"visited", "uniform"} or array of shape (S,), optional
+        The weights of sites in the inner product that weak learners project in. With
+        ``"visited"``, the default of `planning.boost`, 45 % is shared out by the visits of
+        demonstrations, 45 % by those of the plans at F = 0, and 10 % evenly. With ``"uniform"``,
+        else the default, a weak learner answers first of all for the many sites where no path
+        leads. An array has the sites of one graph after the other, as the tasks first name them.
     shared : bool
         Whether sites with the same features share an entry of F, as every function of features
         has it: rows of X are then the different ones only, and weak learners have less to do.
@@ -59,10 +112,11 @@ class PlanningLoss(Loss):
     """
 
     link: str = "additive"
-    base: float | Callable[[Graph], Array] = 1.0
+    base: float | LinearCosts | ArrayLike | Callable[[Graph], Array] = 1.0
     negative: str = "relaxed"
     power: int = 1
     strength: float = 0.0
+    measure: str | ArrayLike | None = field(default=None, compare=False)
     shared: bool = False
 
     task = "planning"
@@ -72,18 +126,33 @@ class PlanningLoss(Loss):
             raise InputError(f"link must be one of {', '.join(LINKS)}, got {self.link!r}")
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
-        if not callable(self.base):
-            positive("base", self.base)
+        if isinstance(self.base, LinearCosts):
+            object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
+        elif not callable(self.base) and np.ndim(self.base) == 0:
+            object.__setattr__(self, "base", positive("base", np.asarray(self.base).item()))
         if self.strength:
             positive("strength", self.strength)
             if self.link == "exponential":
                 raise InputError("strength belongs to the additive link")
 
+    def on(self, tasks: Sequence[Task]) -> PlanningLoss:
+        """Return the loss with an array as base tied to the one graph of some tasks."""
+        if callable(self.base) or np.ndim(self.base) == 0:  # type: ignore[arg-type]
+            return self
+        graphs = list(dict.fromkeys(task.graph for task in tasks))
+        if len(graphs) > 1:
+            raise InputError(
+                f"base is an array, and the tasks are on {len(graphs)} graphs; give it as a "
+                "function from a graph to the costs of its sites"
+            )
+        return replace(self, base=Given(graphs[0], np.array(self.base, dtype=np.float64)))
+
     def start(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites at F = 0, shape (S,)."""
-        if not callable(self.base):
-            return np.full(graph.size, float(self.base))
-        made = np.array(self.base(graph), dtype=np.float64)
+        given = self.base(graph) if callable(self.base) else self.base
+        made = np.array(given, dtype=np.float64)
+        if made.ndim == 0:
+            return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():
             raise InputError(
                 f"base must give {graph.size} finite costs for {graph}, one a site, got an array "
@@ -113,14 +182,15 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            Of the sites, > 0, also where these share entries of F: the measure of the inner
-            product that weak learners project in, by default uniform. It changes the geometry of
-            the descent, not the loss; tasks have weights of their own.
+            Of the sites, > 0, also where these share entries of F, by default those of `measure`.
+            They change the geometry of the descent, not the loss; tasks have their own weights.
         groups, classes
             Not for planning.
         """
         if groups is not None:
             raise InputError("groups are for ranking; the tasks are the targets here")
+        if weights is None and self.measure is not None:
+            weights = site_weights(PlanningRisk(self, y), self.measure)
         return PlanningRisk(self, y, weights)
 
 
@@ -138,7 +208,7 @@ class PlanningRisk(Risk):
         self.oracle = Oracle(tasks, loss.negative, loss.power)
         self.strong_convexity = float(loss.strength)
         graphs = self.oracle.graphs
-        _same_names(graphs)
+        same_names(graphs)
         self._ends = np.cumsum([0, *(graph.size for graph in graphs)])
         self._first = np.cumsum([0, *(graph.arcs for graph in graphs)])
         self._start = np.concatenate([loss.start(graph) for graph in graphs])
@@ -239,7 +309,7 @@ class PlanningRisk(Risk):
         total = int(self._first[-1])
         return _sums(self._shown, rates[self._of], total)
 
-    def _taken(self, found: Answers, rates: Array) -> Array:
+    def _taken(self, found: AugmentedPlans, rates: Array) -> Array:
         """Return Σ rate p_i over arcs of all graphs."""
         pairs = list(zip(self.oracle.rows, found.each, strict=True))
         arcs = np.concatenate([self._first[row.graph] + answer.taken for row, answer in pairs])
@@ -250,7 +320,7 @@ class PlanningRisk(Risk):
         parts = zip(self.oracle.graphs, self._first, self._first[1:], strict=False)
         return np.concatenate([graph.gathered(flow[a:b]) for graph, a, b in parts])
 
-    def _gradient(self, found: Answers) -> Array:
+    def _gradient(self, found: AugmentedPlans) -> Array:
         """Return Σ weight · power · R_i^(power−1) Bᵀ(m_i − p_i), one an entry of F."""
         rates = self.oracle.weights
         if self.loss.power == 2:
@@ -323,6 +393,37 @@ class PlanningRisk(Risk):
         )
 
 
+def site_weights(risk: PlanningRisk, measure: str | ArrayLike) -> Array | None:
+    """Return the weights of sites, shape (S,), that `PlanningLoss.measure` stands for.
+
+    Parameters
+    ----------
+    risk : PlanningRisk
+    measure : {"visited", "uniform"} or array of shape (S,)
+
+    Returns
+    -------
+    array of shape (S,), or None for the uniform measure
+    """
+    if isinstance(measure, str):
+        if measure not in MEASURES:
+            raise InputError(
+                f"measure must be one of {', '.join(MEASURES)}, or an array of weights"
+            )
+        if measure == "uniform":
+            return None
+        shown, planned = (v / v.sum() for v in risk.visits(risk.zero()))
+        each: Array = 0.5 * (1.0 - UNVISITED) * (shown + planned) + UNVISITED / risk.sites
+        return each
+    made = np.asarray(measure, dtype=np.float64)
+    if made.shape != (risk.sites,) or not (made > 0.0).all() or not np.isfinite(made).all():
+        raise InputError(
+            f"measure needs a finite weight > 0 for each of {risk.sites} sites, got an array of "
+            f"shape {made.shape}"
+        )
+    return made
+
+
 def path_counts(path: Any, arcs: int) -> Array:
     """Return how often a path takes each of `arcs` arcs."""
     return np.bincount(path, minlength=arcs).astype(np.float64)
@@ -354,12 +455,3 @@ def _different(X: Array) -> tuple[Whole, Whole]:
     entry = np.empty(len(X), dtype=np.int64)
     entry[order] = np.cumsum(new) - 1
     return entry, order[new]
-
-
-def _same_names(graphs: Sequence[Graph]) -> None:
-    for graph in graphs[1:]:
-        if graph.names != graphs[0].names:
-            raise InputError(
-                f"tasks have graphs with features {', '.join(graphs[0].names)} and "
-                f"{', '.join(graph.names)}; learn from graphs with the same features"
-            )

@@ -7,11 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import positive
-from relaxboost.planning.graphs import Graph
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.losses import Missed, PathLoss
-from relaxboost.planning.paths import Path
 
 
 class Task:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.compiled import njit, thread_pool
-from relaxboost.errors import InputError
-from relaxboost.parameters import count
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit, thread_pool
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search
-from relaxboost.planning.planners.common import NOTHING, arc_costs, non_negative
+from relaxboost.planning.kernels import NOTHING, search
+from relaxboost.planning.planners.base import arc_costs, non_negative
 from relaxboost.planning.tasks import Task
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) -> Array:
     """Return how many random trips would take each arc, shape (E,), were all on shortest paths.
 
-    An estimate of betweenness that tells main roads from side streets, where data do not, by
-    the network alone. Ends are drawn from all nodes alike; 20 trips share a source. Trips without
-    a path count nothing.
+    This estimates betweenness, which tells main roads from side streets by the network alone. Ends
+    are drawn from all nodes alike; 20 trips share a source. Trips without a path count nothing.
 
     Parameters
     ----------
@@ -58,9 +55,9 @@ def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) ->
 def demonstrated(graph: Graph, tasks: Iterable[Task]) -> Array:
     """Return how often tasks' demonstrations take each arc, shape (E,).
 
-    Several demonstrations of a task count as one. Features that are made of this must not count
-    trips that costs are tested on, nor, in training, the trip itself: split the training tasks
-    into folds, and give each a graph with the counts of the other folds.
+    Several demonstrations of a task count as one. Features made of this must not count the trips
+    that costs are tested on; nor, in training, the trip itself. So split the training tasks into
+    folds, and give each a graph with the counts of the other folds.
 
     Parameters
     ----------

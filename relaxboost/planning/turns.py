@@ -6,15 +6,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
-from relaxboost.planning.graphs import Graph
+from relaxboost._core.arrays import Array, Flags, Whole, doubles
+from relaxboost._core.errors import InputError
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import Labels
-from relaxboost.planning.paths import Path
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
 
@@ -181,10 +179,9 @@ def turns(
         np.concatenate([before, graph.arcs + graph.tail, arcs]),
         np.concatenate([after, arcs, graph.arcs + nodes + graph.head]),
         _blocks(graph.features, T),
-        nodes=graph.arcs + 2 * nodes,
         names=[*graph.names, *_names(names, T.shape[1], graph.names)],
         sites=_sites(graph, after, T.shape[1] > 0),
-        labels=_Places(graph),
+        nodes=_Places(graph),
         position=_middles(graph),
     )
     made.original, made.before, made.after = graph, before, after
@@ -212,21 +209,17 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 
 
 def _turn_features(
-    features: PairFeatures | None, before: Whole, after: Whole, keep: NDArray[np.bool_]
+    features: PairFeatures | None, before: Whole, after: Whole, keep: Flags
 ) -> Array:
     """Return the features of the turns that are kept, of shape (P, k)."""
     count = int(keep.sum())
     if features is None:
         return np.empty((count, 0))
-    try:
-        if callable(features):
-            T = np.asarray(features(before[keep], after[keep]), dtype=np.float64)
-        else:
-            T = np.asarray(features, dtype=np.float64)
-            if T.ndim and len(T) == before.size:
-                count, T = int(keep.sum()), T[keep]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"turn features must be an array of numbers: {error}") from None
+    if callable(features):
+        T = doubles("turn features", features(before[keep], after[keep]))
+    else:
+        T = doubles("turn features", features)
+        T = T[keep] if T.ndim and len(T) == before.size else T
     T = T[:, None] if T.ndim == 1 else T
     if T.ndim != 2 or len(T) != count:
         raise InputError(

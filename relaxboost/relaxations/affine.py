@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import exact, spell
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.base import LinearForm, Relaxation, Traits, Vector, _spell
+from relaxboost.relaxations.base import Relaxation, Traits, _spell, makes
+from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
 
 
 class _Changed(Relaxation):
@@ -55,11 +61,17 @@ class _Changed(Relaxation):
                 return float(witness.gamma) - value
         return super().lower_bound(u, witness)
 
+    def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return x and the γ that it allows."""
+        x = [Fraction(y) for y in found.x.tolist()]
+        return {"gamma": number(min(map(add, u, x))), "x": vector(x)}
+
     def center(self, m: int) -> Vector:
         """Return the uniform distribution, or where f is infinite there a point inside."""
         return numerical.programs(self, m).interior()
 
 
+@makes("shifted")
 @dataclass(frozen=True, repr=False)
 class Shifted(_Changed):
     """d -> f(d + d0), written ``f.shifted(d0)``; its conjugate is f*(θ) − <θ, d0>.
@@ -74,6 +86,8 @@ class Shifted(_Changed):
     ----------
     Shalev-Shwartz & Singer (2009), Appendix B.
     """
+
+    family = "relaxboost.Shifted"
 
     f: Relaxation
     d0: Any
@@ -98,7 +112,7 @@ class Shifted(_Changed):
 
     def key(self) -> str:
         """Return d0, exactly, and the key of f."""
-        return f"relaxboost.Shifted({self.f.key()}, {_spell(np.array(self.d0), self)})"
+        return f"{self.family}({self.f.key()}, {_spell(np.array(self.d0), self)})"
 
     @property
     def traits(self) -> Traits:
@@ -142,8 +156,37 @@ class Shifted(_Changed):
         value, constraints = self.f.cvxpy_conjugate(x)
         return value - x @ np.broadcast_to(self.d0, (x.shape[0],)), constraints
 
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return the linear program of the whole if there is one, else d0 and that of f."""
+        whole, of = super().describe(m), self.f.describe(m)
+        by = vector(self.exact_shift(m))
+        return whole or (None if of is None else {"kind": "shifted", "by": by, "of": of})
+
+    def exact_shift(self, m: int) -> list[Fraction]:
+        """Return d0 for m examples, in fractions."""
+        return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return that of f at e = d + d0 in terms of d, for d0 >= 0."""
+        form = self.f.exact_form(m) if self.traits.polyhedral else None
+        if form is None:
+            return None
+        d0 = self.exact_shift(m)
+        cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
+        moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
+        return form._replace(
+            lower=[*_less(form.lower[:m], d0), *form.lower[m:]],
+            upper=[*_less(form.upper[:m], d0), *form.upper[m:]],
+            row_lower=_less(form.row_lower, moved),
+            row_upper=_less(form.row_upper, moved),
+            constant=form.constant + cost,
+        )
+
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f with its bounds moved; the constant is the cost of a variable = 1."""
+        """Return that of f with its bounds moved; f may know doubles only.
+
+        The constant is the cost of a variable that is 1.
+        """
         form = self.f.linear_form(m) if self.traits.polyhedral else None
         if form is None:
             return None
@@ -163,6 +206,7 @@ class Shifted(_Changed):
         return LinearForm(cost, lower, upper, wider, form.row_lower - moved, form.row_upper - moved)
 
 
+@makes("scaled")
 @dataclass(frozen=True, repr=False)
 class Dilated(_Changed):
     """d -> f(c d), written ``f.scaled(c)``; its conjugate is f*(θ/c).
@@ -178,6 +222,8 @@ class Dilated(_Changed):
     Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
+    family = "relaxboost.Dilated"
+
     f: Relaxation
     c: Any
 
@@ -192,7 +238,7 @@ class Dilated(_Changed):
 
     def key(self) -> str:
         """Return c, exactly, and the key of f."""
-        return f"relaxboost.Dilated({self.f.key()}, {self.c})"
+        return f"{self.family}({self.f.key()}, {self.c})"
 
     @property
     def traits(self) -> Traits:
@@ -219,8 +265,27 @@ class Dilated(_Changed):
         """Return f*(x/c)."""
         return self.f.cvxpy_conjugate(x / float(self.c))
 
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return the linear program of the whole if there is one, else c and that of f."""
+        whole, of = super().describe(m), self.f.describe(m)
+        own = None if of is None else {"kind": "dilated", "factor": number(self.c), "of": of}
+        return whole or own
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return that of f at e = c d in terms of d, for c > 0."""
+        form = self.f.exact_form(m) if self.traits.polyhedral else None
+        if form is None:
+            return None
+        c: Fraction = self.c
+        return form._replace(
+            cost=[c * x for x in form.cost[:m]] + form.cost[m:],
+            lower=[None if x is None else x / c for x in form.lower[:m]] + form.lower[m:],
+            upper=[None if x is None else x / c for x in form.upper[:m]] + form.upper[m:],
+            rows=[{j: c * x if j < m else x for j, x in row.items()} for row in form.rows],
+        )
+
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f with the columns of d times c."""
+        """Return that of f with the columns of d times c; f may know doubles only."""
         form = self.f.linear_form(m) if self.traits.polyhedral else None
         if form is None:
             return None
@@ -234,6 +299,10 @@ class Dilated(_Changed):
         return LinearForm(
             form.cost * c, form.lower / c, form.upper / c, rows, form.row_lower, form.row_upper
         )
+
+
+def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
+    return [None if x is None else x - s for x, s in zip(bounds, by, strict=True)]
 
 
 def _operand(f: Relaxation) -> str:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.relaxations.base import Relaxation, Vector
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 _CLEARLY = 1e-6

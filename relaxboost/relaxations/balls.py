@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.relaxations.base import Level, Relaxation, Vector, onto_simplex
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost.relaxations.base import Level, Relaxation, box_around, onto_simplex
 
 _SLACK = 1e-12
 _SLACK_EXACT = Fraction(1, 10**12)
@@ -81,6 +82,11 @@ class Ball(Relaxation):
             return math.inf, 0.0  # resolve lets no such ball through
         share = Interval(excess) / (Interval(excess) + Interval(room))
         return 0.0, (share * (point - center).abs().sum()).up
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return 0 if all these points are in the ball, else inf."""
+        excess = self.gauge(box_around(d, total, distance)) - Interval(self.bound)
+        return 0.0 if excess.up <= 0.0 else math.inf
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:

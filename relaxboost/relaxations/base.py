@@ -5,20 +5,44 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import exact, positive
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, positive
+from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
-from relaxboost.rounding import UNIT
+from relaxboost.relaxations.exact_points import Groups, within_caps
+from relaxboost.relaxations.linear import ExactForm, LinearForm
 
-Vector = NDArray[np.float64]
 Level = Literal["exact", "enclosed", "numerical"]
+LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
+"""Levels of proof, the weakest first."""
+
+
+_MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
+"""What operators on relaxations make, by name: `calculus` and `affine` put it here, since they
+build on this file and it cannot import them."""
+
+
+def makes(name: str) -> Callable[[Any], Any]:
+    """Return a decorator for what the operator of this name makes of f and its argument."""
+
+    def register(maker: Any) -> Any:
+        _MAKERS[name] = maker
+        return maker
+
+    return register
 
 
 class Witness(NamedTuple):
@@ -56,22 +80,6 @@ class Traits(NamedTuple):
     """0 lies in the core of dom f, condition (ii)."""
 
 
-@dataclass(frozen=True)
-class LinearForm:
-    """A polyhedral f as a linear program: f(d) = min over z of cost·(d, z).
-
-    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``.
-    The vectors `cost`, `lower` and `upper` have length m + (number of z); `rows` may be None.
-    """
-
-    cost: Vector
-    lower: Vector
-    upper: Vector
-    rows: Any = None
-    row_lower: Vector = field(default_factory=lambda: np.empty(0))
-    row_upper: Vector = field(default_factory=lambda: np.empty(0))
-
-
 def _spell(value: object, owner: object) -> str:
     """Return an exact, reproducible spelling of a parameter."""
     if value is None or isinstance(value, bool | str):
@@ -89,7 +97,7 @@ def _spell(value: object, owner: object) -> str:
     )
 
 
-def as_margins(u: Any, owner: object) -> Vector:
+def as_margins(u: Any, owner: Relaxation) -> Vector:
     """Return `u` as a float64 vector.
 
     Raises
@@ -108,7 +116,7 @@ def as_margins(u: Any, owner: object) -> Vector:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
-    m = getattr(owner, "fixed_m", None)
+    m = owner.fixed_m
     if m is not None and m != u.size:
         raise InputError(f"{owner!r} is one of m = {m} examples, and u has {u.size}")
     return u
@@ -134,6 +142,12 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     return d if abs(total * largest - 1.0) <= 8.0 * UNIT else scaled / total
 
 
+def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
+    """Enclose the entries of all points of the simplex within `distance` of d / Σd (l1 norm)."""
+    box = Interval(d) / Interval(*total) + Interval(-distance, distance)
+    return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
+
+
 class Relaxation(ABC):
     """A closed convex f: R^m -> (−inf, inf]; the game adds the simplex, f never contains it.
 
@@ -144,10 +158,26 @@ class Relaxation(ABC):
     comparable; a frozen dataclass is.
     """
 
+    family: ClassVar[str]
+    """The name that keys and digests know the class by, stored once and for all.
+
+    Write it into the class, so that renaming the class changes no digest; by default the module
+    and the name that the class has when it is made.
+    """
+
     level: ClassVar[Level] = "numerical"
     """The strongest proof its bounds allow: exact, enclosed or numerical."""
 
+    binary_entropy: ClassVar[bool] = False
+    """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;
+    set it where you write one."""
+
     __array_ufunc__ = None  # so that a NumPy number times f comes to __rmul__
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "family" not in vars(cls):
+            cls.family = f"{cls.__module__}.{cls.__qualname__}"
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -162,7 +192,9 @@ class Relaxation(ABC):
     def from_solver(self) -> bool:
         """Whether distributions come from a cone solver, to its accuracy and at its cost; True
         where `distribution` is not overridden."""
-        return type(self).distribution is Relaxation.distribution
+        kind = type(self)
+        own = kind.distribution, kind._distribution
+        return own == (Relaxation.distribution, Relaxation._distribution)
 
     def penalty(self, d: Vector) -> float:
         """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
@@ -186,10 +218,30 @@ class Relaxation(ABC):
 
         This is d_t of SS09 Fig. 1; β > 0.
         """
-        u, beta = as_margins(u, self), positive("beta", beta)
+        return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        """Return `distribution` at margins and a β that need no look; families write this one."""
         if u.size == 1:
             return np.ones(1)
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the d of least <d, u> + f(d) + β Σ d log d + (1 − d) log(1 − d).
+
+        Families that set `binary_entropy` have it.
+        """
+        raise InputError(f"{self!r} has no binary_distribution; it does not set binary_entropy")
+
+    def projector(self, beta: float) -> Callable[[Vector], Vector]:
+        """Return `distribution` at β as a function of margins that are known to be finite.
+
+        Line searches ask it many times, so it checks nothing. Where a subclass overrides
+        `distribution` itself, that is what is asked.
+        """
+        if type(self).distribution is not Relaxation.distribution:
+            return lambda u: self.distribution(u, beta)
+        return partial(self._distribution, beta=beta)
 
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
@@ -225,29 +277,79 @@ class Relaxation(ABC):
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return what the digest of a game knows f by: its class and its exact parameters.
+        """Return what the digest of a game knows f by: its family and its exact parameters.
 
-        By default the fields of a dataclass, or the instance's attributes. Override it where these
-        are not numbers, strings or arrays.
+        By default the fields of a dataclass that are compared, or the instance's attributes.
+        Override it where these are not numbers, strings or arrays.
         """
-        kind = type(self)
-        names = [f.name for f in fields(self)] if is_dataclass(self) else sorted(vars(self))
-        package = kind.__module__.split(".")[0]
-        home = "relaxboost" if package == "relaxboost" else kind.__module__
+        own = [f.name for f in fields(self) if f.compare] if is_dataclass(self) else None
+        names = sorted(vars(self)) if own is None else own
         spelled = ", ".join(
             f"{name}={_spell(getattr(self, name), self)}" for name in names if name != "_programs"
         )
-        return f"{home}.{kind.__qualname__}({spelled})"
+        return f"{self.family}({spelled})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
-    def linear_form(self, m: int) -> LinearForm | None:
-        """Return f as a linear program, or None where f is not polyhedral.
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return f as a linear program in fractions, or None where there is none.
 
-        It has to hold for every d >= 0, not only on the simplex.
+        It has to hold for every d >= 0, not only on the simplex. Exact certificates and exact
+        optima rest on it.
         """
         return None
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return f as a linear program in doubles, or None where f is not polyhedral.
+
+        By default `exact_form` in doubles. Override it alone where no fractions are known: the
+        solvers then use it, and nothing is proved by it.
+        """
+        form = self.exact_form(m)
+        return None if form is None else form.doubles()
+
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return f for m examples as certificates write it, or None if they cannot.
+
+        By default the exact form, which every checker can evaluate; FORMAT.md lists the kinds. A
+        relaxation without a description has numerical certificates only.
+        """
+        form = self.exact_form(m)
+        return None if form is None else form.describe(m)
+
+    def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return what `witness` found, made exact at the exact margins u, as certificates write it.
+
+        A threshold that misses a constraint by a rounding is lowered afterwards. Not asked for
+        where `describe` gives the exact form; `exact_multipliers` is.
+        """
+        return {"gamma": number(found.gamma), "floor": "0"}
+
+    def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
+        """Return γ and a multiplier y_r for each row of `exact_form` that prove F(u); None: solve.
+
+        u_i + cost_i − Σ_r y_r rows[r][i] >= γ for each d_i without an upper bound, and
+        cost_j − Σ_r y_r rows[r][j] >= 0 for each such z_j; what an upper bound forgives is charged
+        at that bound. y_r >= 0 where only `row_lower` bounds the row, <= 0 where only `row_upper`.
+        """
+        return None
+
+    def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction] | None:
+        """Return the z at which `exact_form` attains f(d); None: solve."""
+        return None
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return groups of examples with the caps that f puts on their total weight."""
+        return []
+
+    def exact_point(self, d: Sequence[float]) -> list[Fraction]:
+        """Return a point of the simplex near `d` in fractions, where f is finite if that is easy.
+
+        By default within 2^-90 of d / Σd and within `exact_caps`. Certificates move it towards
+        `center(m)` where that is not enough.
+        """
+        return within_caps(d, self.exact_caps(len(d)))
 
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
@@ -315,6 +417,18 @@ class Relaxation(ABC):
         apart = math.fsum(np.abs(repaired - d / total[0]).tolist())
         return self.penalty(repaired), apart + 8.0 * UNIT
 
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return a bound on f at every point of the simplex within `distance` of d / Σd.
+
+        The distance is in the l1 norm, d and `total` are as for `penalty_bound`. By default the
+        bound follows from `lipschitz`; inf means that none is known.
+        """
+        value, apart = self.penalty_bound(d, total)
+        steepest = self.lipschitz(d.size)
+        if steepest == math.inf:
+            return math.inf
+        return up(value + up(steepest * up(distance + apart)))
+
     def lipschitz(self, m: int) -> float:
         """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, inf if none is known."""
         return math.inf
@@ -334,17 +448,13 @@ class Relaxation(ABC):
         return None
 
     def __add__(self, other: object) -> Relaxation:
-        from relaxboost.relaxations import calculus
-
-        return calculus.add(self, other) if isinstance(other, Relaxation) else NotImplemented
+        return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented
 
     def __radd__(self, other: object) -> Relaxation:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([f, g])
 
     def __mul__(self, c: object) -> Relaxation:
-        from relaxboost.relaxations import calculus
-
-        return calculus.times(self, c) if isinstance(c, Real) else NotImplemented
+        return _MAKERS["times"](self, c) if isinstance(c, Real) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -353,12 +463,8 @@ class Relaxation(ABC):
 
         `d0` is a vector of shape (m,), or a number to be added to every entry.
         """
-        from relaxboost.relaxations import affine
-
-        return affine.Shifted(self, d0)
+        return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
         """Return d -> f(c d) for a number c != 0; its conjugate is f*(θ/c) (SS09, Appendix B)."""
-        from relaxboost.relaxations import affine
-
-        return affine.Dilated(self, c)
+        return _MAKERS["scaled"](self, c)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import positive, spell
-from relaxboost.projections import logistic_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Vector, Witness, as_margins
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import spell
+from relaxboost._core.rounding import UNIT
+from relaxboost.relaxations._projections import logistic_distribution
+from relaxboost.relaxations._projections.binary_entropy import logistic
+from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, box_around
 from relaxboost.relaxations.capped import Capped
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.k_or_fraction import check_k, resolve_k
 from relaxboost.relaxations.kl import positive_parameter
-from relaxboost.relaxations.shares import check_share, resolve_share
-from relaxboost.rounding import UNIT
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +63,8 @@ class BinaryEntropy(Relaxation):
     entropies of each of the components"), Thm 7, Appendix B.
     """
 
+    family = "relaxboost.BinaryEntropy"
+
     k: Any = None
     weight: Any = 1
     fraction: Any = None
@@ -65,7 +72,7 @@ class BinaryEntropy(Relaxation):
     level: ClassVar[Level] = "enclosed"
 
     def __post_init__(self) -> None:
-        k, fraction = check_share("BinaryEntropy", self.k, self.fraction)
+        k, fraction = check_k("BinaryEntropy", self.k, self.fraction)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "fraction", fraction)
         weight = positive_parameter("BinaryEntropy", "weight", self.weight)
@@ -78,7 +85,7 @@ class BinaryEntropy(Relaxation):
 
     def resolve(self, m: int) -> BinaryEntropy:
         """Return `BinaryEntropy(k, c)` with 1 <= k <= m."""
-        return BinaryEntropy(resolve_share(repr(self), self.k, self.fraction, m), self.weight)
+        return BinaryEntropy(resolve_k(repr(self), self.k, self.fraction, m), self.weight)
 
     @property
     def traits(self) -> Traits:
@@ -125,11 +132,12 @@ class BinaryEntropy(Relaxation):
         d, gamma = logistic_distribution(u, self._c, self._k)
         return gamma - self.conjugate(gamma - u), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
-        temperature = self._c + positive("beta", beta)
-        share = max(self._c / temperature, 1e-300)
-        return logistic_distribution(as_margins(u, self), temperature, self._k, share)[0]
+        temperature, k = self._c + beta, self._k
+        if k > u.size:
+            self.resolve(u.size)  # which says what is wrong
+        return logistic(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
         """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
@@ -170,6 +178,22 @@ class BinaryEntropy(Relaxation):
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
 
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return the cap 1/k of each example."""
+        return [([[i] for i in range(m)], [1 / self._exact_k] * m)]
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return k and the weight."""
+        return {
+            "kind": "binary-entropy",
+            "k": number(self._exact_k),
+            "weight": number(self.weight),
+        }
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ."""
+        return {"gamma": number(found.gamma)}
+
     def entropy_range(self, m: int) -> float:
         """Return log(m/k), as for `Capped`."""
         return math.log(m / self._k)
@@ -199,12 +223,21 @@ class BinaryEntropy(Relaxation):
                 t = min(t, 1.0)
                 distance = (t * (x - even).abs().sum() / Interval(k)).up
                 x = (Interval(1.0) - t) * x + t * even
-            ends = [
-                _terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)
-            ]  # convex in x, so largest at one of them
-            value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
-            value = value + float(m) * Interval(2.0).log()
-            return (Interval(self.weight / k) * value).up, distance
+            return self._largest(x), distance
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return the largest f near d / Σd, rounded upwards, inf if a cap may be exceeded."""
+        with np.errstate(all="ignore"):
+            x = Interval(self._exact_k) * box_around(d, total, distance)
+            return self._largest(x) if x.max().up <= 1.0 else math.inf
+
+    def _largest(self, x: Interval) -> float:
+        """Return f(x/k) at the worst point of these intervals, cut to [0, 1], rounded upwards."""
+        # Each term is convex, so it is largest at an end.
+        ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
+        value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
+        value = value + float(x.lower.size) * Interval(2.0).log()
+        return (Interval(self.weight / self._exact_k) * value).up
 
 
 def _terms(x: Vector) -> Interval:

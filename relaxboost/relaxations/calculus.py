@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, positive, spell
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import float_down, float_up, sum_bounds, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import (
+    LEVELS,
     Level,
-    LinearForm,
     Relaxation,
     Traits,
-    Vector,
     as_margins,
+    makes,
+    onto_simplex,
 )
+from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
-from relaxboost.relaxations.stacking import stacked
+from relaxboost.relaxations.linear import ExactForm, LinearForm, stacked
 from relaxboost.relaxations.vectors import positive_size
-from relaxboost.rounding import float_down, float_up, sum_bounds, up
 
-_LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
+_ROUNDINGS = 1e-12
+"""A center may be so far from a point where both terms are bounded: it is one but for roundings."""
+_ROOM = 1e-6
+"""What is called room around a point, and a short way, in the l1 norm."""
 
 
 class ScaledWitness(NamedTuple):
@@ -45,6 +54,7 @@ class SumWitness(NamedTuple):
     second: Any
 
 
+@makes("times")
 def times(f: Relaxation, c: object) -> Relaxation:
     """Return c f for a number c > 0; multiples of multiples are one multiple."""
     factor = exact("c * f", "c", c)
@@ -57,6 +67,7 @@ def times(f: Relaxation, c: object) -> Relaxation:
     return f if factor == 1 or isinstance(f, HardMargin) else Scaled(f, factor)
 
 
+@makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
     """Return first + second, in closed form where one of the two knows it."""
     folded = first.plus(second)
@@ -83,6 +94,8 @@ class Scaled(Relaxation):
     Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
+    family = "relaxboost.Scaled"
+
     f: Relaxation
     c: Any
 
@@ -91,7 +104,7 @@ class Scaled(Relaxation):
 
     def key(self) -> str:
         """Return c, exactly, and the key of f."""
-        return f"relaxboost.Scaled({self.c}, {self.f.key()})"
+        return f"{self.family}({self.c}, {self.f.key()})"
 
     @property
     def level(self) -> Level:  # type: ignore[override]
@@ -138,10 +151,15 @@ class Scaled(Relaxation):
         """As for f."""
         return self.f.from_solver
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution of f at u/c and β/c."""
-        u, beta = as_margins(u, self), positive("beta", beta)
         return self.f.distribution(u / float(self.c), beta / float(self.c))
+
+    def projector(self, beta: float) -> Callable[[Vector], Vector]:
+        """Return the distribution of f at β/c, to be asked at u/c."""
+        c = float(self.c)
+        project = self.f.projector(beta / c)
+        return lambda u: project(u / c)
 
     def witness(self, u: Vector) -> ScaledWitness:
         """Return the witness of f at u/c."""
@@ -171,10 +189,29 @@ class Scaled(Relaxation):
         value, constraints = self.f.cvxpy_relaxed_margin(u / c, gamma / c)
         return c * value, constraints
 
-    def linear_form(self, m: int) -> LinearForm | None:
+    def exact_form(self, m: int) -> ExactForm | None:
         """Return that of f with its cost times c."""
+        form = self.f.exact_form(m)
+        if form is None:
+            return None
+        c: Fraction = self.c
+        return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f with its cost times c; f may know doubles only."""
         form = self.f.linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
+
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return c and the description of f; a linear program is multiplied by itself."""
+        of = self.f.describe(m)
+        if of is None or of["kind"] == "polyhedral":
+            return super().describe(m)
+        return {"kind": "scaled", "factor": number(self.c), "of": of}
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return those of f."""
+        return self.f.exact_caps(m)
 
     def center(self, m: int) -> Vector:
         """Return that of f."""
@@ -199,7 +236,14 @@ class Scaled(Relaxation):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return c times the bound of f, rounded upwards, at the same distance."""
         value, distance = self.f.penalty_bound(d, total)
-        return (float_up(self.c * Fraction(value)) if math.isfinite(value) else value), distance
+        return self._times_up(value), distance
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return c times the bound on f, rounded upwards."""
+        return self._times_up(self.f.penalty_near(d, total, distance))
+
+    def _times_up(self, value: float) -> float:
+        return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,14 +254,16 @@ class Sum(Relaxation):
     witness, and the sum is proved to the weaker of the levels of its terms. (f1 + f2)* is the
     infimal convolution of f1* and f2*. F and the distributions come from cvxpy.
 
-    An upper bound needs a point where *both* terms are proved finite. It is found on the way from
-    d to `center(m)`; where the terms share no point with room around it (`Capped(m)` leaves one
-    distribution only) there is none, and the level is numerical.
+    An upper bound needs a point where *both* terms are proved finite. It is found near d, or on the
+    way from d to `center(m)`. Where neither term has room around any such point there is none,
+    and the level is numerical.
 
     Parameters
     ----------
     first, second : Relaxation
     """
+
+    family = "relaxboost.Sum"
 
     first: Relaxation
     second: Relaxation
@@ -228,13 +274,16 @@ class Sum(Relaxation):
 
     def key(self) -> str:
         """Return the keys of the terms."""
-        return f"relaxboost.Sum({self.first.key()}, {self.second.key()})"
+        return f"{self.family}({self.first.key()}, {self.second.key()})"
 
     @property
     def level(self) -> Level:  # type: ignore[override]
         """The weaker of the levels of the terms."""
-        weaker = min(_LEVELS.index(self.first.level), _LEVELS.index(self.second.level))
-        return _LEVELS[weaker] if self._proved else "numerical"
+        return self._weaker if self._proved else "numerical"
+
+    @property
+    def _weaker(self) -> Level:
+        return min((f.level for f in self.parts), key=LEVELS.index)
 
     @property
     def parts(self) -> tuple[Relaxation, ...]:
@@ -322,21 +371,74 @@ class Sum(Relaxation):
         second, more = self.second.cvxpy_relaxed_margin(u - v, part)
         return first + second, [*some, *more]
 
-    def linear_form(self, m: int) -> LinearForm | None:
+    def exact_form(self, m: int) -> ExactForm | None:
         """Return the two linear programs on the same d, one above the other."""
+        first, second = self.first.exact_form(m), self.second.exact_form(m)
+        return None if first is None or second is None else first.plus(second, m)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of the terms' own; these may know doubles only."""
         first, second = self.first.linear_form(m), self.second.linear_form(m)
         return None if first is None or second is None else stacked(first, second, m)
 
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return the descriptions of the terms; two linear programs are one."""
+        first, second = self.first.describe(m), self.second.describe(m)
+        if first is None or second is None:
+            return None
+        if "polyhedral" in (first["kind"], second["kind"]):
+            whole = super().describe(m)
+            if whole is not None:
+                return whole
+        return {"kind": "sum", "first": first, "second": second}
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return those of both terms."""
+        return self.first.exact_caps(m) + self.second.exact_caps(m)
+
     def center(self, m: int) -> Vector:
-        """Return a center of a term that is inside the other's domain too, or what cvxpy finds."""
+        """Return a point where both terms are bounded, with room around it if there is any.
+
+        It is a center of a term if one will do, else a point inside the domain that cvxpy finds.
+        """
+        programs = numerical.programs(self, m)
+        if programs.center is None:
+            programs.center = self._find_center(m)
+        return programs.center.copy()
+
+    def _find_center(self, m: int) -> Vector:
         one, other = self.first.center(m), self.second.center(m)
         tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
-        for bound in (self._common, lambda d, _: (self.penalty(d), 0.0)):
-            for d in tries:
-                value, distance = bound(d, sum_bounds(d))
-                if math.isfinite(value) and distance == 0.0:
-                    return d
-        return numerical.programs(self, m).interior()
+        found = self._bounded(tries, 0.0)
+        roomy = [d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), _ROOM))]
+        if not roomy and self._weaker != "numerical":  # a center on an edge leads nowhere
+            with contextlib.suppress(InputError):  # no solver finds any
+                tries += numerical.programs(self, m).inside()
+            roomy = self._bounded(tries[4:], 0.0)[:1]
+        found = roomy or found or self._bounded(tries, _ROUNDINGS)
+        found = found or [d for d in tries if math.isfinite(self.penalty(d))]
+        return found[0] if found else numerical.programs(self, m).interior()
+
+    def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
+        """Return those of `points` that are so near to one where both terms are bounded."""
+        bounds = [self._common(d, sum_bounds(d)) for d in points]
+        pairs = zip(points, bounds, strict=True)
+        return [d for d, (value, apart) in pairs if math.isfinite(value) and apart <= within]
+
+    def repair(self, d: Vector) -> Vector:
+        """Return a point near `d`: towards the center, or as the terms repair it in turn.
+
+        Where the domain has no room inside, the way to the center enters it at its end only.
+        """
+        d = onto_simplex(d, repr(self))
+        towards = super().repair(d)
+        far = float(np.abs(towards - d).sum())
+        moved = d
+        for f in 4 * self.parts if far > _ROOM else ():
+            moved = f.repair(moved)
+            if math.isfinite(self.penalty(moved)):
+                return moved if float(np.abs(moved - d).sum()) < far else towards
+        return towards
 
     def entropy_range(self, m: int) -> float:
         """Return the smaller of those of the terms."""
@@ -353,21 +455,22 @@ class Sum(Relaxation):
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (value, distance) for a point near d / Σd where both terms are bounded, or inf.
 
-        If f1 is at most a at a point at distance r, f2 at most b at distance s, and f2 has a
-        Lipschitz constant K, the sum is at most a + b + K(r + s) at the first of the points.
+        If f1 is at most a at a point at distance r, and f2 at most b wherever the distance is at
+        most r, the sum is at most a + b at that point.
         """
         a, r = self.first.penalty_bound(d, total)
         b, s = self.second.penalty_bound(d, total)
         if r == 0.0 == s:
             return up(a + b), 0.0
-        best = (math.inf, 0.0)
-        for constant, distance in (
-            (self.second.lipschitz(d.size), r),
-            (self.first.lipschitz(d.size), s),
-        ):
-            if constant < math.inf:
-                best = min(best, (up(up(a + b) + up(constant * up(r + s))), distance))
-        return best
+        return min(
+            (up(a + self.second.penalty_near(d, total, r)), r),
+            (up(b + self.first.penalty_near(d, total, s)), s),
+        )
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return the sum of the bounds on the terms."""
+        bounds = [f.penalty_near(d, total, distance) for f in self.parts]
+        return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return the bound at the point nearest to d, towards the center, where both terms have

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.compiled import njit
-from relaxboost.errors import InputError
-from relaxboost.parameters import spell
-from relaxboost.projections import binary_capped_distribution, capped_distribution
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
+from relaxboost.relaxations._projections import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import by_selection
 from relaxboost.relaxations.base import (
     Level,
-    LinearForm,
     Relaxation,
     Traits,
-    Vector,
     Witness,
     as_margins,
+    box_around,
     onto_simplex,
 )
-from relaxboost.relaxations.shares import check_share, resolve_share
-from relaxboost.rounding import UNIT, float_down, float_up, sum_bounds, up
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.k_or_fraction import check_k, resolve_k
+from relaxboost.relaxations.linear import ExactForm
 
 
 @njit()
@@ -59,10 +64,8 @@ class Capped(Relaxation):
     counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k. `Capped(1)` is the hard
     margin, `Capped(m)` leaves the uniform distribution only.
 
-    `CVaR` is another name of it: −F(u) is the conditional value at risk of the losses −u_i, each
-    of probability 1/m, at level α = 1 − k/m, that is the mean of the worst 1 − α of them. The
-    worst-case distribution is exact at ties too: where many margins equal the value at risk they
-    share what is left one after the other, and none exceeds the cap.
+    Where many margins equal the last one that counts they share what is left one after the other,
+    so that no weight exceeds the cap. `CVaR` is the same family by its level.
 
     Parameters
     ----------
@@ -84,13 +87,16 @@ class Capped(Relaxation):
     Shalev-Shwartz & Singer (2009), Sec. 4.1, Eqs. 2 and 3, Cor. 5, Example 1, Eq. 6.
     """
 
+    family = "relaxboost.Capped"
+
     k: Any = None
     fraction: Any = None
 
     level: ClassVar[Level] = "exact"
+    binary_entropy: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        k, fraction = check_share("Capped", self.k, self.fraction)
+        k, fraction = check_k("Capped", self.k, self.fraction)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "fraction", fraction)
 
@@ -104,11 +110,12 @@ class Capped(Relaxation):
 
     def key(self) -> str:
         """Return the class and k, exactly."""
-        return f"relaxboost.{self}"
+        share = f"fraction={self.fraction!r}" if self.k is None else f"k={self.k}"
+        return f"{self.family}({share})"
 
     def resolve(self, m: int) -> Capped:
         """Return `Capped(k)` with 1 <= k <= m."""
-        k = resolve_share(repr(self), self.k, self.fraction, m)
+        k = resolve_k(repr(self), self.k, self.fraction, m)
         return self if k == self.k else Capped(k=k)
 
     @property
@@ -129,7 +136,9 @@ class Capped(Relaxation):
     @property
     def traits(self) -> Traits:
         """All but strong convexity."""
-        return Traits(True, False, True, True, True, True)
+        return Traits(
+            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+        )
 
     def conjugate(self, theta: Vector) -> float:
         """Return ‖θ‖_1 / k."""
@@ -140,9 +149,12 @@ class Capped(Relaxation):
         u = as_margins(u, self)
         return _worst_tail(u, float(self._resolved_k), self.witness(u).gamma)
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        return capped_distribution(as_margins(u, self), beta, float(self._resolved_k))
+        k = float(self._resolved_k)
+        if k > u.size:
+            self.resolve(u.size)  # which says what is wrong
+        return by_selection(u, beta, k)
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}, smoothed by Σ d log d + (1 − d) log(1 − d)."""
@@ -186,9 +198,21 @@ class Capped(Relaxation):
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
-    def linear_form(self, m: int) -> LinearForm:
+    def exact_form(self, m: int) -> ExactForm:
         """Return 0 <= d <= 1/k and no cost."""
-        return LinearForm(np.zeros(m), np.zeros(m), np.full(m, self.cap))
+        return ExactForm.free(m)._replace(upper=[1 / self.resolve(m)._resolved_k] * m)
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return the cap 1/k of each example."""
+        return [([[i] for i in range(m)], [1 / self._resolved_k] * m)]
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the cap that all examples share."""
+        return {"kind": "caps", "caps": number(1 / self._resolved_k)}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the margin that γ stands for."""
+        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
     def entropy_range(self, m: int) -> float:
         """Return log(m/k): no capped distribution has Σ d log d above −log k."""
@@ -223,6 +247,11 @@ class Capped(Relaxation):
         mass = Fraction(up(sum_bounds(excess)[1] * (1.0 + 4.0 * UNIT)))
         return 0.0, float_up(2 * mass / Fraction(low))
 
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return 0 if all these points are below the cap, else inf."""
+        cap = float_down(1 / self._resolved_k)
+        return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
+
     def plus(self, other: Relaxation) -> Relaxation | None:
         """Return the stricter of two caps."""
         if isinstance(other, Capped) and self.k is not None and other.k is not None:
@@ -230,5 +259,52 @@ class Capped(Relaxation):
         return None
 
 
-CVaR = Capped
-"""The relaxed margin of `Capped(k)` is minus the CVaR at level 1 − k/m of the losses −u."""
+class CVaR(Capped):
+    """CVaR(α): F(u) is the mean of the lowest share 1 − α of the margins; 0.95 is the worst 5 %.
+
+    −F(u) is the conditional value at risk (expected shortfall) at level α of the losses −u_i, each
+    of probability 1/m, with α as `cvxpy.cvar` and most of finance count it:
+
+        −F(u) = min over t of t + Σ [−u_i − t]_+ / ((1 − α) m).
+
+    It is `Capped(fraction=1 − α)`, which a game resolves to `Capped(k)` with k = (1 − α) m. α = 0
+    is the mean of all margins; the hard margin is the limit α = 1 − 1/m, and no α may exceed it.
+
+    Parameters
+    ----------
+    alpha : int, float or Fraction
+        0 <= α < 1. A float means the decimal it prints as: 0.95 leaves one twentieth exactly.
+
+    Raises
+    ------
+    InputError
+        If α is outside [0, 1), or (when the game is declared) above 1 − 1/m.
+
+    References
+    ----------
+    Rockafellar & Uryasev (2000), Thm 1, for the level α and the minimum over t.
+    """
+
+    family = Capped.family
+
+    def __init__(self, alpha: Any) -> None:
+        level = exact("CVaR", "alpha", alpha)
+        if not 0 <= level < 1:
+            raise InputError(
+                f"CVaR(alpha={spell(level)}) needs 0 <= alpha < 1, for the share 1 - alpha of the "
+                "margins counts; the mean of the k lowest of them is Capped(k)"
+            )
+        share = 1 - (Fraction(repr(alpha)) if isinstance(alpha, float) else level)
+        near = float(share)  # as short as α itself: 0.6 leaves 0.4
+        kept = near if isinstance(alpha, float) and Fraction(repr(near)) == share else share
+        super().__init__(fraction=kept)
+
+    @property
+    def alpha(self) -> Fraction:
+        """The level α, exactly."""
+        fraction = self.fraction
+        return 1 - Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
+
+    def __repr__(self) -> str:
+        short = repr(float(self.alpha))
+        return f"CVaR({short if Fraction(short) == self.alpha else repr(self.alpha)})"

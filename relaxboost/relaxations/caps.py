@@ -11,22 +11,26 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from relaxboost.compiled import njit
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, positive, spell
-from relaxboost.projections import caps_distribution, caps_threshold
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import UNIT, float_up, sum_bounds
+from relaxboost.relaxations._projections import caps_threshold
+from relaxboost.relaxations._projections.caps import by_caps
 from relaxboost.relaxations.base import (
     Level,
-    LinearForm,
     Relaxation,
     Traits,
-    Vector,
     Witness,
     as_margins,
+    box_around,
     onto_simplex,
 )
-from relaxboost.rounding import UNIT, float_up, sum_bounds
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.linear import ExactForm
 
 _SHOWN = 8
 """How many caps a repr spells out."""
@@ -141,6 +145,8 @@ class Caps(Relaxation):
     Shalev-Shwartz & Singer (2009), Sec. 4.1 and Fig. 2 with the cap ν replaced by c_i.
     """
 
+    family = "relaxboost.Caps"
+
     caps: Any
 
     level: ClassVar[Level] = "exact"
@@ -168,7 +174,7 @@ class Caps(Relaxation):
         """Return the class and the caps, exactly."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         text = ", ".join(map(str, each))
-        return f"relaxboost.Caps({text if each is not self.caps else f'[{text}]'})"
+        return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
 
     @property
     def fixed_m(self) -> int | None:
@@ -199,7 +205,13 @@ class Caps(Relaxation):
     def traits(self) -> Traits:
         """Polyhedral, monotone; symmetric if the caps are equal, (ii) if none is zero."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
-        return Traits(True, False, True, all(q == each[0] for q in each), True, min(each) > 0)
+        return Traits(
+            polyhedral=True,
+            monotone=True,
+            symmetric=all(q == each[0] for q in each),
+            zero_minimum=True,
+            zero_in_core=min(each) > 0,
+        )
 
     def penalty(self, d: Vector) -> float:
         """Return 0 if no |d_i| exceeds c_i by more than four roundings, else inf."""
@@ -216,11 +228,10 @@ class Caps(Relaxation):
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection: min{c_i, x exp(−u_i/β)} with the x that normalises."""
-        u, beta = as_margins(u, self), positive("beta", beta)
         caps = self._of(u.size)
-        return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
+        return caps.near.copy() if caps.single else by_caps(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
         """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""
@@ -258,9 +269,21 @@ class Caps(Relaxation):
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
 
-    def linear_form(self, m: int) -> LinearForm:
+    def exact_form(self, m: int) -> ExactForm:
         """Return 0 <= d <= c and no cost."""
-        return LinearForm(np.zeros(m), np.zeros(m), self._of(m).near)
+        return ExactForm.free(m)._replace(upper=list(self.resolve(m).caps))
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return the cap of each example."""
+        return [([[i] for i in range(m)], list(self.resolve(m).caps))]
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the caps."""
+        return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the margin that γ stands for."""
+        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy, min{c_i, x}."""
@@ -310,6 +333,11 @@ class Caps(Relaxation):
             return 0.0, 0.0
         mass = (d[close] - low * enclosure[close]).positive().sum().up
         return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return 0 if all these points are below the caps, else inf."""
+        caps = self._of(len(d)).enclosure.lower
+        return 0.0 if (box_around(d, total, distance).upper <= caps).all() else math.inf
 
 
 def negentropy(d: Vector) -> float:

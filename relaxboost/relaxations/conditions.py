@@ -24,11 +24,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import count
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.relaxations import attack
 from relaxboost.relaxations.attack import Violation
-from relaxboost.relaxations.base import Relaxation, Vector
+from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
@@ -118,7 +119,8 @@ def _is_ours(f: Relaxation) -> bool:
 
 
 def _by_family(f: Relaxation) -> str:
-    return "follows from its terms" if f.parts else f"known of {type(f).__name__} in closed form"
+    family = repr(f).partition("(")[0]
+    return "follows from its terms" if f.parts else f"known of {family} in closed form"
 
 
 def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost.relaxations import dcp, numerical
-from relaxboost.relaxations.base import Relaxation, Traits, Vector, onto_simplex
+from relaxboost.relaxations.base import Relaxation, Traits, onto_simplex
+from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 
 class Custom(Relaxation):
@@ -28,6 +30,10 @@ class Custom(Relaxation):
     m = 200, and its brackets are *numerical*: as good as the solver, and never called certified.
     Write a subclass of `Relaxation` with closed forms where that is not enough.
 
+    Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
+    its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
+    data are the doubles that cvxpy works with.
+
     Parameters
     ----------
     f : callable, optional
@@ -38,7 +44,8 @@ class Custom(Relaxation):
     conjugate : callable, optional
         In place of f: the same for f*.
     traits : Traits, optional
-        What you know of f. It is believed, except by `check_conditions`, which attacks it.
+        What you know of f. It is believed, except by `check_conditions`, which attacks it;
+        whether f is polyhedral is read from cvxpy instead.
     name : str, optional
         For messages and reports.
 
@@ -53,6 +60,8 @@ class Custom(Relaxation):
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6.
     """
+
+    family = "relaxboost.Custom"
 
     def __init__(
         self,
@@ -80,6 +89,7 @@ class Custom(Relaxation):
         self._m: int | None = None
         self._parts: dict[int, dcp.Parts] = {}
         self._feasible: set[int] = set()
+        self._forms: dict[int, LinearForm | None] = {}
 
     def __repr__(self) -> str:
         if self._name is not None:
@@ -97,12 +107,28 @@ class Custom(Relaxation):
         return hash(self._identity())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_parts": {}, "_feasible": set()}
+        return {**super().__getstate__(), "_parts": {}, "_feasible": set(), "_forms": {}}
 
     @property
     def traits(self) -> Traits:
-        """What the user declared."""
-        return self._traits
+        """What the user declared; once m is known, whether f is polyhedral is read from cvxpy."""
+        if self._m is None:
+            return self._traits
+        return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return f as the linear program that cvxpy makes of it, None where it makes none."""
+        if m not in self._forms:
+            if self._mirror is None:
+                self._forms[m] = dcp.linear_form(self._checked(m))
+            else:
+                self._forms[m] = dcp.linear_form_of_conjugate(self._checked(m))
+        return self._forms[m]
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return `linear_form` in fractions: the doubles that cvxpy works with are its data."""
+        form = self.linear_form(m)
+        return None if form is None else form.exactly()
 
     @property
     def fixed_m(self) -> int | None:
@@ -132,6 +158,7 @@ class Custom(Relaxation):
             return self
         bound = copy.copy(self)
         bound._parts, bound._feasible, bound._m = self._parts, self._feasible, m
+        bound._forms = self._forms
         vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
         bound._checked(m)
         return bound
@@ -202,4 +229,4 @@ class Custom(Relaxation):
         if self._m is None:
             raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")
         given = "f" if self._mirror is None else "conjugate"
-        return f"relaxboost.Custom(m={self._m}, {given}={dcp.digest(self._checked(self._m))})"
+        return f"{self.family}(m={self._m}, {given}={dcp.digest(self._checked(self._m))})"

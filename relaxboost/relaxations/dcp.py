@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
+from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
@@ -159,11 +160,24 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
     return term, need
 
 
-def digest(given: Parts) -> str:
-    """Return a SHA-256 of the canonical cone program of the epigraph of the function.
+class ConeProgram(NamedTuple):
+    """The epigraph of a function, {(d, h): f(d) <= h}, as the cone program that cvxpy makes of it.
 
-    Two functions that cvxpy compiles to the same program have the same digest, in every process.
+    matrix @ x + s = right, s in a product of cones; x holds d, h and auxiliary variables.
     """
+
+    matrix: Any
+    right: Any
+    cost: Any
+    dims: Any
+    d: int
+    """The first of the columns of d."""
+    height: int
+    """The column of h."""
+
+
+def compiled(given: Parts) -> ConeProgram:
+    """Return the cone program of the epigraph of the function."""
     import cvxpy as cp
 
     d, height = cp.Variable(given.variable.size), cp.Variable()
@@ -175,10 +189,71 @@ def digest(given: Parts) -> str:
     matrix = data["A"].tocsc()
     matrix.sum_duplicates()
     matrix.sort_indices()
-    dims = sorted((k, repr(v)) for k, v in vars(data["dims"]).items())
-    content = hashlib.sha256(f"{matrix.shape} {columns[d.id]} {columns[height.id]} {dims}".encode())
+    places = columns[d.id], columns[height.id]
+    return ConeProgram(matrix, data["b"], data["c"], data["dims"], *places)
+
+
+def digest(given: Parts) -> str:
+    """Return a SHA-256 of the canonical cone program of the epigraph of the function.
+
+    Two functions that cvxpy compiles to the same program have the same digest, in every process.
+    """
+    matrix, right, cost, dims, d, height = compiled(given)
+    cones = sorted((k, repr(v)) for k, v in vars(dims).items())
+    content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())
     for integers in (matrix.indptr, matrix.indices):
         content.update(np.ascontiguousarray(integers, dtype="<i8").tobytes())
-    for numbers in (matrix.data, data["b"], data["c"]):
+    for numbers in (matrix.data, right, cost):
         content.update((np.ascontiguousarray(numbers, dtype="<f8") + 0.0).tobytes())
     return content.hexdigest()
+
+
+def linear_form(given: Parts) -> LinearForm | None:
+    """Return the function on d >= 0 as a linear program, or None if cvxpy knows none.
+
+    f(d) is the least h with matrix @ (d, h, z) <= right, equal in the first rows.
+    """
+    program = _linear(given)
+    if program is None:
+        return None
+    matrix, right, _, dims, d, height = program
+    m, size = given.variable.size, matrix.shape[1]
+    order = np.r_[d : d + m, np.setdiff1d(np.arange(size), np.arange(d, d + m))]
+    lower = np.where(np.arange(size) < m, 0.0, -np.inf)
+    equal = np.arange(right.size) < dims.zero
+    cost = (order == height).astype(np.float64)
+    rows = matrix[:, order].tocsr()
+    return LinearForm(
+        cost, lower, np.full(size, np.inf), rows, np.where(equal, right, -np.inf), right
+    )
+
+
+def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
+    """Return the conjugate of the function as a linear program, or None if cvxpy knows none.
+
+    By duality the largest <d, θ> − h with matrix @ (θ, h, z) <= right is the least <right, y>
+    with matrixᵀ y = (d, −1, 0), y >= 0 but for the equalities.
+    """
+    program = _linear(given)
+    if program is None:
+        return None
+    from scipy import sparse
+
+    matrix, right, _, dims, d, height = program
+    m, size = given.variable.size, matrix.shape[1]
+    places = np.arange(size)
+    inside = (places >= d) & (places < d + m)
+    of_d = sparse.csr_array((-np.ones(m), (places[inside], np.arange(m))), (size, m))
+    rows = sparse.csr_array(sparse.hstack([of_d, matrix.T]))
+    sides = -(places == height).astype(np.float64)
+    free = np.arange(right.size) < dims.zero
+    lower = np.concatenate([np.zeros(m), np.where(free, -np.inf, 0.0)])
+    cost = np.concatenate([np.zeros(m), right])
+    return LinearForm(cost, lower, np.full(cost.size, np.inf), rows, sides, sides)
+
+
+def _linear(given: Parts) -> ConeProgram | None:
+    """Return the cone program where it is a linear program: all of its cones are half lines."""
+    program = compiled(given)
+    curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
+    return None if any(curved) else program

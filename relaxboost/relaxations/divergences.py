@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import exact, spell
-from relaxboost.relaxations.power_divergences import DivergenceBall, DivergencePenalty
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations.power_divergences import (
+    DivergenceBall,
+    DivergencePenalty,
+    PowerDivergence,
+)
 
 
 class _ChiSquare:
@@ -44,11 +48,10 @@ class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     Shalev-Shwartz & Singer (2009), Sec. 6 (l2 constraints on the distribution).
     """
 
+    family = "relaxboost.ChiSquarePenalty"
+
     weight: Any
     prior: Any = None
-
-    def __repr__(self) -> str:
-        return f"ChiSquarePenalty(weight={spell(self.weight)}{self._spelled_prior})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +74,10 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
     Shalev-Shwartz & Singer (2009), Sec. 6 (l2 constraints on the distribution).
     """
 
+    family = "relaxboost.ChiSquareBall"
+
     radius: Any
     prior: Any = None
-
-    def __repr__(self) -> str:
-        return f"ChiSquareBall(radius={spell(self.radius)}{self._spelled_prior})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,11 +87,10 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
     f*(θ) = Σ π θ / (1 − θ/c), infinite where a θ reaches c. Parameters as for `ChiSquarePenalty`.
     """
 
+    family = "relaxboost.HellingerPenalty"
+
     weight: Any
     prior: Any = None
-
-    def __repr__(self) -> str:
-        return f"HellingerPenalty(weight={spell(self.weight)}{self._spelled_prior})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,26 +100,36 @@ class HellingerBall(_Hellinger, DivergenceBall):
     Parameters as for `ChiSquareBall`.
     """
 
+    family = "relaxboost.HellingerBall"
+
     radius: Any
     prior: Any = None
 
-    def __repr__(self) -> str:
-        return f"HellingerBall(radius={spell(self.radius)}{self._spelled_prior})"
 
+class _Power(PowerDivergence):
+    """The divergence of an order that is a parameter."""
 
-def _order(owner: Any) -> None:
-    kind = type(owner).__name__
-    order = exact(kind, "order", owner.order)
-    if abs(order - 1) < Fraction(999, 10**6) or not Fraction(1, 20) <= order <= 20:
-        raise InputError(
-            f"{kind} needs an order in [0.05, 20] that differs from 1 by 0.001 at least, got "
-            f"{spell(order)}; order 1 is KLPenalty or KLBall"
-        )
-    object.__setattr__(owner, "order", order)
+    order: Any
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        order = exact(kind, "order", self.order)
+        if abs(order - 1) < Fraction(999, 10**6) or not Fraction(1, 20) <= order <= 20:
+            raise InputError(
+                f"{kind} needs an order in [0.05, 20] that differs from 1 by 0.001 at least, got "
+                f"{spell(order)}; order 1 is KLPenalty or KLBall"
+            )
+        object.__setattr__(self, "order", order)
+        super().__post_init__()
+
+    @property
+    def alpha(self) -> Fraction:
+        """The order."""
+        return self.order
 
 
 @dataclass(frozen=True, repr=False)
-class PowerPenalty(DivergencePenalty):
+class PowerPenalty(_Power, DivergencePenalty):
     """f(d) = weight · Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
 
     α = 2 is half of χ², α = 1/2 twice the squared Hellinger distance.
@@ -135,45 +146,19 @@ class PowerPenalty(DivergencePenalty):
     Cressie & Read (1984) for the family.
     """
 
+    family = "relaxboost.PowerPenalty"
+
     order: Any
     weight: Any
     prior: Any = None
 
-    def __post_init__(self) -> None:
-        _order(self)
-        super().__post_init__()
-
-    @property
-    def alpha(self) -> Fraction:
-        """The order."""
-        return self.order
-
-    def __repr__(self) -> str:
-        return (
-            f"PowerPenalty(order={spell(self.order)}, weight={spell(self.weight)}"
-            f"{self._spelled_prior})"
-        )
-
 
 @dataclass(frozen=True, repr=False)
-class PowerBall(DivergenceBall):
+class PowerBall(_Power, DivergenceBall):
     """The indicator of Σ π φ(d/π) <= radius; φ and the parameters are those of `PowerPenalty`."""
+
+    family = "relaxboost.PowerBall"
 
     order: Any
     radius: Any
     prior: Any = None
-
-    def __post_init__(self) -> None:
-        _order(self)
-        super().__post_init__()
-
-    @property
-    def alpha(self) -> Fraction:
-        """The order."""
-        return self.order
-
-    def __repr__(self) -> str:
-        return (
-            f"PowerBall(order={spell(self.order)}, radius={spell(self.radius)}"
-            f"{self._spelled_prior})"
-        )

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from relaxboost import relaxations
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
@@ -19,9 +19,11 @@ _CHANGES = ("shifted", "scaled")
 
 
 def families() -> dict[str, Callable[..., Relaxation]]:
-    """Return the relaxations an expression may name: all of the package that need no function."""
+    """Return the families by name, those that need no function: what an expression may name.
+
+    They are what `relaxations/__init__.pyi` lists; a new line there is a new family.
+    """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
-    named["CVaR"] = relaxations.CVaR
     return {
         name: kind
         for name, kind in sorted(named.items())

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import exact, spell
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.priors import check_prior
 

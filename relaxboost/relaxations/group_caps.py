@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,24 +13,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
-from relaxboost.errors import InputError
-from relaxboost.parameters import positive, spell
-from relaxboost.projections import caps_distribution
-from relaxboost.relaxations.base import (
-    Level,
-    LinearForm,
-    Relaxation,
-    Traits,
-    Vector,
-    Witness,
-    as_margins,
-    onto_simplex,
-)
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import spell
+from relaxboost._core.rounding import UNIT, sum_bounds
+from relaxboost.relaxations._projections.caps import by_caps
+from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
-from relaxboost.rounding import UNIT, sum_bounds
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 
 Index = NDArray[np.int64]
+_ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
@@ -94,6 +90,8 @@ class GroupCaps(Relaxation):
     Shalev-Shwartz & Singer (2009), Sec. 4.1, where every example is a group.
     """
 
+    family = "relaxboost.GroupCaps"
+
     groups: Any
     caps: Any
 
@@ -131,7 +129,7 @@ class GroupCaps(Relaxation):
     def key(self) -> str:
         """Return the class, the labels and the caps, exactly."""
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
-        return f"relaxboost.GroupCaps({list(self.groups)}, {{{caps}}})"
+        return f"{self.family}({list(self.groups)}, {{{caps}}})"
 
     @property
     def fixed_m(self) -> int | None:
@@ -172,7 +170,13 @@ class GroupCaps(Relaxation):
         units = self._units
         alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
         symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
-        return Traits(True, False, True, symmetric, True, units.caps.traits.zero_in_core)
+        return Traits(
+            polyhedral=True,
+            monotone=True,
+            symmetric=symmetric,
+            zero_minimum=True,
+            zero_in_core=units.caps.traits.zero_in_core,
+        )
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
         """Return the 0/1 matrix groups × examples and the caps of its rows."""
@@ -202,23 +206,21 @@ class GroupCaps(Relaxation):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        u = as_margins(u, self)
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
-        units, least, best = self._least(u)
+        units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
         d[best] = weights
         return value, d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection: soft-max within groups, that of `Caps` between them."""
         units, least, _ = self._least(u)
-        beta = positive("beta", beta)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
         sums = _sums(units.of, d)
@@ -226,17 +228,17 @@ class GroupCaps(Relaxation):
         # The group's margin is `least` − β log `sums`; told apart, neither is lost in the other.
         between = doubles.near if doubles.single else None
         if between is None:
-            between = caps_distribution(least, beta, doubles.near, sums)
+            between = by_caps(least, beta, doubles.near, sums)
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
         """Return the smallest γ at which the caps of the groups with min u <= γ reach one."""
-        units, least, _ = self._least(u)
+        units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards; valid for every γ."""
-        units, least, _ = self._least(u)
+        units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -266,13 +268,37 @@ class GroupCaps(Relaxation):
         t = cp.Variable(caps.size, name="t", nonneg=True)
         return gamma - caps @ t, [matrix.T @ t >= gamma - u]
 
-    def linear_form(self, m: int) -> LinearForm:
+    def exact_form(self, m: int) -> ExactForm:
         """Return d >= 0, the sums over groups at most the caps, and no cost."""
-        matrix, caps = self._groups_matrix(m)
-        box = (np.zeros(m), np.zeros(m), np.full(m, np.inf))
-        return (
-            LinearForm(*box, matrix, np.zeros(caps.size), caps) if caps.size else LinearForm(*box)
+        rows: dict[int, Row] = {}  # in the order of the groups' first examples
+        for i, label in enumerate(self.resolve(m).groups):
+            if label >= 0:
+                rows.setdefault(label, {})[i] = _ONE
+        caps = dict(self.caps)
+        return ExactForm.free(m)._replace(
+            rows=list(rows.values()),
+            row_lower=[ZERO] * len(rows),
+            row_upper=[caps[label] for label in rows],
         )
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return the groups and their caps."""
+        place = {label: j for j, (label, _) in enumerate(self.caps)}
+        members: list[list[int]] = [[] for _ in self.caps]
+        for i, label in enumerate(self.groups):
+            if label >= 0:
+                members[place[label]].append(i)
+        return [(members, [c for _, c in self.caps])]
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the caps, with the group of each example counted from 0."""
+        place = {label: j for j, (label, _) in enumerate(self.caps)}
+        labels = [place.get(label, -1) for label in self.groups]
+        return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the margin that γ stands for."""
+        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy."""
@@ -300,12 +326,22 @@ class GroupCaps(Relaxation):
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (0, distance): as for `Caps`, with the exact sums over groups rounded upwards."""
+        units, sums = self._group_sums(d)
+        return units.caps.penalty_bound(sums, total)
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return 0 if all these points are below the caps, else inf."""
+        units, sums = self._group_sums(d)
+        return units.caps.penalty_near(sums, total, distance)
+
+    def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
+        """Return the units and the sums over them, rounded upwards, 0 for a free example."""
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))
         for g in units.capped.tolist():  # free examples have cap 1, which d / Σd obeys
             sums[g] = sum_bounds(parts[g])[1]
-        return units.caps.penalty_bound(sums, total)
+        return units, sums
 
 
 def _sums(unit: Index, x: Vector) -> Vector:

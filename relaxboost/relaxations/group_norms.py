@@ -1,27 +1,206 @@
-"""The penalty and the ball of a group norm; `group_norm` has what they share."""
+"""Group norms: Σ_g a_g ‖d_g‖_p over disjoint groups of examples, as a penalty and as a ball.
+
+By the chain rule of the entropy the groups separate. With d_g = s_g p_g, Σ s_g = 1 and p_g in
+the simplex of the group,
+
+    <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d = Σ s_g [<p_g, u_g> + λ a_g ‖p_g‖ + β Σ p_g log p_g]
+                                           + β Σ s_g log s_g,
+
+so that p_g is the distribution of a norm penalty within its group and s is soft-max in the values
+V_g of the brackets. The penalty has λ = c, the ball the λ at which Σ a_g ‖d_g‖ = r.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relaxboost.intervals import Interval
-from relaxboost.parameters import positive
-from relaxboost.projections.capped import capped_distribution
-from relaxboost.projections.roots import decreasing_root
-from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import Level, Vector, Witness, as_margins, onto_simplex
-from relaxboost.relaxations.group_norm import GroupNorm
-from relaxboost.relaxations.sum_norm import hinge
-from relaxboost.relaxations.vectors import check_length
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
+from relaxboost.relaxations._projections.group_norm_margin import Levels
+from relaxboost.relaxations._projections.roots import decreasing_root
+from relaxboost.relaxations.balls import fit
+from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
+from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
+from relaxboost.relaxations.p_norm import PNorm, check_range
+from relaxboost.relaxations.vectors import (
+    check_length,
+    enclose_vector,
+    exact_vector,
+    positive_size,
+    positive_vector,
+    spell_vector,
+)
+
+
+class GroupNorm(WithNorm):
+    """What the penalty and the ball share: the groups and their norm."""
+
+    level: ClassVar[Level] = "enclosed"
+
+    groups: Any
+    p: Any
+    factors: Any
+
+    def _prepare(self, name: str) -> None:
+        kind = type(self).__name__
+        labels = exact_vector(kind, "groups", self.groups)
+        count = int(max(labels)) + 1
+        if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
+            raise InputError(
+                f"{kind} needs groups to be one whole number for each example, from 0 to the "
+                "number of groups less one, none left out"
+            )
+        object.__setattr__(self, "groups", tuple(int(g) for g in labels))
+        object.__setattr__(self, name, positive_size(kind, name, getattr(self, name)))
+        p = exact(kind, "p", self.p)
+        if p <= 1:
+            raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
+        check_range(kind, p, None, ends=False)
+        object.__setattr__(self, "p", p)
+        if self.factors is not None:
+            factors = exact_vector(kind, "factors", self.factors)
+            if len(factors) != count or min(factors) <= 0:
+                raise InputError(f"{kind} needs a factor > 0 for each of the {count} groups")
+            object.__setattr__(self, "factors", positive_vector(kind, "factors", factors))
+
+    def _show(self, name: str) -> str:
+        groups = list(self.groups) if len(self.groups) <= 8 else f"<{len(self.groups)} labels>"
+        tail = "" if self.factors is None else f", factors={spell_vector(self.factors)}"
+        size = spell(getattr(self, name))
+        return f"{type(self).__name__}({groups}, {name}={size}, p={spell(self.p)}{tail})"
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the parameters tell."""
+        return len(self.groups)
+
+    def resolve(self, m: int) -> Any:
+        """Return itself if there is a label for each of the m examples."""
+        check_length(type(self).__name__, "groups", self.groups, m)
+        return self
+
+    def describe_norm(self) -> dict[str, Any]:
+        """Return the norm as certificates write it, without its size."""
+        return {
+            "kind": "p-norm",
+            "p": number(self.p),
+            "groups": list(self.groups),
+            "weights": "1",
+            "factors": vector(self.factors),
+        }
+
+    @property
+    def traits(self) -> Traits:
+        """Meets (i)–(iii) of SS09 Thm 7; symmetric within groups only."""
+        return Traits(
+            monotone=True,
+            symmetric=max(self.groups) == 0,
+            zero_minimum=True,
+            zero_in_core=True,
+        )
+
+    @cached_property
+    def norm(self) -> PNorm:
+        """The norm within a group."""
+        return PNorm(self.p, None)
+
+    @cached_property
+    def members(self) -> list[NDArray[np.int64]]:
+        """The examples of each group."""
+        labels = np.array(self.groups)
+        order = np.argsort(labels, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+
+    @cached_property
+    def enclosed(self) -> Interval:
+        """The factors a_g."""
+        count = max(self.groups) + 1
+        return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
+
+    @cached_property
+    def _a(self) -> Vector:
+        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
+
+    def norm_of(self, d: Interval) -> Interval:
+        """Return Σ a_g ‖d_g‖."""
+        sizes = [self.norm.of(d[group]) for group in self.members]
+        return (_stack(sizes) * self.enclosed).sum()
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return max_g ‖x_g‖_* / a_g."""
+        sizes = [self.norm.dual_of(x[group]) for group in self.members]
+        return (_stack(sizes) / self.enclosed).max()
+
+    def extremes(self, m: int) -> tuple[Interval, Interval]:
+        """Enclose the least and the largest norm on the simplex."""
+        return self._flattest[1], self.enclosed.max()
+
+    def norm_size(self, d: Vector) -> float:
+        """Return Σ a_g ‖d_g‖ in doubles."""
+        d = np.ascontiguousarray(d, dtype=np.float64)
+        return float(self._a @ group_norms(d, *self._order, float(self.p)))
+
+    def _dual_size(self, theta: Vector) -> float:
+        enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
+        return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
+
+    @cached_property
+    def _flattest(self) -> tuple[int, Interval]:
+        """Return the group with the least norm on the simplex, and that norm."""
+        sizes = Interval(np.array([float(len(group)) for group in self.members]))
+        norms = self.enclosed / sizes.power(1 - 1 / self.p)
+        return int(np.argmin(norms.lower)), norms.min()
+
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The examples group by group, and where each group starts, then their number."""
+        ends = np.cumsum([len(group) for group in self.members])
+        return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
+
+    def spreading(self, u: Vector, beta: float) -> Spreading:
+        """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
+        return Spreading(u, beta, *self._order, self._a, self.norm.q)
+
+    def levels(self, u: Vector) -> Levels:
+        """Return the groups' relaxed margins without smoothing, level by level."""
+        return Levels(u, *self._order, self._a, self.norm.q)
+
+    def place(self, g: int, part: Vector) -> Vector:
+        """Return `part` as a distribution over all examples."""
+        d = np.zeros(len(self.groups))
+        d[self.members[g]] = part
+        return d
+
+    def cvxpy_norm(self, d: Any) -> Any:
+        """Return Σ a_g ‖d_g‖ as a cvxpy expression."""
+        import cvxpy as cp
+
+        p = float(self.p)
+        terms = [a * cp.norm(d[g], p) for a, g in zip(self._a, self.members, strict=True)]
+        return cp.sum(cp.hstack(terms))
+
+    def cvxpy_dual(self, x: Any) -> Any:
+        """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
+        import cvxpy as cp
+
+        p = float(self.norm.dual)
+        terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
+        return cp.max(cp.hstack(terms))
 
 
 @dataclass(frozen=True, repr=False)
-class GroupNormPenalty(GroupNorm):
+class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     """f(d) = weight · Σ_g a_g ‖d_g‖_p: examples of a group share a price for being singled out.
 
     F(u) is the least of the groups' own relaxed margins under `NormPenalty`; f* is the indicator
@@ -42,6 +221,8 @@ class GroupNormPenalty(GroupNorm):
     ----------
     Shalev-Shwartz & Singer (2009), Example 2.
     """
+
+    family = "relaxboost.GroupNormPenalty"
 
     groups: Any
     weight: Any
@@ -73,44 +254,15 @@ class GroupNormPenalty(GroupNorm):
         x = decreasing_root(miss, levels.start, 2.0, 1e-15)
         return levels.low + math.exp(x), levels.distribution(x)
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, two scalar roots a group."""
-        spreading = self.spreading(as_margins(u, self), positive("beta", beta))
+        spreading = self.spreading(u, beta)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
-    def witness(self, u: Vector) -> Witness:
-        """Return γ = F(u)."""
-        return Witness(self.relaxed_margin(u)[0])
-
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ + (c − ‖[γ − u]_+‖_*) ‖d‖ at the worse extreme of ‖d‖, rounded downwards."""
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        spare = Interval(self.weight) - self.dual_of(hinge(witness.gamma, u))
-        least, largest = self._flattest[1], self.enclosed.max()
-        worth = min((spare * least).down, (spare * largest).down)
-        return (Interval(witness.gamma) + worth).down
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped at zero and normalised."""
-        return onto_simplex(d, repr(self))
-
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (f(d / Σd), 0), rounded upwards."""
-        return (Interval(self.weight) * self.of(Interval(d) / Interval(*total))).up, 0.0
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c Σ a_g ‖d_g‖."""
-        return float(self.weight) * self.cvxpy_norm(d), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖x_g‖_* <= c a_g."""
-        return 0.0, [self.cvxpy_dual(x) <= float(self.weight)]
-
 
 @dataclass(frozen=True, repr=False)
-class GroupNormBall(Ball, GroupNorm):
+class GroupNormBall(GroupNorm, BallOfNorm):
     """The indicator of Σ_g a_g ‖d_g‖_p <= radius.
 
     F(u) = max over γ of γ − r max_g ‖[γ − u]_+ on g‖_* / a_g = max over λ >= 0 of
@@ -121,6 +273,8 @@ class GroupNormBall(Ball, GroupNorm):
     ----------
     Shalev-Shwartz & Singer (2009), Example 1.
     """
+
+    family = "relaxboost.GroupNormBall"
 
     groups: Any
     radius: Any
@@ -134,15 +288,6 @@ class GroupNormBall(Ball, GroupNorm):
 
     def __repr__(self) -> str:
         return self._show("radius")
-
-    @property
-    def bound(self) -> Fraction:
-        """The radius."""
-        return self.radius
-
-    def gauge(self, d: Interval) -> Interval:
-        """Return Σ a_g ‖d_g‖."""
-        return self.of(d)
 
     def size(self, d: Vector) -> float:
         """Return Σ a_g ‖d_g‖ in doubles."""
@@ -200,10 +345,9 @@ class GroupNormBall(Ball, GroupNorm):
         _, d = self._minimise(u)
         return float(d @ u), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball."""
-        u, beta = as_margins(u, self), positive("beta", beta)
-        free = capped_distribution(u, beta)
+        free = by_selection(u, beta, 1.0)
         r = float(self.radius)
         if self.size(free) <= r:
             return free
@@ -233,17 +377,6 @@ class GroupNormBall(Ball, GroupNorm):
         """Return the γ that attains F(u)."""
         return Witness(self._minimise(as_margins(u, self))[0])
 
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − r max_g ‖[γ − u]_+ on g‖_* / a_g, rounded downwards; valid for every γ."""
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        dual = self.dual_of(hinge(witness.gamma, u))
-        return (Interval(witness.gamma) - Interval(self.radius) * dual).down
 
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to Σ a_g ‖d_g‖ <= r."""
-        return 0.0, [self.cvxpy_norm(d) <= float(self.radius)]
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return r max_g ‖x_g‖_* / a_g."""
-        return float(self.radius) * self.cvxpy_dual(x), []
+def _stack(scalars: list[Interval]) -> Interval:
+    return Interval([float(s.lower) for s in scalars], [float(s.upper) for s in scalars])

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.projections import binary_capped_distribution, capped_distribution
-from relaxboost.relaxations.base import (
-    Level,
-    LinearForm,
-    Relaxation,
-    Traits,
-    Vector,
-    Witness,
-    as_margins,
-    onto_simplex,
-)
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost.relaxations._projections import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
+from relaxboost.relaxations.linear import ExactForm
 
 
 @dataclass(frozen=True)
@@ -32,12 +29,17 @@ class HardMargin(Relaxation):
     Shalev-Shwartz & Singer (2009), Definitions 1 and 2, Thm 4.
     """
 
+    family = "relaxboost.HardMargin"
+
     level: ClassVar[Level] = "exact"
+    binary_entropy: ClassVar[bool] = True
 
     @property
     def traits(self) -> Traits:
         """All but strong convexity."""
-        return Traits(True, False, True, True, True, True)
+        return Traits(
+            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+        )
 
     def penalty(self, d: Vector) -> float:
         """Return 0."""
@@ -55,9 +57,9 @@ class HardMargin(Relaxation):
         d[i] = 1.0
         return float(u[i]), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
-        return capped_distribution(as_margins(u, self), beta)
+        return by_selection(u, beta, 1.0)
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = σ((γ − u_i)/β), of least <d, u> + β Σ d log d + (1 − d) log(1 − d)."""
@@ -83,9 +85,17 @@ class HardMargin(Relaxation):
         """Return γ subject to u >= γ."""
         return gamma, [u >= gamma]
 
-    def linear_form(self, m: int) -> LinearForm:
+    def exact_form(self, m: int) -> ExactForm:
         """Return d >= 0 and no cost."""
-        return LinearForm(np.zeros(m), np.zeros(m), np.full(m, np.inf))
+        return ExactForm.free(m)
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the kind."""
+        return {"kind": "hard-margin"}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ = min u."""
+        return {"gamma": number(min(u)), "floor": "0"}
 
     def repair(self, d: Vector) -> Vector:
         """Return `d` clipped at zero and normalised."""

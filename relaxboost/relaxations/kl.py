@@ -8,19 +8,23 @@ SS09 Thm 7 holds; (ii) and (iii) fail: the domain has no negative points, and sh
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, positive, spell
-from relaxboost.projections import kl_ball_distribution, logistic_distribution, tilt
-from relaxboost.relaxations.base import Traits, Vector, Witness, as_margins
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, positive, spell
+from relaxboost._core.rounding import UNIT
+from relaxboost.relaxations._projections import logistic_distribution, tilt
+from relaxboost.relaxations._projections.kl_ball import by_tilting
+from relaxboost.relaxations.base import Traits, Witness, as_margins
 from relaxboost.relaxations.priors import OverPrior, check_prior
-from relaxboost.rounding import UNIT
 
 _SMALLEST = Fraction(1, 10**100)
 
@@ -65,6 +69,9 @@ class KLPenalty(OverPrior):
     Shalev-Shwartz & Singer (2009), Sec. 5 (soft-max as relaxation), Sec. 6, Appendix B.
     """
 
+    family = "relaxboost.KLPenalty"
+    binary_entropy: ClassVar[bool] = True
+
     weight: Any
     prior: Any = None
 
@@ -72,9 +79,6 @@ class KLPenalty(OverPrior):
         weight = positive_parameter("KLPenalty", "weight", self.weight)
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "prior", check_prior("KLPenalty", self.prior))
-
-    def __repr__(self) -> str:
-        return f"KLPenalty(weight={spell(self.weight)}{self._spelled_prior})"
 
     @property
     def traits(self) -> Traits:
@@ -101,9 +105,9 @@ class KLPenalty(OverPrior):
         d, value = tilt(self._inside(as_margins(u, self)), self._c, self._log_prior)
         return value, self._spread_out(d)
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp((c log π − u)/(c + β))."""
-        g, temperature = self._inside(as_margins(u, self)), self._c + positive("beta", beta)
+        g, temperature = self._inside(u), self._c + beta
         if self._log_prior is not None:
             g = g + beta * (self._log_prior - self._log_prior.max())
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
@@ -157,6 +161,14 @@ class KLPenalty(OverPrior):
         logs = -math.log(m) if self._log_prior is None else self._log_prior
         return gamma, [self._c * cp.log_sum_exp(logs - u / self._c) <= -gamma]
 
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the divergence, of order 1, and its weight."""
+        return self._described(Fraction(1), Fraction(1)) | {"weight": number(self.weight)}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ."""
+        return {"gamma": number(found.gamma)}
+
     def entropy_range(self, m: int) -> float:
         """Return the logarithm of the number of positive π."""
         return math.log(self._positive(m))
@@ -171,6 +183,10 @@ class KLPenalty(OverPrior):
             return math.inf, 0.0
         with np.errstate(all="ignore"):
             return (Interval(self.weight) * self._divergence_bounds(d, total)).up, 0.0
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return c times the largest KL near d / Σd, rounded upwards."""
+        return (Interval(self.weight) * self._largest_divergence(d, total, distance)).up
 
 
 class KLBallWitness(NamedTuple):
@@ -211,6 +227,8 @@ class KLBall(OverPrior):
     Shalev-Shwartz & Singer (2009), Sec. 6 (additional constraints on d), Thm 7.
     """
 
+    family = "relaxboost.KLBall"
+
     radius: Any
     prior: Any = None
 
@@ -223,9 +241,6 @@ class KLBall(OverPrior):
         radius = positive_parameter("KLBall", "radius", self.radius)
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "prior", check_prior("KLBall", self.prior))
-
-    def __repr__(self) -> str:
-        return f"KLBall(radius={spell(self.radius)}{self._spelled_prior})"
 
     @property
     def traits(self) -> Traits:
@@ -277,9 +292,9 @@ class KLBall(OverPrior):
         d = self._project(u, 0.0)[0]
         return float(d @ u), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp((λ log π − u)/(λ + β)), λ >= 0 such that KL(d‖π) <= r."""
-        return self._project(as_margins(u, self), positive("beta", beta))[0]
+        return self._project(u, beta)[0]
 
     def witness(self, u: Vector) -> KLBallWitness:
         """Return γ and λ; F(u) = γ − λ r and f*(γ − u) = λ r."""
@@ -320,6 +335,15 @@ class KLBall(OverPrior):
         scale, mean, constraints = self._exponential_cone(gamma - u)
         return gamma - self._r * scale, [mean <= scale, *constraints]
 
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the divergence, of order 1, and the radius."""
+        return self._described(Fraction(1), Fraction(1)) | {"radius": number(self.radius)}
+
+    def describe_witness(self, found: KLBallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ and the multiplier, which has to be positive."""
+        multiplier = max(Fraction(found.multiplier), Fraction(1, 2**200))
+        return {"gamma": number(found.gamma), "multiplier": number(multiplier)}
+
     def entropy_range(self, m: int) -> float:
         """Return min{log m', r + log max π + log m'}, m' the number of positive π.
 
@@ -344,8 +368,13 @@ class KLBall(OverPrior):
             share = excess.positive() / divergence
             return 0.0, min(2.0, (share * (2.0 * divergence).sqrt()).up)
 
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return 0 if all these points are in the ball, else inf."""
+        excess = self._largest_divergence(d, total, distance) - Interval(self.radius)
+        return 0.0 if excess.up <= 0.0 else math.inf
+
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        inside, multiplier = kl_ball_distribution(self._inside(u), beta, self._r, self._log_prior)
+        inside, multiplier = by_tilting(self._inside(u), beta, self._r, self._log_prior)
         d = self._spread_out(inside)
         # β log π may carry more roundings than the ball forgives.
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier

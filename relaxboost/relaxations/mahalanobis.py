@@ -13,33 +13,28 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import add, mul
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import spell
-from relaxboost.projections import ellipsoid
-from relaxboost.projections.capped import capped_distribution
+from relaxboost._core.arrays import Matrix, Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import spell
+from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
+from relaxboost.relaxations._projections import mahalanobis
+from relaxboost.relaxations._projections.capped import by_selection
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import (
-    Level,
-    Relaxation,
-    Traits,
-    Vector,
-    as_margins,
-    onto_simplex,
-)
+from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 from relaxboost.relaxations.vectors import positive_size
-from relaxboost.rounding import roundoff, up
-
-Matrix = NDArray[np.float64]
 
 
 class EllipsoidWitness(NamedTuple):
@@ -49,7 +44,7 @@ class EllipsoidWitness(NamedTuple):
     v: Vector
 
 
-class Mahalanobis(Relaxation):
+class Mahalanobis(WithNorm):
     """What the ball and the penalty share: Q, and enclosures of Q d and Qᵀ v."""
 
     level: ClassVar[Level] = "enclosed"
@@ -103,7 +98,7 @@ class Mahalanobis(Relaxation):
         diagonal = not np.any(gram - np.diag(np.diag(gram)))
         return Traits(monotone=diagonal, zero_minimum=True, zero_in_core=True)
 
-    def of(self, d: Interval) -> Interval:
+    def norm_of(self, d: Interval) -> Interval:
         """Return ‖Q d‖."""
         return _product(self.matrix, d).square().sum().sqrt()
 
@@ -137,7 +132,7 @@ class Mahalanobis(Relaxation):
         if size > 1e-9 * self._largest:  # else d is at the kink of the norm, and λ is unbounded
             # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
             multiplier = max(0.0, float(d @ x)) / size**2 if ball else self.limit / size
-            sharp = ellipsoid.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
+            sharp = mahalanobis.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
         v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
@@ -156,24 +151,39 @@ class Mahalanobis(Relaxation):
         d = self.repair(self._sharp(u)[0])
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser with the entropy, from a cone solver and Newton's method."""
-        u, d = as_margins(u, self), super().distribution(u, beta)
+        d = super()._distribution(u, beta)
         ball = isinstance(self, Ball)
         size = self.norm_size(d)
         if u.size == 1 or size <= 1e-9 * self._largest:
             return d
         if ball:
-            free = capped_distribution(u, beta)
+            free = by_selection(u, beta, 1.0)
             if self.norm_size(free) <= self.limit:
                 return free
-        sharp = ellipsoid.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)
+        sharp = mahalanobis.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
         """Return the v that attains F(u): λ Q d at its minimiser d, where Q d is not 0."""
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
+
+    def describe_norm(self) -> dict[str, Any]:
+        """Return the norm as certificates write it, without its size."""
+        return {"kind": "ellipsoid", "matrix": [vector(row) for row in self.Q]}
+
+    def describe_witness(self, found: EllipsoidWitness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return v, x = Qᵀv and the γ that they allow."""
+        v = self._allowed([Fraction(y) for y in np.asarray(found.v).tolist()])
+        columns = zip(*([Fraction(q) for q in row] for row in self.Q), strict=True)
+        x = [sum(map(mul, column, v), Fraction(0)) for column in columns]
+        return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
+
+    def _allowed(self, v: list[Fraction]) -> list[Fraction]:
+        """Return the v at which f* is finite; for the ball all are."""
+        return v
 
     def conjugate_of(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
@@ -210,7 +220,7 @@ def _product(matrix: Matrix, x: Interval) -> Interval:
 
 
 @dataclass(frozen=True, repr=False)
-class MahalanobisPenalty(Mahalanobis):
+class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     """f(d) = weight · ‖Q d‖_2.
 
     f*(θ) is the indicator of {Qᵀ v: ‖v‖ <= weight}. Minimised by a cone solver, with rigorous
@@ -227,6 +237,8 @@ class MahalanobisPenalty(Mahalanobis):
     ----------
     Shalev-Shwartz & Singer (2009), Example 2, which fails for most of these norms.
     """
+
+    family = "relaxboost.MahalanobisPenalty"
 
     Q: Any
     weight: Any
@@ -257,21 +269,25 @@ class MahalanobisPenalty(Mahalanobis):
         if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
             return -math.inf
         excess = (Interval(v).square().sum().sqrt() - Interval(self.weight)).positive()
+        return (self.moved(u, v).min() - excess * self._longest).down
+
+    @property
+    def _longest(self) -> float:
+        """The largest ‖Q e_i‖, rounded upwards."""
         steepest = (Interval(self.matrix).square() * 1.0).upper.sum(axis=0).max()
-        largest = Interval(0.0, up(steepest * (1.0 + 1e-12))).sqrt()
-        return (self.moved(u, v).min() - excess * largest.up).down
+        return Interval(0.0, up(steepest * (1.0 + 1e-12))).sqrt().up
 
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped at zero and normalised."""
-        return onto_simplex(d, repr(self))
+    def lipschitz(self, m: int) -> float:
+        """Return c max ‖Q e_i‖."""
+        return (Interval(self.weight) * self._longest).up
 
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (f(d / Σd), 0), rounded upwards."""
-        return (Interval(self.weight) * self.of(Interval(d) / Interval(*total))).up, 0.0
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return weight · ‖Q d‖."""
-        return float(self.weight) * self.cvxpy_norm(d), []
+    def _allowed(self, v: list[Fraction]) -> list[Fraction]:
+        """Return v shrunk to a norm of at most the weight."""
+        square, limit = sum(x * x for x in v), self.weight
+        if square <= limit * limit:
+            return v
+        ratio = Fraction(float(limit) / math.sqrt(square)) * (1 - Fraction(1, 2**48))
+        return [x * ratio for x in v]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to x = Qᵀ v, ‖v‖ <= weight."""
@@ -280,7 +296,7 @@ class MahalanobisPenalty(Mahalanobis):
 
 
 @dataclass(frozen=True, repr=False)
-class MahalanobisBall(Ball, Mahalanobis):
+class MahalanobisBall(BallOfNorm, Mahalanobis):
     """The indicator of ‖Q d‖_2 <= radius.
 
     f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. Parameters as for `MahalanobisPenalty`, with a radius
@@ -290,6 +306,8 @@ class MahalanobisBall(Ball, Mahalanobis):
     ----------
     Shalev-Shwartz & Singer (2009), Example 1, which fails for most of these norms.
     """
+
+    family = "relaxboost.MahalanobisBall"
 
     Q: Any
     radius: Any
@@ -303,18 +321,9 @@ class MahalanobisBall(Ball, Mahalanobis):
         return self._show("radius")
 
     @property
-    def bound(self) -> Fraction:
-        """The radius."""
-        return self.radius
-
-    @property
     def limit(self) -> float:
         """The radius r."""
         return float(self.radius)
-
-    def gauge(self, d: Interval) -> Interval:
-        """Return ‖Q d‖."""
-        return self.of(d)
 
     def size(self, d: Vector) -> float:
         """Return ‖Q d‖ in doubles."""
@@ -365,10 +374,6 @@ class MahalanobisBall(Ball, Mahalanobis):
             return -math.inf
         length = Interval(v).square().sum().sqrt()
         return (self.moved(u, v).min() - length * Interval(self.radius)).down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖Q d‖ <= radius."""
-        return 0.0, [self.cvxpy_norm(d) <= float(self.radius)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return radius · ‖v‖ subject to Qᵀ v = x."""

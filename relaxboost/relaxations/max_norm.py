@@ -3,42 +3,115 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.projections.plateau import plateau_distribution, plateau_margin
-from relaxboost.relaxations.base import LinearForm, Relaxation, Vector, Witness, as_margins
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost.relaxations._projections.max_penalty import (
+    by_plateau,
+    max_penalty_margin,
+)
+from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
-from relaxboost.relaxations.sum_norm import FinitePenalty, hinge, prepare, show
-from relaxboost.relaxations.vectors import check_length, positive_size, positive_vector
+from relaxboost.relaxations.linear import ZERO, ExactForm, LinearForm
+from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, show_norm
+from relaxboost.relaxations.vectors import positive_size, positive_vector
 
 
-def max_ball(radius: Any, weights: Any) -> Relaxation:
-    """Return the caps d_i <= radius / a_i."""
-    r = positive_size("NormBall", "radius", radius)
-    a = positive_vector("NormBall", "weights", weights)
-    if a is not None:
+class _OfMaxNorm(OfNorm):
+    """The norm max_i a_i |d_i|."""
+
+    level: ClassVar[Level] = "exact"
+
+    def norm_of(self, d: Interval) -> Interval:
+        """Return max_i a_i |d_i|."""
+        return (d.abs() * self.enclosed).max()
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return Σ |x_i| / a_i."""
+        return (x.abs() / self.enclosed).sum()
+
+    def cvxpy_norm(self, d: Any) -> Any:
+        """Return max_i a_i |d_i| as a cvxpy expression."""
+        import cvxpy as cp
+
+        a = self.factors * np.ones(d.shape[0])
+        return cp.max(cp.multiply(a, d if d.is_nonneg() else cp.abs(d)))
+
+    def cvxpy_dual(self, x: Any) -> Any:
+        """Return Σ |x_i| / a_i as a cvxpy expression."""
+        import cvxpy as cp
+
+        return (1.0 / (self.factors * np.ones(x.shape[0]))) @ cp.abs(x)
+
+    def extremes(self, m: int) -> tuple[Interval, Interval]:
+        """Enclose the least and the largest norm on the simplex."""
+        one = Interval(np.ones(m))
+        return 1.0 / (one / self.enclosed).sum(), (one * self.enclosed).max()
+
+    def describe_norm(self) -> dict[str, Any]:
+        """Return the norm as certificates write it, without its size."""
+        return {"kind": "norm", "p": "inf", "weights": vector(self.weights)}
+
+
+class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
+    """``NormBall(inf, radius)``, which is ``Capped(1/radius)`` and equal to it."""
+
+    family = Capped.family
+
+    def __init__(self, p: Any, radius: Any, weights: None = None) -> None:
+        r = positive_size("NormBall", "radius", radius)
+        k = 1 / r
+        if isinstance(radius, float) and abs(k - round(k)) <= Fraction(1, 10**12) * k:
+            k = Fraction(round(k))  # 1/57 as a float means the cap of Capped(57)
+        # No entry exceeds 1: a larger radius changes nothing.
+        super().__init__(k=max(k, Fraction(1)))
+        _remember(self, r, None)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Capped) and self.key() == other.key()
+
+    __hash__ = Capped.__hash__
+
+
+class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
+    """``NormBall(inf, radius, weights)``, which is ``Caps(radius / weights)`` and equal to it."""
+
+    family = Caps.family
+
+    def __init__(self, p: Any, radius: Any, weights: Any) -> None:
+        r = positive_size("NormBall", "radius", radius)
+        a = positive_vector("NormBall", "weights", weights) or ()
         least = 1 / sum((1 / each for each in a), Fraction(0))
         if r < least * (1 - Fraction(1, 10**12)):
             raise InputError(
-                f"{show('NormBall', 'math.inf', r, a)} misses the simplex: the smallest radius "
+                f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the smallest radius "
                 f"that meets it here is {float(least):.12g}"
             )
-        return Caps([max(r, least) / each for each in a])
-    k = 1 / r
-    if isinstance(radius, float) and abs(k - round(k)) <= Fraction(1, 10**12) * k:
-        k = Fraction(round(k))  # 1/57 as a float means the cap of Capped(57)
-    return Capped(k=max(k, Fraction(1)))  # no entry exceeds 1: a larger radius changes nothing
+        super().__init__([max(r, least) / each for each in a])
+        _remember(self, max(r, least), a)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Caps) and self.caps == other.caps
+
+    __hash__ = Caps.__hash__
+
+
+def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
+    for name, value in (("p", math.inf), ("radius", radius), ("weights", weights)):
+        object.__setattr__(ball, name, value)
 
 
 @dataclass(frozen=True, repr=False)
-class MaxPenalty(FinitePenalty):
+class MaxPenalty(_OfMaxNorm, NormPenalty):
     """f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
 
     F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, water poured over the margins; f* is the indicator
@@ -49,78 +122,49 @@ class MaxPenalty(FinitePenalty):
     Shalev-Shwartz & Singer (2009), Example 2.
     """
 
-    weight: Any
-    weights: Any = None
+    family = "relaxboost.MaxPenalty"
 
-    def __post_init__(self) -> None:
-        prepare(self, "NormPenalty", "weight")
-
-    def __repr__(self) -> str:
-        return show("NormPenalty", "math.inf", self.weight, self.weights)
-
-    def resolve(self, m: int) -> MaxPenalty:
-        """Return itself; raises InputError if the weights do not fit `m`."""
-        check_length("NormPenalty", "weights", self.weights, m)
-        return self
+    p: Any = field(compare=False)
 
     @property
     def _given(self) -> Vector | None:
         return None if self.weights is None else self.factors
 
-    def norm(self, d: Interval) -> Interval:
-        """Return max_i a_i |d_i|."""
-        return (d.abs() * self.enclosed).max()
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return 0 where Σ |θ_i| / a_i <= c (1 + 1e-12), else inf."""
-        size = float((np.abs(theta) / self.factors).sum())
-        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
-
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and the minimiser that weighs the examples under water like 1 / a_i."""
         u = as_margins(u, self)
-        return plateau_margin(u, float(self.weight), self._given)
+        return max_penalty_margin(u, float(self.weight), self._given)
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
-        u = as_margins(u, self)
-        return plateau_distribution(u, beta, float(self.weight), self._given)
+        return by_plateau(u, beta, float(self.weight), self._given)
 
-    def witness(self, u: Vector) -> Witness:
-        """Return γ = F(u)."""
-        return Witness(self.relaxed_margin(u)[0])
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the level γ of the water."""
+        return {"gamma": number(self._level(u)), "floor": "0"}
 
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return a bound valid for every γ, rounded downwards.
+    def _level(self, u: Sequence[Fraction]) -> Fraction:
+        """Return the γ with Σ [γ − u_i]_+ / a_i = c."""
+        a, slope, weighted, level = self.exact_weights(len(u)), ZERO, ZERO, ZERO
+        order = sorted(range(len(u)), key=u.__getitem__)
+        for place, i in enumerate(order):
+            slope, weighted = slope + 1 / a[i], weighted + u[i] / a[i]
+            level = (self.weight + weighted) / slope
+            if place + 1 == len(order) or level <= u[order[place + 1]]:
+                break
+        return level
 
-        As for `NormPenalty`: γ + (c − Σ [γ − u_i]_+ / a_i) ‖d‖, at the worse extreme of the norm.
-        """
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        u = as_margins(u, self)
-        one = Interval(np.ones(u.size))
-        spare = Interval(self.weight) - (hinge(witness.gamma, u) / self.enclosed).sum()
-        least, largest = 1.0 / (one / self.enclosed).sum(), (one * self.enclosed).max()
-        worth = min((spare * least).down, (spare * largest).down)
-        return (Interval(witness.gamma) + worth).down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c max_i a_i |d_i|."""
-        import cvxpy as cp
-
-        a = self.factors * np.ones(d.shape[0])
-        size = d if d.is_nonneg() else cp.abs(d)
-        return float(self.weight) * cp.max(cp.multiply(a, size)), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to Σ |x_i| / a_i <= c."""
-        import cvxpy as cp
-
-        inverse = 1.0 / (self.factors * np.ones(x.shape[0]))
-        return 0.0, [inverse @ cp.abs(x) <= float(self.weight)]
+    def exact_form(self, m: int) -> ExactForm:
+        """Return the epigraph: cost c on a bound z of all a_i d_i."""
+        return ExactForm.free(m, 1)._replace(
+            cost=[ZERO] * m + [self.weight],
+            rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],
+            row_lower=[None] * m,
+            row_upper=[ZERO] * m,
+        )
 
     def linear_form(self, m: int) -> LinearForm:
-        """Return the epigraph: cost c on a bound z of all a_i d_i."""
+        """Return it with `factors`, the doubles that the closed forms use."""
         from scipy.sparse import csr_array, diags_array, hstack
 
         a = self.factors * np.ones(m)
@@ -134,3 +178,7 @@ class MaxPenalty(FinitePenalty):
             np.full(m, -np.inf),
             np.zeros(m),
         )
+
+
+NormBall.kinds |= {math.inf: CappedBall, (math.inf, True): CapsBall}
+NormPenalty.kinds[math.inf] = MaxPenalty

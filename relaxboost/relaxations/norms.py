@@ -1,11 +1,13 @@
-"""Norm balls and norm penalties (Examples 1 and 2), for 1 < p < inf; the ends are in `sum_norm` and
-`max_norm`.
+"""Norm balls and norm penalties (SS09, Examples 1 and 2) for all p; what they share.
 
 ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
 1/p + 1/p' = 1. It depends on |d_i| alone and grows with it, so that all of SS09 Thm 7 applies:
 
     ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]_+‖_*,
     penalty of weight c: F(u) = max γ subject to ‖[γ − u]_+‖_* <= c.
+
+The classes for p = 1, p = inf and what lies between are in `sum_norm`, `max_norm` and `p_norm`;
+each enters itself in `kinds`, from which the calls here choose.
 """
 
 from __future__ import annotations
@@ -18,41 +20,220 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
-from relaxboost.projections import power, power_margin
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import (
-    Level,
-    Relaxation,
-    Traits,
-    Vector,
-    Witness,
-    as_margins,
-    onto_simplex,
-)
-from relaxboost.relaxations.p_norm import PNorm, Weights, check_range
+from relaxboost.relaxations.base import Relaxation, Traits, Witness, onto_simplex
 from relaxboost.relaxations.vectors import (
     check_length,
+    enclose_vector,
     positive_size,
     positive_vector,
     spell_vector,
 )
 
+Weights = tuple[Fraction, ...] | None
 
-def _hinge(gamma: float, u: Vector) -> Interval:
+
+def hinge(gamma: float, u: Vector) -> Interval:
     """Return [γ − u]_+."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
+def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
+    """Return the call that makes a norm's ball or penalty."""
+    exponent = "math.inf" if p == math.inf else spell(p)
+    tail = "" if weights is None else f", weights={spell_vector(weights)}"
+    return f"{kind}({exponent}, {spell(size)}{tail})"
+
+
+class WithNorm(Relaxation):
+    """A norm, in intervals and for cvxpy.
+
+    The methods are not abstract, since type checkers would then refuse `NormBall(p, r)`, which
+    makes an object of the class for its p. Each such class overrides them, but for the dual norm
+    and the extremes where it has bounds of its own (`Mahalanobis`).
+    """
+
+    def norm_of(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        raise NotImplementedError
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return ‖x‖_*."""
+        raise NotImplementedError
+
+    def cvxpy_norm(self, d: Any) -> Any:
+        """Return ‖d‖ as a cvxpy expression."""
+        raise NotImplementedError
+
+    def cvxpy_dual(self, x: Any) -> Any:
+        """Return ‖x‖_* as a cvxpy expression."""
+        raise NotImplementedError
+
+    def extremes(self, m: int) -> tuple[Any, Any]:
+        """Return the least and the largest norm on the simplex, rounded outwards or enclosed."""
+        raise NotImplementedError
+
+    def describe_norm(self) -> dict[str, Any]:
+        """Return the norm as certificates write it, without its size."""
+        raise NotImplementedError
+
+
+class BallOfNorm(WithNorm, Ball):
+    """The indicator of ‖d‖ <= radius."""
+
+    radius: Any
+
+    @property
+    def bound(self) -> Fraction:
+        """The radius."""
+        return self.radius
+
+    def gauge(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        return self.norm_of(d)
+
+    def lower_bound(self, u: Vector, witness: Any) -> float:
+        """Return γ − r ‖[γ − u]_+‖_*, rounded downwards; valid for every γ."""
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        dual = self.dual_of(hinge(witness.gamma, u))
+        return (Interval(witness.gamma) - Interval(self.radius) * dual).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to ‖d‖ <= r."""
+        return 0.0, [self.cvxpy_norm(d) <= float(self.radius)]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return r ‖x‖_*."""
+        return float(self.radius) * self.cvxpy_dual(x), []
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the norm and the radius."""
+        return self.describe_norm() | {"radius": number(self.radius)}
+
+
+class PenaltyOfNorm(WithNorm):
+    """f(d) = weight · ‖d‖."""
+
+    weight: Any
+    enclosed: Any
+
+    def penalty(self, d: Vector) -> float:
+        """Return c ‖d‖."""
+        enclosed = self.norm_of(Interval(np.asarray(d, dtype=np.float64)))
+        return float(self.weight) * 0.5 * (float(enclosed.lower) + float(enclosed.upper))
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""
+        size = self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).down
+        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
+
+    def witness(self, u: Vector) -> Any:
+        """Return γ = F(u)."""
+        return Witness(self.relaxed_margin(u)[0])
+
+    def lower_bound(self, u: Vector, witness: Any) -> float:
+        """Return a bound valid for every γ, rounded downwards.
+
+        With x = [γ − u]_+: F(u) >= γ + min over d of c ‖d‖ − <d, x> >= γ + (c − ‖x‖_*) ‖d‖, and
+        ‖d‖ lies between its extremes on the simplex.
+        """
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        spare = Interval(self.weight) - self.dual_of(hinge(witness.gamma, u))
+        least, largest = self.extremes(len(u))
+        worth = min((spare * least).down, (spare * largest).down)
+        return (Interval(witness.gamma) + worth).down
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c ‖d‖."""
+        return float(self.weight) * self.cvxpy_norm(d), []
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return 0 subject to ‖x‖_* <= c."""
+        return 0.0, [self.cvxpy_dual(x) <= float(self.weight)]
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the norm and its weight."""
+        return self.describe_norm() | {"weight": number(self.weight)}
+
+    def repair(self, d: Vector) -> Vector:
+        """Return `d` clipped at zero and normalised."""
+        return onto_simplex(d, repr(self))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (c ‖d / Σd‖, 0), rounded upwards."""
+        return (Interval(self.weight) * self.norm_of(Interval(d) / Interval(*total))).up, 0.0
+
+    def lipschitz(self, m: int) -> float:
+        """Return c max a: no such norm of a vector exceeds max a times its l1 norm."""
+        return (Interval(self.weight) * self.enclosed.max()).up
+
+
+class OfNorm(WithNorm):
+    """What balls and penalties share: a p, and weights a that may be absent."""
+
+    p: Any
+    weights: Any
+
+    def _keep(self, kind: str, name: str) -> None:
+        """Check the parameters, and replace them by what they are exactly."""
+        kept = {
+            "p": _exponent(kind, self.p),
+            name: positive_size(kind, name, getattr(self, name)),
+            "weights": positive_vector(kind, "weights", self.weights),
+        }
+        for each, value in kept.items():
+            object.__setattr__(self, each, value)
+
+    @cached_property
+    def enclosed(self) -> Interval:
+        """The weights, a vector of length m or 1."""
+        return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
+
+    @property
+    def factors(self) -> Vector:
+        """The weights in doubles, a vector of length m or 1."""
+        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
+
+    def exact_weights(self, m: int) -> list[Fraction]:
+        """Return the weights of m examples as they were given."""
+        return [Fraction(1)] * m if self.weights is None else list(self.weights)
+
+    @property
+    def fixed_m(self) -> int | None:
+        """The number of examples, if the weights tell."""
+        return None if self.weights is None else len(self.weights)
+
+    @property
+    def flat(self) -> bool:
+        """Whether all weights are equal."""
+        return self.weights is None or len(set(self.weights)) == 1
+
+    @property
+    def traits(self) -> Traits:
+        """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
+        return Traits(
+            polyhedral=self.level == "exact",
+            monotone=True,
+            symmetric=self.flat,
+            zero_minimum=True,
+            zero_in_core=True,
+        )
+
+
 @dataclass(frozen=True, repr=False)
-class NormBall(Ball):
+class NormBall(OfNorm, BallOfNorm):
     """The indicator of ‖d‖ <= radius for a p-norm, 1 <= p <= inf, weighted or not.
 
     F(u) = max over γ of γ − r ‖[γ − u]_+‖_* with the dual norm; f*(θ) = r ‖θ‖_*. p = 2 is the l2
     constraint of SS09 Sec. 6. On the simplex p = 1 without weights never binds, and p = inf is
-    the cap: ``NormBall(inf, Fraction(1, k))`` returns ``Capped(k)`` (``Caps`` with weights).
+    the cap: ``NormBall(inf, Fraction(1, k))`` is ``Capped(k)`` too (``Caps`` with weights).
 
     Parameters
     ----------
@@ -77,109 +258,33 @@ class NormBall(Ball):
     one; see `check_conditions`), Sec. 6, Appendix B row 1.
     """
 
+    family = "relaxboost.NormBall"
+    kinds: ClassVar[dict[Any, type[NormBall]]] = {}
+    """The classes by p, None for 1 < p < inf, and by (p, True) with weights where that differs."""
+
     p: Any
     radius: Any
     weights: Any = None
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
-        """Return the relaxation for this p."""
-        return _at_ends(cls, NormBall, p, radius, weights)
+        """Return the ball for this p."""
+        return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
     def __post_init__(self) -> None:
-        _check(self, "radius", self.p, self.radius, self.weights)
+        self._keep("NormBall", "radius")
 
     def __repr__(self) -> str:
-        return _show("NormBall", self.p, self.radius, self.weights)
-
-    @cached_property
-    def norm(self) -> PNorm:
-        """The norm."""
-        return PNorm(self.p, self.weights)
-
-    @property
-    def bound(self) -> Fraction:
-        """The radius."""
-        return self.radius
-
-    def gauge(self, d: Interval) -> Interval:
-        """Return ‖d‖."""
-        return self.norm.of(d)
-
-    def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
-        return self.norm.size(d)
-
-    @property
-    def traits(self) -> Traits:
-        """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
-        return _traits(self.weights)
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return None if self.weights is None else len(self.weights)
+        return show_norm("NormBall", self.p, self.radius, self.weights)
 
     def resolve(self, m: int) -> NormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         check_length("NormBall", "weights", self.weights, m)
-        radius = fit(self, self.radius, self.norm.extremes(m)[0])
+        radius = fit(self, self.radius, self.extremes(m)[0])
         return self if radius == self.radius else NormBall(self.p, radius, self.weights)
-
-    def center(self, m: int) -> Vector:
-        """Return the d in the simplex of least norm."""
-        return self.norm.flattest(m)
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return r ‖θ‖_*."""
-        return float(self.radius) * _middle(self.norm.dual_of(Interval(theta)))
-
-    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
-        gamma, d = self._minimise(u)
-        return gamma - float(self.radius) * _middle(self.norm.dual_of(_hinge(gamma, u))), d
-
-    def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        u = as_margins(u, self)
-        norm = self.norm
-        bound = float(self.p) * math.log(self.radius)
-        gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
-        return gamma, self.draw_in(d)
-
-    def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
-        u = as_margins(u, self)
-        norm = self.norm
-        bound = float(self.p) * math.log(self.radius)
-        return self.draw_in(power.power_ball(u, beta, norm.kappa, norm.q, bound))
-
-    def witness(self, u: Vector) -> Witness:
-        """Return the γ that attains F(u)."""
-        return Witness(self._minimise(u)[0])
-
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − r ‖[γ − u]_+‖_*, rounded downwards; valid for every γ."""
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        dual = self.norm.dual_of(_hinge(witness.gamma, u))
-        return (Interval(witness.gamma) - Interval(self.radius) * dual).down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖d‖ <= r."""
-        return 0.0, [self.norm.cvxpy(d) <= float(self.radius)]
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return r ‖x‖_*."""
-        return float(self.radius) * self.norm.cvxpy(x, dual=True), []
-
-    def entropy_range(self, m: int) -> float:
-        """Return log m + p' log(r / min a): the Rényi entropy of order p bounds Shannon's."""
-        least = 1.0 if self.weights is None else float(min(self.weights))
-        share = float(self.norm.dual) * math.log(float(self.radius) / least)
-        return math.log(m) + min(0.0, max(share, -math.log(m)))
 
 
 @dataclass(frozen=True, repr=False)
-class NormPenalty(Relaxation):
+class NormPenalty(OfNorm, PenaltyOfNorm):
     """f(d) = weight · ‖d‖ for a p-norm, 1 <= p <= inf, weighted or not.
 
     F(u) is the largest γ with ‖[γ − u]_+‖_* <= weight; f* is the indicator of ‖θ‖_* <= weight.
@@ -205,105 +310,35 @@ class NormPenalty(Relaxation):
     not for an arbitrary one).
     """
 
+    family = "relaxboost.NormPenalty"
+    kinds: ClassVar[dict[Any, type[NormPenalty]]] = {}
+    """The classes by p, None for 1 < p < inf."""
+
     p: Any
     weight: Any
     weights: Any = None
 
-    level: ClassVar[Level] = "enclosed"
-
     def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
-        """Return the relaxation for this p."""
-        return _at_ends(cls, NormPenalty, p, weight, weights)
+        """Return the penalty for this p."""
+        return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
 
     def __post_init__(self) -> None:
-        _check(self, "weight", self.p, self.weight, self.weights)
+        self._keep("NormPenalty", "weight")
 
     def __repr__(self) -> str:
-        return _show("NormPenalty", self.p, self.weight, self.weights)
-
-    @cached_property
-    def norm(self) -> PNorm:
-        """The norm."""
-        return PNorm(self.p, self.weights)
-
-    @property
-    def traits(self) -> Traits:
-        """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
-        return _traits(self.weights)
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return None if self.weights is None else len(self.weights)
+        return show_norm("NormPenalty", self.p, self.weight, self.weights)
 
     def resolve(self, m: int) -> NormPenalty:
         """Return itself; raises InputError if the weights do not fit `m`."""
         check_length("NormPenalty", "weights", self.weights, m)
         return self
 
-    def penalty(self, d: Vector) -> float:
-        """Return c ‖d‖."""
-        return float(self.weight) * self.norm.size(d)
 
-    def conjugate(self, theta: Vector) -> float:
-        """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""
-        size = self.norm.dual_of(Interval(theta)).down
-        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
-
-    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
-        u = as_margins(u, self)
-        norm = self.norm
-        return power_margin.norm_penalty_margin(u, norm.kappa, norm.q, float(self.weight))
-
-    def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
-        u = as_margins(u, self)
-        norm = self.norm
-        return power.norm_penalty(u, beta, norm.kappa, norm.q, float(self.weight))
-
-    def witness(self, u: Vector) -> Witness:
-        """Return γ = F(u)."""
-        return Witness(self.relaxed_margin(u)[0])
-
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return a bound valid for every γ, rounded downwards.
-
-        With x = [γ − u]_+: F(u) >= γ + min over d of c ‖d‖ − <d, x> >= γ + (c − ‖x‖_*) ‖d‖, and
-        ‖d‖ lies between its extremes on the simplex.
-        """
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        spare = Interval(self.weight) - self.norm.dual_of(_hinge(witness.gamma, u))
-        least, largest = self.norm.extremes(len(u))
-        worth = min((spare * least).down, (spare * largest).down)
-        return (Interval(witness.gamma) + worth).down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c ‖d‖."""
-        return float(self.weight) * self.norm.cvxpy(d), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖x‖_* <= c."""
-        return 0.0, [self.norm.cvxpy(x, dual=True) <= float(self.weight)]
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped at zero and normalised."""
-        return onto_simplex(d, repr(self))
-
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (c ‖d / Σd‖, 0), rounded upwards."""
-        size = self.norm.of(Interval(d) / Interval(*total))
-        return (Interval(self.weight) * size).up, 0.0
-
-
-def _middle(x: Interval) -> float:
-    return 0.5 * (float(x.lower) + float(x.upper))
-
-
-def _traits(weights: Weights) -> Traits:
-    symmetric = weights is None or len(set(weights)) == 1
-    return Traits(monotone=True, symmetric=symmetric, zero_minimum=True, zero_in_core=True)
+def _kind(base: Any, p: Any, weights: Any) -> Any:
+    """Return the class for this p; what is no number is refused by its constructor."""
+    if isinstance(p, bool | np.bool_) or not (p == 1 or p == math.inf):
+        return base.kinds[None]
+    return base.kinds.get((p, weights is not None), base.kinds[p])
 
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
@@ -315,31 +350,3 @@ def _exponent(owner: str, p: Any) -> Fraction | float:
     if exponent < 1:
         raise InputError(f"{owner} needs 1 <= p <= inf, got p = {p!r}: below 1 it is not a norm")
     return exponent
-
-
-def _check(owner: Any, name: str, p: Any, size: Any, weights: Any) -> None:
-    """Check the parameters of `owner` and replace them by what they are exactly."""
-    kind = type(owner).__name__
-    exponent = _exponent(kind, p)
-    number = positive_size(kind, name, size)
-    object.__setattr__(owner, "p", exponent)
-    object.__setattr__(owner, name, number)
-    object.__setattr__(owner, "weights", positive_vector(kind, "weights", weights))
-    check_range(kind, exponent, owner.weights)
-
-
-def _show(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    exponent = "math.inf" if p == math.inf else spell(p)
-    tail = "" if weights is None else f", weights={spell_vector(weights)}"
-    return f"{kind}({exponent}, {spell(size)}{tail})"
-
-
-def _at_ends(cls: type, kind: type, p: Any, size: Any, weights: Any) -> Any:
-    """Return a new `kind` for 1 < p < inf, else the class that p = 1 or p = inf asks for."""
-    if cls is kind and not isinstance(p, bool | np.bool_) and (p == 1 or p == math.inf):
-        from relaxboost.relaxations import max_norm, sum_norm
-
-        if p == 1:
-            return (sum_norm.SumBall if kind is NormBall else sum_norm.SumPenalty)(size, weights)
-        return (max_norm.max_ball if kind is NormBall else max_norm.MaxPenalty)(size, weights)
-    return object.__new__(cls)

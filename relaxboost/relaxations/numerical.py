@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-
-if TYPE_CHECKING:
-    from relaxboost.relaxations.base import Relaxation
-
-Vector = NDArray[np.float64]
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 SOLVED = ("optimal", "optimal_inaccurate")
+
+
+class InCvxpy(Protocol):
+    """What is asked here of a relaxation; `base`, which defines them, builds on this file."""
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f as a cvxpy expression of `d`, and the constraints it needs."""
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d)."""
 
 
 class _Program(NamedTuple):
@@ -37,10 +42,13 @@ class _Program(NamedTuple):
 class Programs:
     """The compiled problems of one relaxation for one m; see `programs`."""
 
-    def __init__(self, relaxation: Relaxation, m: int) -> None:
+    def __init__(self, relaxation: InCvxpy, m: int) -> None:
         self._relaxation, self._m = relaxation, m
         self._compiled: dict[str, _Program] = {}
+        self.center: Vector | None = None
+        """What the relaxation found to be its center; kept here, since it may take solvers."""
         self._interior: Vector | None = None
+        self._inside: list[Vector] = []
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
@@ -92,19 +100,25 @@ class Programs:
         number = float(np.asarray(value).item())
         return math.inf if math.isnan(number) else number
 
-    def interior(self) -> Vector:
-        """Return the uniform distribution, or where f is infinite there a point inside dom f.
+    def inside(self) -> list[Vector]:
+        """Return points of the simplex inside dom f, nearly; the first is furthest from its ends.
 
-        It is the mean of the minimisers of f + <., u> + h for some directions u, h the entropy.
+        They are minimisers of f + <., u> + h for some directions u, h the entropy; the first is
+        their mean.
         """
+        if not self._inside:
+            directions = np.random.default_rng(0).normal(size=(4, self._m))
+            spread = [np.zeros(self._m), *directions, *-directions]
+            found = [np.maximum(self.distribution(u, 1.0), 0.0) for u in spread]
+            self._inside = [point / point.sum() for point in (np.mean(found, axis=0), *found)]
+        return self._inside
+
+    def interior(self) -> Vector:
+        """Return the uniform distribution, or where f is infinite there one of `inside`."""
         if self._interior is None:
             d = np.full(self._m, 1.0 / self._m)
             if not math.isfinite(self._relaxation.penalty(d)):
-                directions = np.random.default_rng(0).normal(size=(4, self._m))
-                spread = [np.zeros(self._m), *directions, *-directions]
-                found = [np.maximum(self.distribution(u, 1.0), 0.0) for u in spread]
-                tries = [point / point.sum() for point in (np.mean(found, axis=0), *found)]
-                inside = [x for x in tries if math.isfinite(self._relaxation.penalty(x))]
+                inside = [x for x in self.inside() if math.isfinite(self._relaxation.penalty(x))]
                 if not inside:
                     raise InputError(
                         f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
@@ -190,21 +204,25 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def solve_problem(problem: Any) -> tuple[str, float]:
+def solve_problem(problem: Any, seconds: float = math.inf) -> tuple[str, float]:
     """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
 
-    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where both
+    Where it fails with both, it is asked once more, without the scaling of its rows and columns.
+    Clarabel gives up after so many seconds.
+
+    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where all
     attempts fail. The optimum is the solver's own where its point is outside the domain of the
     objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
     import cvxpy as cp
 
+    limit = {} if seconds == math.inf else {"time_limit": max(seconds, 1e-3)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        for options in (_ACCURATE, {}):
+        for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
             try:
                 # A warm start would let the answer depend on what was asked before.
-                problem.solve(solver="CLARABEL", warm_start=False, **options)
+                problem.solve(solver="CLARABEL", warm_start=False, **options, **limit)
             except cp.SolverError:
                 continue
             status, value = str(problem.status), float(problem.value)
@@ -214,7 +232,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     return "solver_error", math.nan
 
 
-def programs(relaxation: Relaxation, m: int) -> Programs:
+def programs(relaxation: InCvxpy, m: int) -> Programs:
     """Return the compiled problems of `relaxation`, made at the first call for this m."""
     cache = vars(relaxation).setdefault("_programs", {})
     if m not in cache:
@@ -222,7 +240,7 @@ def programs(relaxation: Relaxation, m: int) -> Programs:
     return cache[m]
 
 
-def check(relaxation: Relaxation, m: int) -> None:
+def check(relaxation: InCvxpy, m: int) -> None:
     """Raise an InputError unless `cvxpy_penalty` returns a convex function and constraints."""
     from relaxboost.relaxations import dcp
 

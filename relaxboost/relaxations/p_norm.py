@@ -1,20 +1,24 @@
-"""Weighted p-norms for 1 < p < inf and their duals, in intervals."""
+"""Norms with 1 < p < inf: the norm and its dual in intervals, its ball and its penalty."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import spell
-from relaxboost.relaxations.base import Vector
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import spell
+from relaxboost.relaxations._projections import power, power_margin
+from relaxboost.relaxations.base import Level, Witness, as_margins
+from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights, hinge
 from relaxboost.relaxations.vectors import enclose_vector
-
-Weights = tuple[Fraction, ...] | None
 
 
 class PNorm:
@@ -105,3 +109,123 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
             f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
             f"p = {p:g} that no double holds; use p = {end}, or weights nearer to 1"
         )
+
+
+class _OfPNorm(OfNorm):
+    """What the ball and the penalty share."""
+
+    @cached_property
+    def norm(self) -> PNorm:
+        """The norm."""
+        return PNorm(self.p, self.weights)
+
+    def norm_of(self, d: Interval) -> Interval:
+        """Return ‖d‖."""
+        return self.norm.of(d)
+
+    def dual_of(self, x: Interval) -> Interval:
+        """Return ‖x‖_*."""
+        return self.norm.dual_of(x)
+
+    def cvxpy_norm(self, d: Any) -> Any:
+        """Return ‖d‖ as a cvxpy expression."""
+        return self.norm.cvxpy(d)
+
+    def cvxpy_dual(self, x: Any) -> Any:
+        """Return ‖x‖_* as a cvxpy expression."""
+        return self.norm.cvxpy(x, dual=True)
+
+    def extremes(self, m: int) -> tuple[float, float]:
+        """Return the least and the largest norm on the simplex, rounded outwards."""
+        return self.norm.extremes(m)
+
+    def describe_norm(self) -> dict[str, Any]:
+        """Return the norm as certificates write it, without its size."""
+        weights = vector(self.weights)
+        return {"kind": "p-norm", "p": number(self.p), "weights": weights, "factors": "1"}
+
+
+@dataclass(frozen=True, repr=False)
+class PNormBall(_OfPNorm, NormBall):
+    """``NormBall(p, radius, weights)`` for 1 < p < inf."""
+
+    family = NormBall.family
+    level: ClassVar[Level] = "enclosed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("NormBall", self.p, self.weights)
+
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        return self.norm.size(d)
+
+    def center(self, m: int) -> Vector:
+        """Return the d in the simplex of least norm."""
+        return self.norm.flattest(m)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return r ‖θ‖_*."""
+        return float(self.radius) * _middle(self.norm.dual_of(Interval(theta)))
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        gamma, d = self._minimise(u)
+        return gamma - float(self.radius) * _middle(self.norm.dual_of(hinge(gamma, u))), d
+
+    def _minimise(self, u: Vector) -> tuple[float, Vector]:
+        u = as_margins(u, self)
+        norm = self.norm
+        bound = float(self.p) * math.log(self.radius)
+        gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
+        return gamma, self.draw_in(d)
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
+        norm = self.norm
+        bound = float(self.p) * math.log(self.radius)
+        return self.draw_in(power.power_ball(u, beta, norm.kappa, norm.q, bound))
+
+    def witness(self, u: Vector) -> Witness:
+        """Return the γ that attains F(u)."""
+        return Witness(self._minimise(u)[0])
+
+    def entropy_range(self, m: int) -> float:
+        """Return log m + p' log(r / min a): the Rényi entropy of order p bounds Shannon's."""
+        least = 1.0 if self.weights is None else float(min(self.weights))
+        share = float(self.norm.dual) * math.log(float(self.radius) / least)
+        return math.log(m) + min(0.0, max(share, -math.log(m)))
+
+
+@dataclass(frozen=True, repr=False)
+class PNormPenalty(_OfPNorm, NormPenalty):
+    """``NormPenalty(p, weight, weights)`` for 1 < p < inf."""
+
+    family = NormPenalty.family
+    level: ClassVar[Level] = "enclosed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("NormPenalty", self.p, self.weights)
+
+    def penalty(self, d: Vector) -> float:
+        """Return c ‖d‖."""
+        return float(self.weight) * self.norm.size(d)
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        u = as_margins(u, self)
+        norm = self.norm
+        return power_margin.norm_penalty_margin(u, norm.kappa, norm.q, float(self.weight))
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
+        norm = self.norm
+        return power.norm_penalty(u, beta, norm.kappa, norm.q, float(self.weight))
+
+
+def _middle(x: Interval) -> float:
+    return 0.5 * (float(x.lower) + float(x.upper))
+
+
+NormBall.kinds[None], NormPenalty.kinds[None] = PNormBall, PNormPenalty

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost.relaxations.base import Vector
+from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.custom import Custom
 
 Primal = Callable[[Any], Any]
@@ -16,7 +16,7 @@ Dual = Callable[[Vector], float]
 _M = 4
 
 
-class Pair(NamedTuple):
+class ConjugatePair(NamedTuple):
     """A row of the table: f and f* as formulas, and a maker of instances of both."""
 
     f: str
@@ -92,17 +92,17 @@ def _dilation(rng: np.random.Generator) -> tuple[Primal, Dual]:
 
 
 _TABLE = (
-    Pair("I_C(d) for C = {d : ‖d‖ <= ν}", "ν ‖θ‖_*", _ball),
-    Pair("I_S(d), S the simplex", "max_i θ_i", _simplex),
-    Pair("I_S(d) + Σ d_i log(d_i / (1/m))", "log((1/m) Σ e^{θ_i})", _entropy),
-    Pair("½ ‖d‖²", "½ ‖θ‖_*²", _half_square),
-    Pair("c f(d) for c > 0", "c f*(θ/c)", _multiple),
-    Pair("f(d + d0)", "f*(θ) − <θ, d0>", _shift),
-    Pair("f(c d) for c != 0", "f*(θ/c)", _dilation),
+    ConjugatePair("I_C(d) for C = {d : ‖d‖ <= ν}", "ν ‖θ‖_*", _ball),
+    ConjugatePair("I_S(d), S the simplex", "max_i θ_i", _simplex),
+    ConjugatePair("I_S(d) + Σ d_i log(d_i / (1/m))", "log((1/m) Σ e^{θ_i})", _entropy),
+    ConjugatePair("½ ‖d‖²", "½ ‖θ‖_*²", _half_square),
+    ConjugatePair("c f(d) for c > 0", "c f*(θ/c)", _multiple),
+    ConjugatePair("f(d + d0)", "f*(θ) − <θ, d0>", _shift),
+    ConjugatePair("f(c d) for c != 0", "f*(θ/c)", _dilation),
 )
 
 
-def appendix_b() -> tuple[Pair, ...]:
+def appendix_b() -> tuple[ConjugatePair, ...]:
     """Return the seven rows of SS09's table of conjugate pairs, in its order; all of them hold.
 
     References

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, positive, spell
-from relaxboost.projections import power, power_margin
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.balls import Ball
-from relaxboost.relaxations.base import Traits, Vector, Witness, as_margins
+from relaxboost.relaxations.base import Traits, Witness, as_margins, box_around
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
@@ -34,6 +37,9 @@ class BallWitness(NamedTuple):
 
 class PowerDivergence(OverPrior):
     """What the penalty and the ball of one order share."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", check_prior(type(self).__name__, self.prior))
 
     @property
     @abstractmethod
@@ -123,6 +129,10 @@ class PowerDivergence(OverPrior):
             powers = np.power(base, a / (a - 1.0))
         return c * float(self.center(theta.size) @ (powers - 1.0)) / a
 
+    def _floor(self, c: Fraction) -> dict[str, str]:
+        """Return the x below which c φ*(x/c) falls again: for α = 2, where φ is finite below 0."""
+        return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
+
     def _cvxpy_domain(self, d: Any) -> list[Any]:
         return [] if self.alpha == 2 else [d >= 0.0]
 
@@ -152,7 +162,7 @@ class DivergencePenalty(PowerDivergence):
         kind = type(self).__name__
         weight = _parameter(kind, "weight", self.weight, Fraction(1, 10**100))
         object.__setattr__(self, "weight", weight)
-        object.__setattr__(self, "prior", check_prior(kind, self.prior))
+        super().__post_init__()
 
     @property
     def _strength(self) -> float:
@@ -200,9 +210,8 @@ class DivergencePenalty(PowerDivergence):
         _, d = self._minimise(u)
         return float(d @ u) + self.penalty(d), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + c D(d) + β Σ d log d, by one scalar root."""
-        u = as_margins(u, self)
         mu = self._strength / abs(self._q)
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
@@ -237,10 +246,23 @@ class DivergencePenalty(PowerDivergence):
             powers = cp.power(base, a / (a - 1.0))
         return c / a * (self.center(x.shape[0]) @ powers - 1.0), []
 
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the divergence and its weight."""
+        return self._described(self.alpha, self.scale) | {"weight": number(self.weight)}
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ, and the floor of x."""
+        return {"gamma": number(found.gamma), **self._floor(self.weight)}
+
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (c D(d / Σd), 0), rounded upwards."""
         point = Interval(d) / Interval(*total)
         return (Interval(self.weight) * self.enclosed_divergence(point)).up, 0.0
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        """Return c times the largest divergence near d / Σd, rounded upwards."""
+        divergence = self.enclosed_divergence(box_around(d, total, distance))
+        return (Interval(self.weight) * divergence).up
 
 
 class DivergenceBall(Ball, PowerDivergence):
@@ -257,7 +279,7 @@ class DivergenceBall(Ball, PowerDivergence):
         object.__setattr__(
             self, "radius", _parameter(kind, "radius", self.radius, Fraction(1, 10**9))
         )
-        object.__setattr__(self, "prior", check_prior(kind, self.prior))
+        super().__post_init__()
 
     @property
     def bound(self) -> Fraction:
@@ -310,10 +332,8 @@ class DivergenceBall(Ball, PowerDivergence):
         _, d = self._minimise(u)
         return float(d @ u), d
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
-        u = as_margins(u, self)
-        beta = positive("beta", beta)
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
@@ -335,6 +355,15 @@ class DivergenceBall(Ball, PowerDivergence):
         with np.errstate(all="ignore"):
             conjugate = self.enclosed_conjugate(Interval(gamma) - Interval(u), c)
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the divergence and the radius."""
+        return self._described(self.alpha, self.scale) | {"radius": number(self.radius)}
+
+    def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return γ, the multiplier, which has to be positive, and the floor of x."""
+        c = max(Fraction(found.multiplier), Fraction(1, 2**200))
+        return {"gamma": number(found.gamma), "multiplier": number(c), **self._floor(c)}
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to D(d) <= r."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
-from relaxboost.relaxations.base import Level, Relaxation, Vector, onto_simplex
-from relaxboost.rounding import float_down, float_up, sum_bounds
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number, vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import float_down, float_up, sum_bounds
+from relaxboost.relaxations.base import Level, Relaxation, box_around, onto_simplex
 
 _TOLERANCE = 1e-9
 
@@ -90,12 +93,13 @@ class OverPrior(Relaxation):
         d = onto_simplex(d, type(self).__name__)
         return d if math.isfinite(self.penalty(d)) else super().repair(d)
 
-    @property
-    def _spelled_prior(self) -> str:
-        if self.prior is None:
-            return ""
-        entries = [repr(p) if isinstance(p, float) else spell(p) for p in self.prior]
-        return f", prior=({', '.join(entries)}{',' * (len(entries) == 1)})"
+    def __repr__(self) -> str:
+        named = [f.name for f in fields(cast(Any, self)) if f.name != "prior"]
+        given = [f"{name}={spell(getattr(self, name))}" for name in named]
+        if self.prior is not None:
+            entries = [repr(p) if isinstance(p, float) else spell(p) for p in self.prior]
+            given.append(f"prior=({', '.join(entries)}{',' * (len(entries) == 1)})")
+        return f"{type(self).__name__}({', '.join(given)})"
 
     @cached_property
     def _prior(self) -> Vector:
@@ -134,6 +138,15 @@ class OverPrior(Relaxation):
         total = sum(map(Fraction, positive), Fraction(0))
         quotients = [Fraction(p) / total for p in positive]
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
+
+    def _described(self, order: Fraction, scale: Fraction) -> dict[str, Any]:
+        """Return a divergence from π as certificates write it, without its size."""
+        return {
+            "kind": "divergence",
+            "order": number(order),
+            "scale": number(scale),
+            "prior": vector(self.prior),
+        }
 
     def _pi(self, m: int) -> Interval:
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
@@ -178,6 +191,18 @@ class OverPrior(Relaxation):
         y = Interval(x[used]) / Interval(*total)
         divergence = (y * (y / pi).log()).sum()
         return Interval(max(divergence.down, 0.0), max(divergence.up, 0.0))
+
+    def _largest_divergence(
+        self, d: Vector, total: tuple[float, float], distance: float
+    ) -> Interval:
+        """Enclose the sum of the largest d_i log(d_i / π_i) near d / Σd, which are at an end."""
+        if self._zeros is not None:
+            return Interval(math.inf)
+        box, pi = box_around(d, total, distance), self._pi(d.size)
+        with np.errstate(all="ignore"):
+            ends = [Interval(y) * (Interval(y) / pi).log() for y in (box.lower, box.upper)]
+        at_zero = box.lower == 0.0  # where y log y is 0
+        return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
 
     def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
         """Enclose log Σ π exp((γ − u)/T)."""

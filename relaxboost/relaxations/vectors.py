@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.intervals import Interval
-from relaxboost.parameters import exact, spell
-from relaxboost.rounding import float_down, float_up
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import float_down, float_up
 
 _SMALLEST = Fraction(1, 10**100)
 

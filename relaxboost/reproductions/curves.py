@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
 from relaxboost.reproductions.runs import COLUMNS, Result
-
-Array = NDArray[np.float64]
 
 
 class Band(NamedTuple):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.planning import (
     Graph,
     Missed,
@@ -18,11 +19,11 @@ from relaxboost.planning import (
     PlanningLoss,
     PlanningRisk,
     Task,
-    dijkstra,
     grid,
+    shortest_path,
 )
-from relaxboost.planning.boosting import FLOOR, first_step, site_weights
-from relaxboost.readers import (
+from relaxboost.planning.boosting import FLOOR, first_step
+from relaxboost.planning.readers import (
     SOURCES,
     Routes,
     left_turns,
@@ -31,9 +32,8 @@ from relaxboost.readers import (
     read_routes,
     u_turns,
 )
-from relaxboost.readers.places import find, look
-
-Array = NDArray[np.float64]
+from relaxboost.planning.readers.places import find, look
+from relaxboost.planning.risk import site_weights
 
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS, TEXTS = "zion_srtm_nlcd.npz", "borlange.npz", "linkIncidence.txt"
@@ -64,42 +64,22 @@ _COVERS = {
 NAMES = ("slope", "elevation", *_COVERS)
 
 
-class Demonstrated(Sequence[Task]):
-    """Tasks as the targets of an experiment, with what tells them from others.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-    """
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._tasks = tuple(tasks)
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._tasks[place]
-
-    def __iter__(self) -> Iterator[Task]:
-        return iter(self._tasks)
-
-    def arrays(self) -> Iterator[NDArray[Any]]:
-        """Yield all that the tasks are made of, for a digest."""
-        for graph in dict.fromkeys(task.graph for task in self._tasks):
-            yield from (graph.tail, graph.head, graph.features)
-        for task in self._tasks:
-            yield task.demonstration.arcs
+def arrays(tasks: Sequence[Task]) -> Iterator[NDArray[Any]]:
+    """Yield all that the tasks are made of, for a digest."""
+    for graph in dict.fromkeys(task.graph for task in tasks):
+        yield from (graph.tail, graph.head, graph.features)
+    for task in tasks:
+        yield task.demonstration.arcs
 
 
-def features(tasks: Demonstrated) -> Array:
+def features(tasks: Sequence[Task]) -> Array:
     """Return the different rows of features of the tasks' sites."""
     return LOSS.bind(tasks).features
 
 
 def geometry(risk: PlanningRisk) -> tuple[Array | None, float]:
     """Return the weights of sites and the unit of the steps, as `planning.boost` has them."""
-    weights = site_weights(risk)
+    weights = site_weights(risk, "visited")
     return weights, first_step(LOSS.bind(risk.oracle.tasks, weights))
 
 
@@ -133,7 +113,7 @@ def check(name: str, folder: Path) -> None:
     _file(name, folder)
 
 
-def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Demonstrated, ...]]:
+def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequence[Task], ...]]:
     """Return what draws training and test tasks for a seed.
 
     Parameters
@@ -165,7 +145,7 @@ def _file(name: str, folder: Path) -> Path:
     return found
 
 
-def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
+def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Sequence[Task], ...]:
     """Return tasks on windows of the raster, no two of which overlap."""
     rng = np.random.default_rng(seed)
     cover = layers[1]
@@ -190,7 +170,7 @@ def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
         i, j = corners[corner]
         graph = grid(X[:, i : i + WINDOW, j : j + WINDOW], names=NAMES)
         halves[place >= windows].extend(_led(graph, rng))
-    return tuple(Demonstrated(half) for half in halves)
+    return tuple(map(tuple, halves))
 
 
 def terrain_features(elevation: Array, cover: Array) -> Array:
@@ -237,7 +217,7 @@ def _led(graph: Graph, rng: np.random.Generator) -> list[Task]:
     while len(made) < EACH:
         source, target = (divmod(n, WINDOW) for n in rng.integers(graph.nodes, size=2).tolist())
         if np.abs(np.subtract(source, target)).max() >= WINDOW // 2:
-            made.append(Task.along(dijkstra(graph, costs, source, target).path, MARGIN))
+            made.append(Task.along(shortest_path(graph, costs, source, target).path, MARGIN))
     return made
 
 
@@ -256,7 +236,7 @@ def trip_graph(routes: Routes) -> Graph:
     return Graph(arcs[kept, 0], arcs[kept, 1], X[kept], names=names)
 
 
-def _trips(routes: Routes, graph: Graph, seed: int, quick: bool) -> tuple[Demonstrated, ...]:
+def _trips(routes: Routes, graph: Graph, seed: int, quick: bool) -> tuple[Sequence[Task], ...]:
     """Return trips for training and others for the test."""
     size = ROUTES // QUICK if quick else ROUTES
     size = min(size, len(routes.paths) // 2)
@@ -264,5 +244,4 @@ def _trips(routes: Routes, graph: Graph, seed: int, quick: bool) -> tuple[Demons
         raise InputError(f"{TRIPS} has {len(routes.paths)} trips; it needs at least 2")
     order = np.random.default_rng(seed).permutation(len(routes.paths))
     halves = order[:size], order[size : 2 * size]
-    first, second = (Demonstrated(link_tasks(routes, graph, MARGIN, half)) for half in halves)
-    return first, second
+    return tuple(tuple(link_tasks(routes, graph, MARGIN, half)) for half in halves)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
 from relaxboost.functional import (
     Loss,
     MulticlassHinge,
@@ -20,12 +20,17 @@ from relaxboost.functional import (
     RegressionStumps,
     WeakLearner,
 )
-from relaxboost.readers import LABELLED, RANKED, Labelled, Ranked, read_fold, read_labelled
-from relaxboost.readers.labelled import labelled_files
-from relaxboost.readers.ranked import FOLDS, fold_files
 from relaxboost.reproductions import demonstrations
-
-Array = NDArray[np.float64]
+from relaxboost.reproductions.readers import (
+    LABELLED,
+    RANKED,
+    Labelled,
+    Ranked,
+    read_fold,
+    read_labelled,
+)
+from relaxboost.reproductions.readers.labelled import labelled_files
+from relaxboost.reproductions.readers.ranked import FOLDS, fold_files
 
 SCALES = (0.25, 1.0, 4.0, 16.0)
 """The constants of η_t = c/sqrt(t) to choose from."""
@@ -45,7 +50,7 @@ class Half(NamedTuple):
         return Half(self.X[rows], self.y[rows], None if self.groups is None else self.groups[rows])
 
 
-class Problem(NamedTuple):
+class DataSplit(NamedTuple):
     """A training set and a test set."""
 
     name: str
@@ -58,9 +63,11 @@ class Problem(NamedTuple):
     def digest(self) -> str:
         """Return what tells these data from others."""
         made = hashlib.sha256()
+        part: Any
         for part in (*self.train, *self.test):
             if part is not None:
-                for array in [part] if isinstance(part, np.ndarray) else part.arrays():
+                one = isinstance(part, np.ndarray)
+                for array in [part] if one else demonstrations.arrays(part):
                     made.update(f"{array.shape} {array.dtype.str} ".encode())
                     made.update(np.ascontiguousarray(array).tobytes())
         return made.hexdigest()[:16]
@@ -86,11 +93,11 @@ class Experiment:
     check : callable
         Takes a set, the folder and the number of seeds; raises where a file is missing.
     problems : callable
-        Takes a set, the folder, the number of seeds and whether to be quick; returns what gives
-        the problem of a seed.
+        Takes a set, the folder, the number of seeds and whether to be quick. Returns a function
+        from a seed to its `DataSplit`.
     geometry : callable, optional
-        Takes the training risk; returns the weights of its points, and what steps are multiples
-        of. By default the risk's own weights, and 1.
+        Takes the training risk; returns the weights of its points, and the unit of the steps. By
+        default the risk's own weights, and 1.
     scales : tuple of float
         The constants c of steps c/√t to choose from.
     """
@@ -104,12 +111,12 @@ class Experiment:
     loss: Loss
     learner: WeakLearner
     check: Callable[[str, Path, int], object]
-    problems: Callable[[str, Path, int, bool], Callable[[int], Problem]]
+    problems: Callable[[str, Path, int, bool], Callable[[int], DataSplit]]
     geometry: Callable[[Any], tuple[Any, float]] | None = None
     scales: tuple[float, ...] = SCALES
 
 
-def split(data: Labelled, seed: int, quick: bool = False) -> Problem:
+def split(data: Labelled, seed: int, quick: bool = False) -> DataSplit:
     """Return the published split for seed 0, and one drawn with its sizes for any other.
 
     Where none is published (connect4) all are drawn, four fifths for training.
@@ -121,7 +128,7 @@ def split(data: Labelled, seed: int, quick: bool = False) -> Problem:
     train, test = rows[: data.train], rows[data.train :]
     if quick:
         train, test = (_thinned(part, QUICK_ROWS) for part in (train, test))
-    return Problem(
+    return DataSplit(
         data.name,
         seed,
         "published" if published else "drawn",
@@ -137,15 +144,15 @@ def _thinned(rows: Any, most: int) -> Any:
     return rows[np.arange(most) * len(rows) // most]
 
 
-def _labelled(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
+def _labelled(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
     data = read_labelled(name, folder)
     return lambda seed: split(data, seed, quick)
 
 
-def _ranked(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
-    def problem(seed: int) -> Problem:
+def _ranked(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
+    def problem(seed: int) -> DataSplit:
         halves = [_half(part, quick) for part in read_fold(name, folder, seed + 1)]
-        return Problem(name, seed, f"fold {seed + 1}", *halves)
+        return DataSplit(name, seed, f"fold {seed + 1}", *halves)
 
     return problem
 
@@ -164,12 +171,12 @@ def _folds(name: str, folder: Path, seeds: int) -> None:
         fold_files(name, folder, seed + 1)
 
 
-def _planned(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], Problem]:
+def _planned(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
     draw = demonstrations.drawn(name, folder, quick)
 
-    def problem(seed: int) -> Problem:
+    def problem(seed: int) -> DataSplit:
         halves = [Half(demonstrations.features(tasks), tasks) for tasks in draw(seed)]
-        return Problem(name, seed, "drawn", *halves)
+        return DataSplit(name, seed, "drawn", *halves)
 
     return problem
 

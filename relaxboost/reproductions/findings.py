@@ -57,70 +57,57 @@ def multiclass(name: str, results: Results, grid: Grid) -> list[Finding]:
 
 def ranking(name: str, results: Results, grid: Grid) -> list[Finding]:
     """Return the findings on a set of Fig. 2."""
-    naive = ends(results["naive"], "test_score")
-    parts, all_worse = [f"naive ends at {end(results['naive'], 'test_score'):.3f}"], True
-    for other in OTHERS:
-        values = ends(results[other], "test_score")
-        parts.append(
-            f"{other} at {end(results[other], 'test_score'):.3f}, lower in "
-            f"{int((values < naive).sum())} of {len(naive)} runs"
-        )
-        all_worse &= bool(end(results[other], "test_score") < end(results["naive"], "test_score"))
-    worse = Finding(
-        name,
-        "the new algorithms have lower test disagreement than naive",
-        all_worse,
-        "; ".join(parts),
-    )
-    bottoms = []
-    for other in OTHERS:
-        low, at = least(results[other], "test_score")
-        bottoms.append(f"{other} is least at {at:.0f} learners, {low:.3f}")
-    fits = Finding(
-        name, "where test disagreement is least (beyond it they overfit)", None, "; ".join(bottoms)
-    )
-    numbers = _stuck(results)[1]
-    runs = [{a: [one[n]] for a, one in results.items()} for n in range(len(naive))]
-    number = sum(_stuck(run)[0] for run in runs)
-    what = f"naive is stuck in training in {number} of {len(runs)} runs"
-    return [worse, Finding(name, what, None, numbers), _any_step(name, grid), fits]
+    what = "where test disagreement is least (beyond it they overfit)"
+    found = _bottoms(results, "test_score")[1:]
+    bottoms = [f"{a} is least at {at:.0f} learners, {low:.3f}" for a, low, at in found]
+    seeds = range(len(results["naive"]))
+    stuck = sum(_stuck({a: [one[n]] for a, one in results.items()})[0] for n in seeds)
+    often = f"naive is stuck in training in {stuck} of {len(seeds)} runs"
+    return [
+        _lower(name, results, "test_score", "disagreement"),
+        Finding(name, often, None, _stuck(results)[1]),
+        _any_step(name, grid),
+        Finding(name, what, None, "; ".join(bottoms)),
+    ]
 
 
 def planning(name: str, results: Results, grid: Grid) -> list[Finding]:
     """Return the findings on a set of Fig. 1."""
-    last = {a: end(results[a], "test_loss") for a in ("naive", *OTHERS)}
-    parts = [f"naive ends at {last['naive']:.3f}"]
-    naive = ends(results["naive"], "test_loss")
-    for other in OTHERS:
-        values = ends(results[other], "test_loss")
-        parts.append(
-            f"{other} at {last[other]:.3f}, lower in {int((values < naive).sum())} of "
-            f"{len(naive)} runs"
-        )
-    lower = max(last[other] for other in OTHERS) < last["naive"]
-    bottoms = []
-    for algorithm in last:
-        low, at = least(results[algorithm], "test_loss")
-        bottoms.append(f"{algorithm} {low:.3f} at {at:.0f} learners")
+    found = _bottoms(results, "test_loss")
+    bottoms = [f"{a} {low:.3f} at {at:.0f} learners" for a, low, at in found]
     gain = late_gain(results["naive"], "test_loss")
     first = start(results["naive"], "test_loss")
     others = ", ".join(
         f"{other} by {late_gain(results[other], 'test_loss'):.3f}" for other in OTHERS
     )
+    numbers = (
+        f"its second half lowers the least test loss by {gain:.3f} of {first:.3f} at the start; "
+        f"{others}"
+    )
     return [
-        Finding(
-            name, "the new algorithms have lower test loss than naive", lower, "; ".join(parts)
-        ),
-        Finding(
-            name,
-            "naive levels off",
-            gain < GAIN * first,
-            f"its second half lowers the least test loss by {gain:.3f} of {first:.3f} at the "
-            f"start; {others}",
-        ),
+        _lower(name, results, "test_loss", "loss"),
+        Finding(name, "naive levels off", gain < GAIN * first, numbers),
         _any_step(name, grid),
         Finding(name, "where test loss is least", None, "; ".join(bottoms)),
     ]
+
+
+def _lower(name: str, results: Results, column: str, what: str) -> Finding:
+    """Compare where the new algorithms end with where naive ends, run by run and in the median."""
+    naive = ends(results["naive"], column)
+    last = {a: end(results[a], column) for a in ("naive", *OTHERS)}
+    parts = [f"naive ends at {last['naive']:.3f}"]
+    for other in OTHERS:
+        fewer = int((ends(results[other], column) < naive).sum())
+        parts.append(f"{other} at {last[other]:.3f}, lower in {fewer} of {len(naive)} runs")
+    statement = f"the new algorithms have lower test {what} than naive"
+    agrees = max(last[other] for other in OTHERS) < last["naive"]
+    return Finding(name, statement, agrees, "; ".join(parts))
+
+
+def _bottoms(results: Results, column: str) -> list[tuple[str, float, float]]:
+    """Return the least value of a column for each algorithm, and the learners there."""
+    return [(a, *least(results[a], column)) for a in ("naive", *OTHERS)]
 
 
 def _stuck(results: Results) -> tuple[bool, str]:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.files import write_atomically
-from relaxboost.parameters import count
-from relaxboost.plots import check_plot
-from relaxboost.readers import data_folder
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import write_atomically
+from relaxboost._core.parameters import count
+from relaxboost.planning.readers import data_folder
 from relaxboost.reproductions import findings
 from relaxboost.reproductions.drawing import STYLES, draw, png, table
-from relaxboost.reproductions.experiments import EXPERIMENTS, Experiment, Problem
+from relaxboost.reproductions.experiments import EXPERIMENTS, DataSplit, Experiment
 from relaxboost.reproductions.findings import Finding, Grid, Results
 from relaxboost.reproductions.runs import BASELINE, Result, Store, baseline, follow
 from relaxboost.reproductions.summary import describe, title, written
+from relaxboost.views.plots import check_plot
 
 ALGORITHMS = tuple(STYLES)
 QUICK_LEARNERS, QUICK_SEEDS = 60, 2
@@ -48,15 +48,38 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Settings:
-    learners: int
-    seeds: int
-    quick: bool
-    baseline: bool
+class Effort:
+    """How much of an experiment is run.
 
-    def runs(self, scales: int) -> int:
-        """Return how many runs a set takes, with so many scales to choose from."""
-        return (scales + self.seeds - 1) * len(ALGORITHMS) + self.seeds * self.baseline
+    Parameters
+    ----------
+    learners : int, optional
+        Weak learners of each run, >= 2; by default 300.
+    seeds : int, optional
+        Splits into training and test set, by default 3; for rankings the folds.
+    quick : bool
+        Small parts of the data, and by default 60 learners and 2 seeds: a look, no reproduction.
+    baseline : bool
+        For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+
+    Raises
+    ------
+    InputError
+        For numbers below these.
+    """
+
+    learners: int = None  # type: ignore[assignment]  # a number once it is made
+    seeds: int = None  # type: ignore[assignment]
+    quick: bool = False
+    baseline: bool = True
+
+    def __post_init__(self) -> None:
+        for name, quick, usual in (("learners", QUICK_LEARNERS, 300), ("seeds", QUICK_SEEDS, 3)):
+            given = getattr(self, name)
+            used = (quick if self.quick else usual) if given is None else given
+            object.__setattr__(self, name, count(name, used))
+        if self.learners == 1:
+            raise InputError("learners must be at least 2, so that there is a second half")
 
 
 def reproduce(
@@ -65,10 +88,7 @@ def reproduce(
     out: str | Path | None = None,
     *,
     sets: Sequence[str] = (),
-    learners: int | None = None,
-    seeds: int | None = None,
-    quick: bool = False,
-    baseline: bool = True,
+    effort: Effort | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run an experiment of GB11 again, and write figure, curves and findings.
@@ -77,7 +97,7 @@ def reproduce(
     all: that of the least final training loss of seed 0, averaged over the algorithms; for fig1
     they are multiples of the first step that `planning.boost` takes by default. Every run
     is written to ``out/runs`` as it is finished, and used again by a later call for the same
-    data and settings, so that an interrupted call goes on and gives the same files.
+    data and effort, so that an interrupted call goes on and gives the same files.
 
     Parameters
     ----------
@@ -88,14 +108,8 @@ def reproduce(
         A folder, made if need be; by default one of the figure's name here.
     sets : sequence of str
         By default terrain and borlange; mq2008; or connect4, letter, pendigits, satimage.
-    learners : int, optional
-        Weak learners of each run, by default 300; >= 2.
-    seeds : int, optional
-        Splits into training and test set, by default 3; the folds for rankings.
-    quick : bool
-        Small parts of the data, 60 learners and 2 seeds: a look, not a reproduction.
-    baseline : bool
-        For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+    effort : Effort, optional
+        How many weak learners and seeds; by default 300 and 3.
     progress : callable, optional
         Called with (runs done, runs in all, the name of the next).
 
@@ -112,25 +126,20 @@ def reproduce(
         raise InputError(f"no figure {name!r}; there are {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     chosen = _chosen(experiment, sets)
-    settings = _Settings(
-        count("learners", learners if learners is not None else QUICK_LEARNERS if quick else 300),
-        count("seeds", seeds if seeds is not None else QUICK_SEEDS if quick else 3),
-        quick,
-        baseline and experiment.score == "error",
-    )
-    if settings.learners < 2:
-        raise InputError("learners must be at least 2, so that there is a second half")
-    if experiment.most is not None and settings.seeds > experiment.most:
-        raise InputError(f"{name} has {experiment.most} folds; got seeds={settings.seeds}")
+    effort = effort or Effort()
+    if experiment.score != "error":
+        effort = replace(effort, baseline=False)
+    if experiment.most is not None and effort.seeds > experiment.most:
+        raise InputError(f"{name} has {experiment.most} folds; got seeds={effort.seeds}")
     folder = data_folder(data)
     for one in chosen:
-        experiment.check(one, folder, settings.seeds)
+        experiment.check(one, folder, effort.seeds)
     target = _folder(Path(name) if out is None else Path(out))
     check_plot(target / f"{name}.png")
     show = progress or (lambda done, total, name: None)
-    runner = _Runner(experiment, settings, Store(target / "runs"), len(chosen), show)
+    runner = _Runner(experiment, effort, Store(target / "runs"), len(chosen), show)
     found = {one: runner.run(one, folder) for one in chosen}
-    return _write(experiment, settings, found, target)
+    return _write(experiment, effort, found, target)
 
 
 def _chosen(experiment: Experiment, sets: Sequence[str]) -> tuple[str, ...]:
@@ -167,18 +176,20 @@ class _Runner:
     def __init__(
         self,
         experiment: Experiment,
-        settings: _Settings,
+        effort: Effort,
         store: Store,
         sets: int,
         show: Progress,
     ) -> None:
-        self.experiment, self.settings, self.store = experiment, settings, store
-        self.show, self.done, self.total = show, 0, sets * settings.runs(len(experiment.scales))
+        self.experiment, self.effort, self.store = experiment, effort, store
+        self.show, self.done = show, 0
+        runs = (len(experiment.scales) + effort.seeds - 1) * len(ALGORITHMS)
+        self.total = sets * (runs + effort.seeds * effort.baseline)
 
     def run(self, name: str, folder: Path) -> _Set:
         """Return the results on a set."""
-        settings, seeds = self.settings, range(self.settings.seeds)
-        problem = self.experiment.problems(name, folder, settings.seeds, settings.quick)
+        effort, seeds = self.effort, range(self.effort.seeds)
+        problem = self.experiment.problems(name, folder, effort.seeds, effort.quick)
         first, scales = problem(0), self.experiment.scales
         grid = {s: {a: self.one(first, a, s) for a in ALGORITHMS} for s in scales}
         means = {s: np.mean([r["rows"][-1][1] for r in row.values()]) for s, row in grid.items()}
@@ -190,14 +201,14 @@ class _Runner:
             if seed > 0:
                 for a in ALGORITHMS:
                     results[a].append(self.one(given, a, scale))
-            if settings.baseline:
+            if effort.baseline:
                 baselines.append(self.one(given, BASELINE, None))
         judge = findings.JUDGES[self.experiment.score]
         return _Set(scale, grid, results, baselines, judge(name, results, grid))
 
-    def one(self, problem: Problem, algorithm: str, scale: float | None) -> Result:
+    def one(self, problem: DataSplit, algorithm: str, scale: float | None) -> Result:
         """Return the result of a run."""
-        learners = self.settings.learners
+        learners = self.effort.learners
         spec = {
             "figure": self.experiment.name,
             "set": problem.name,
@@ -206,7 +217,7 @@ class _Runner:
             "algorithm": algorithm,
             "scale": scale,
             "learners": learners,
-            "quick": self.settings.quick,
+            "quick": self.effort.quick,
             "train": len(problem.train.y),
             "test": len(problem.test.y),
             "data": problem.digest(),
@@ -225,16 +236,14 @@ class _Runner:
         return result
 
 
-def _write(
-    experiment: Experiment, settings: _Settings, found: dict[str, _Set], target: Path
-) -> Outcome:
+def _write(experiment: Experiment, effort: Effort, found: dict[str, _Set], target: Path) -> Outcome:
     data: dict[str, Any] = {
         "figure": experiment.name,
         "title": experiment.title,
         "score": experiment.score,
-        "learners": settings.learners,
-        "seeds": settings.seeds,
-        "quick": settings.quick,
+        "learners": effort.learners,
+        "seeds": effort.seeds,
+        "quick": effort.quick,
         "sets": {},
         "findings": [finding._asdict() for one in found.values() for finding in one.findings],
     }

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import is_interrupt
-from relaxboost.files import write_atomically
-from relaxboost.functional import State, boost
+from relaxboost._core.arrays import Array
+from relaxboost._core.compiled import is_interrupt
+from relaxboost._core.files import write_atomically
+from relaxboost.functional import BoostState, Stopping, boost
+from relaxboost.functional.algorithms import ALGORITHMS
+from relaxboost.functional.learners import StumpHypothesis
 from relaxboost.reproductions.demonstrations import missed
-from relaxboost.reproductions.experiments import Experiment, Half, Problem
+from relaxboost.reproductions.experiments import DataSplit, Experiment, Half
 
-Array = NDArray[np.float64]
 Result = dict[str, Any]
 
 COLUMNS = ("learners", "train_loss", "train_score", "test_loss", "test_score")
@@ -25,7 +26,7 @@ STEP = "1/sqrt(t)"
 
 
 def follow(
-    experiment: Experiment, problem: Problem, algorithm: str, scale: float, learners: int
+    experiment: Experiment, problem: DataSplit, algorithm: str, scale: float, learners: int
 ) -> Result:
     """Boost, and return loss and score on both sets after every round.
 
@@ -49,7 +50,7 @@ def follow(
     F, X = test.zero(), problem.test.X
     count = 0
 
-    def watch(state: State) -> None:
+    def watch(state: BoostState) -> None:
         nonlocal F, count
         if state.direction is not None:
             for part in state.direction.parts:
@@ -62,17 +63,10 @@ def follow(
     try:
         made = boost(
             problem.train.X,
-            problem.train.y,
-            experiment.loss,
+            experiment.loss.bind(problem.train.y, weights, groups=problem.train.groups),
             experiment.learner,
-            algorithm=algorithm,
-            step=STEP,
-            scale=scale * unit,
-            max_rounds=learners,
-            max_learners=learners,
-            weights=weights,
-            groups=problem.train.groups,
-            callback=watch,
+            algorithm=ALGORITHMS[algorithm](step=STEP, scale=scale * unit),
+            stopping=Stopping(learners, max_learners=learners, callback=watch),
         )
     except SystemError as error:  # Ctrl-C within a compiled kernel
         if is_interrupt(error):
@@ -97,7 +91,7 @@ def _bound(experiment: Experiment, half: Half, classes: Any) -> Any:
 
 def _split(hypothesis: Any) -> Any:
     """Return what a stump splits; other hypotheses are all different."""
-    if hasattr(hypothesis, "threshold"):
+    if isinstance(hypothesis, StumpHypothesis):
         return hypothesis.feature, hypothesis.threshold
     return hypothesis
 
@@ -118,7 +112,7 @@ SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {
 """By the score of an experiment: from a risk to the share that f gets wrong."""
 
 
-def baseline(problem: Problem, learners: int) -> Result:
+def baseline(problem: DataSplit, learners: int) -> Result:
     """Return the test accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
 
     It has ``max_depth=1`` and defaults otherwise, without early stopping. A round of it fits a

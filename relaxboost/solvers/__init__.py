@@ -1,6 +1,31 @@
-"""Reference optima: the cvxpy pair solved by a general solver, repaired and bracketed."""
+"""`solve`, its methods, one file each, and `reference`, which asks general solvers."""
 
+from relaxboost.solvers.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
+from relaxboost.solvers.auto import Automatic
+from relaxboost.solvers.combined import Combined
+from relaxboost.solvers.corrective import STEPS, Corrective
 from relaxboost.solvers.external import SOLVERS
-from relaxboost.solvers.pair import reference
+from relaxboost.solvers.general import reference
+from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
+from relaxboost.solvers.rounds import Booster, RoundState
+from relaxboost.solvers.solving import solve
+from relaxboost.solvers.totally_corrective import TotallyCorrective
 
-__all__ = ["SOLVERS", "reference"]
+__all__ = [
+    "ADABOOST_STEPS",
+    "METHODS",
+    "SOLVERS",
+    "STEPS",
+    "AdaBoost",
+    "AdaBoostStar",
+    "Automatic",
+    "Booster",
+    "Combined",
+    "Corrective",
+    "Method",
+    "RoundState",
+    "SmoothedMethod",
+    "TotallyCorrective",
+    "reference",
+    "solve",
+]

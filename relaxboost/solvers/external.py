@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.models import Model
+from relaxboost._core.errors import InputError
+from relaxboost._core.highs import OwnThread
+from relaxboost.game.programs import Model
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9},
@@ -81,7 +82,7 @@ def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            problem.solve(solver=solver, **{**SOLVERS.get(solver, {}), **options})
+            OwnThread()(problem.solve, solver=solver, **{**SOLVERS.get(solver, {}), **options})
         except (TypeError, AttributeError, KeyError) as error:
             if not options:
                 raise

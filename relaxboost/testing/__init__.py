@@ -22,18 +22,21 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import count
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.relaxations import Relaxation
-from relaxboost.testing import distributions, domain, duality, habits, margins, traits
-from relaxboost.testing.core import Case, ConformanceError, Report, Row, Subject
+from relaxboost.testing import distributions, domain, duality, interface, margins, traits
+from relaxboost.testing.core import (
+    Case,
+    ConformanceError,
+    ConformanceReport,
+    ConformanceRow,
+    Subject,
+)
 
-# What others build on comes first, so that the first failure is nearest to its cause.
+# Mathematics first, and of that what others build on: the first fault is nearest to its cause.
 _ORDER: tuple[Callable[[Case], None], ...] = (
-    habits.resolve,
-    habits.identity,
-    habits.inputs_and_outputs,
-    habits.wrong_arguments,
+    interface.resolve,
     domain.center,
     domain.repair,
     duality.penalty,
@@ -59,10 +62,13 @@ _ORDER: tuple[Callable[[Case], None], ...] = (
     distributions.large_beta,
     distributions.stability,
     distributions.game,
+    interface.identity,
+    interface.inputs_and_outputs,
+    interface.wrong_arguments,
 )
 _CHECKS = {check.__name__: check for check in _ORDER}
 
-__all__ = ["ConformanceError", "Report", "Row", "check_relaxation", "checks"]
+__all__ = ["ConformanceError", "ConformanceReport", "ConformanceRow", "check_relaxation", "checks"]
 
 
 def checks() -> dict[str, str]:
@@ -78,7 +84,7 @@ def check_relaxation(
     only: str | Iterable[str] | None = None,
     skip: Iterable[str] = (),
     inadmissible: Iterable[int] = (),
-) -> Report:
+) -> ConformanceReport:
     """Hold a relaxation to every promise of the interface.
 
     What it says is compared with what a cone solver makes of its `cvxpy_penalty`, and its
@@ -102,13 +108,15 @@ def check_relaxation(
 
     Returns
     -------
-    Report
+    ConformanceReport
         Every check at every size with its worst figure; print it.
 
     Raises
     ------
     ConformanceError
-        At the first promise that is broken; it says which, where, and by how much.
+        If a promise is broken; it says which, where, and by how much. All checks run, each up to
+        the first size at which it fails. The error is of the first one in the order of
+        `checks()`, and names the other ones; `others` holds their errors.
     InputError
         For what is no relaxation and for names that no check has.
     """
@@ -126,15 +134,28 @@ def check_relaxation(
     refused = {count("inadmissible", m) for m in inadmissible}
     if not sizes:
         raise InputError("check_relaxation needs at least one m in sizes")
-    report = Report("")
+    report, faults = ConformanceReport(""), dict[str, ConformanceError]()
     for m in sizes:
-        subject = _resolve(relaxation, m, seed, m in refused)
-        if subject is None:
-            report.rows += [Row(name, m, "inadmissible") for name in chosen]
+        try:
+            subject = _resolve(relaxation, m, seed, m in refused)
+        except ConformanceError as fault:
+            faults.setdefault("resolve", fault)
             continue
-        report.relaxation = report.relaxation or type(subject.given).__name__
+        if subject is None:
+            report.rows += [ConformanceRow(name, m, "inadmissible") for name in chosen]
+            continue
+        report.relaxation = report.relaxation or _shown(subject.given, relaxation)
         for name in chosen:
-            report.rows.append(Row(name, m, "skipped") if name in left_out else _run(subject, name))
+            if name in left_out:
+                report.rows.append(ConformanceRow(name, m, "skipped"))
+            elif name not in faults:
+                try:
+                    report.rows.append(_run(subject, name))
+                except ConformanceError as fault:
+                    faults[name] = fault
+    if faults:
+        first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
+        raise first.beside(others)
     return report
 
 
@@ -144,6 +165,13 @@ def _names(argument: str, given: Iterable[str]) -> list[str]:
         if name not in _CHECKS:
             raise InputError(f"{argument}: no check is called {name!r}; see testing.checks()")
     return names
+
+
+def _shown(given: Relaxation, asked: object) -> str:
+    """Return what a report calls a relaxation: as it was written, or the name of its family."""
+    written = repr(given)
+    whole = given is asked and not written.startswith("<")
+    return written if whole else given.family.rpartition(".")[2]
 
 
 def _resolve(
@@ -167,7 +195,7 @@ def _resolve(
     return Subject(given, resolved, m, seed)
 
 
-def _run(subject: Subject, name: str) -> Row:
+def _run(subject: Subject, name: str) -> ConformanceRow:
     case = Case(subject, name)
     try:
         with np.errstate(all="ignore"):  # what overflows is judged by what comes of it
@@ -180,4 +208,4 @@ def _run(subject: Subject, name: str) -> Row:
         raise case.error(promise, math.nan) from error
     _, figure, tolerance = case.worst
     status = "passed" if case.claimed else "not claimed"
-    return Row(name, subject.m, status, figure, tolerance, case.comparisons)
+    return ConformanceRow(name, subject.m, status, figure, tolerance, case.comparisons)

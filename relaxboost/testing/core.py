@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Vector
+from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.numerical import Programs
-from relaxboost.rounding import UNIT
-
-Vector = NDArray[np.float64]
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
@@ -40,6 +38,8 @@ class ConformanceError(AssertionError):
         What was promised.
     instance : dict
         The vectors and numbers it was broken at.
+    others : tuple of ConformanceError
+        The other checks that failed in the same run.
     """
 
     def __init__(
@@ -54,18 +54,26 @@ class ConformanceError(AssertionError):
     ) -> None:
         self.check, self.m, self.promise = check, m, promise
         self.figure, self.tolerance, self.instance = figure, tolerance, dict(instance or {})
-        lines = [
+        self.others: tuple[ConformanceError, ...] = ()
+        self._lines = [
             f"{relaxation} with m = {m} fails the check {check!r}",
             f"promised: {promise}",
             f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
             *(f"{name} = {_spell(value)}" for name, value in self.instance.items()),
             f"again:    check_relaxation(..., sizes=({m},), only={check!r}) with the same seed",
         ]
-        super().__init__("\n  ".join(lines))
+        super().__init__("\n  ".join(self._lines))
+
+    def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
+        """Return this error, naming other checks that failed, too."""
+        self.others = tuple(others)
+        also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
+        self.args = ("\n  ".join([*self._lines, *also]),)
+        return self
 
 
 def _spell(value: Any) -> str:
-    """Return what can be pasted; of what is long only how much there is of it."""
+    """Return an expression for the value that can be pasted; of a long array only its shape."""
     if isinstance(value, np.ndarray):
         long = value.size > _SHOWN
         return f"<{value.shape}, see .instance>" if long else f"np.array({value.tolist()!r})"
@@ -76,7 +84,7 @@ def _spell(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class ConformanceRow:
     """One check at one size: its worst figure and the tolerance that figure was held to.
 
     A figure is how far a promise is from being kept; a negative one is slack. `status` is
@@ -93,11 +101,11 @@ class Row:
 
 
 @dataclass
-class Report:
+class ConformanceReport:
     """Every check at every size, in the order in which they ran."""
 
     relaxation: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ConformanceRow] = field(default_factory=list)
 
     def __str__(self) -> str:
         head = f"{'check':<24} {'m':>5} {'worst':>10} {'allowed':>9} tried"

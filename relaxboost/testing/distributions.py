@@ -95,9 +95,8 @@ def stability(case: Case) -> None:
 
 def game(case: Case) -> None:
     """On a random game the reference's bracket is narrow, and the booster's overlaps it."""
-    from relaxboost.boosters import solve
-    from relaxboost.game import Game
-    from relaxboost.solvers import reference
+    from relaxboost.game.game import Game
+    from relaxboost.solvers import reference, solve
 
     A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
     declared = Game(A, case.subject.given)

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from relaxboost.rounding import sum_bounds
-from relaxboost.testing.core import Case, Vector, entropy, size
+from relaxboost._core.arrays import Vector
+from relaxboost._core.rounding import sum_bounds
+from relaxboost.testing.core import Case, entropy, size
 
 
 def _in_simplex(case: Case, d: Vector, what: str) -> None:

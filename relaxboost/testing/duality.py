@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost.relaxations.numerical import solve_problem
-from relaxboost.testing.core import Case, Vector, size
+from relaxboost.testing.core import Case, size
 
 _BEYOND = 1e4
 """Values of the conjugate that are finite but too large for a cone solver to be the judge."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.testing.core import Case, Vector, size
+from relaxboost._core.arrays import Vector
+from relaxboost.testing.core import Case, size
 from relaxboost.testing.duality import optimum
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.base import LinearForm
-from relaxboost.testing.core import Case, Vector, size
+from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:

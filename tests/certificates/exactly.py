@@ -8,95 +8,36 @@ import numpy as np
 
 import relaxboost as rb
 from relaxboost.certificates import ExactOptimum
-from relaxboost.relaxations.affine import Dilated, Shifted
-from relaxboost.relaxations.calculus import Scaled, Sum
-from relaxboost.relaxations.max_norm import MaxPenalty
-from relaxboost.relaxations.sum_norm import SumBall, SumPenalty
+from relaxboost.certificates.parts import describe_auxiliaries
+from relaxboost.relaxations.calculus import Scaled
+from tests.certificates import judge
+from tests.twins import fraction
 
 Numbers = list[Fraction]
 
 
 def penalty(f: rb.Relaxation, d: Numbers) -> Fraction | None:
-    """Return f(d), None for infinity."""
+    """Return f(d), None for infinity, from the formulas of the second opinion on certificates."""
+    described = f.describe(len(d))
+    try:
+        z = describe_auxiliaries(f, described, d)
+        return fraction(judge.penalty(described, np.array([judge.rational(x) for x in d]), z))
+    except (judge.Infinite, rb.InputError):
+        return None
+
+
+def conjugate(f: rb.Relaxation, x: Numbers, d: Numbers) -> Fraction | None:
+    """Return f*(x), None for infinity; x is a subgradient at d, where there is no formula."""
     if isinstance(f, Scaled):
-        inner = penalty(f.f, d)
+        inner = conjugate(f.f, [t / f.c for t in x], d)
         return None if inner is None else f.c * inner
-    if isinstance(f, Sum):
-        one, two = penalty(f.first, d), penalty(f.second, d)
-        return None if one is None or two is None else one + two
-    if isinstance(f, Shifted):
-        return penalty(f.f, [x + y for x, y in zip(d, shift(f, len(d)), strict=True)])
-    if isinstance(f, Dilated):
-        return penalty(f.f, [f.c * x for x in d])
-    size = [abs(x) for x in d]
-    if isinstance(f, rb.GroupCaps):
-        sums = {g: sum(x for x, h in zip(size, f.groups, strict=True) if h == g) for g, _ in f.caps}
-        return within(all(sums[g] <= c for g, c in f.caps))
-    a = weights(f, len(d))
-    weighted = [x * y for x, y in zip(size, a, strict=True)]
-    if isinstance(f, rb.HardMargin):
-        return Fraction(0)
-    if isinstance(f, rb.Capped):
-        return within(max(size) * f.k <= 1)
-    if isinstance(f, rb.Caps):
-        return within(all(x <= c for x, c in zip(size, f.caps, strict=True)))
-    if isinstance(f, SumBall):
-        return within(sum(weighted) <= f.radius)
-    if isinstance(f, SumPenalty):
-        return f.weight * sum(weighted)
-    assert isinstance(f, MaxPenalty)
-    return f.weight * max(weighted)
-
-
-def conjugate(f: rb.Relaxation, x: Numbers) -> Fraction | None:
-    """Return f*(x), None for infinity; a sum has no closed form."""
-    if isinstance(f, Scaled):
-        inner = conjugate(f.f, [t / f.c for t in x])
-        return None if inner is None else f.c * inner
-    if isinstance(f, Shifted):
-        inner = conjugate(f.f, x)
-        along = sum(t * s for t, s in zip(x, shift(f, len(x)), strict=True))
-        return None if inner is None else inner - along
-    if isinstance(f, Dilated):
-        return conjugate(f.f, [t / f.c for t in x])
-    size = [abs(t) for t in x]
-    if isinstance(f, rb.GroupCaps):
-        largest = {
-            g: max(t for t, h in zip(size, f.groups, strict=True) if h == g) for g, _ in f.caps
-        }
-        free = [t for t, h in zip(size, f.groups, strict=True) if h < 0]
-        return None if any(free) else sum(c * largest[g] for g, c in f.caps)
-    a = weights(f, len(x))
-    divided = [t / b for t, b in zip(size, a, strict=True)]
-    if isinstance(f, rb.HardMargin):
-        return within(not any(x))
-    if isinstance(f, rb.Capped):
-        return sum(size) / f.k
-    if isinstance(f, rb.Caps):
-        return sum(t * c for t, c in zip(size, f.caps, strict=True))
-    if isinstance(f, SumBall):
-        return f.radius * max(divided)
-    if isinstance(f, SumPenalty):
-        return within(max(divided) <= f.weight)
-    assert isinstance(f, MaxPenalty)
-    return within(sum(divided) <= f.weight)
-
-
-def within(inside: bool) -> Fraction | None:
-    return Fraction(0) if inside else None
-
-
-def shift(f: Shifted, m: int) -> Numbers:
-    return [Fraction(x) for x in (f.d0 if isinstance(f.d0, tuple) else (f.d0,) * m)]
-
-
-def weights(f: rb.Relaxation, m: int) -> Numbers:
-    given = getattr(f, "weights", None)
-    return [Fraction(1)] * m if given is None else list(given)
-
-
-def has_sum(f: rb.Relaxation) -> bool:
-    return isinstance(f, Sum) or any(has_sum(part) for part in f.parts)
+    described = f.describe(len(x))
+    if described["kind"] in ("sum", "polyhedral"):  # f*(x) = <x, d> − f(d)
+        return sum(s * t for s, t in zip(x, d, strict=True)) - penalty(f, d)
+    try:
+        return fraction(judge.conjugate(described, np.array([judge.rational(t) for t in x]), {}))
+    except judge.Infinite:
+        return None
 
 
 def check_pair(game: rb.Game, found: ExactOptimum) -> None:
@@ -120,10 +61,7 @@ def check_pair(game: rb.Game, found: ExactOptimum) -> None:
         assert found.value == cost + max(edges)
     u = [sum(c * row[j] for j, c in w.items()) for row in A]
     assert all(x >= found.gamma - y for x, y in zip(found.x, u, strict=True))
-    if has_sum(f):  # f*(x) = <x, d> − f(d) holds where x is a subgradient at d
-        dual = sum(x * y for x, y in zip(found.x, d, strict=True)) - cost
-    else:
-        dual = conjugate(f, found.x)
+    dual = conjugate(f, found.x, d)
     assert dual is not None
     assert found.value == found.gamma - dual
 

@@ -57,9 +57,59 @@ def by_group(spec: Any, m: int) -> list[list[int]]:
     return [[i for i in range(m) if labels[i] == g] for g in range(max(labels) + 1)]
 
 
-def penalty(spec: Any, d: np.ndarray) -> Any:
-    """f(d)."""
+class Polyhedron:
+    """A linear program as a table: box and rows are alike, each a combination between two ends."""
+
+    def __init__(self, spec: Any, m: int) -> None:
+        size, columns = m + spec["auxiliaries"], spec["columns"]
+        self.constant, self.cost = parse(spec["constant"]), vector(spec["cost"], size)
+        given = list(vector(spec["coefficients"], sum(map(len, columns))))
+        self.table = np.array([[ZERO] * size] * (size + len(columns)), dtype=object)
+        self.table[:size] = np.array([[rational(i == j) for j in range(size)] for i in range(size)])
+        for row, line in zip(columns, self.table[size:], strict=True):
+            for j in row:
+                line[j] += given.pop(0)
+        self.low = ends(spec["lower"], size) + ends(spec["row_lower"], len(columns))
+        self.high = ends(spec["upper"], size) + ends(spec["row_upper"], len(columns))
+
+    def penalty(self, d: np.ndarray, given: Any) -> Any:
+        x = np.concatenate([d, vector(given["z"], len(self.cost) - len(d))])
+        for value, low, high in zip(self.table @ x, self.low, self.high, strict=True):
+            certain(low is None or value >= low)
+            certain(high is None or value <= high)
+        return self.constant + self.cost @ x
+
+    def below(self, u: np.ndarray, witness: Any) -> Any:
+        m, size = len(u), len(self.cost)
+        y = vector(witness["multipliers"], len(self.table) - size)
+        gamma = parse(witness["gamma"])
+        rest = self.cost - y @ self.table[size:]
+        rest[:m] += u - gamma
+        total = gamma + self.constant
+        for k, price in enumerate(np.concatenate([rest, y])):
+            low, high = self.low[k], self.high[k]
+            if k < m:  # on the simplex
+                low = ZERO if low is None else max(low, ZERO)
+                high = rational(1) if high is None else min(high, rational(1))
+            if price:
+                side = low if price > 0 else high
+                certain(side is not None)
+                total += price * side
+        return total
+
+
+def ends(given: Any, length: int) -> list[Any]:
+    if given is None or isinstance(given, str):
+        return [None if given is None else rational(given)] * length
+    below = rational(given["denominator"])
+    return [None if x is None else rational(x) / below for x in given["numerators"]]
+
+
+def penalty(spec: Any, d: np.ndarray, given: Any = None) -> Any:
+    """f(d), or a bound on it that the auxiliaries give."""
     kind, m = spec["kind"], len(d)
+    if kind == "polyhedral":
+        return Polyhedron(spec, m).penalty(d, given)
     if kind == "hard-margin":
         return ZERO
     if kind == "caps":
@@ -68,9 +118,10 @@ def penalty(spec: Any, d: np.ndarray) -> Any:
             certain(sum(abs(d[i]) for i in g) <= cap)
         return ZERO
     if kind == "sum":
-        return penalty(spec["first"], d) + penalty(spec["second"], d)
+        first, second = ((given or {}).get(name) for name in ("first", "second"))
+        return penalty(spec["first"], d, first) + penalty(spec["second"], d, second)
     if kind == "scaled":
-        return parse(spec["factor"]) * penalty(spec["of"], d)
+        return parse(spec["factor"]) * penalty(spec["of"], d, given)
     if kind == "binary-entropy":
         k, c = parse(spec["k"]), parse(spec["weight"])
         certain(max(d) * k <= 1)
@@ -188,6 +239,8 @@ def dual(spec: Any, x: np.ndarray, witness: Any) -> Any:
 
 def below(spec: Any, u: np.ndarray, witness: Any) -> Any:
     """The lower bound on F(u) that the witness proves."""
+    if spec["kind"] == "polyhedral":
+        return Polyhedron(spec, len(u)).below(u, witness)
     if spec["kind"] == "scaled":
         c = parse(spec["factor"])
         return c * below(spec["of"], u / c, witness)
@@ -245,7 +298,7 @@ def _proves(document: Any, spare: Any) -> bool:
         return False
     v, over = d @ A, game["over"]
     size = parse(over.get("size", "1"))
-    upper, cost = penalty(game["relaxation"], d), ZERO
+    upper, cost = penalty(game["relaxation"], d, document.get("auxiliaries")), ZERO
     if over["kind"] == "simplex":
         certain(w.min() >= 0 and w.sum() == 1)
         upper += v.max()

@@ -118,13 +118,15 @@ def test_unknown_fields_wherever_they_are(verdict, simple):
 
 
 def test_every_example_has_its_group(verdict):
-    game = rb.Game(np.ones((2, 1)), rb.GroupNormPenalty([0, 0], 0.5))
+    game = rb.Game(np.ones((2, 1)), rb.relaxations.GroupNormPenalty([0, 0], 0.5))
     document = rb.certify(rb.solve(game)).document
     assert verdict(document)
     other = copy.deepcopy(document)
     other["game"]["relaxation"]["groups"] = [-1, -1]
     assert "in no group" in verdict(with_digest(other)).reason
-    other = rb.certify(rb.solve(rb.Game(np.eye(2), rb.MahalanobisPenalty(np.eye(2), 1)))).document
+    other = rb.certify(
+        rb.solve(rb.Game(np.eye(2), rb.relaxations.MahalanobisPenalty(np.eye(2), 1)))
+    ).document
     other["game"]["relaxation"]["matrix"] = []
     assert verdict(with_digest(other)).reason == "'matrix' is empty"
 

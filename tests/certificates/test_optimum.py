@@ -11,17 +11,12 @@ import pytest
 from scipy.linalg import hadamard
 
 import relaxboost as rb
-from relaxboost.certificates import (
-    ExactForm,
-    NotClosed,
-    exact_form,
-    exact_optimum,
-    exact_value,
-    start,
-)
-from relaxboost.certificates.optimum import _Search
-from relaxboost.certificates.program import Program
-from relaxboost.certificates.simplex import Limits, Simplex
+from relaxboost.certificates import NotClosed, exact_optimum, exact_value
+from relaxboost.certificates.exact import start
+from relaxboost.certificates.exact.optimum import _Search
+from relaxboost.certificates.exact.program import ExactProgram
+from relaxboost.certificates.exact.simplex import ExactSimplex, PivotLimits
+from relaxboost.relaxations import ExactForm
 from tests.certificates.exactly import as_game, check_pair
 from tests.conformance.families import FAMILIES
 from tests.twins import exact_game_value
@@ -171,7 +166,7 @@ POLYHEDRAL = [
     ("shifted caps", lambda m: _loose(m).shifted(0.25 / m)),
     ("dilated", lambda m: _penalties(m).scaled(Fraction(1, 3))),
     ("dilated caps", lambda m: rb.Capped(k=1).scaled(Fraction(m + 1, m + 2))),
-    ("dilated group caps", lambda m: rb.GroupCaps([0] * (m - 1) + [1], 1).scaled(0.5)),
+    ("dilated group caps", lambda m: rb.relaxations.GroupCaps([0] * (m - 1) + [1], 1).scaled(0.5)),
     (
         "shifted sum of dilated",
         lambda m: (rb.NormPenalty(1, 0.3).scaled(2) + _loose(m)).shifted(0.125 / m),
@@ -207,11 +202,11 @@ def test_any_basis_leads_to_the_optimum(rng):
         game = rb.Game(_floats(rng, 6, 4), make(6), rb.L1Ball() if len(name) % 2 else rb.Simplex())
         value = exact_value(game)
         for _ in range(5):
-            program = Program(game)
+            program = ExactProgram(game)
             program.add((j, s) for j in range(4) for s in ((1, -1) if program.two_sided else (1,)))
             status = rng.integers(0, 4, program.size + program.height).tolist()
-            limits = Limits(10_000, 60.0)
-            simplex = Simplex(program, status, limits, lambda *_: None)
+            limits = PivotLimits(10_000, 60.0)
+            simplex = ExactSimplex(program, status, limits, lambda *_: None)
             point, _ = simplex.optimise()
             assert _Search(program, limits)._cost(point) == value, name
 
@@ -222,7 +217,7 @@ def test_forms_are_the_linear_forms_of_the_relaxations(rng):
 
     for name, make in POLYHEDRAL:
         f = make(5).resolve(5)
-        form = exact_form(f, 5)
+        form = f.exact_form(5)
         for _ in range(3):
             d = rng.dirichlet(np.ones(5))
             table = np.zeros((len(form.rows), len(form.cost)))
@@ -261,10 +256,10 @@ def test_parameters_are_exact():
     """1/3 is not its double: a cap of one third leaves one distribution."""
     A = np.array([[1.0], [1.0], [-1.0]])
     assert exact_value(rb.Game(A, rb.Caps([Fraction(1, 3)] * 3))) == Fraction(1, 3)
-    assert exact_form(rb.Caps([Fraction(1, 3)] * 3), 3).upper == [Fraction(1, 3)] * 3
-    assert exact_form(rb.NormPenalty(1, 0.1), 1).cost == [Fraction(0.1)]
-    assert exact_form(rb.NormPenalty(1, Fraction(1, 10)), 1).cost == [Fraction(1, 10)]
-    assert exact_form(rb.NormBall(1, 2).shifted(0.1), 2).row_upper == [2 - 2 * Fraction(0.1)]
+    assert rb.Caps([Fraction(1, 3)] * 3).exact_form(3).upper == [Fraction(1, 3)] * 3
+    assert rb.NormPenalty(1, 0.1).exact_form(1).cost == [Fraction(0.1)]
+    assert rb.NormPenalty(1, Fraction(1, 10)).exact_form(1).cost == [Fraction(1, 10)]
+    assert rb.NormBall(1, 2).shifted(0.1).exact_form(2).row_upper == [2 - 2 * Fraction(0.1)]
 
 
 def test_entries_that_differ_by_less_than_the_tolerance():
@@ -325,7 +320,7 @@ def test_what_is_no_linear_program(monkeypatch):
     for f in (rb.KLPenalty(0.1), rb.Capped(k=2) + rb.KLPenalty(0.1), rb.NormBall(2, 1).scaled(0.5)):
         with pytest.raises(rb.InputError, match=r"not polyhedral.*bracket it with reference"):
             exact_value(rb.Game(A, f))
-    with pytest.raises(rb.InputError, match=r"leaves d >= 0.*use f.scaled\(c\) with c > 0"):
+    with pytest.raises(rb.InputError, match=r"leaves d >= 0.*f.scaled\(c\) with c > 0"):
         exact_value(rb.Game(A, rb.NormPenalty(1, 1).scaled(-1)))
     with pytest.raises(rb.InputError, match=r"use f.shifted\(d0\) with d0 >= 0"):
         exact_value(rb.Game(A, rb.NormPenalty(1, 1).shifted(-0.25)))
@@ -336,7 +331,7 @@ def test_what_is_no_linear_program(monkeypatch):
     with pytest.raises(rb.InputError, match="time_limit must be a positive number"):
         exact_value(rb.Game(A), time_limit=0)
     monkeypatch.setitem(sys.modules, "flint", None)
-    with pytest.raises(rb.MissingDependencyError, match=r"pip install 'relaxboost\[exact\]'"):
+    with pytest.raises(rb._core.MissingDependencyError, match=r"pip install 'relaxboost\[exact\]'"):
         exact_value(rb.Game(A))
 
 

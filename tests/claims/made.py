@@ -33,8 +33,7 @@ _GAMES = Space(
     given="ε > 0 && ε < 1/2, f*(0) = 0 = g*(0).",
     space=_GAMES,
     counterexamples=[{"A": [["1/3", 1], [-1, 0]], "d": ["1/3", "2/3"], "epsilon": "1/10"}],
-    trials=12,
-)
+).checked(trials=12)
 def trace(x):
     """It holds for *thirty* rounds only, `t <= 30`; f*(x) and g*(x) stay.
 
@@ -52,7 +51,7 @@ def trace_corrected(x):
         yield at_most(np.exp(-0.02 * t), 1, "loss", t)
 
 
-@MADE.claim("many", "p. 2", "Many hold.", formula="a ≤ |a|", space=_GAMES, trials=10)
+@MADE.claim("many", "p. 2", "Many hold.", formula="a ≤ |a|", space=_GAMES).checked(trials=10)
 def many(x):
     """Entry by entry."""
     for factor in (1, 3, 1000):
@@ -60,7 +59,9 @@ def many(x):
             yield at_most(factor * entry, factor * abs(entry) + x.epsilon)
 
 
-@MADE.claim("equal", "p. 3", "The transpose.", formula="Σ A = Σ Aᵀ", space=_GAMES, trials=10)
+@MADE.claim("equal", "p. 3", "The transpose.", formula="Σ A = Σ Aᵀ", space=_GAMES).checked(
+    trials=10
+)
 def same(x):
     """Any order."""
     return equal(float(x.A.sum()), float(x.A.T.sum()), "sum")
@@ -73,8 +74,7 @@ def same(x):
     formula="t² ≤ t",
     space=Space(t=Real(-1, 1), k=Whole(1, 5), loss=Choice("hinge", "logit")),
     counterexamples=[{"t": "-1/2", "k": 1, "loss": "hinge"}],
-    trials=10,
-)
+).checked(trials=10)
 def few(x):
     """Only in [0, 1]."""
     yield at_most(x.t**2, x.t, "square")
@@ -88,14 +88,13 @@ def few(x):
     "The mean is at most 2.",
     formula="mean(A) ≤ 2",
     space=Space(sizes={"m": (30, 40), "n": (20, 30)}, A=Matrix()),
-    trials=6,
-)
+).checked(trials=6)
 def large(x):
     """By much."""
     return at_most(float(x.A.mean()), 2)
 
 
-@MADE.claim("never", "p. 6", "Nothing.", formula="1 ≤ 0", space=_GAMES, trials=3)
+@MADE.claim("never", "p. 6", "Nothing.", formula="1 ≤ 0", space=_GAMES).checked(trials=3)
 def never(x):
     """No instance is one."""
     assume(False)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import Choice, Matrix, Source, Space, Whole, at_least, at_most, equal
-from relaxboost.claims.rds04 import LONG, SIGNS, _cycle, _margin, upsilon
-from relaxboost.claims.rw05 import RUNS as STAR_RUNS
+from relaxboost.claims.rds04.cycles import LONG, SIGNS, _cycle, _margin, upsilon
+from relaxboost.claims.rw05.star import RUNS as STAR_RUNS
 from relaxboost.claims.tel.algorithm import CLASHES, POINTS
 from relaxboost.claims.tel.proof import PAIRS
 from relaxboost.claims.tel.weak import WEIGHTED
@@ -22,7 +22,7 @@ from relaxboost.claims.votes import (
     risk,
     weak_learnability,
 )
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 X = Source("X", "errors planted")
 
@@ -138,13 +138,13 @@ def no_logarithm(x):
         yield at_least(float((x.A @ vote.w).min()) / spent, gained / spent, round=vote.number)
 
 
-@planted("AdaBoost's margin as the mean of the edges", SIGNS, resolution=1e-6)
+@planted("AdaBoost's margin as the mean of the edges", SIGNS).checked(resolution=1e-6)
 def mean_edge(x):
     found = _cycle(x)
     return at_least(_margin(x.A, found.w), float(found.edges.mean()))
 
 
-@planted("the margin of a cycle is at most Υ(ρ)", SIGNS, resolution=1e-6)
+@planted("the margin of a cycle is at most Υ(ρ)", SIGNS).checked(resolution=1e-6)
 def no_more_than_upsilon(x):
     rho = float(x.optimum(Game(x.A)).lower)
     return at_most(_margin(x.A, _cycle(x).w), upsilon(rho))

@@ -6,16 +6,17 @@ import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
-from relaxboost import check_certificate, claims, cli
-from relaxboost.cli import main
+from relaxboost import check_certificate, claims
+from relaxboost.commands import cli
+from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
+from tests.processes import ctrl_c
 from tests.within import ROOT
 
 
@@ -261,16 +262,6 @@ def start(*arguments, **options):
     )
 
 
-def interrupt(process):
-    """Press Ctrl-C, and again if it is swallowed; return (status, out, err)."""
-    for _ in range(3):
-        os.killpg(process.pid, signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            out, err = process.communicate(timeout=20)
-            return process.returncode, out, err
-    raise AssertionError("it goes on")
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_prints_what_is_done(odd, jobs):
     path = odd("claim('a', true)\nclaim('b', prints)\nclaim('c', slow)\nclaim('d', slow)\n")
@@ -278,7 +269,7 @@ def test_ctrl_c_prints_what_is_done(odd, jobs):
     lines = [process.stdout.readline() for _ in range(3)]
     while "X-b" not in lines[-1]:
         lines.append(process.stdout.readline())
-    status, out, err = interrupt(process)
+    status, out, err = ctrl_c(process, group=True)
     assert status == 1
     assert "Traceback" not in err
     assert "Traceback" not in out
@@ -292,7 +283,7 @@ def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
     while not (tmp_path / "reached").exists():
         assert process.poll() is None
         time.sleep(0.05)
-    status, out, err = interrupt(process)
+    status, out, err = ctrl_c(process, group=True)
     assert (status, err) == (1, "")
     assert [entry["id"] for entry in json.loads(out)] == ["X-b"]
 
@@ -305,7 +296,7 @@ def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
     while not (tmp_path / "reached").exists():
         assert process.poll() is None
         time.sleep(0.05)
-    status, out, err = interrupt(process)
+    status, out, err = ctrl_c(process, group=True)
     assert (status, out) == (130, "")
     assert err == "relaxboost: interrupted before there was anything to report\n"
 
@@ -365,7 +356,7 @@ def test_examples_of_the_help_work(call, example, toys, tmp_path, monkeypatch):
     toys.rename(tmp_path / "test_claims.py")
     verdict = claims.load("test_claims.py")[0].check(1)
     monkeypatch.setattr("relaxboost.claims.running.attempt", lambda *_: verdict)
-    monkeypatch.setattr("relaxboost.claims.report.write_report", lambda *_: None)
+    monkeypatch.setattr("relaxboost.claims.publishing.report.write_report", lambda *_: None)
     arguments = [argument.strip("'") for argument in example]
     jobs = ["--jobs", "1"] if arguments[0] in ("check", "attack", "report") else []
     status, _, err = call(*arguments, *jobs)

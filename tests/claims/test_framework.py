@@ -80,6 +80,38 @@ class TestMeasure:
         assert (factor * known).lower == min(Fraction(a) * factor, Fraction(b) * factor)
         assert known.lower <= known.middle <= known.upper or float(known.lower) == known.middle
 
+    @given(numbers, numbers, numbers, numbers, st.fractions(0, 1), st.fractions(0, 1))
+    def test_brackets_are_multiplied_and_divided_exactly(self, a, b, c, d, s, t):
+        one, other = Bracket(*sorted((a, b))), Bracket(*sorted((c, d)))
+        x = Fraction(a) + s * (Fraction(b) - Fraction(a))
+        y = Fraction(c) + t * (Fraction(d) - Fraction(c))
+        product = one * other
+        assert product.lower <= x * y <= product.upper
+        corners = [Fraction(p) * Fraction(q) for p in (a, b) for q in (c, d)]
+        assert (product.lower, product.upper) == (min(corners), max(corners))
+        if other.lower <= 0 <= other.upper:
+            with pytest.raises(InputError, match="which contains 0; leave such instances out"):
+                one / other
+            return
+        quotient = one / other
+        assert quotient.lower <= x / y <= quotient.upper
+        corners = [Fraction(p) / Fraction(q) for p in (a, b) for q in (c, d)]
+        assert (quotient.lower, quotient.upper) == (min(corners), max(corners))
+        assert (3 / other).lower == 3 / Fraction(max(c, d))
+
+    def test_brackets_without_end(self):
+        above = Bracket(1, INF)
+        for found, low, high in (
+            (above * above, 1, INF),
+            (above * Bracket(-1, 0), -INF, 0),
+            (above * 0, 0, 0),
+            (above * -2, -INF, -2),
+            (1 / above, 0, 1),
+            (above / above, 0, INF),
+            (Bracket(0, 2) / above, 0, 2),
+        ):
+            assert (found.lower, found.upper) == (low, high)
+
     def test_what_cannot_be_decided(self):
         known = Bracket(Fraction(1, 4), Fraction(3, 4))
         assert at_most(known, 1).outcome(0.0) == HOLDS
@@ -162,8 +194,8 @@ class TestSpaces:
         for number in range(150):
             values = EVERYTHING.draw(np.random.default_rng([7, number]), number)
             is_inside(values)
-            spelled = json.loads(json.dumps(EVERYTHING.spell(values)))
-            assert same(EVERYTHING.read(spelled), values)
+            written = json.loads(json.dumps(EVERYTHING.to_json(values)))
+            assert same(EVERYTHING.from_json(written), values)
             assert same(EVERYTHING.draw(np.random.default_rng([7, number]), number), values)
 
     def test_steps_stay_inside(self):
@@ -202,15 +234,15 @@ class TestSpaces:
     def test_every_double_is_spelled_exactly(self, number):
         space = Space(sizes={"m": (1, 1), "n": (1, 1)}, A=Matrix(), x=Real(-1, 1))
         values = {"A": np.array([[number]]), "x": number}
-        assert same(space.read(json.loads(json.dumps(space.spell(values)))), values)
+        assert same(space.from_json(json.loads(json.dumps(space.to_json(values)))), values)
 
     def test_short_fractions_are_spelled_so(self):
         space = Space(A=Matrix(), x=Real(0, 1))
-        spelled = {"A": [["1/10", "-3/5"], [0, 1]], "x": "1/3"}
-        assert space.spell(space.read(spelled)) == spelled
+        written = {"A": [["1/10", "-3/5"], [0, 1]], "x": "1/3"}
+        assert space.to_json(space.from_json(written)) == written
 
     @pytest.mark.parametrize(
-        ("spelled", "message"),
+        ("written", "message"),
         [
             ({"A": [[1]]}, "missing or not known: k, v$"),
             ({"A": [[1]], "k": 1, "v": [1], "z": 2}, "not known: z$"),
@@ -226,13 +258,13 @@ class TestSpaces:
             ([1], "an instance maps names to values"),
         ],
     )
-    def test_malformed_instances(self, spelled, message):
+    def test_malformed_instances(self, written, message):
         with pytest.raises(InputError, match=message):
-            Space(A=Matrix(), k=Whole(1, "m"), v=Vector()).read(spelled)
+            Space(A=Matrix(), k=Whole(1, "m"), v=Vector()).from_json(written)
 
     def test_other_wrong_names(self):
         with pytest.raises(InputError, match=r"^p = '3' cannot be read: '3' is none of 1, 2"):
-            Space(p=Choice("1", "2")).read({"p": "3"})
+            Space(p=Choice("1", "2")).from_json({"p": "3"})
         with pytest.raises(InputError, match="no field has an axis k"):
             Space(sizes={"k": (1, 2)}, A=Matrix())
         with pytest.raises(AttributeError, match="this claim has no 'B'; its data: x"):
@@ -253,7 +285,7 @@ def test_quantities_are_numbers_and_rows_of_one_length():
     with pytest.raises(InputError, match="one number, got list"):
         at_most([1.0], 2.0)
     with pytest.raises(InputError, match="its rows differ in length"):
-        Space(A=Matrix()).read({"A": [[1, 2], [3]]})
+        Space(A=Matrix()).from_json({"A": [[1, 2], [3]]})
 
 
 def test_hypotheses_come_before_inequalities():
@@ -281,6 +313,6 @@ def test_a_claim_that_hardly_anything_meets_is_undecided():
 
 def test_structural_ranges_are_enforced_when_an_instance_is_read():
     with pytest.raises(InputError, match="d = \\[7, 0\\] is outside its range"):
-        Space(d=Distribution()).read({"d": [7, 0]})
+        Space(d=Distribution()).from_json({"d": [7, 0]})
     with pytest.raises(InputError, match="k = 5 is outside its range; the nearest within is 2"):
-        Space(A=Matrix(), k=Whole(1, "m")).read({"A": [[1], [1]], "k": 5})
+        Space(A=Matrix(), k=Whole(1, "m")).from_json({"A": [[1], [1]], "k": 5})

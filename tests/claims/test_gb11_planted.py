@@ -15,7 +15,7 @@ from relaxboost.claims.gb11.example import STARTS
 from relaxboost.claims.gb11.example import run as example
 from relaxboost.claims.gb11.functions import POINTS, loss, slopes
 from relaxboost.claims.gb11.multiclass import ROWS
-from relaxboost.claims.gb11.problems import RUNS, STRONG, Bowl, Kinks, Run, space, spans
+from relaxboost.claims.gb11.problems import RUNS, STRONG, Bowl, Descent, Kinks, space, spans
 from relaxboost.claims.gb11.projections import CLASSES, PAIR, left_over, mean
 from relaxboost.claims.gb11.repeated import bound4, strongly, wasted, weakly
 from relaxboost.claims.gb11.residual import residuals
@@ -34,15 +34,15 @@ def planted(name, space_, **options):
 def half_of_g(x):
     run = strongly(x)
     for t in range(1, run.last + 1):
-        yield at_most(run.mean(t, True), bound4(run, x.lam, t, True, 0.5), round=t)
+        yield at_most(run.mean(t, True), 0.5 * bound4(run, x.lam, t, True), round=t)
 
 
-@planted("Theorem 4 for Algorithm 1", space(lam=Real(0.5, 1)), trials=40)
+@planted("Theorem 4 for Algorithm 1", space(lam=Real(0.5, 1))).checked(trials=40)
 def naive_for_repeated(x):
     """Stuck runs break it, but only after many rounds."""
     spans(x)
     step = lambda t: 2.0 / (x.lam * t)  # noqa: E731
-    run = Run(Kinks(x.A, x.y, x.lam, 1.0), x.H, x.f0, Naive(), step, 300 + x.T)
+    run = Descent(Kinks(x.A, x.y, x.lam, 1.0), x.H, x.f0, Naive(), step, 300 + x.T)
     assume(run.last == 300 + x.T)
     yield at_most(run.mean(run.last, True), bound4(run, x.lam, run.last, True))
 
@@ -77,7 +77,7 @@ def residual_squared(x):
 def a_round_early(x):
     spans(x)
     risk = Bowl(0.0 * x.A, x.y, 1.0, "square")
-    run = Run(risk, x.H, x.f0, Naive(), lambda t: 1.0, x.T)
+    run = Descent(risk, x.H, x.f0, Naive(), lambda t: 1.0, x.T)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
     for t in range(1, run.last + 1):
         rate = 1.0 - run.gamma(t) ** 2
@@ -88,7 +88,7 @@ def a_round_early(x):
 def twice_the_step(x):
     spans(x)
     risk = Bowl(x.A, x.y, x.lam, x.kind)
-    run = Run(risk, x.H, x.f0, Naive(), lambda t: 2.0 / risk.smoothness, x.T)
+    run = Descent(risk, x.H, x.f0, Naive(), lambda t: 2.0 / risk.smoothness, x.T)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
     for t in range(1, run.last + 1):
         rate = 1.0 - run.gamma(t) ** 2 * x.lam / risk.smoothness
@@ -192,5 +192,5 @@ def test_an_error_is_found_out(claim):
     verdict = claim.attack(budget=600)
     assert verdict.status == "fails", str(verdict)
     instance = verdict.counterexample.instance
-    length = claim.space.complexity(claim.space.read(instance))
+    length = claim.space.complexity(claim.space.from_json(instance))
     assert length <= 60.0, instance

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims import ledger, prose, registry
+from relaxboost.claims import registry
+from relaxboost.claims.publishing import ledger, prose
 from tests.claims import made
 
 DOCS = Path(__file__).parents[2] / "docs"

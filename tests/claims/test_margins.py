@@ -10,6 +10,7 @@ import pytest
 import relaxboost as rb
 from relaxboost.certificates import exact_optimum
 from relaxboost.claims import rds04, rw05
+from relaxboost.claims.rds04.cycles import EIGHT as THEIRS
 from relaxboost.claims.votes import (
     Separable,
     adaboost,
@@ -21,22 +22,15 @@ from relaxboost.claims.votes import (
 )
 
 CLAIMS = [*rds04.SOURCE.claims.values(), *rw05.SOURCE.claims.values()]
-EIGHT = np.array(rds04.EIGHT, dtype=float)
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
-def test_the_status_is_that_on_record(claim):
-    verdict = claim.check(trials=min(claim.trials, 30))
-    assert verdict.status == claim.status, str(verdict)
-    assert verdict.stated.tried > 3
+EIGHT = np.array(THEIRS, dtype=float)
 
 
 def test_adaboost_misses_the_maximum_margin():
     claim = rb.claims.get("RDS04-maximum-margin")
-    sizes = [np.shape(spelled["A"]) for spelled in claim.counterexamples]
+    sizes = [np.shape(written["A"]) for written in claim.counterexamples]
     assert (8, 8) in sizes
-    for spelled in claim.counterexamples:
-        x = claim.instance(spelled)
+    for written in claim.counterexamples:
+        x = claim.instance(written)
         (slack,) = claim.stated.measure(x)
         assert slack.high < -0.01
         if x.A.shape == (8, 8):
@@ -60,13 +54,13 @@ def test_the_lectures_step_does_better_there():
 
 
 @pytest.mark.parametrize(
-    "spelled",
+    "written",
     rds04.SOURCE.claims["RDS04-maximum-margin"].counterexamples,
     ids=lambda c: len(c["A"]),
 )
-def test_the_cycle_is_that_of_the_package(spelled):
+def test_the_cycle_is_that_of_the_package(written):
     """The map has nothing of the package in it; the package's run tends to the cycle's margin."""
-    A = np.array(spelled["A"], dtype=float)
+    A = np.array(written["A"], dtype=float)
     found = cycle(A, np.full(len(A), 1 / len(A)))
     limit = (A @ found.w).min() / np.abs(found.w).sum()
     last = adaboost(A, 3000)[-1]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import relaxboost as rb
 from relaxboost.claims import at_most
-from relaxboost.claims.pictures import draw_array, draw_sides, picture, svg
+from relaxboost.claims.publishing.pictures import draw_array, draw_sides, picture, svg
 from relaxboost.claims.verdict import Evidence
 from tests.claims import made
 

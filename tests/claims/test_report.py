@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims.checking import examine
-from relaxboost.claims.report import write_report
+from relaxboost.claims.publishing.report import write_report
 from tests.claims import made
 
 
@@ -114,8 +113,8 @@ def test_claims_built_in_are_known(tmp_path):
 
 def test_a_very_large_instance_is_not_printed(tmp_path):
     claim = made.large
-    x = claim.space.spell({"A": np.full((200, 60), 0.123456789)})
-    evidence = examine(claim, claim.stated, claim.space.read(x), "a test")
+    x = claim.space.to_json({"A": np.full((200, 60), 0.123456789)})
+    evidence = claim.examine(claim.stated, claim.space.from_json(x), "a test")
     verdict = claim.check(trials=1)
     verdict.stated.least = evidence
     write_report([verdict], tmp_path / "r.html", [claim])

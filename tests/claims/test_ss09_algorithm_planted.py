@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import Source, at_least, at_most, equal
-from relaxboost.claims.runs import beta, fig1
 from relaxboost.claims.ss09 import progress, rates
 from relaxboost.claims.ss09.algorithm import lambert
+from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
-    Run,
+    Fig1Run,
     distribution,
     entropy,
     game,
@@ -21,7 +21,7 @@ from relaxboost.claims.ss09.smooth import (
     within,
 )
 from relaxboost.claims.votes import adaboost_by_hand, risk
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 X = Source("X", "errors planted")
 
@@ -32,7 +32,7 @@ def planted(name, space, **options):
 
 @planted("Lemma 12 with β ε_t²", CAPPED_RUNS)
 def gain(x):
-    run = Run(x, max_rounds=8)
+    run = Fig1Run(x, max_rounds=8)
     most = float(x.optimum(smoothed_game(x)).lower)
     for t in range(len(run.rounds) - 1):
         wanted = run.beta * max(0.0, most - float(run.D[t])) ** 2
@@ -41,7 +41,7 @@ def gain(x):
 
 @planted("Lemma 11 with half the gap", CAPPED_RUNS)
 def half_gap(x):
-    run = Run(x, max_rounds=5)
+    run = Fig1Run(x, max_rounds=5)
     most = x.optimum(smoothed_game(x))
     for t, value in enumerate(run.D):
         yield at_most(most - float(value), 0.5 * float(run.slope[t]), round=t + 1)
@@ -49,7 +49,7 @@ def half_gap(x):
 
 @planted("Lemma 11 with the next round's gap", CAPPED_RUNS)
 def shifted_gap(x):
-    run = Run(x, max_rounds=6)
+    run = Fig1Run(x, max_rounds=6)
     most = x.optimum(smoothed_game(x))
     for t, slope in enumerate(run.slope[1:], 1):
         yield at_most(most - float(run.D[t - 1]), float(slope), round=t)
@@ -57,7 +57,7 @@ def shifted_gap(x):
 
 @planted("Eq. 10 with the smaller norm", CAPPED_RUNS)
 def norm_of_eq_10(x):
-    run = Run(x, max_rounds=6)
+    run = Fig1Run(x, max_rounds=6)
     for t, eta in enumerate(run.steps):
         size = float(np.min(np.abs(run.v[t])))
         bound = eta * float(run.slope[t]) - eta**2 * size**2 / (2.0 * run.beta)
@@ -87,7 +87,7 @@ def smoothness(x):
 
 @planted("d_t with the sign of the margins the other way", CAPPED_RUNS)
 def sign(x):
-    run = Run(x, max_rounds=4)
+    run = Fig1Run(x, max_rounds=4)
     others = within(x.rng, run.m, x.k, 50)
     for t, u in enumerate(run.u):
         d = distribution(-u, x.k, run.beta)[0]
@@ -97,13 +97,13 @@ def sign(x):
 
 @planted("one column less than rounds less one", CAPPED_RUNS)
 def sparsity(x):
-    for now in Run(x).rounds[1:]:
+    for now in Fig1Run(x).rounds[1:]:
         yield at_most(int(np.count_nonzero(now.w)), now.number - 2, round=now.number)
 
 
 @planted("the error at most gap + β W((m−1)/e)/2", CAPPED_RUNS)
 def half_lambert(x):
-    run = Run(x, max_rounds=20)
+    run = Fig1Run(x, max_rounds=20)
     rho = x.optimum(game(x))
     if x.k == 1:
         for t, error in enumerate(rho.middle - margin(run.u, 1)):
@@ -125,7 +125,7 @@ def fewer_rounds(x):
 
 @planted("Fenchel–Young without f̂", CAPPED_RUNS)
 def no_penalty(x):
-    run = Run(x, max_rounds=4)
+    run = Fig1Run(x, max_rounds=4)
     edges = np.max(np.abs(run.d @ run.A), axis=1)
     for t, slope in enumerate(run.slope):
         yield equal(float(edges[t] - run.D[t]), float(slope), round=t + 1)
@@ -143,6 +143,6 @@ def test_planted_errors_are_found(claim):
 def test_counterexamples_are_made_small(claim):
     found = claim.attack(budget=400).counterexample
     assert found.outcome == "refuted"
-    values = claim.space.read(found.instance)
+    values = claim.space.from_json(found.instance)
     assert claim.space.size(values, "m") == 2
     assert claim.space.complexity(values) < 20

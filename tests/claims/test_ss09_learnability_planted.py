@@ -20,7 +20,7 @@ FROM = {c.id.removeprefix("SS09-"): c.space for c in rb.claims.all("SS09")}
 
 
 def planted(name, of):
-    return X.claim(name, f"like {of}", name, formula="", space=FROM[of], trials=60)
+    return X.claim(name, f"like {of}", name, formula="", space=FROM[of]).checked(trials=60)
 
 
 @planted("every w has the margin, not some", "D1")

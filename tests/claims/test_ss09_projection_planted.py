@@ -10,7 +10,7 @@ import pytest
 
 from relaxboost.claims import Distribution, Real, Source, Space, Vector, Whole, get
 from relaxboost.claims.measure import at_least, at_most, equal
-from relaxboost.claims.sides import near
+from relaxboost.claims.sides import exactly, near
 from relaxboost.claims.ss09 import appendix, conjugates, exact, projection
 from relaxboost.claims.ss09.strong import KINDS, dual, dual_vector
 
@@ -132,27 +132,24 @@ FINITE = conjugates.FINITE
 def negative_multiple(x):
     points, values, theta = conjugates._finite(x)
     c = Fraction(x.c)
-    left = conjugates.conjugate(points, [c * v for v in values], theta)
-    return equal(left, c * conjugates.conjugate(points, values, [t / c for t in theta]))
+    left = conjugates.conjugate(points, c * values, theta)
+    return equal(left, c * conjugates.conjugate(points, values, theta / c))
 
 
 @wrong("sign-of-translate", "AppB-6")
 def sign_of_translate(x):
     points, values, theta = conjugates._finite(x)
-    moved = [[a - Fraction(b) for a, b in zip(d, x.d0, strict=True)] for d in points]
-    right = conjugates.conjugate(points, values, theta)
-    return equal(
-        conjugates.conjugate(moved, values, theta),
-        right + exact.inner(theta, exact.fractions(x.d0)),
-    )
+    d0 = exactly(x.d0)
+    right = conjugates.conjugate(points, values, theta) + theta @ d0
+    return equal(conjugates.conjugate(points - d0, values, theta), right)
 
 
 @wrong("dilation-not-inverted", "AppB-7")
 def dilation_not_inverted(x):
     points, values, theta = conjugates._finite(x)
     c = Fraction(x.c) or Fraction(1)
-    left = conjugates.conjugate([[a / c for a in d] for d in points], values, theta)
-    return equal(left, conjugates.conjugate(points, values, [t * c for t in theta]))
+    left = conjugates.conjugate(points / c, values, theta)
+    return equal(left, conjugates.conjugate(points, values, theta * c))
 
 
 @wrong("l1-with-l2", "Sec2-dual-norms")
@@ -224,7 +221,7 @@ def test_planted_errors_are_found(claim):
     verdict = claim.attack(budget=600, seed=0)
     assert verdict.status == "fails", str(verdict)
     found = verdict.counterexample
-    assert claim.space.complexity(claim.space.read(found.instance)) <= 60, found.instance
-    sizes = claim.space._sizes(claim.space.read(found.instance))
+    assert claim.space.complexity(claim.space.from_json(found.instance)) <= 60, found.instance
+    sizes = claim.space._sizes(claim.space.from_json(found.instance))
     assert all(size <= 3 for size in sizes.values()), found.instance
     assert claim.check().status == "fails"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -209,6 +210,26 @@ class TestVerdicts:
 
 
 class TestRegistry:
+    def test_every_folder_with_a_source_is_one(self):
+        folders = {file.parent.name for file in Path(claims.__file__).parent.glob("*/source.py")}
+        known = claims.sources()
+        assert {source.key.lower() for source in known} == folders
+        assert [source.place for source in known] == sorted(source.place for source in known)
+        ids = [claim.id for claim in claims.all()]
+        assert len(ids) == len(set(ids))
+
+    def test_a_source_of_the_package_says_where_it_is_listed(self):
+        assert all(source.place < math.inf for source in claims.sources())
+        assert Source("MINE", "").place == math.inf
+
+    def test_defaults_of_a_check_are_declared(self):
+        source = Source("TOY", "")
+        declared = source.claim("it", "", "", formula="", space=Space(x=Real(0, 1)))
+        claim = declared.checked(trials=7, resolution=1e-3)(half)
+        assert (claim.trials, claim.resolution) == (7, 1e-3)
+        plain = source.claim("other", "", "", formula="", space=Space(x=Real(0, 1)))(half)
+        assert (plain.trials, plain.resolution) == (100, 1e-7)
+
     def test_unknown_ids_name_near_ones(self):
         with pytest.raises(InputError, match="no claim 'SS09-T9x'; did you mean SS09-T9"):
             claims.get("SS09-T9x")
@@ -235,8 +256,8 @@ class TestRegistry:
         ("text", "message"),
         [
             ("x = 1", r"mine\.py defines no claims; it needs a Source"),
-            ("import relaxboost.claims.ss09 as s\nS = s.SOURCE", "defines no claims"),
-            ("from relaxboost.claims.rds04 import SOURCE", "defines no claims"),
+            ("import relaxboost.claims.ss09.source as s\nS = s.SOURCE", "defines no claims"),
+            ("from relaxboost.claims.rds04.source import SOURCE", "defines no claims"),
             ("x = 1\ny = (", r"mine\.py:2: SyntaxError: "),
             ("x = 1\n\nimport nothing_of_that_name", r"mine\.py:3: ModuleNotFoundError: No module"),
             ("def f():\n    return 1 / 0\nf()", r"mine\.py:2: ZeroDivisionError: division by zero"),

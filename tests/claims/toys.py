@@ -17,7 +17,7 @@ TOY = Source("TOY", "Toys (2025), of no use")
 NUMBER = Space(x=Real(0, 1))
 
 
-@TOY.claim("true", "Lemma 1", "x is at most 1.", formula="x ≤ 1", space=NUMBER, trials=20)
+@TOY.claim("true", "Lemma 1", "x is at most 1.", formula="x ≤ 1", space=NUMBER).checked(trials=20)
 def true(x):
     """By its range."""
     return at_most(x.x, 1, "x")
@@ -31,8 +31,7 @@ def true(x):
     given="entries in [−1, 1]",
     space=Space(sizes={"m": (1, 3), "n": (1, 3)}, A=Matrix()),
     counterexamples=[{"A": [["3/4"]]}, {"A": [[1, "9/10"]]}],
-    trials=20,
-)
+).checked(trials=20)
 def margin(x):
     """One hypothesis may be right everywhere."""
     return at_most(x.optimum(Game(x.A)), 0.5, "ρ")
@@ -58,7 +57,9 @@ NUMBER = Space(x=Real(0, 1))
 
 
 def claim(name, check, **options):
-    X.claim(name, name, "x is at most 1", formula="x ≤ 1", space=NUMBER, trials=3, **options)(check)
+    X.claim(name, name, "x is at most 1", formula="x ≤ 1", space=NUMBER, **options).checked(
+        trials=3
+    )(check)
 
 
 def true(x):
@@ -94,10 +95,8 @@ def without_time(data):
     return {key: value for key, value in data.items() if key != "seconds"}
 
 
-def toy(check, space=None, **options):
+def toy(check, space=None, trials=30, resolution=1e-7, **options):
     """Return a claim that no one else knows."""
-    options = {"trials": 30, **options}
     source = Source("TOY", "")
-    return source.claim("it", "", "", formula="", space=space or Space(x=Real(0, 1)), **options)(
-        check
-    )
+    declared = source.claim("it", "", "", formula="", space=space or Space(x=Real(0, 1)), **options)
+    return declared.checked(trials=trials, resolution=resolution)(check)

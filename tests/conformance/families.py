@@ -52,6 +52,11 @@ def soft_cap(d: Any) -> Any:
     return cp.sum_squares(cp.pos(d - 2.0 / d.shape[0]))
 
 
+def steps(d: Any) -> Any:
+    """Return a price on the largest weight, and a cap: a linear program that cvxpy knows as one."""
+    return 0.5 * cp.max(d), [d <= 3.0 / d.shape[0]]
+
+
 def overweight(t: Any) -> Any:
     """Return a generator that charges for weight above the prior alone."""
     return cp.square(cp.pos(t - 1))
@@ -64,9 +69,21 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("Capped(2.5)", lambda m: rb.Capped(min(2.5, m))),
     ("Capped(a third)", lambda m: rb.Capped(Fraction(m + 2, 3))),
     ("Capped(fraction)", lambda m: rb.Capped(fraction=max(0.4, 1 / m))),
+    ("CVaR", lambda m: rb.CVaR(min(Fraction(3, 5), 1 - Fraction(1, m)))),
     ("Caps", lambda m: rb.Caps([Fraction(i % 3 + 1, m) for i in range(m)])),
-    ("GroupCaps", lambda m: rb.GroupCaps(groups(m), Fraction(2, max(2, math.isqrt(m))))),
-    ("GroupCaps, some free", lambda m: rb.GroupCaps([i % 3 - 1 for i in range(m)], 0.25)),
+    (
+        "GroupCaps",
+        lambda m: rb.relaxations.GroupCaps(groups(m), Fraction(2, max(2, math.isqrt(m)))),
+    ),
+    (
+        "GroupCaps, some free",
+        lambda m: rb.relaxations.GroupCaps([i % 3 - 1 for i in range(m)], 0.25),
+    ),
+    (
+        "SpectralRisk",
+        lambda m: rb.relaxations.SpectralRisk([1, Fraction(m + 2, 3)], [Fraction(1, 3), 2 / 3]),
+    ),
+    ("SpectralRisk(one k)", lambda m: rb.relaxations.SpectralRisk([min(2.5, m)], [1])),
     ("NormBall(1.5)", lambda m: rb.NormBall(1.5, 1.2 * m ** (1 / 1.5 - 1))),
     ("NormBall(2)", lambda m: rb.NormBall(2, 1.3 * m**-0.5)),
     ("NormBall(2, weights)", lambda m: rb.NormBall(2, 1.2 * least(m, 2), weights(m))),
@@ -81,33 +98,37 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("NormPenalty(1, weights)", lambda m: rb.NormPenalty(1, 0.5, weights(m))),
     ("NormPenalty(inf)", lambda m: rb.NormPenalty(math.inf, 0.5)),
     ("NormPenalty(inf, weights)", lambda m: rb.NormPenalty(math.inf, 0.5, weights(m))),
-    ("GroupNormPenalty", lambda m: rb.GroupNormPenalty(groups(m), 0.4)),
-    ("GroupNormBall", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 4 else 1)),
-    ("GroupNormBall(3)", lambda m: rb.GroupNormBall(groups(m), 0.6 if m > 4 else 1, p=3)),
-    ("MahalanobisPenalty", lambda m: rb.MahalanobisPenalty(skew(m), 0.3)),
-    ("MahalanobisBall", lambda m: rb.MahalanobisBall(skew(m), 2.5 / m**0.5)),
-    ("ChiSquarePenalty", lambda m: rb.ChiSquarePenalty(0.3)),
-    ("ChiSquarePenalty(prior)", lambda m: rb.ChiSquarePenalty(0.03, prior(m))),
-    ("ChiSquareBall", lambda m: rb.ChiSquareBall(0.7)),
-    ("ChiSquareBall(prior)", lambda m: rb.ChiSquareBall(0.2, prior(m))),
-    ("HellingerPenalty", lambda m: rb.HellingerPenalty(0.3)),
-    ("HellingerPenalty(prior)", lambda m: rb.HellingerPenalty(0.05, prior(m))),
-    ("HellingerBall", lambda m: rb.HellingerBall(0.3)),
-    ("HellingerBall(prior)", lambda m: rb.HellingerBall(0.1, prior(m))),
-    ("PowerPenalty(3, prior)", lambda m: rb.PowerPenalty(3, 0.3, prior(m))),
-    ("PowerPenalty(1.5)", lambda m: rb.PowerPenalty(1.5, 0.3)),
-    ("PowerBall(3)", lambda m: rb.PowerBall(3, 0.3)),
+    ("GroupNormPenalty", lambda m: rb.relaxations.GroupNormPenalty(groups(m), 0.4)),
+    ("GroupNormBall", lambda m: rb.relaxations.GroupNormBall(groups(m), 0.6 if m > 4 else 1)),
+    (
+        "GroupNormBall(3)",
+        lambda m: rb.relaxations.GroupNormBall(groups(m), 0.6 if m > 4 else 1, p=3),
+    ),
+    ("MahalanobisPenalty", lambda m: rb.relaxations.MahalanobisPenalty(skew(m), 0.3)),
+    ("MahalanobisBall", lambda m: rb.relaxations.MahalanobisBall(skew(m), 2.5 / m**0.5)),
+    ("ChiSquarePenalty", lambda m: rb.relaxations.ChiSquarePenalty(0.3)),
+    ("ChiSquarePenalty(prior)", lambda m: rb.relaxations.ChiSquarePenalty(0.03, prior(m))),
+    ("ChiSquareBall", lambda m: rb.relaxations.ChiSquareBall(0.7)),
+    ("ChiSquareBall(prior)", lambda m: rb.relaxations.ChiSquareBall(0.2, prior(m))),
+    ("HellingerPenalty", lambda m: rb.relaxations.HellingerPenalty(0.3)),
+    ("HellingerPenalty(prior)", lambda m: rb.relaxations.HellingerPenalty(0.05, prior(m))),
+    ("HellingerBall", lambda m: rb.relaxations.HellingerBall(0.3)),
+    ("HellingerBall(prior)", lambda m: rb.relaxations.HellingerBall(0.1, prior(m))),
+    ("PowerPenalty(1.5)", lambda m: rb.relaxations.PowerPenalty(1.5, 0.3)),
+    ("PowerPenalty(3, prior)", lambda m: rb.relaxations.PowerPenalty(3, 0.3, prior(m))),
+    ("PowerBall(3)", lambda m: rb.relaxations.PowerBall(3, 0.3)),
     ("KLPenalty", lambda m: rb.KLPenalty(0.1)),
     ("KLPenalty(prior)", lambda m: rb.KLPenalty(0.02, prior(m))),
     ("KLBall", lambda m: rb.KLBall(0.3)),
     ("KLBall(prior)", lambda m: rb.KLBall(0.1, prior(m))),
     ("BinaryEntropy", lambda m: rb.BinaryEntropy(Fraction(m + 2, 3), 0.1)),
     ("BinaryEntropy(fraction)", lambda m: rb.BinaryEntropy(fraction=0.5 + 0.5 / m, weight=0.02)),
-    ("c * f", lambda m: 0.5 * rb.ChiSquarePenalty(0.3)),
+    ("c * f", lambda m: 0.5 * rb.relaxations.ChiSquarePenalty(0.3)),
     ("f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.KLPenalty(0.1)),
     ("polyhedral f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.NormPenalty(math.inf, 0.5)),
     ("f.shifted(d0)", lambda m: rb.NormPenalty(2, 0.3).shifted(-0.5 / m)),
     ("f.scaled(c)", lambda m: rb.NormPenalty(2, 0.3).scaled(2)),
     ("Custom", lambda m: rb.Custom(f=soft_cap)),
+    ("Custom, piecewise linear", lambda m: rb.Custom(f=steps)),
     ("f_divergence", lambda m: rb.f_divergence(overweight, weight=0.3)),
 ]

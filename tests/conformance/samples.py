@@ -9,7 +9,7 @@ from typing import ClassVar
 import cvxpy as cp
 import numpy as np
 
-from relaxboost.parameters import positive
+from relaxboost._core.parameters import positive
 from relaxboost.relaxations import Relaxation, Witness
 from relaxboost.relaxations.base import Traits, as_margins
 
@@ -76,14 +76,14 @@ class Entropy(Relaxation):
         return self.eta * math.fsum(np.exp(theta / self.eta - 1.0).tolist()) / theta.size
 
     def relaxed_margin(self, u):
-        u = as_margins(u, repr(self))
+        u = as_margins(u, self)
         low = float(u.min())
         weights = np.exp((low - u) / self.eta)
         total = math.fsum(weights.tolist())
         return low - self.eta * math.log(total / u.size), weights / total
 
     def distribution(self, u, beta):
-        u, eta = as_margins(u, repr(self)), self.eta + positive("beta", beta)
+        u, eta = as_margins(u, self), self.eta + positive("beta", beta)
         weights = np.exp((u.min() - u) / eta)
         return weights / math.fsum(weights.tolist())
 

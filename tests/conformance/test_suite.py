@@ -38,6 +38,13 @@ def test_a_check_tries_the_same_instances_whichever_others_run():
     )
 
 
+def test_a_report_names_what_was_checked_as_it_is_written():
+    ball = rb.NormBall(2, 1)
+    assert check_relaxation(ball, sizes=(2,), only="repair").relaxation == repr(ball)
+    made = check_relaxation(lambda m: rb.NormBall(2, 1), sizes=(2,), only="repair")
+    assert made.relaxation == "NormBall"
+
+
 def test_nothing_is_left_out_in_silence():
     report = check_relaxation(
         rb.Capped(3), sizes=(2, 4), only=["repair", "game"], skip="game", inadmissible=(2,)
@@ -49,7 +56,7 @@ def test_nothing_is_left_out_in_silence():
         ("game", 4, "skipped"),
     ]
     text = str(report)
-    assert text.startswith("Capped keeps every promise")
+    assert text.startswith("Capped(k=3) keeps every promise")
     assert text.count("inadmissible") == 2
     with pytest.raises(ConformanceError, match=r"m = 2 .*'resolve'") as caught:
         check_relaxation(rb.Capped(3), sizes=(2,), only="repair")

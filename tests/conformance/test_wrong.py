@@ -10,8 +10,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from relaxboost import Capped, HardMargin, InputError, Relaxation
-from relaxboost.projections import capped_distribution
+from relaxboost import Capped, Game, HardMargin, InputError, Relaxation, reference, solve
+from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.testing import ConformanceError, check_relaxation
 from tests.conformance.samples import Ball, Entropy, Square
@@ -31,6 +31,11 @@ def mutating(f, u):
     result = HardMargin.relaxed_margin(f, u)
     u -= u.min()
     return result
+
+
+def in_single(f, u):
+    value, d = HardMargin.relaxed_margin(f, u)
+    return value, d.astype(np.float32)
 
 
 def nudged(f, u, beta):
@@ -91,6 +96,13 @@ class Fussy(HardMargin):
         return self
 
 
+def local_square():
+    class LocalSquare(Square):
+        """No module knows it."""
+
+    return LocalSquare()
+
+
 def two_caps(f, m):
     form = Capped.linear_form(f, m)
     return replace(form, upper=2.0 * form.upper)
@@ -100,10 +112,10 @@ half = Capped(fraction=0.5)
 WRONG = [
     ("resolve", "refuses a size", Fussy),
     ("identity", "a copy is unequal", lambda: Nameless(0.8)),
-    ("identity", "not picklable", lambda: Square(modulus=lambda: 1.0)),
+    ("identity", "not picklable", local_square),
     ("inputs_and_outputs", "changes u", wrong(HardMargin, relaxed_margin=mutating)),
     ("inputs_and_outputs", "shares its center", wrong(HardMargin, center=lambda f, m: CENTER[m])),
-    ("inputs_and_outputs", "float32", wrong(HardMargin, repair=lambda f, d: np.float32(d))),
+    ("inputs_and_outputs", "float32", wrong(HardMargin, relaxed_margin=in_single)),
     ("wrong_arguments", "takes any beta", wrong(HardMargin, distribution=careless)),
     ("center", "infeasible", wrong(Capped, center=lambda f, m: np.eye(m)[0])),
     ("repair", "leaves the domain", wrong(Capped, repair=lambda f, d: onto_simplex(d, "f"))),
@@ -135,7 +147,7 @@ WRONG = [
         "relaxed_margin",
         "attained but not least",
         wrong(
-            Capped, relaxed_margin=lambda f, u: (float(as_margins(u, "f").mean()), f.center(u.size))
+            Capped, relaxed_margin=lambda f, u: (float(as_margins(u, f).mean()), f.center(u.size))
         ),
     ),
     (
@@ -237,3 +249,38 @@ def test_the_check_meant_for_it_catches_it(check, kind):
         with pytest.raises(ConformanceError) as again:
             check_relaxation(lambda m: make(kind, m), sizes=(caught.value.m,), only=check)
         assert again.value.check == check
+
+
+@dataclass(frozen=True, eq=False)
+class WrongThroughout(Relaxation):
+    """Its penalty disagrees with its cvxpy form, and every trait it claims is wrong."""
+
+    traits = Traits(monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True)
+
+    def cvxpy_penalty(self, d):
+        return cp.sum(cp.square(d - 0.7)) + np.arange(d.shape[0]) @ d, [d >= 0]
+
+    def penalty(self, d):
+        return 0.3 * float(d @ d) if np.min(d) >= 0 else math.inf
+
+
+def test_all_faults_are_reported_mathematics_first():
+    with pytest.raises(ConformanceError) as caught:
+        check_relaxation(WrongThroughout(), sizes=(1, 2))
+    error = caught.value
+    assert error.check == "penalty"
+    others = [other.check for other in error.others]
+    traits = {"monotone", "symmetric", "zero_minimum", "zero_in_core"}
+    assert traits <= set(others)
+    assert others[-1] == "identity"
+    assert all(f"{other!r} with m = " in str(error) for other in others)
+    with pytest.raises(ConformanceError) as alone:
+        check_relaxation(WrongThroughout(), sizes=(2,), only="symmetric")
+    assert alone.value.others == ()
+
+
+def test_crossing_bounds_name_the_suite(rng):
+    game = Game(np.round(rng.uniform(-1, 1, (4, 3)), 2), WrongThroughout())
+    for found in (solve(game, tol=1e-3), reference(game)):
+        assert found.lower > found.upper
+        assert "rb.testing.check_relaxation(f)" in found.message

@@ -19,24 +19,12 @@ class Case(NamedTuple):
 CUSTOM = fn.CustomLoss(
     lambda F, y: cp.pos(cp.abs(F - y) - 0.5), gradient_bound=1.0, attained=True, name="insensitive"
 )
-CASES = {
-    repr(case.loss): case
-    for case in (
-        Case(fn.Squared(), "numbers"),
-        Case(fn.Absolute(), "numbers"),
-        Case(fn.Quantile(0.2), "numbers"),
-        Case(fn.Huber(0.5), "numbers"),
-        Case(fn.Logistic(), "signs"),
-        Case(fn.Exponential(), "signs"),
-        Case(fn.Hinge(), "signs"),
-        Case(fn.SmoothHinge(0.5), "signs"),
-        Case(fn.MulticlassHinge(), "places"),
-        Case(fn.MultinomialLogistic(), "places"),
-        Case(fn.RankingHinge(), "grades"),
-        Case(fn.RankingHinge("queries"), "grades"),
-        Case(CUSTOM, "numbers"),
-    )
-}
+KINDS = {"regression": "numbers", "binary": "signs", "multiclass": "places", "ranking": "grades"}
+"""By the task of a loss."""
+OTHERS = (fn.Quantile(0.2), fn.Huber(0.5), fn.SmoothHinge(0.5), fn.RankingHinge("queries"), CUSTOM)
+"""Losses with other parameters than their defaults; those are found by the registry."""
+LOSSES = (*(kind() for kind in fn.LOSSES.values()), *OTHERS)
+CASES = {repr(loss): Case(loss, KINDS[loss.task]) for loss in LOSSES}
 
 
 def targets(kind, rng, size, classes=3):

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from tests.functional import flat
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3))
@@ -86,7 +87,7 @@ def with_(array, place, value):
 
 
 def boost(X=X, y=NUMBERS, loss=None, learner=STUMPS, **options):
-    return fn.boost(X, y, loss or fn.Squared(), learner, **{"max_rounds": 3, **options})
+    return flat.boost(X, y, loss or fn.Squared(), learner, **{"max_rounds": 3, **options})
 
 
 def going_on(y=NUMBERS, loss=None, X=X, **options):
@@ -118,11 +119,11 @@ REFUSED = {
     ),
     "labels for numbers": (
         lambda: boost(y=np.array(list("abcabcabcabc"))),
-        r"Squared\(\) needs numbers.*labels such as 'a'; for labels of two classes use Logistic",
+        r"Squared\(\) needs numbers.*labels such as 'a'; for labels of two classes use .*Logistic",
     ),
     "numbers for labels": (
         lambda: boost(loss=fn.MultinomialLogistic()),
-        r"needs labels, and example 0 has .* no whole number; for numbers use Squared\(\)",
+        r"needs labels, and example 0 has .* no whole number; for numbers use .*Squared\(\)",
     ),
     "missing target": (
         lambda: boost(y=with_(NUMBERS, 4, np.nan)),
@@ -208,8 +209,14 @@ REFUSED = {
         lambda: boost(learner=Odd(np.ones(12), pair=False)),
         r"the weak learner found Always\(\); nearest must return a hypothesis and its training",
     ),
-    "class of a loss": (lambda: boost(loss=fn.Hinge), r"loss must be a Loss, such as Hinge\(\)"),
-    "name of a loss": (lambda: boost(loss="hinge"), r"loss must be a Loss.*got 'hinge'"),
+    "loss for a risk": (
+        lambda: fn.boost(X, fn.Hinge(), STUMPS),
+        r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Hinge\(\)",
+    ),
+    "name of a loss": (
+        lambda: fn.boost(X, "hinge", STUMPS),
+        r"risk must be a loss bound to data.*got 'hinge'",
+    ),
     "regressor for a learner": (
         lambda: boost(learner=Lasso()),
         r"learner must be a WeakLearner.*Regressor\(...\) makes one",
@@ -234,7 +241,7 @@ REFUSED = {
     # options
     "algorithm": (
         lambda: boost(algorithm="adaboost"),
-        r"algorithm must be one of naive, repeated, residual, got 'adaboost'",
+        r"algorithm must be one of naive, repeated, residual.* got 'adaboost'",
     ),
     "class of an algorithm": (lambda: boost(algorithm=fn.Naive), r"algorithm must be one of"),
     "list for an algorithm": (lambda: boost(algorithm=["naive"]), r"algorithm must be one of"),
@@ -254,6 +261,10 @@ REFUSED = {
     ),
     "iterate": (lambda: boost(iterate="first"), r"iterate must be one of last, best, average"),
     "max_rounds": (lambda: boost(max_rounds=0), r"max_rounds must be a whole number >= 1, got 0"),
+    "no rounds": (
+        lambda: fn.boost(X, fn.Squared().bind(NUMBERS), STUMPS, stopping=0),
+        r"stopping must be a whole number >= 1, got 0",
+    ),
     "rounds and a half": (lambda: boost(max_rounds=2.5), r"max_rounds must be a whole number"),
     "max_learners": (lambda: boost(max_learners=0), r"max_learners must be a whole number >= 1"),
     "time_limit": (lambda: boost(time_limit=0), r"time_limit must be a positive number, got 0"),
@@ -289,7 +300,7 @@ REFUSED = {
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
-    "callback": (lambda: boost(callback=3), r"callback must be a function of the State .* got 3"),
+    "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
     "step": (lambda: boost(step="1/t"), r"step must be one of .*, got '1/t'"),
     "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be numbers, one for"),
     "words for features": (

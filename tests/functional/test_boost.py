@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 
 import numpy as np
@@ -13,8 +13,10 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from tests.functional import flat
+from tests.processes import ctrl_c
 
-ALGORITHMS = ["naive", "repeated", "residual"]
+ALGORITHMS = list(fn.ALGORITHMS)
 THRESHOLD = fn.Repeated(threshold=0.5, most=4)
 
 
@@ -62,7 +64,7 @@ def test_a_warm_start_is_an_uninterrupted_run(loss, algorithm):
     options = {"algorithm": algorithm, "iterate": "average", "validation": held, **more}
 
     def boost(rounds, before=None):
-        return fn.boost(
+        return flat.boost(
             X[:80], y[:80], loss, fn.RegressionStumps(),
             max_rounds=rounds, warm_start=before, **options,
         )  # fmt: skip
@@ -80,9 +82,14 @@ def test_a_warm_start_goes_on_with_the_random_numbers(learner, algorithm):
 
     def boost(rounds, before=None, seed=3):
         return fn.boost(
-            X, y, fn.Squared(), learner,
-            algorithm=algorithm, max_rounds=rounds, warm_start=before, seed=seed,
-        )  # fmt: skip
+            X,
+            fn.Squared().bind(y),
+            learner,
+            algorithm=algorithm,
+            stopping=rounds,
+            warm_start=before,
+            seed=seed,
+        )
 
     whole = boost(6)
     assert_same(boost(6, boost(2), seed=99), whole, X)
@@ -96,7 +103,7 @@ def test_patience_and_best_go_on_too():
     options = {"validation": (X[40:], y[40:]), "iterate": "best", "patience": 3}
 
     def boost(rounds, before=None):
-        return fn.boost(
+        return flat.boost(
             X[:40], y[:40], fn.Squared(), fn.RegressionStumps(),
             algorithm="naive", step=1.0, max_rounds=rounds, warm_start=before, **options,
         )  # fmt: skip
@@ -122,7 +129,10 @@ def test_validation_weights_count():
 
     def boost(validation):
         return fn.boost(
-            X[:80], y[:80], fn.Squared(), fn.RegressionStumps(), validation=validation, max_rounds=3
+            X[:80],
+            fn.Squared().bind(y[:80]),
+            fn.RegressionStumps(),
+            stopping=fn.Stopping(3, validation=validation),
         )
 
     a = boost((X[held], y[held], None, weights))
@@ -137,7 +147,7 @@ def test_the_average_is_the_mean_of_the_iterates(loss, algorithm):
     X, y = data()
     y, more = targets(loss, y)
     seen = []
-    run = fn.boost(
+    run = flat.boost(
         X, y, loss, fn.RegressionStumps(), algorithm=algorithm, iterate="average", max_rounds=8,
         callback=lambda state: seen.append(state.F.copy()), **more,
     )  # fmt: skip
@@ -155,7 +165,7 @@ def test_limits_end_a_run():
     X, y = data()
 
     def boost(**options):
-        return fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=30, **options)
+        return flat.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=30, **options)
 
     run = boost(algorithm="repeated", max_learners=12)
     assert (run.status, len(run.terms), run.rounds) == ("max_learners", 15, 5)
@@ -165,9 +175,73 @@ def test_limits_end_a_run():
     assert (run.status, run.rounds) == ("callback", 7)
     assert boost(time_limit=1e-9).status == "time_limit"
     run = fn.boost(
-        np.eye(2), [1.0, 1.0], fn.Absolute(), fn.FiniteSet(), algorithm="naive", step=1.0
+        np.eye(2), fn.Absolute().bind([1.0, 1.0]), fn.FiniteSet(), algorithm=fn.Naive(step=1.0)
     )
     assert (run.status, run.rounds, run.value) == ("stationary", 2, 0.0)
+
+
+def test_any_true_value_of_a_callback_ends_a_run_and_it_sees_every_state():
+    X, y = data()
+    seen = []
+
+    def callback(state):
+        seen.append(state.round)
+        return [state.round] if state.round == 3 else 0
+
+    for most, status in ((9, "callback"), (2, "max_rounds")):
+        seen.clear()
+        run = flat.boost(
+            X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=most, callback=callback
+        )
+        assert run.status == status
+        assert seen == list(range(run.rounds + 1))
+    seen.clear()
+    run = flat.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_learners=2, callback=callback)
+    assert (run.status, seen) == ("max_learners", [0, 1, 2])
+
+
+class Slow(fn.RegressionStumps):
+    def prepare(self, *given):
+        pool = super().prepare(*given)
+        nearest = pool.nearest
+
+        def late(target):
+            time.sleep(0.02)
+            return nearest(target)
+
+        pool.nearest = late
+        return pool
+
+
+def test_the_time_limit_is_looked_at_within_a_round():
+    """Round t of "repeated" has t projections; the limit falls into the fifth."""
+    X, y = data()
+    risk = fn.Squared().bind(y)
+    stopping = fn.Stopping(50, time_limit=0.26)
+    start = time.perf_counter()
+    run = fn.boost(X, risk, Slow(), algorithm="repeated", stopping=stopping)
+    assert run.status == "time_limit"
+    assert time.perf_counter() - start < 1.0
+    assert run.rounds >= 1
+    plain = fn.boost(X, risk, fn.RegressionStumps(), algorithm="repeated", stopping=run.rounds)
+    assert_same(run, plain, X)  # what a round had before time was up is not in the run
+    whole = fn.boost(
+        X, risk, fn.RegressionStumps(), algorithm="repeated", stopping=7, warm_start=run
+    )
+    plain = fn.boost(X, risk, fn.RegressionStumps(), algorithm="repeated", stopping=7)
+    assert_same(whole, plain, X)
+
+
+def test_a_name_goes_on_with_the_options_of_the_run():
+    X, y = data()
+    risk = fn.Squared().bind(y)
+    for algorithm in (fn.Residual(step=0.3, iterate="best"), fn.Repeated(threshold=0.5, scale=0.4)):
+        half = fn.boost(X, risk, fn.RegressionStumps(), algorithm=algorithm, stopping=3)
+        named = fn.boost(
+            X, risk, fn.RegressionStumps(), algorithm=algorithm.name, stopping=6, warm_start=half
+        )
+        whole = fn.boost(X, risk, fn.RegressionStumps(), algorithm=algorithm, stopping=6)
+        assert_same(named, whole, X)
 
 
 INTERRUPTED = """
@@ -184,14 +258,18 @@ def tell(state):
         print("started", flush=True)
 
 
-run = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
-               max_rounds=10**6, callback=tell, iterate="average")
-again = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
-                 max_rounds=run.rounds, iterate="average")
-ahead = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
-                 max_rounds=run.rounds + 2, iterate="average", warm_start=run)
-whole = fn.boost(X, y, fn.MulticlassHinge(), fn.MulticlassStumps(), algorithm=sys.argv[2],
-                 max_rounds=run.rounds + 2, iterate="average")
+risk = fn.MulticlassHinge().bind(y)
+algorithm = fn.ALGORITHMS[sys.argv[2]](iterate="average")
+
+
+def boost(stopping, before=None):
+    return fn.boost(X, risk, fn.MulticlassStumps(), algorithm=algorithm, stopping=stopping,
+                    warm_start=before)
+
+
+run = boost(fn.Stopping(10**6, callback=tell))
+again, ahead = boost(run.rounds), boost(run.rounds + 2, run)
+whole = boost(run.rounds + 2)
 same = all(
     np.array_equal(a.state["F"], b.state["F"]) and np.array_equal(a.decision(X), b.decision(X))
     and [r.average for r in a.history] == [r.average for r in b.history]
@@ -214,8 +292,7 @@ def test_ctrl_c_returns_the_run_so_far(tmp_path, algorithm, wait):
     assert process.stdout.readline() == "started\n"
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(wait)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    _, out, err = ctrl_c(process)
     assert out == "interrupted True True True\n", err
 
 
@@ -245,9 +322,9 @@ def test_interruption_anywhere_in_a_round(where):
         if where == "callback" and state.round == 4:
             raise KeyboardInterrupt
 
-    run = fn.boost(X, y, fn.Squared(), Stopping(), callback=callback, max_rounds=9)
+    run = fn.boost(X, fn.Squared().bind(y), Stopping(), stopping=fn.Stopping(9, callback=callback))
     assert (run.status, run.rounds) == ("interrupted", 4)
-    plain = fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), max_rounds=4)
+    plain = fn.boost(X, fn.Squared().bind(y), fn.RegressionStumps(), stopping=4)
     assert_same(run, plain, X)
 
 
@@ -258,7 +335,9 @@ def test_other_system_errors_are_raised():
         raise SystemError("another")
 
     with pytest.raises(SystemError, match="another"):
-        fn.boost(X, y, fn.Squared(), fn.RegressionStumps(), callback=callback)
+        fn.boost(
+            X, fn.Squared().bind(y), fn.RegressionStumps(), stopping=fn.Stopping(callback=callback)
+        )
 
 
 def test_memory_is_that_of_data_and_predictions():
@@ -271,9 +350,12 @@ def test_memory_is_that_of_data_and_predictions():
     def peak(rounds):
         tracemalloc.start()
         fn.boost(
-            X, grades, fn.RankingHinge(), fn.RegressionStumps(),
-            groups=np.arange(n) % 20, max_rounds=rounds, iterate="average",
-        )  # fmt: skip
+            X,
+            fn.RankingHinge().bind(grades, groups=np.arange(n) % 20),
+            fn.RegressionStumps(),
+            algorithm=fn.Residual(iterate="average"),
+            stopping=rounds,
+        )
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most
@@ -299,7 +381,7 @@ def test_gaps_to_the_optimum_fall(loss, algorithm):
     H = rng.normal(size=(*shape, hypotheses))
     best = fn.optimum(risk, H)
     assert best.gap < 1e-6
-    run = fn.boost(
+    run = flat.boost(
         H, y, loss, fn.FiniteSet(), algorithm=algorithm, max_rounds=60, iterate="average",
         max_learners=600, **more,
     )  # fmt: skip
@@ -326,18 +408,19 @@ def test_the_naive_algorithm_is_stuck_where_the_others_are_not(algorithm, reache
     From (1, 5) the first step ends where f(x1) = 0, and the subgradient 0 there lets it escape.
     """
     y, weights = np.array([-1.1, -5.0]), [2.0, 1.0]
-    run = fn.boost(
-        np.eye(2), y, fn.Absolute(), fn.FiniteSet(), algorithm=algorithm, weights=weights,
-        step="1/sqrt(t)", max_rounds=60,
-    )  # fmt: skip
+    kind = fn.ALGORITHMS[algorithm]
+
+    def boost(y, rounds):
+        risk = fn.Absolute().bind(y, weights)
+        made = kind(step="1/sqrt(t)")
+        return fn.boost(np.eye(2), risk, fn.FiniteSet(), algorithm=made, stopping=rounds)
+
+    run = boost(y, 60)
     lowest = 3.0 * min(record.value for record in run.history)
     assert (lowest < 1.0) == reached
     if not reached:
         assert lowest >= 5.0 - 1e-12  # f(x2) never moves
-        run = fn.boost(
-            np.eye(2), [-1.0, -5.0], fn.Absolute(), fn.FiniteSet(), algorithm=algorithm,
-            weights=weights, step="1/sqrt(t)", max_rounds=400,
-        )  # fmt: skip
+        run = boost([-1.0, -5.0], 400)
         assert 3.0 * min(record.value for record in run.history) < 0.01
 
 
@@ -350,7 +433,9 @@ def test_runs_are_the_same_for_the_same_seed_on_any_threads(monkeypatch):
         pool, _ = histograms.thread_pool()
         monkeypatch.setattr(histograms, "thread_pool", lambda t=threads, p=pool: (p, t))
         places = np.digitize(y, np.linspace(-1, 1, 11))
-        runs.append(fn.boost(X, places, fn.MulticlassHinge(), fn.MulticlassStumps(), max_rounds=5))
+        runs.append(
+            fn.boost(X, fn.MulticlassHinge().bind(places), fn.MulticlassStumps(), stopping=5)
+        )
         monkeypatch.undo()
     assert_same(runs[0], runs[1], X)
     assert_same(runs[0], runs[2], X)

@@ -13,15 +13,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.functional import (
     Empirical,
+    Naive,
     Networks,
     RegressionStumps,
     Regressor,
     Squared,
     Trees,
     boost,
+    learners,
 )
 from relaxboost.functional.learners import networks
 
@@ -39,14 +41,14 @@ def pool(learner, X, weights=None, outputs=None, seed=0):
     return made, measure
 
 
-LEARNERS = [
-    Trees(),
+NAMED = [kind() for kind in learners.LEARNERS.values()]
+GREEDY = [
     Trees(max_depth=None, max_leaf_nodes=5, min_samples_leaf=3),
     Networks(hidden=5, iterations=30),
     Networks(hidden=2, iterations=10, restarts=3),
-    Regressor(DecisionTreeRegressor(max_depth=2)),
-    Regressor(LinearRegression()),
 ]
+REGRESSORS = [Regressor(DecisionTreeRegressor(max_depth=2)), Regressor(LinearRegression())]
+LEARNERS = [*NAMED, *GREEDY, *REGRESSORS]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -69,7 +71,7 @@ def test_hypotheses_near_the_target(learner, outputs, weighted):
     np.testing.assert_array_equal(values, other)
 
 
-@pytest.mark.parametrize("learner", LEARNERS[:4], ids=repr)
+@pytest.mark.parametrize("learner", [Trees(), *GREEDY], ids=repr)
 @pytest.mark.parametrize("scale", [1e-13, 1e12])
 def test_the_size_of_the_target_does_not_matter(learner, scale):
     X, v = data()
@@ -78,15 +80,20 @@ def test_the_size_of_the_target_does_not_matter(learner, scale):
     np.testing.assert_allclose(scaled, one * scale, rtol=1e-6, atol=1e-6 * scale)
 
 
-@pytest.mark.parametrize("learner", [RegressionStumps(), *LEARNERS[:5]], ids=repr)
-def test_boosting_with_them_lowers_the_risk(learner):
+STRONG = [RegressionStumps(), Trees(), *GREEDY, REGRESSORS[0]]
+LOWERING = {repr(learner): (learner, 1.0) for learner in NAMED}
+LOWERING |= {repr(learner): (learner, 0.7) for learner in STRONG}
+
+
+@pytest.mark.parametrize(("learner", "share"), LOWERING.values(), ids=LOWERING)
+def test_boosting_with_them_lowers_the_risk(learner, share):
     X, y = data()
-    run = boost(X, y, Squared(), learner, algorithm="naive", step=1.0, max_rounds=15, seed=3)
+    run = boost(X, Squared().bind(y), learner, algorithm=Naive(step=1.0), stopping=15, seed=3)
     values = np.array([record.value for record in run.history])
-    assert values[-1] < 0.7 * values[0]
+    assert values[-1] < share * values[0]
     assert (np.diff(values) < 1e-12).all()
     np.testing.assert_allclose(run.decision(X), run.state["F"], atol=1e-10)
-    again = boost(X, y, Squared(), learner, algorithm="naive", step=1.0, max_rounds=15, seed=3)
+    again = boost(X, Squared().bind(y), learner, algorithm=Naive(step=1.0), stopping=15, seed=3)
     np.testing.assert_array_equal(again.decision(X), run.decision(X))
 
 

@@ -159,7 +159,7 @@ def test_boosting_goes_to_it_and_not_below(rng):
     H = np.hstack([X, -X])
     for loss, share in ((fn.Squared(), 1e-6), (fn.Absolute(), 0.05), (fn.Huber(0.5), 1e-3)):
         best = fn.optimum(loss.bind(y), X)
-        run = fn.boost(H, y, loss, fn.FiniteSet(), max_rounds=800)
+        run = fn.boost(H, loss.bind(y), fn.FiniteSet(), stopping=800)
         values = [record.value for record in run.history]
         assert min(values) >= best.lower
         assert min(values) <= best.upper * (1.0 + share)

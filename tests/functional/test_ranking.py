@@ -127,6 +127,6 @@ def test_boosting_ranks(rng):
     y = np.digitize(X @ [1.0, -0.5, 0.25, 0.0], [-0.5, 0.5])
     groups = np.repeat(np.arange(12), 10)
     risk = fn.RankingHinge().bind(y, groups=groups)
-    found = fn.boost(X, y, fn.RankingHinge(), fn.FiniteSet(), groups=groups, max_rounds=200)
+    found = fn.boost(X, fn.RankingHinge().bind(y, groups=groups), fn.FiniteSet(), stopping=200)
     assert found.value < 0.1
     assert risk.disagreement(found.predict(X)) < 0.02

@@ -7,19 +7,21 @@ import sys
 import numpy as np
 import pytest
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.functional import (
     ClassificationStumps,
     Empirical,
     MulticlassStumps,
     Naive,
     RegressionStumps,
+    Residual,
     Squared,
     boost,
 )
 from relaxboost.functional.algorithms import projector
-from relaxboost.functional.learners import Stump, histograms
+from relaxboost.functional.learners import StumpHypothesis, histograms
 from relaxboost.functional.learners.binning import Bins
+from tests.functional import flat
 from tests.twins import best_stump
 
 
@@ -208,14 +210,14 @@ def test_sum_of_many_stumps_equals_the_loop(outputs):
     X = rng.integers(0, 20, (300, 4)) / 2.0
     shape = (2,) if outputs is None else (2, outputs)
     stumps = [
-        Stump(int(rng.integers(4)), float(rng.integers(0, 10)), rng.normal(size=shape), 4)
+        StumpHypothesis(int(rng.integers(4)), float(rng.integers(0, 10)), rng.normal(size=shape), 4)
         for _ in range(500)
     ]
-    stumps.append(Stump(0, float("inf"), rng.normal(size=shape), 4))
+    stumps.append(StumpHypothesis(0, float("inf"), rng.normal(size=shape), 4))
     weights = rng.normal(size=len(stumps)) * 10.0 ** rng.integers(-3, 4, len(stumps))
     total = np.ones((300, *shape[1:]))
     loop = total + sum(w * h(X) for w, h in zip(weights, stumps, strict=True))
-    Stump.combined(weights, stumps, X, total)
+    StumpHypothesis.combined(weights, stumps, X, total)
     np.testing.assert_allclose(total, loop, rtol=0, atol=1e-12 * np.abs(weights).sum())
 
 
@@ -224,7 +226,13 @@ def test_decision_uses_it_for_every_iterate():
     X, new = rng.normal(size=(200, 3)), rng.normal(size=(50, 3))
     y = np.sin(3 * X[:, 0]) + X[:, 1]
     for iterate in ("last", "best", "average"):
-        run = boost(X, y, Squared(), RegressionStumps(), iterate=iterate, max_rounds=40)
+        run = boost(
+            X,
+            Squared().bind(y),
+            RegressionStumps(),
+            algorithm=Residual(iterate=iterate),
+            stopping=40,
+        )
         loop = sum(
             w * term.hypothesis(new) for w, term in zip(run.weights(), run.terms, strict=True)
         )
@@ -238,7 +246,7 @@ def test_squared_loss_with_step_one_is_least_squares_boosting():
     rng = np.random.default_rng(9)
     X = rng.integers(0, 4, (60, 2)).astype(float)
     y = rng.normal(size=60) + X[:, 0]
-    run = boost(X, y, Squared(), RegressionStumps(), algorithm=Naive(), step=1.0, max_rounds=300)
+    run = boost(X, Squared().bind(y), RegressionStumps(), algorithm=Naive(step=1.0), stopping=300)
     values = [record.value for record in run.history]
     assert (np.diff(values) <= 1e-12).all()
     # The limit is the best additive function of the two features.
@@ -251,7 +259,7 @@ def test_orthogonal_to_all_stumps_is_stationary():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([1.0, -1.0, -1.0, 1.0])
     for learner in (RegressionStumps(), ClassificationStumps()):
-        run = boost(X, y, Squared(), learner, max_rounds=5)
+        run = boost(X, Squared().bind(y), learner, stopping=5)
         assert (run.status, run.rounds, run.terms) == ("stationary", 0, ())
 
 
@@ -260,9 +268,9 @@ def test_weights_are_repetitions():
     X, y = rng.integers(0, 5, (12, 2)).astype(float), rng.normal(size=12)
     times = rng.integers(0, 4, 12)
     options = {"algorithm": "naive", "step": 0.5, "max_rounds": 20}
-    weighted = boost(X, y, Squared(), RegressionStumps(), weights=times, **options)
+    weighted = flat.boost(X, y, Squared(), RegressionStumps(), weights=times, **options)
     again = np.repeat(np.arange(12), times)
-    repeated = boost(X[again], y[again], Squared(), RegressionStumps(), **options)
+    repeated = flat.boost(X[again], y[again], Squared(), RegressionStumps(), **options)
     np.testing.assert_allclose(weighted.decision(X), repeated.decision(X), atol=1e-9)
 
 
@@ -279,7 +287,7 @@ def test_stumps_pickle_small_and_check_their_rows():
     with pytest.raises(InputError, match=f"row 3, column {h.feature} has nan"):
         h(X)
     with pytest.raises(InputError, match="row 3"):
-        Stump.combined(np.ones(1), [h], X, np.zeros(1000))
+        StumpHypothesis.combined(np.ones(1), [h], X, np.zeros(1000))
 
 
 def test_bad_input_is_named():
@@ -302,7 +310,12 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="an output for each class, and the loss has one"):
         pool(MulticlassStumps(), np.zeros((4, 1)), None, None)
     with pytest.raises(InputError, match=r"MulticlassStumps\(leaf=.class., bins=255\) cannot do"):
-        boost(X, np.zeros(4), Squared(), MulticlassStumps("class"), projection="least-squares")
+        boost(
+            X,
+            Squared().bind(np.zeros(4)),
+            MulticlassStumps("class"),
+            algorithm=Residual(projection="least-squares"),
+        )
 
 
 def test_patience_counts_from_the_least_validation_risk():
@@ -310,10 +323,10 @@ def test_patience_counts_from_the_least_validation_risk():
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     held = rng.normal(size=(40, 2)), rng.normal(size=40)
     options = {"algorithm": "naive", "step": 1.0, "max_rounds": 400, "validation": held}
-    run = boost(X, y, Squared(), RegressionStumps(), patience=7, **options)
+    run = flat.boost(X, y, Squared(), RegressionStumps(), patience=7, **options)
     risks = [record.validation for record in run.history]
     assert run.status == "early stopping"
     assert len(risks) - 1 - int(np.argmin(risks)) == 7
-    first = boost(X, y, Squared(), RegressionStumps(), algorithm="naive", step=1.0, max_rounds=50)
-    on = boost(X, y, Squared(), RegressionStumps(), patience=7, warm_start=first, **options)
+    first = boost(X, Squared().bind(y), RegressionStumps(), algorithm=Naive(step=1.0), stopping=50)
+    on = flat.boost(X, y, Squared(), RegressionStumps(), patience=7, warm_start=first, **options)
     assert on.rounds >= 57  # the rounds without a validation set do not count

@@ -12,11 +12,10 @@ from relaxboost.functional.algorithms import projector
 def test_a_threshold_out_of_reach_ends_the_round():
     run = fn.boost(
         [[1.0], [0.3], [0.7]],
-        [1.0, -2.0, 0.3],
-        fn.Absolute(),
+        fn.Absolute().bind([1.0, -2.0, 0.3]),
         fn.FiniteSet(),
         algorithm=fn.Repeated(threshold=0.1),
-        max_rounds=3,
+        stopping=3,
     )
     assert len(run.terms) < 10
     assert all(record.edge >= 0.0 for record in run.history[1:])
@@ -25,11 +24,10 @@ def test_a_threshold_out_of_reach_ends_the_round():
 def test_without_a_threshold_nothing_is_added_that_moves_nothing():
     run = fn.boost(
         [[1.0], [0.3], [0.7]],
-        [1.0, -2.0, 0.3],
-        fn.Squared(),
+        fn.Squared().bind([1.0, -2.0, 0.3]),
         fn.FiniteSet(),
         algorithm="repeated",
-        max_rounds=12,
+        stopping=12,
     )
     assert len(run.terms) <= 12  # one a round, as H has one direction
 
@@ -48,7 +46,7 @@ def test_the_threshold_is_on_the_length_in_the_space(weights):
 
 def test_edges_are_cosines_with_the_point():
     run = fn.boost(
-        np.eye(2), [-3.0, 1.0], fn.Squared(), fn.FiniteSet(), algorithm="repeated", max_rounds=2
+        np.eye(2), fn.Squared().bind([-3.0, 1.0]), fn.FiniteSet(), algorithm="repeated", stopping=2
     )
     assert run.history[1].edge == pytest.approx(3.0 / np.sqrt(10.0))
     assert all(0.0 < record.edge <= 1.0 + 1e-12 for record in run.history[1:])

@@ -302,7 +302,11 @@ def test_stumps_do_not_mind_large_values():
         ([1.0, 2.0], [1, -1], "examples in rows"),
         (np.empty((0, 2)), [], "examples in rows"),
         ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), and X has 2 rows"),
-        ([[1.0], [2.0]], [0, 1], r"labels -1 and \+1; relaxboost.datasets.labels"),
+        (
+            [[1.0], [2.0]],
+            [0, 1],
+            r"-1 and \+1; relaxboost.matrices.datasets.labels\(y\).signs maps",
+        ),
         ([[1.0], [2.0]], ["a", "b"], r"labels -1 and \+1"),
         ([[1.0], [1.0]], [1, -1], "every feature is constant"),
     ],

@@ -7,6 +7,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.matrices import oracle, stumps
+from relaxboost.solvers import Corrective
 
 
 class TestOracle:
@@ -63,7 +64,7 @@ class TestOracle:
 
         X, y = data
         game = rb.Game(oracle(DecisionTreeClassifier(max_depth=2, random_state=0), X, y))
-        solution = rb.solve(game, method="corrective", step="pairwise", max_rounds=25)
+        solution = rb.solve(game, method=Corrective(step="pairwise"), max_rounds=25)
         assert solution.lower > 0.0
         assert game.n is None
         assert game.matrix.hypothesis(0).predict(X).shape == (40,)

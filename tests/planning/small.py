@@ -16,6 +16,9 @@ LOSSES = {
     "distance": pl.Distance(2.0),
     "none": pl.NoLoss(),
 }
+LOSSES |= {name: kind() for name, kind in pl.LOSSES.items() if name not in LOSSES}
+REGULARISERS = {"ridge": pl.Ridge(0.05), "lasso": pl.Lasso(0.05), "radius": pl.L1Radius(2.0)}
+REGULARISERS |= {n: kind() for n, kind in pl.REGULARISERS.items() if n not in REGULARISERS}
 
 
 def graph(rng, nodes=6, arcs=14, d=3, signed=False, sites=False):

@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from relaxboost.errors import InputError
-from relaxboost.functional import FiniteSet, Networks, RegressionStumps, Trees
+from relaxboost._core.errors import InputError
+from relaxboost.functional import (
+    FiniteSet,
+    Naive,
+    Networks,
+    RegressionStumps,
+    Residual,
+    Stopping,
+    Trees,
+)
 from relaxboost.functional import boost as descend
 from relaxboost.planning import (
     Fit,
@@ -23,12 +31,12 @@ from relaxboost.planning import (
     Ridge,
     Strayed,
     Task,
-    bellman_ford,
     boost,
-    dijkstra,
     fit,
+    shortest_path,
 )
-from relaxboost.planning.boosting import FLOOR, site_weights
+from relaxboost.planning.boosting import FLOOR
+from relaxboost.planning.risk import site_weights
 
 
 def lattice(X, names=None):
@@ -61,7 +69,7 @@ def made(seed, tasks=12, side=20, margin=0.1):
     while len(found) < tasks:
         s, t = rng.integers(graph.nodes, size=2).tolist()
         if abs(s // side - t // side) + abs(s % side - t % side) > side // 2:
-            path = dijkstra(graph, costs, s, t).path
+            path = shortest_path(graph, costs, s, t).path
             found.append(Task.along(path, Missed(scale=margin)))
     return found
 
@@ -72,7 +80,7 @@ def regret(tasks, costs):
     for task in tasks:
         paid = task.graph.costs(truth(task.graph.features))
         s, t = (task.graph.label(n) for n in (task.source, task.target))
-        plan = dijkstra(task.graph, costs(task.graph), s, t).path
+        plan = shortest_path(task.graph, costs(task.graph), s, t).path
         shares.append(plan.cost(paid) / task.demonstration.cost(paid) - 1.0)
     return float(np.mean(shares))
 
@@ -85,7 +93,7 @@ def small(seed=0, loss=None):
     graph = Graph(tail, head, rng.integers(0, 3, (len(pairs), 2)), nodes=7)
     costs = rng.uniform(0.1, 1.0, graph.arcs)
     return [
-        Task.along(dijkstra(graph, costs, s, t).path, loss, weight=w)
+        Task.along(shortest_path(graph, costs, s, t).path, loss, weight=w)
         for s, t, w in [(0, 5, 1.0), (1, 6, 2.0)]
     ]
 
@@ -111,7 +119,7 @@ def linear(train):
 def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
     train, held, linear, link, learner
 ):
-    found = boost(train, learner, link=link, max_rounds=80, validation=held)
+    found = boost(train, learner, PlanningLoss(link), stopping=Stopping(80, validation=held))
     even = regret(held, lambda graph: np.ones(graph.arcs))
     assert regret(held, found.costs) < 0.5 * min(even, regret(held, linear.costs))
     assert found.value < 0.8 * found.history[0].value
@@ -119,7 +127,11 @@ def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
 
 def test_exponential_costs_are_positive_whatever_the_steps(train):
     found = boost(
-        train, RegressionStumps(), link="exponential", scale=0.5, max_rounds=10, iterate="last"
+        train,
+        RegressionStumps(),
+        PlanningLoss("exponential"),
+        algorithm=Residual(scale=0.5, iterate="last"),
+        stopping=10,
     )
     costs = found.costs(train[0].graph)
     assert (costs > 0.0).all()
@@ -128,7 +140,9 @@ def test_exponential_costs_are_positive_whatever_the_steps(train):
 
 
 def test_negative_additive_costs_are_floored_and_reported(train):
-    found = boost(train, RegressionStumps(), scale=0.3, max_rounds=3, iterate="last")
+    found = boost(
+        train, RegressionStumps(), algorithm=Residual(scale=0.3, iterate="last"), stopping=3
+    )
     graph = train[0].graph
     C = found.site_costs(graph)
     below = int((C < 0.0).sum())
@@ -147,18 +161,17 @@ def test_raw_costs_are_for_planners_that_take_negative_ones():
     found = boost(
         [Task.along(graph.path([0, 1, 2]))],
         RegressionStumps(),
-        scale=9.0,
-        max_rounds=1,
-        iterate="last",
+        algorithm=Residual(scale=9.0, iterate="last"),
+        stopping=1,
     )
     raw = found.costs(graph, raw=True)
     assert raw.min() < 0.0
-    assert bellman_ford(graph, raw, 0, 2).path.nodes == [0, 1, 2]
+    assert shortest_path(graph, raw, 0, 2).path.nodes == [0, 1, 2]
 
 
 def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, linear):
     assert isinstance(linear, Fit)
-    found = boost(train, Trees(3), base=linear, max_rounds=60)
+    found = boost(train, Trees(3), PlanningLoss(base=linear), stopping=60)
     graph = held[0].graph
     assert np.allclose(graph.costs(found.site_costs(graph, upto=0)), linear.costs(graph))
     was = PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)
@@ -170,8 +183,9 @@ def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, li
 def test_bases_as_functions_and_arrays(train, held):
     graph = train[0].graph
     start = 0.5 + graph.features[:, 0]
-    by_array = boost(train, RegressionStumps(), base=start, max_rounds=5)
-    by_rule = boost(train, RegressionStumps(), base=lambda g: 0.5 + g.features[:, 0], max_rounds=5)
+    by_array = boost(train, RegressionStumps(), PlanningLoss(base=start), stopping=5)
+    rule = PlanningLoss(base=lambda g: 0.5 + g.features[:, 0])
+    by_rule = boost(train, RegressionStumps(), rule, stopping=5)
     assert np.array_equal(by_array.costs(graph), by_rule.costs(graph))
     assert by_rule.costs(held[0].graph).shape == (held[0].graph.arcs,)
     with pytest.raises(InputError, match="give base as a function"):
@@ -227,7 +241,7 @@ def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
     weights = cp.Variable(H.shape[1])
     best = cp.Problem(cp.Minimize(risk.expression(H @ weights))).solve(solver=cp.CLARABEL)
     rounds = {"residual": 400, "repeated": 60}[algorithm]
-    found = descend(H, tasks, loss, FiniteSet(), algorithm=algorithm, max_rounds=rounds)
+    found = descend(H, loss.bind(tasks), FiniteSet(), algorithm=algorithm, stopping=rounds)
     values = np.array([record.value for record in found.history])
     assert values.min() >= best - 1e-6
     assert values.min() - best < 0.02 * (values[0] - best)
@@ -236,7 +250,7 @@ def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
 def test_all_three_algorithms_descend_and_residual_is_not_behind_naive():
     tasks = made(3, tasks=6, side=12)
     ends = {
-        algorithm: boost(tasks, RegressionStumps(), algorithm=algorithm, max_rounds=60).value
+        algorithm: boost(tasks, RegressionStumps(), algorithm=algorithm, stopping=60).value
         for algorithm in ("naive", "residual", "repeated")
     }
     first = PlanningLoss().bind(tasks)
@@ -249,10 +263,8 @@ def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
     found = boost(
         train,
         Trees(4),
-        link="exponential",
-        max_rounds=200,
-        validation=held,
-        patience=5,
+        PlanningLoss("exponential"),
+        stopping=Stopping(200, validation=held, patience=5),
     )
     watched = [record.validation for record in found.history]
     assert found.status == "early stopping"
@@ -265,10 +277,11 @@ def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
 
 @pytest.mark.parametrize("algorithm", ["residual", "repeated", "naive"])
 def test_a_warm_start_goes_on_to_the_same_costs(train, held, algorithm):
-    options = {"algorithm": algorithm, "validation": held, "seed": 3}
-    whole = boost(train, Networks(3, iterations=20), max_rounds=8, **options)
-    half = boost(train, Networks(3, iterations=20), max_rounds=4, **options)
-    rest = boost(train, Networks(3, iterations=20), max_rounds=8, warm_start=half, **options)
+    options = {"algorithm": algorithm, "seed": 3}
+    four, eight = (Stopping(rounds, validation=held) for rounds in (4, 8))
+    whole = boost(train, Networks(3, iterations=20), stopping=eight, **options)
+    half = boost(train, Networks(3, iterations=20), stopping=four, **options)
+    rest = boost(train, Networks(3, iterations=20), stopping=eight, warm_start=half, **options)
     graph = held[0].graph
     assert rest.scale == whole.scale
     assert np.array_equal(rest.costs(graph), whole.costs(graph))
@@ -280,7 +293,7 @@ def test_an_interrupted_run_keeps_what_it_found(train):
         if state.round == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    found = boost(train, RegressionStumps(), max_rounds=50, callback=stop)
+    found = boost(train, RegressionStumps(), stopping=Stopping(50, callback=stop))
     assert found.status == "interrupted"
     assert 2 <= found.boosted.rounds <= 4
     assert found.costs(train[0].graph).shape == (train[0].graph.arcs,)
@@ -295,17 +308,14 @@ def test_sites_with_the_same_features_are_one_row_and_change_nothing_else(train)
     tasks = [Task.along(coarse.path(arcs=t.demonstration.arcs), t.loss) for t in train]
     merged = PlanningLoss(shared=True).bind(tasks)
     assert merged.measure.size < 0.4 * merged.sites
-    weights = site_weights(merged)
+    weights = site_weights(merged, "visited")
     runs = [
         descend(
             loss.bind(tasks).features,
-            tasks,
-            loss,
+            loss.bind(tasks, weights),
             RegressionStumps(),
-            algorithm="naive",
-            scale=0.02,
-            max_rounds=1,  # equal costs make ties, which rounding then breaks in its own way
-            weights=weights,
+            algorithm=Naive(scale=0.02),
+            stopping=1,  # equal costs make ties, which rounding then breaks in its own way
         )
         for loss in (PlanningLoss(), PlanningLoss(shared=True))
     ]
@@ -315,20 +325,21 @@ def test_sites_with_the_same_features_are_one_row_and_change_nothing_else(train)
 
 def test_the_measure_is_of_visits_and_fixed(train):
     risk = PlanningLoss(shared=True).bind(train)
-    weights = site_weights(risk)
+    weights = site_weights(risk, "visited")
     shown = np.concatenate([task.demonstration.numbers for task in train])
     unseen = np.setdiff1d(np.arange(risk.sites), shown)
     assert weights.sum() == pytest.approx(1.0)
     assert weights.min() == pytest.approx(0.1 / risk.sites)
     assert weights[shown].min() > weights[unseen].min()
     assert weights[shown].sum() > 0.45
-    even = boost(train, RegressionStumps(), measure="uniform", max_rounds=5)
-    given = boost(train, RegressionStumps(), measure=np.full(risk.sites, 2.0), max_rounds=5)
+    even = boost(train, RegressionStumps(), PlanningLoss(measure="uniform"), stopping=5)
+    twice = PlanningLoss(measure=np.full(risk.sites, 2.0))
+    given = boost(train, RegressionStumps(), twice, stopping=5)
     assert given.value == pytest.approx(even.value)
 
 
 def test_costs_are_for_graphs_with_the_same_features(train):
-    found = boost(train, RegressionStumps(), max_rounds=2)
+    found = boost(train, RegressionStumps(), stopping=2)
     other = lattice(np.zeros((3, 3, 3)), ["a", "b", "c"])
     with pytest.raises(InputError, match="has features a, b, c; the costs were learned on a, b, o"):
         found.costs(other)
@@ -336,7 +347,7 @@ def test_costs_are_for_graphs_with_the_same_features(train):
     with pytest.raises(InputError, match="learn from graphs with the same features"):
         boost([*train, task], RegressionStumps())
     with pytest.raises(InputError, match="the tasks have a, b, one"):
-        boost(train, RegressionStumps(), validation=[task])
+        boost(train, RegressionStumps(), stopping=Stopping(validation=[task]))
 
 
 @pytest.mark.parametrize(
@@ -350,16 +361,31 @@ def test_costs_are_for_graphs_with_the_same_features(train):
             {"link": "exponential", "base": lambda g: g.features[:, 2] - 1.0},
             "base must give costs > 0 for the exponential link, and site 0 .* has 0; raise it",
         ),
-        ({"link": "exponential", "step": "line-search"}, "line-search"),
         ({"link": "exponential", "strength": 1.0}, "strength belongs to the additive link"),
         ({"measure": "visits"}, "measure must be one of visited, uniform, or an array"),
         ({"measure": [1.0, 2.0]}, "weight > 0 for each of 400 sites"),
-        ({"validation": []}, "the list of tasks is empty"),
-        ({"patience": 3}, "patience needs validation"),
+    ],
+)
+def test_bad_losses_are_named_before_work(train, options, why):
+    with pytest.raises(InputError, match=why):
+        boost(train, RegressionStumps(), PlanningLoss(**options))
+    if "measure" in options:
+        with pytest.raises(InputError, match=why):
+            PlanningLoss(**options).bind(train)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"algorithm": Residual(step="line-search")}, "line-search"),
+        ({"stopping": Stopping(validation=[])}, "the list of tasks is empty"),
+        ({"stopping": 0}, "stopping must be"),
+        ({"algorithm": "none"}, "algorithm must be one of"),
         ({"warm_start": 3}, "warm_start must be what planning.boost returned"),
-        ({"scale": -1.0}, "scale must be a positive number"),
+        ({"loss": "exponential"}, "loss must be a PlanningLoss"),
     ],
 )
 def test_bad_options_are_named_before_work(train, options, why):
+    options = {"loss": PlanningLoss("exponential"), **options}
     with pytest.raises(InputError, match=why):
         boost(train, RegressionStumps(), **options)

@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relaxboost.cli import main
-from relaxboost.errors import InputError
-from relaxboost.planning import dijkstra
-from relaxboost.reproductions import EXPERIMENTS, demonstrations, findings, reproduce
-from relaxboost.reproductions.demonstrations import LOSS, WINDOW, drawn, expert, missed
+from relaxboost._core.errors import InputError
+from relaxboost.commands.cli import main
+from relaxboost.planning import shortest_path
+from relaxboost.reproductions import EXPERIMENTS, Effort, demonstrations, findings, reproduce
+from relaxboost.reproductions.demonstrations import LOSS, WINDOW, arrays, drawn, expert, missed
 from relaxboost.reproductions.runs import COLUMNS, follow
 from relaxboost.reproductions.summary import _ends
-from tests.readers.test_borlange import write_archive, write_texts
+from tests.planning.readers.test_borlange import write_archive, write_texts
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +67,10 @@ def test_windows_are_disjoint_and_the_expert_is_followed(data):
     assert {task.graph for task in train}.isdisjoint({task.graph for task in test})
     for task in test:
         costs = task.graph.costs(expert(task.graph.features))
-        plan = dijkstra(task.graph, costs, *ends(task))
+        plan = shortest_path(task.graph, costs, *ends(task))
         assert task.demonstration.cost(costs) == pytest.approx(plan.cost)
     again, _ = drawn("terrain", data, False)(1)
-    assert [bytes(a) for a in again.arrays()] == [bytes(a) for a in train.arrays()]
+    assert [bytes(a) for a in arrays(again)] == [bytes(a) for a in arrays(train)]
     problem = EXPERIMENTS["gb11-fig1"].problems("terrain", data, 2, False)
     assert problem(1).digest() == problem(1).digest() != problem(0).digest()
 
@@ -92,7 +92,7 @@ def test_the_published_texts_of_trips_will_do(tmp_path):
     write_archive(tmp_path / "borlange.npz")
     first, second = (drawn("borlange", place, False)(0) for place in (tmp_path / "texts", tmp_path))
     for one, other in zip(first, second, strict=True):
-        same = zip(one.arrays(), other.arrays(), strict=True)
+        same = zip(arrays(one), arrays(other), strict=True)
         assert len(one) == 1
         assert all(np.array_equal(a, b) for a, b in same)
 
@@ -105,25 +105,25 @@ def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
     F = np.zeros(len(X))
     shares = []
     for task in train:
-        plan = dijkstra(task.graph, task.graph.costs(np.ones(WINDOW**2)), *ends(task))
+        plan = shortest_path(task.graph, task.graph.costs(np.ones(WINDOW**2)), *ends(task))
         shares.append(1.0 - np.isin(task.demonstration.arcs, plan.path.arcs).mean())
     assert missed(risk)(F) == pytest.approx(np.mean(shares))
     assert missed(risk)(F - 5.0) > 0.0  # all negative, so all at the floor
 
 
 def test_a_run_is_that_of_the_planning_boost(data):
+    from relaxboost.functional import Residual, Stopping
     from relaxboost.planning import boost
 
     experiment = EXPERIMENTS["gb11-fig1"]
     problem = experiment.problems("borlange", data, 1, False)(0)
     run = follow(experiment, problem, "residual", 0.25, 4)
-    unit = boost(tuple(problem.train.y), experiment.learner, max_rounds=1).scale
+    unit = boost(tuple(problem.train.y), experiment.learner, stopping=1).scale
     found = boost(
         tuple(problem.train.y),
         experiment.learner,
-        scale=0.25 * unit,
-        max_rounds=4,
-        validation=tuple(problem.test.y),
+        algorithm=Residual(scale=0.25 * unit),
+        stopping=Stopping(4, validation=tuple(problem.test.y)),
     )
     assert [row[1] for row in run["rows"]] == [r.value for r in found.history]
     assert [row[3] for row in run["rows"]] == pytest.approx([r.validation for r in found.history])
@@ -141,7 +141,7 @@ def test_the_figure_is_made_and_resumed(data, tmp_path, capsys):
     assert kept["gb11-fig1.png"].startswith(b"\x89PNG")
     rows = list(csv.DictReader(kept["gb11-fig1.csv"].decode().splitlines()))
     assert {"train_missed", "test_missed"} < set(rows[0])
-    reproduce("gb11-fig1", data, tmp_path, learners=4, seeds=2)
+    reproduce("gb11-fig1", data, tmp_path, effort=Effort(4, 2))
     assert {p.name: p.read_bytes() for p in tmp_path.glob("gb11*")} == kept
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import Graph, Path
 from tests.planning import slow
 
 # A square with a diagonal, and two arcs from "a" to "b".
-SQUARE = {"labels": ["a", "b", "c", "d"], "keys": ["slow", "fast", 0, 0, 0, 0]}
+SQUARE = {"nodes": ["a", "b", "c", "d"], "keys": ["slow", "fast", 0, 0, 0, 0]}
 
 
 @pytest.fixture
@@ -87,9 +87,9 @@ NAN = [[1.0], [np.nan]]
         (lambda g: Graph([0, 1], [1, 0], [[1.0]]), r"features need shape \(2, d\)"),
         (lambda g: Graph([0], [1], np.empty((1, 0))), "d >= 1"),
         (lambda g: Graph([0], [1], [[1.0, 2.0]], names=["x", "x"]), "2 different entries"),
-        (lambda g: Graph([0], [1], labels=["a"]), "1 labels for 2 nodes"),
-        (lambda g: Graph([0], [1], labels=["a", "a"]), "must differ"),
-        (lambda g: Graph([0], [1], labels=[[1], [2]]), "hashable"),
+        (lambda g: Graph([0], [1], nodes=["a"]), "arc 0 has head 1, and nodes are numbered 0 to 0"),
+        (lambda g: Graph([0], [1], nodes=["a", "a"]), "must differ"),
+        (lambda g: Graph([0], [1], nodes=[[1], [2]]), "hashable"),
         (lambda g: Graph([0], [1], position=[[0, 0]]), r"position needs shape \(2, 2\)"),
         (lambda g: Graph([0], [1], sites=csr_array([[1.0], [1.0]])), "one row an arc"),
         (lambda g: Graph([0], [1], sites=csr_array([[-1.0]])), "entries >= 0"),

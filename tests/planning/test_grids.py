@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import Graph, check_plan, grid, shortest_path
 
 

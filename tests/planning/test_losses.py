@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning.losses import checked
 
 from . import small

@@ -7,8 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from relaxboost import InputError, maps, plots
+from relaxboost import InputError
 from relaxboost import planning as pl
+from relaxboost.planning import maps
+from relaxboost.views import plots
 
 FREE = np.array([[c == "." for c in row] for row in ("....", ".@@.", "....")])
 
@@ -23,7 +25,7 @@ def town():
     tail, head = [0, 1, 0, 2, 1], [1, 3, 2, 3, 0]
     X = [[1.0], [1.0], [2.0], [1.0], [3.0]]
     position = [[0.0, 0.0], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]]
-    return pl.Graph(tail, head, X, labels=list("abcd"), position=position)
+    return pl.Graph(tail, head, X, nodes=list("abcd"), position=position)
 
 
 def lines(axes):
@@ -61,11 +63,11 @@ def test_a_grid_has_obstacles_costs_and_paths(land):
 
 
 def test_costs_of_arcs_are_shown_per_length(land):
-    axes = maps.heat(land, land.costs(np.full(12, 5.0))).axes[0]
+    axes = maps.paths(land, costs=land.costs(np.full(12, 5.0))).axes[0]
     assert axes.images[1].get_array().compressed() == pytest.approx(5.0)
     task = pl.Task(land, (0, 0), (1, 3), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3)])
     fit = pl.fit([task], pl.Ridge(0.1))
-    axes = maps.heat(land, fit).axes[0]
+    axes = maps.paths(land, costs=fit).axes[0]
     shown = axes.images[1].get_array().compressed()
     assert shown == pytest.approx((np.arange(12.0).reshape(3, 4)[FREE]) * fit.w[0])
 
@@ -86,12 +88,12 @@ def test_a_network_is_lines_with_the_mean_cost_of_their_arcs(town):
 def test_networks_without_coordinates_are_laid_out_alike_each_time():
     tail, head = np.array(list(itertools.pairwise([*range(9), 0]))).T
     ring = pl.Graph(tail, head)
-    first, second = (np.array(lines_of(maps.heat(ring, np.ones(9)))) for _ in range(2))
+    first, second = (np.array(lines_of(maps.paths(ring, costs=np.ones(9)))) for _ in range(2))
     assert np.array_equal(first, second)
     assert np.isfinite(first).all()
     long = pl.Graph(np.arange(4000), np.arange(1, 4001))
     with pytest.raises(InputError, match="4001 nodes has no position"):
-        maps.heat(long, np.ones(4000))
+        maps.paths(long, costs=np.ones(4000))
 
 
 def lines_of(figure):
@@ -111,12 +113,12 @@ def test_before_and_after_share_a_scale(land):
 
 
 def test_logarithmic_colours_need_costs_above_zero(land):
-    figure = maps.heat(land, np.arange(1.0, 13.0), scale="log")
+    figure = maps.paths(land, costs=np.arange(1.0, 13.0), scale="log")
     assert type(figure.axes[0].images[1].norm).__name__ == "LogNorm"
     with pytest.raises(InputError, match="the least cost is 0"):
-        maps.heat(land, np.arange(12.0), scale="log")
+        maps.paths(land, costs=np.arange(12.0), scale="log")
     with pytest.raises(InputError, match="scale must be linear or log"):
-        maps.heat(land, np.ones(12), scale="square")
+        maps.paths(land, costs=np.ones(12), scale="square")
 
 
 def test_styles_differ_without_colour(land):
@@ -139,7 +141,7 @@ def test_what_cannot_be_drawn(land, town):
     with pytest.raises(InputError, match="is a path of another graph"):
         maps.paths(land, planned=town.path(["a", "b"]))
     with pytest.raises(InputError, match=r"costs need shape \(12,\), one a site"):
-        maps.heat(land, np.ones(3))
+        maps.paths(land, costs=np.ones(3))
     with pytest.raises(InputError, match="before_after needs a Task"):
         maps.before_after(land, np.ones(12), np.ones(12))
 
@@ -147,5 +149,5 @@ def test_what_cannot_be_drawn(land, town):
 def test_pictures_are_saved(land, tmp_path):
     for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
         path = tmp_path / f"land{suffix}"
-        plots.save(maps.heat(land, np.ones(12), title="all alike"), path)
+        plots.save(maps.paths(land, costs=np.ones(12)), path)
         assert path.read_bytes().startswith(magic)

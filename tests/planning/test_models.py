@@ -17,7 +17,7 @@ def fitted():
     X = [[1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [1.0, 0.0]]
     graph = pl.Graph(tail, head, X, names=["length", "höhe"])
     task = pl.Task(graph, 0, 3, [0, 2, 3], pl.Hamming())
-    return pl.fit([task], pl.Ridge(0.05), negative="relaxed")
+    return pl.fit(pl.Problem([task], pl.Ridge(0.05), negative="relaxed"))
 
 
 @pytest.fixture

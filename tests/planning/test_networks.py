@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import Task, from_networkx, grid, shortest_path, to_networkx
 
 
@@ -39,7 +39,7 @@ def test_attributes_by_name_dict_and_array_are_the_same():
     assert from_networkx(G).features.tolist() == [[1.0]] * 3
     ends = [(made.label(u), made.label(v)) for u, v in zip(made.tail, made.head, strict=True)]
     assert ends == list(G.edges)
-    assert made.directed
+    assert made.sites is None
 
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
@@ -68,7 +68,7 @@ def test_node_features_belong_to_arcs(kind):
 def test_undirected_edges_are_two_arcs(kind, at):
     G = roads(kind)
     plain = from_networkx(G, ["length"])
-    assert not plain.directed
+    assert plain.sites is not None
     assert (plain.arcs, plain.size) == (6, 3)
     assert plain.costs([1.0, 2.0, 3.0]).tolist() == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
     for k, (u, v, *_) in enumerate(G.edges):

@@ -13,7 +13,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import planning as pl
-from relaxboost.cli import main
+from relaxboost.commands.cli import main
 from relaxboost.commands.plan import plan
 
 ARCS = """tail,head,length,toll
@@ -92,12 +92,12 @@ def test_json_is_the_library(folder, capsys):
     nodes = ["home", "bridge", "work", "ford"]
     ends = [line.split(",")[:2] for line in ARCS.split()[1:]]
     tail, head = ([nodes.index(end[k]) for end in ends] for k in (0, 1))
-    graph = pl.Graph(tail, head, X, names=["length", "toll"], labels=nodes)
+    graph = pl.Graph(tail, head, X, names=["length", "toll"], nodes=nodes)
     tasks = [
         pl.Task.along(graph.path(row.split(",")[1].split()), pl.Hamming(), weight=float(row[-1]))
         for row in TASKS.strip().split("\n")[1:]
     ]
-    fit = pl.fit(tasks, pl.Lasso(0.05), negative="relaxed", tol=1e-6)
+    fit = pl.fit(pl.Problem(tasks, pl.Lasso(0.05), negative="relaxed"), tol=1e-6)
     assert content["weights"] == dict(zip(graph.names, fit.w.tolist(), strict=True))
     assert (content["lower"], content["upper"]) == (fit.lower, fit.upper)
     assert content["status"] == fit.status == "optimal"

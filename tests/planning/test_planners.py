@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from relaxboost import planning
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import (
+    PLANNERS,
+    AStar,
     Graph,
     NegativeCycle,
     NoPath,
-    astar,
+    Simple,
     check_plan,
     euclidean,
     grid,
@@ -24,10 +26,14 @@ from relaxboost.planning import (
     shortest_paths,
     to_networkx,
 )
-from relaxboost.planning.planners import dijkstra, distances_to, simple
-from tests.planning import slow, small
+from relaxboost.planning.planners.dijkstra import distances_to
+from tests.planning import slow, small, twins
 
-SEARCHES = ("auto", "dijkstra", "bellman-ford", "csgraph")
+assert PLANNERS["csgraph"] is twins.CsGraph
+
+SLOW = ("astar", "simple", "flow")
+"""They need estimates, have no potentials, or take their time: they have their own tests."""
+SEARCHES = [name for name in PLANNERS if name not in SLOW]
 NON_NEGATIVE = {
     "uniform": lambda rng, E: rng.random(E),
     "ties": lambda rng, E: rng.integers(0, 4, E).astype(float),
@@ -73,13 +79,12 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
         assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
         ahead = distances_to(graph, costs, t)
         ahead = np.zeros(graph.nodes) if trial % 3 == 0 else ahead / (1 + trial % 3 % 2)
-        options = [*((name, {}) for name in SEARCHES), ("astar", {"ahead": ahead})]
-        for name, option in options:
+        for planner in (*SEARCHES, AStar(ahead)):
             if math.isinf(exact):
                 with pytest.raises(NoPath):
-                    shortest_path(graph, costs, s, t, name, **option)
+                    shortest_path(graph, costs, s, t, planner)
                 continue
-            plan = shortest_path(graph, costs, s, t, name, **option)
+            plan = shortest_path(graph, costs, s, t, planner)
             assert (plan.path.source, plan.path.target) == (s, t)
             agreed(plan, exact)
             assert np.unique(plan.path.numbers).size == len(plan.path) + 1
@@ -116,11 +121,8 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
         # networkx goes by, and within the tolerance of the linear program.
         if kind != "tenths":
             assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
-        for name in (
-            "auto",
-            "bellman-ford",
-            *(["flow"] if trial < 40 and kind != "tenths" else []),
-        ):
+        some = [name for name in SEARCHES if PLANNERS[name].negative]
+        for name in (*some, *(["flow"] if trial < 40 and kind != "tenths" else [])):
             if math.isinf(exact):
                 with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
                     shortest_path(graph, costs, s, t, name)
@@ -178,16 +180,14 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
         values = [math.fsum(costs[path].tolist()) for path in slow.simple_paths(graph, s, t)]
         if not values:
             with pytest.raises(NoPath):
-                simple(graph, costs, s, t)
+                shortest_path(graph, costs, s, t, "simple")
             continue
-        found = simple(graph, costs, s, t)
-        plan = shortest_path(graph, costs, s, t, "simple")
-        assert found.exact
+        plan = shortest_path(graph, costs, s, t, Simple())
         assert plan.complete
         size = np.abs(costs).max()
         assert plan.cost == pytest.approx(min(values), rel=0.0, abs=1e-14 * size)
         assert np.unique(plan.path.numbers).size == len(plan.path) + 1
-        assert min(values) - 1e-6 * size - 1e-322 <= found.least <= min(values)
+        assert min(values) - 1e-6 * size - 1e-322 <= plan.claimed <= min(values)
         told = check_plan(plan)
         assert not told.ok
         assert "no potentials" in told.reason
@@ -198,7 +198,7 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
 def test_simple_stops_in_time_with_a_path(rng):
     graph = grid(np.ones((12, 12)))
     costs = rng.normal(size=graph.arcs)
-    plan = shortest_path(graph, costs, (0, 0), (11, 11), "simple", time_limit=1e-3)
+    plan = shortest_path(graph, costs, (0, 0), (11, 11), Simple(time_limit=1e-3))
     assert not plan.complete
     assert plan.claimed <= plan.cost
     assert "time limit" in check_plan(plan).reason
@@ -249,12 +249,12 @@ def test_estimates_of_distance_are_consistent_on_grids(rng):
         s, t = (graph.label(n) for n in rng.choice(graph.nodes, 2, replace=False))
         for estimate in (octile, euclidean):
             try:
-                length = dijkstra(graph, costs, s, t).cost
+                length = shortest_path(graph, costs, s, t).cost
             except NoPath:
                 with pytest.raises(NoPath):
-                    astar(graph, costs, s, t, estimate(graph, costs, t))
+                    shortest_path(graph, costs, s, t, AStar(estimate(graph, costs, t)))
                 continue
-            plan = astar(graph, costs, s, t, estimate(graph, costs, t))
+            plan = shortest_path(graph, costs, s, t, AStar(estimate(graph, costs, t)))
             assert check_plan(plan).ok
             assert plan.cost == pytest.approx(length, rel=1e-12)
 
@@ -266,12 +266,16 @@ def test_estimates_may_be_functions_and_below_zero():
     def steps(node, target):
         return abs(node[0] - target[0]) + abs(node[1] - target[1]) - 1.5
 
-    plan = shortest_path(graph, costs, (0, 0), (4, 4), "astar", ahead=steps)
+    plan = shortest_path(graph, costs, (0, 0), (4, 4), AStar(steps))
     assert plan.cost == 8.0
     assert check_plan(plan, exact=True).ok
 
 
 GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
+
+
+def led(ahead):
+    return shortest_path(GRAPH, [1, 1, 1], 0, 2, AStar(ahead))
 
 
 @pytest.mark.parametrize(
@@ -290,25 +294,36 @@ GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "flow"), "no path from 0 to 3"),
         (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "dijkstra"), r"arc 1 .* has -1"),
         (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "csgraph"), r"arc 1 .* has -1"),
+        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, AStar(np.zeros(4))), "'astar' needs costs"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"), "planner must be one of dijkstra"),
         (
-            lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "astar", ahead=np.zeros(4)),
-            r"A\* needs costs >= 0",
+            lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "astar"),
+            r"needs estimates: AStar\(euclidean",
         ),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"), "planner must be one of auto"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "astar"), "needs ahead"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, ahead=np.zeros(4)), "ahead is for"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, time_limit=1.0), "time_limit is for"),
-        (lambda: simple(GRAPH, [1, 1, 1], 0, 2, time_limit=0.0), "time_limit must be a positive"),
-        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, np.zeros(3)), r"ahead needs shape \(4,\)"),
-        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, ["a"] * 4), "ahead must be an array of numbers"),
-        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, [0, np.nan, 0, 0]), "estimate at 1 is nan"),
-        (lambda: astar(GRAPH, [1, 1, 1], 0, 2, [0, 0, 1, 0]), "estimate at the target 2 is 1"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, AStar), "or a Planner, got <class"),
+        (lambda: Simple(time_limit=0.0), "time_limit must be a positive"),
         (
-            lambda: astar(GRAPH, [1, 1, 1], 0, 2, [2, 3, 0, 0]),
+            lambda: led(np.zeros(3)),
+            r"ahead needs shape \(4,\)",
+        ),
+        (
+            lambda: led(["a"] * 4),
+            "ahead must be an array of numbers",
+        ),
+        (
+            lambda: led([0, np.nan, 0, 0]),
+            "estimate at 1 is nan",
+        ),
+        (
+            lambda: led([0, 0, 1, 0]),
+            "estimate at the target 2 is 1",
+        ),
+        (
+            lambda: led([2, 3, 0, 0]),
             r"not consistent on arc 1 \(1 -> 2\): 3 before it exceeds its cost 1 plus 0",
         ),
         (
-            lambda: astar(GRAPH, [1, 1, 1], 0, 2, [np.inf, 1, 0, 0]),
+            lambda: led([np.inf, 1, 0, 0]),
             r"not consistent on arc 0 \(0 -> 1\): inf before",
         ),
         (lambda: euclidean(GRAPH, [1, 1, 1], 2), "estimates need a graph with position"),
@@ -316,9 +331,9 @@ GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1), 2]), r"pairs\[1\] must be"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 7)]), r"pairs\[0\]: no node 7"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(1, 1)]), r"pairs\[0\]: source and target"),
-        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1)], "astar"), "estimates are for one"),
+        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1)], AStar(np.zeros(4))), "for one target"),
         (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "dijkstra"), "needs costs >= 0"),
-        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "csgraph"), r"pairs\[0\], 0 -> 1: "),
+        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "csgraph"), "needs costs >= 0"),
     ],
 )
 def test_what_cannot_be_planned_is_named(work, match):
@@ -335,10 +350,10 @@ def test_every_name_is_exported():
 def test_what_rounding_hides_from_bellman_and_ford():
     """A cycle of −1e-15 after 1e16 may be overlooked, as the docstring says; 1e-13 is found."""
     graph = planning.Graph([0, 1, 2, 2], [1, 2, 1, 3])
-    planning.bellman_ford(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
+    shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3, "bellman-ford")
     assert 1e-13 > 4**2 * 2.0**-101 * 1e16 > 1e-15
     with pytest.raises(planning.NegativeCycle):
-        planning.bellman_ford(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
+        shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3, "bellman-ford")
 
 
 def test_bounds_of_simple_paths_in_rational_arithmetic():
@@ -349,4 +364,4 @@ def test_bounds_of_simple_paths_in_rational_arithmetic():
         costs = (graph.features - 0.5) @ 10.0 ** rng.integers(-8, 9, 2)
         ways = small.paths(graph, 0, 4)
         exact = min(sum(map(Fraction, costs[way].tolist()), Fraction(0)) for way in ways)
-        assert simple(graph, costs, 0, 4).least <= exact
+        assert shortest_path(graph, costs, 0, 4, "simple").claimed <= exact

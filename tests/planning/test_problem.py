@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning.cuts import Average, mean
 
 from . import small
@@ -34,7 +34,7 @@ def test_cuts_are_below_everywhere_and_touch(name, power):
             except pl.NegativeCycle:
                 assert negative == "exact"
         W = np.array([point.w for point in points]).reshape(-1, 3)
-        R = np.array([point.answers.value for point in points])
+        R = np.array([point.plans.value for point in points])
         for point, value in zip(points, R, strict=True):
             below = point.cut.offset + W @ point.cut.slope
             assert (below <= R + 1e-9 * (1.0 + np.abs(R))).all()
@@ -234,7 +234,7 @@ def test_the_least_loss_may_be_below_the_bracket_of_the_bound():
     bound = pl.Problem([task], pl.Ridge(1e-6), negative="relaxed")
     loss = pl.Problem([task], pl.Ridge(1e-6), negative="simple")
     assert (bound.tight, loss.tight) == (False, True)
-    fit = pl.fit(bound, tol=1e-6, warm_start=[1.0])
+    fit = pl.fit(bound, tol=1e-6, method=pl.Bundle(start=[1.0]))
     assert fit.exact
     assert fit.lower == pytest.approx(0.6, rel=1e-5)
     assert loss.at(fit.w).value <= fit.upper

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import reference as function
-from relaxboost.planning.flows import split
+from relaxboost.planning.reference import paths_and_cycles
 
 from . import small
 
@@ -83,7 +83,7 @@ def test_flows_come_apart():
             flow[np.append(back, e)] += 0.5
             break
         dirt = flow + 1e-13 * rng.random(g.arcs)
-        paths, cycles = split(g, np.arange(g.arcs), dirt, 0, 7)
+        paths, cycles = paths_and_cycles(g, np.arange(g.arcs), dirt, 0, 7)
         rest = flow.copy()
         for arcs, amount in [*paths, *cycles]:
             rest[arcs] -= amount
@@ -103,9 +103,9 @@ def test_refused(monkeypatch):
         pl.reference(made, solver="HIGHS")
     assert pl.reference(made, pl.Lasso(0.02), solver="HIGHS").gap < 1e-6
     with pytest.raises(InputError, match='negative="relaxed"'):
-        pl.reference(made, nonnegative=False, negative="simple")
-    with pytest.raises(InputError, match="its own"):
-        pl.reference(pl.Problem(made), power=2)
+        pl.reference(pl.Problem(made, nonnegative=False, negative="simple"))
+    with pytest.raises(InputError, match="of its own"):
+        pl.reference(pl.Problem(made), pl.Ridge())
     with pytest.raises(InputError, match=r"planning\.Problem"):
         pl.program(made)
     import sys

@@ -8,7 +8,8 @@ import pytest
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
+from tests.functional import flat
 
 from . import small
 
@@ -97,7 +98,7 @@ def test_boosting_lowers_the_loss_and_goes_on(options):
         c = 0.2 + 2.0 * (g.features[:, 0] > 0.5) + g.features[:, 1]
         ends = [rng.choice(12, 2, replace=False) for _ in range(count)]
         return [
-            pl.Task.along(pl.dijkstra(g, c, int(s), int(t)).path, pl.Missed(scale=0.1))
+            pl.Task.along(pl.shortest_path(g, c, int(s), int(t)).path, pl.Missed(scale=0.1))
             for s, t in ends
             if s < t
         ]
@@ -108,7 +109,7 @@ def test_boosting_lowers_the_loss_and_goes_on(options):
     scale = 0.3 if options in ({}, {"link": "exponential"}) else 0.003
 
     def go(rounds, **more):
-        return fn.boost(
+        return flat.boost(
             X,
             train,
             loss,

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relaxboost.errors import InputError
+from relaxboost._core.errors import InputError
 from relaxboost.planning import (
     Graph,
     NoPath,
@@ -126,7 +126,7 @@ def ends(made, s, t):
 
 def test_a_forbidden_turn_leads_round_a_side_street():
     # From a by b to c, with d a dead end off b: the turn at b from a to c is not allowed.
-    graph = Graph([0, 1, 1, 3], [1, 2, 3, 1], [[1.0], [1.0], [2.0], [3.0]], labels=list("abcd"))
+    graph = Graph([0, 1, 1, 3], [1, 2, 3, 1], [[1.0], [1.0], [2.0], [3.0]], nodes=list("abcd"))
     first, last = graph.arc("a", "b"), graph.arc("b", "c")
     made = turns(graph, allowed=lambda before, after: ~((before == first) & (after == last)))
     plan = shortest_path(made, made.arc_features[:, 0], *ends(made, "a", "c"))
@@ -140,7 +140,7 @@ def test_a_forbidden_turn_leads_round_a_side_street():
 
 
 def test_labels_of_turns():
-    graph = Graph([0, 1, 2], [1, 2, 1], labels=["a", "b", "c"])
+    graph = Graph([0, 1, 2], [1, 2, 1], nodes=["a", "b", "c"])
     made = turns(graph)
     assert made.nodes == 3 + 6
     for number in range(made.nodes):

@@ -27,16 +27,16 @@ SIZED = {
     "NormPenalty": (lambda x: rb.NormPenalty(2, x), "weight"),
     "NormPenalty(1)": (lambda x: rb.NormPenalty(1, x), "weight"),
     "NormPenalty(inf)": (lambda x: rb.NormPenalty(math.inf, x), "weight"),
-    "GroupNormPenalty": (lambda x: rb.GroupNormPenalty([0, 1], x), "weight"),
-    "GroupNormBall": (lambda x: rb.GroupNormBall([0, 1], x), "radius"),
-    "MahalanobisPenalty": (lambda x: rb.MahalanobisPenalty(SKEW, x), "weight"),
-    "MahalanobisBall": (lambda x: rb.MahalanobisBall(SKEW, x), "radius"),
-    "ChiSquarePenalty": (rb.ChiSquarePenalty, "weight"),
-    "ChiSquareBall": (rb.ChiSquareBall, "radius"),
-    "HellingerPenalty": (rb.HellingerPenalty, "weight"),
-    "HellingerBall": (rb.HellingerBall, "radius"),
-    "PowerPenalty": (lambda x: rb.PowerPenalty(3, x), "weight"),
-    "PowerBall": (lambda x: rb.PowerBall(3, x), "radius"),
+    "GroupNormPenalty": (lambda x: rb.relaxations.GroupNormPenalty([0, 1], x), "weight"),
+    "GroupNormBall": (lambda x: rb.relaxations.GroupNormBall([0, 1], x), "radius"),
+    "MahalanobisPenalty": (lambda x: rb.relaxations.MahalanobisPenalty(SKEW, x), "weight"),
+    "MahalanobisBall": (lambda x: rb.relaxations.MahalanobisBall(SKEW, x), "radius"),
+    "ChiSquarePenalty": (rb.relaxations.ChiSquarePenalty, "weight"),
+    "ChiSquareBall": (rb.relaxations.ChiSquareBall, "radius"),
+    "HellingerPenalty": (rb.relaxations.HellingerPenalty, "weight"),
+    "HellingerBall": (rb.relaxations.HellingerBall, "radius"),
+    "PowerPenalty": (lambda x: rb.relaxations.PowerPenalty(3, x), "weight"),
+    "PowerBall": (lambda x: rb.relaxations.PowerBall(3, x), "radius"),
     "KLPenalty": (rb.KLPenalty, "weight"),
     "KLBall": (rb.KLBall, "radius"),
     "BinaryEntropy": (lambda x: rb.BinaryEntropy(2, x), "weight"),
@@ -69,9 +69,12 @@ SMALLEST = {
     "NormBall(inf)": (rb.NormBall(math.inf, 0.2), r"meets the simplex is 1/m = 0\.25$"),
     "NormBall(2, weights)": (rb.NormBall(2, 0.4, [1, 2, 3, 4]), "here is 0.83811635"),
     "NormBall(1, weights)": (rb.NormBall(1, 1.5, [2, 3, 4, 5]), "here is 2$"),
-    "GroupNormBall": (rb.GroupNormBall([0, 0, 1, 1], 0.5), "here is 0.70710678"),
-    "GroupNormBall(3)": (rb.GroupNormBall([0, 0, 1, 1], 0.5, p=3), "here is 0.62996052"),
-    "MahalanobisBall": (rb.MahalanobisBall(SKEW, 0.4), r"misses .* here is 1$"),
+    "GroupNormBall": (rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5), "here is 0.70710678"),
+    "GroupNormBall(3)": (
+        rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5, p=3),
+        "here is 0.62996052",
+    ),
+    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"misses .* here is 1$"),
     "f.shifted": (rb.NormBall(2, 1).shifted(1), r"\+inf on the whole simplex"),
     "f.scaled": (rb.NormBall(2, 0.5).scaled(3), r"\+inf on the whole simplex"),
     "Caps": (rb.Caps(0.2), r"on a game with m = 4 .* sum to 0\.8: raise some"),
@@ -97,8 +100,8 @@ def test_the_smallest_size_is_accepted_however_it_was_rounded():
         rb.NormBall(math.inf, 1 / 4),
         rb.NormBall(math.inf, float(1 / (1 / a).sum()), a),
         rb.NormBall(2, float((a**-2).sum() ** -0.5), a),
-        rb.GroupNormBall([0, 0, 1, 1], 0.5**0.5),
-        rb.MahalanobisBall(SKEW, 1),
+        rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5**0.5),
+        rb.relaxations.MahalanobisBall(SKEW, 1),
     ):
         assert rb.Game(np.eye(4), f).m == 4
     with pytest.raises(rb.InputError, match=r"the smallest radius that meets it here is 0\.48$"):
@@ -137,12 +140,12 @@ def test_weights_of_norms(name, weights, message):
 
 
 PRIORS = {
-    "ChiSquarePenalty": lambda p: rb.ChiSquarePenalty(1, p),
-    "ChiSquareBall": lambda p: rb.ChiSquareBall(1, p),
-    "HellingerPenalty": lambda p: rb.HellingerPenalty(1, p),
-    "HellingerBall": lambda p: rb.HellingerBall(1, p),
-    "PowerPenalty": lambda p: rb.PowerPenalty(3, 1, p),
-    "PowerBall": lambda p: rb.PowerBall(3, 1, p),
+    "ChiSquarePenalty": lambda p: rb.relaxations.ChiSquarePenalty(1, p),
+    "ChiSquareBall": lambda p: rb.relaxations.ChiSquareBall(1, p),
+    "HellingerPenalty": lambda p: rb.relaxations.HellingerPenalty(1, p),
+    "HellingerBall": lambda p: rb.relaxations.HellingerBall(1, p),
+    "PowerPenalty": lambda p: rb.relaxations.PowerPenalty(3, 1, p),
+    "PowerBall": lambda p: rb.relaxations.PowerBall(3, 1, p),
 }
 """KL is in `test_kl`: it alone may have a prior with zeros."""
 
@@ -166,8 +169,14 @@ def test_priors(name, prior, message):
 
 
 NORMS = {"NormBall": rb.NormBall, "NormPenalty": rb.NormPenalty}
-GROUPS = {"GroupNormPenalty": rb.GroupNormPenalty, "GroupNormBall": rb.GroupNormBall}
-QUADRATIC = {"MahalanobisPenalty": rb.MahalanobisPenalty, "MahalanobisBall": rb.MahalanobisBall}
+GROUPS = {
+    "GroupNormPenalty": rb.relaxations.GroupNormPenalty,
+    "GroupNormBall": rb.relaxations.GroupNormBall,
+}
+QUADRATIC = {
+    "MahalanobisPenalty": rb.relaxations.MahalanobisPenalty,
+    "MahalanobisBall": rb.relaxations.MahalanobisBall,
+}
 
 
 @pytest.mark.parametrize("name", NORMS)
@@ -244,7 +253,7 @@ def test_matrices_of_norms(name, Q, message):
 
 @pytest.mark.parametrize("order", [0, -1, 1, 1.0001, 0.01, 21, math.nan, "2"])
 def test_orders_of_divergences(order):
-    for make in (rb.PowerPenalty, rb.PowerBall):
+    for make in (rb.relaxations.PowerPenalty, rb.relaxations.PowerBall):
         number = isinstance(order, str) or math.isnan(order)
         message = (
             "finite real number" if number else r"an order in \[0.05, 20\] that differs from 1"

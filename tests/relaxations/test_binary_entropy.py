@@ -14,9 +14,9 @@ from scipy.special import softmax
 
 import relaxboost as rb
 from relaxboost import BinaryEntropy, Capped, InputError, KLPenalty
-from relaxboost.projections import logistic, logistic_distribution
+from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import Traits, Witness
-from relaxboost.rounding import sum_bounds
+from relaxboost.relaxations._projections import binary_entropy, logistic_distribution
 from tests.twins import average_of_smallest, rational
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0, 7.0]
@@ -134,9 +134,11 @@ def test_distributions_meet_their_optimality_conditions(beta, rng):
 def test_the_kernel_is_right_on_hard_cases(rng, monkeypatch):
     """Spreads from 1e-8 to 1e3, T from 1e-12 to 1e2, a down to 1e-13, ties; few passes."""
     passes = []
-    weigh = logistic._Weighing.weigh
+    weigh = binary_entropy._Weighing.weigh
     monkeypatch.setattr(
-        logistic._Weighing, "weigh", lambda self, delta: passes.append(1) or weigh(self, delta)
+        binary_entropy._Weighing,
+        "weigh",
+        lambda self, delta: passes.append(1) or weigh(self, delta),
     )
     for case in range(1500):
         m = int(rng.integers(2, 30))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.intervals import Interval
+from relaxboost._core.intervals import Interval
 from relaxboost.relaxations import LinearForm, Traits, Witness
 from relaxboost.relaxations.affine import Dilated, Shifted
 from relaxboost.relaxations.calculus import Scaled, Sum, SumWitness
@@ -200,8 +200,14 @@ def test_a_sum_of_indicators_finds_a_common_point():
     assert 0.0 <= value <= 1e-300
     assert distance >= 2 * (1 - 2 / 3) - 1e-12  # what lies above the cap 1/3 must move
     tight = (Box(4) + Box(3)).resolve(4)  # the uniform distribution only
-    assert tight.level == "numerical"
-    assert tight.penalty_bound(np.full(4, 0.25), (1.0, 1.0))[0] == 0.0
+    assert tight.level == "exact"  # the cap 1/3 has room around it
+    value, distance = tight.penalty_bound(np.full(4, 0.25), (1.0, 1.0))
+    assert 0.0 <= value <= 1e-300
+    assert distance <= 1e-12
+    touching = (rb.relaxations.GroupCaps([0, 1], [0.75, 0.25]) + rb.Capped(Fraction(4, 3))).resolve(
+        2
+    )
+    assert touching.level == "numerical"  # (3/4, 1/4) is on the edge of both
 
 
 def test_rules_in_closed_form():

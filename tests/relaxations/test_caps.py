@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 
 import cvxpy as cp
@@ -14,8 +15,9 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 import relaxboost as rb
-from relaxboost import Capped, Caps, CVaR, GroupCaps, HardMargin, Witness
-from relaxboost.rounding import sum_bounds
+from relaxboost import Capped, Caps, CVaR, HardMargin
+from relaxboost._core.rounding import sum_bounds
+from relaxboost.relaxations import GroupCaps, Witness
 
 margins = st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 0.25, -1.0, 1.0]))
 some_caps = st.one_of(
@@ -271,18 +273,46 @@ def exact_cvar(losses, alpha):
     return min(t + sum(max(x - t, 0) for x in losses) / (len(losses) * (1 - alpha)) for t in losses)
 
 
-def test_cvar_is_exact_at_ties():
-    assert CVaR is Capped
-    assert rb.CVaR is rb.Capped
+def test_capped_is_exact_at_ties():
     u = np.array([0.5, -0.25, 0.5, -0.25, -0.25, 1.0, -0.25])
     for k in (1, 2, Fraction(5, 2), 3, 4, Fraction(9, 2), 6, 7):
-        f = CVaR(k)
-        worst = exact_cvar((-u).tolist(), 1 - Fraction(k) / 7)
-        value, d = f.relaxed_margin(u)
-        assert value == pytest.approx(float(-worst), abs=1e-15)
-        assert Fraction(f.lower_bound(u, f.witness(u))) <= -worst
-        assert d.max() <= f.cap  # the tie is shared, no weight breaks the cap
-        assert d @ u == pytest.approx(value, abs=1e-15)
+        for f in (Capped(k), CVaR(1 - Fraction(k) / 7).resolve(7)):
+            worst = exact_cvar((-u).tolist(), 1 - Fraction(k) / 7)
+            value, d = f.relaxed_margin(u)
+            assert value == pytest.approx(float(-worst), abs=1e-15)
+            assert Fraction(f.lower_bound(u, f.witness(u))) <= -worst
+            assert d.max() <= f.cap  # the tie is shared, no weight breaks the cap
+            assert d @ u == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 0.9, Fraction(1, 3), 0.95])
+def test_cvar_is_the_mean_of_the_worst_share(alpha, rng):
+    u = rng.uniform(-1, 1, 40)
+    f = CVaR(alpha).resolve(40)
+    value = f.relaxed_margin(u)[0]
+    assert value == pytest.approx(-cp.cvar(-u, float(alpha)).value, abs=1e-12)
+    if alpha != Fraction(1, 3):
+        assert f.k == 40 * (1 - Fraction(str(alpha)))  # a float means the decimal it prints as
+        assert value == pytest.approx(np.sort(u)[: int(f.k)].mean(), abs=1e-15)
+    assert f == Capped(fraction=1 - Fraction(str(alpha))).resolve(40)
+
+
+def test_cvar_takes_a_level_only():
+    assert repr(CVaR(0.95)) == "CVaR(0.95)"
+    assert repr(CVaR(Fraction(1, 3))) == "CVaR(Fraction(1, 3))"
+    assert eval(repr(CVaR(0.9))) == CVaR(0.9)
+    assert CVaR(0.9).key() == Capped(fraction=0.1).key()
+    assert pickle.loads(pickle.dumps(CVaR(0.9))) == CVaR(0.9)
+    assert CVaR(0.9).alpha == Fraction(9, 10)
+    for wrong in (1, 1.5, -0.1, 10):
+        with pytest.raises(rb.InputError, match=r"needs 0 <= alpha < 1.*Capped\(k\)"):
+            CVaR(wrong)
+    with pytest.raises(rb.InputError, match="alpha to be a finite real number"):
+        CVaR("0.9")
+    with pytest.raises(TypeError):
+        CVaR(k=3)
+    with pytest.raises(rb.InputError, match=r"CVaR\(0.95\) gives k = 0.5"):
+        CVaR(0.95).resolve(10)
 
 
 @pytest.mark.parametrize(

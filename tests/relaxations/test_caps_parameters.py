@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost import Caps, GroupCaps, InputError
+from relaxboost import Caps, InputError
+from relaxboost.relaxations import GroupCaps
 
 
 def test_parameters_are_kept_exactly():

@@ -216,3 +216,99 @@ def test_affine_functions_are_fine(f):
 def test_conformance():
     assert check_relaxation(rb.Custom(half_square), (1, 5, 17))
     assert check_relaxation(rb.Custom(capped_at_half), (2, 5))
+
+
+WEIGHTS = [1, 2, 3, 1, 2, 1.5]
+SPELLINGS = [
+    (rb.Capped(4), rb.Custom(lambda d: (0.0, [d <= 0.25, d >= -0.25]))),
+    (rb.Capped(4), rb.Custom(conjugate=lambda theta: cp.norm1(theta) / 4)),
+    (
+        rb.NormPenalty(math.inf, 1, WEIGHTS),
+        rb.Custom(lambda d: cp.max(cp.multiply(WEIGHTS, cp.abs(d)))),
+    ),
+    (rb.NormPenalty(1, 1, WEIGHTS), rb.Custom(lambda d: cp.norm1(cp.multiply(WEIGHTS, d)))),
+    (
+        rb.NormPenalty(1, 1, WEIGHTS),
+        rb.Custom(conjugate=lambda theta: (0.0, [cp.abs(theta) <= WEIGHTS])),
+    ),
+    (
+        rb.NormBall(1, 1.5, WEIGHTS),
+        rb.Custom(lambda d: (0.0, [cp.norm1(cp.multiply(WEIGHTS, d)) <= 1.5])),
+    ),
+    (rb.HardMargin(), rb.Custom(lambda d: 0.0)),
+]
+
+
+@pytest.mark.parametrize(("family", "custom"), SPELLINGS, ids=lambda f: repr(f)[:30])
+def test_piecewise_linear_functions_have_exact_optima(family, custom, rng, tmp_path):
+    A = np.round(rng.uniform(-1, 1, (6, 4)), 3)
+    game = rb.Game(A, custom)
+    assert game.relaxation.traits.polyhedral
+    value = rb.exact_value(game)
+    assert value == rb.exact_value(rb.Game(A, family))
+    solution = rb.solve(game, tol=1e-6)
+    assert solution.lower - 1e-8 <= value <= solution.upper + 1e-8
+    certificate = rb.certify(solution)
+    assert certificate.level == "exact"
+    certificate.save(tmp_path / "custom.json")
+    assert rb.check_certificate(tmp_path / "custom.json", A).ok
+
+
+@pytest.mark.parametrize(("family", "custom"), SPELLINGS, ids=lambda f: repr(f)[:30])
+def test_their_linear_programs_hold_off_the_simplex(family, custom, rng):
+    form = custom.resolve(6).linear_form(6)
+    for scale in (0.01, 0.3, 1.0, 4.0):
+        d = scale * rng.dirichlet(np.ones(6))
+        x = cp.Variable(form.cost.size)
+        inside = [x[:6] == d, form.lower[6:] <= x[6:], x[6:] <= form.upper[6:]]
+        if form.rows is not None:
+            inside += [form.row_lower <= form.rows @ x, form.rows @ x <= form.row_upper]
+        problem = cp.Problem(cp.Minimize(form.cost @ x), inside)
+        problem.solve(solver="HIGHS")
+        expected = family.penalty(d)
+        assert problem.value == pytest.approx(expected, abs=1e-9) or problem.value == expected
+
+
+def test_a_transport_penalty_is_polyhedral(rng):
+    """The price of moving mass to the uniform distribution along a line, by a flow."""
+
+    def transport(d):
+        flow = cp.Variable(3, nonneg=True)
+        back = cp.Variable(3, nonneg=True)
+        moved = flow - back
+        ends = cp.hstack([moved[0], moved[1:] - moved[:-1], -moved[2]])
+        return cp.sum(flow + back), [d - 0.25 == ends]
+
+    f = rb.Custom(transport).resolve(4)
+    for d in rng.dirichlet(np.ones(4), 3):
+        moved = np.abs(np.cumsum(d - 0.25)[:3]).sum()
+        assert f.penalty(d) == pytest.approx(float(moved), abs=1e-7)
+    A = np.round(rng.uniform(-1, 1, (4, 3)), 2)
+    game = rb.Game(A, f)
+    assert float(rb.exact_value(game)) == pytest.approx(rb.reference(game).lower, abs=1e-6)
+
+
+def test_what_doubles_make_infeasible_is_certified_numerically(rng):
+    """Five times the double next to 1/5 is not 1, so that no d sums to one exactly."""
+
+    def pinned(d):
+        z = cp.Variable(5, nonneg=True)
+        return cp.sum(z), [d - 0.2 == z - z[[1, 2, 3, 4, 0]]]
+
+    solution = rb.solve(rb.Game(np.round(rng.uniform(-1, 1, (5, 3)), 2), rb.Custom(pinned)))
+    assert rb.certify(solution).level == "numerical"
+    with pytest.raises(rb.InputError, match="infinite on the whole simplex"):
+        rb.certify(solution, level="exact")
+
+
+def test_a_curved_function_has_no_linear_program():
+    for custom in (
+        rb.Custom(cp.sum_squares),
+        rb.Custom(lambda d: (0.0, [cp.norm2(d) <= 0.8])),
+        rb.Custom(cp.sum_squares, traits=Traits(polyhedral=True)),
+        rb.Custom(conjugate=cp.norm2),
+    ):
+        f = custom.resolve(3)
+        assert not f.traits.polyhedral
+        assert f.linear_form(3) is None
+        assert f.exact_form(3) is None

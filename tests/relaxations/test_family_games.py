@@ -42,7 +42,7 @@ def contradictory() -> np.ndarray:
 @cache
 def real() -> np.ndarray:
     """40 tumours and 25 stumps on five features, which cannot tell two of them apart."""
-    data = rb.datasets.breast_cancer()
+    data = rb.matrices.datasets.breast_cancer()
     rows = slice(20, 180, 4)
     return rb.matrices.stumps(data.X[rows], data.y[rows], max_cuts=5).toarray()[:, :25]
 

@@ -27,8 +27,8 @@ def jensen_shannon(t):
 @pytest.mark.parametrize(
     ("generator", "kind", "twin"),
     [
-        (chi_square, "weight", rb.ChiSquarePenalty),
-        (chi_square, "radius", rb.ChiSquareBall),
+        (chi_square, "weight", rb.relaxations.ChiSquarePenalty),
+        (chi_square, "radius", rb.relaxations.ChiSquareBall),
         (relative_entropy, "weight", rb.KLPenalty),
         (relative_entropy, "radius", rb.KLBall),
     ],

@@ -15,8 +15,8 @@ from scipy.special import softmax
 
 import relaxboost as rb
 from relaxboost import HardMargin, InputError, KLBall, KLPenalty
+from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import KLBallWitness, Traits, Witness
-from relaxboost.rounding import sum_bounds
 from tests.twins import rational
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0]

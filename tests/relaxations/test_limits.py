@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -61,11 +63,11 @@ def test_divergence_penalties_tend_to_the_mean_as_their_weight_grows():
         value = margin(rb.KLPenalty(c, PRIOR))
         assert mean - SPREAD**2 / (8 * c) - 1e-15 * c <= value <= mean + 1e-15 * c
         # d = π (1 − (u − mean)/(2c)) is positive: the minimum is that over all of R^m.
-        chi = margin(rb.ChiSquarePenalty(c, PRIOR))
+        chi = margin(rb.relaxations.ChiSquarePenalty(c, PRIOR))
         assert chi == pytest.approx(mean - VARIANCE / (4 * c), abs=1e-14)
         second = mean - VARIANCE / (2 * c)  # φ''(1) = 1, so that all orders agree up to 1/c²
         for order in (0.5, 1.5, 3, 7):
-            value = margin(rb.PowerPenalty(order, c, PRIOR))
+            value = margin(rb.relaxations.PowerPenalty(order, c, PRIOR))
             assert value == pytest.approx(second, abs=2 * SPREAD**3 / c**2 + 1e-15 * c)
 
 
@@ -76,9 +78,9 @@ def test_divergence_penalties_tend_to_the_hard_margin_as_their_weight_vanishes(c
     p = float(PRIOR[i])
     for f, price in (
         (rb.KLPenalty(c, PRIOR), math.log(1 / p)),
-        (rb.ChiSquarePenalty(c, PRIOR), 1 / p - 1),
-        (rb.HellingerPenalty(c, PRIOR), 2 - 2 * math.sqrt(p)),
-        (rb.PowerPenalty(3, c, PRIOR), (p**-2 - 1) / 6),
+        (rb.relaxations.ChiSquarePenalty(c, PRIOR), 1 / p - 1),
+        (rb.relaxations.HellingerPenalty(c, PRIOR), 2 - 2 * math.sqrt(p)),
+        (rb.relaxations.PowerPenalty(3, c, PRIOR), (p**-2 - 1) / 6),
     ):
         assert U[i] <= margin(f) + 1e-15
         assert margin(f) <= U[i] + c * price + 1e-15
@@ -91,12 +93,12 @@ def test_divergence_balls_reach_from_the_mean_to_the_hard_margin():
         assert margin(rb.KLBall(r, PRIOR)) <= mean + 1e-14
         assert mean - margin(rb.KLBall(r, PRIOR)) <= SPREAD * math.sqrt(r / 2) + 1e-14
     for r in (1e-8, 1e-4, 1e-2):  # d = π (1 − t (u − mean)), Σ (d − π)²/π = t² variance
-        value = margin(rb.ChiSquareBall(r, PRIOR))
+        value = margin(rb.relaxations.ChiSquareBall(r, PRIOR))
         assert value == pytest.approx(mean - math.sqrt(r * VARIANCE), abs=1e-15 / math.sqrt(r))
     for make, far in (
         (rb.KLBall, math.log(1 / p)),
-        (rb.ChiSquareBall, 1 / p - 1),
-        (rb.HellingerBall, 2 - 2 * math.sqrt(p)),
+        (rb.relaxations.ChiSquareBall, 1 / p - 1),
+        (rb.relaxations.HellingerBall, 2 - 2 * math.sqrt(p)),
     ):
         assert margin(make(far * (1 + 1e-9), PRIOR)) == pytest.approx(U.min(), abs=1e-12)
         assert margin(make(far * 0.9, PRIOR)) > U.min() + 1e-3
@@ -104,16 +106,16 @@ def test_divergence_balls_reach_from_the_mean_to_the_hard_margin():
 
 def test_power_divergences_pass_through_chi_square_hellinger_and_kl():
     for c in (0.03, 0.4):
-        twice = margin(rb.HellingerPenalty(2 * c, PRIOR))
-        assert margin(rb.PowerPenalty(2, c, PRIOR)) == pytest.approx(
-            margin(rb.ChiSquarePenalty(c / 2, PRIOR)), abs=1e-13
+        twice = margin(rb.relaxations.HellingerPenalty(2 * c, PRIOR))
+        assert margin(rb.relaxations.PowerPenalty(2, c, PRIOR)) == pytest.approx(
+            margin(rb.relaxations.ChiSquarePenalty(c / 2, PRIOR)), abs=1e-13
         )
-        assert margin(rb.PowerPenalty(0.5, c, PRIOR)) == pytest.approx(twice, abs=1e-13)
+        assert margin(rb.relaxations.PowerPenalty(0.5, c, PRIOR)) == pytest.approx(twice, abs=1e-13)
         for order in (0.999, 1.001):
-            near = margin(rb.PowerPenalty(order, c, PRIOR))
+            near = margin(rb.relaxations.PowerPenalty(order, c, PRIOR))
             assert near == pytest.approx(margin(rb.KLPenalty(c, PRIOR)), abs=1e-3)
-    assert margin(rb.PowerBall(2, 0.1, PRIOR)) == pytest.approx(
-        margin(rb.ChiSquareBall(0.2, PRIOR)), abs=1e-13
+    assert margin(rb.relaxations.PowerBall(2, 0.1, PRIOR)) == pytest.approx(
+        margin(rb.relaxations.ChiSquareBall(0.2, PRIOR)), abs=1e-13
     )
 
 
@@ -198,7 +200,10 @@ def test_norms_of_extreme_order_keep_their_accuracy(p):
 
 @pytest.mark.parametrize("order", [0.05, 0.999, 1.001, 20])
 def test_divergences_of_extreme_order_keep_their_accuracy(order):
-    for f in (rb.PowerPenalty(order, 0.3, PRIOR), rb.PowerBall(order, 0.1, PRIOR)):
+    for f in (
+        rb.relaxations.PowerPenalty(order, 0.3, PRIOR),
+        rb.relaxations.PowerBall(order, 0.1, PRIOR),
+    ):
         d = f.relaxed_margin(U)[1]
         assert f.penalty(d) + d @ U - f.lower_bound(U, f.witness(U)) <= 1e-9
 
@@ -207,15 +212,15 @@ def test_norms_that_are_norms_of_another_family():
     a = np.array([1.0, 2.0, 0.5, 1.5, 3.0, 1.0, 0.75])
     each, all_ = list(range(M)), [0] * M
     pairs = [
-        (rb.GroupNormPenalty(each, 0.3, factors=a), rb.NormPenalty(1, 0.3, a)),
-        (rb.GroupNormPenalty(all_, 0.3, p=3), rb.NormPenalty(3, 0.3)),
-        (rb.GroupNormBall(all_, 0.5, p=3), rb.NormBall(3, 0.5)),
-        (rb.MahalanobisPenalty(np.diag(a), 0.3), rb.NormPenalty(2, 0.3, a)),
-        (rb.MahalanobisBall(np.eye(M), 0.5), rb.NormBall(2, 0.5)),
+        (rb.relaxations.GroupNormPenalty(each, 0.3, factors=a), rb.NormPenalty(1, 0.3, a)),
+        (rb.relaxations.GroupNormPenalty(all_, 0.3, p=3), rb.NormPenalty(3, 0.3)),
+        (rb.relaxations.GroupNormBall(all_, 0.5, p=3), rb.NormBall(3, 0.5)),
+        (rb.relaxations.MahalanobisPenalty(np.diag(a), 0.3), rb.NormPenalty(2, 0.3, a)),
+        (rb.relaxations.MahalanobisBall(np.eye(M), 0.5), rb.NormBall(2, 0.5)),
         (0.3 * rb.NormPenalty(2, 1), rb.NormPenalty(2, 0.3)),
         (2 * rb.KLPenalty(0.1, PRIOR), rb.KLPenalty(0.2, PRIOR)),
         (rb.NormBall(1, 1), rb.HardMargin()),
-        (rb.GroupCaps(each, 0.25), rb.Capped(4)),
+        (rb.relaxations.GroupCaps(each, 0.25), rb.Capped(4)),
         (rb.Caps(0.25), rb.Capped(4)),
     ]
     for first, second in pairs:
@@ -272,3 +277,18 @@ def log_loss_optimum(A, k, c):
 def test_binary_entropy_is_the_optimum_of_a_log_loss(A, k, c):
     lower, upper = bracket(A, rb.BinaryEntropy(k, c))
     assert lower - 1e-7 <= log_loss_optimum(A, k, c) <= upper + 1e-7
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, math.inf])
+@pytest.mark.parametrize("weights", [None, [1, 2, 1.5]])
+@pytest.mark.parametrize("kind", [rb.NormBall, rb.NormPenalty])
+def test_what_a_norm_returns_is_of_its_class(kind, p, weights):
+    f = kind(p, Fraction(3, 2), weights)
+    for made in (f, f.resolve(3), pickle.loads(pickle.dumps(f)), copy.copy(f)):
+        assert isinstance(made, kind)
+        assert made == f
+        assert hash(made) == hash(f)
+        assert made.key() == f.key()
+        assert repr(made) == repr(f)
+        assert made.p == p
+        assert made.weights == (None if weights is None else tuple(map(Fraction, weights)))

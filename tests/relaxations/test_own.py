@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.solvers import Corrective, TotallyCorrective
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,12 @@ def test_reference_and_booster_agree_and_the_ball_binds(game):
     assert reference.method == "reference (CLARABEL)"
     assert reference.gap <= 1e-6
     assert np.linalg.norm(reference.d) == pytest.approx(0.5, abs=1e-6)
-    for method, inner, options in (
-        ("auto", "conic", {}),
-        ("totally-corrective", "smoothed", {"inner": "smoothed"}),
-        ("corrective", "smoothed", {"step": "away"}),
+    for method, inner in (
+        ("auto", "conic"),
+        (TotallyCorrective(inner="smoothed"), "smoothed"),
+        (Corrective(step="away"), "smoothed"),
     ):
-        booster = rb.solve(game, tol=0.02, method=method, **options)
+        booster = rb.solve(game, tol=0.02, method=method)
         assert booster.status == "optimal"
         assert booster.history[-1].inner == inner
         assert rb.compare(reference, booster)
@@ -56,11 +57,11 @@ def test_linear_methods_refuse_what_is_not_polyhedral(game):
     with pytest.raises(rb.InputError, match="not polyhedral"):
         rb.reference(game, solver="HIGHS")
     with pytest.raises(rb.InputError, match='use inner="conic"'):
-        rb.solve(game, method="totally-corrective", inner="lp")
+        rb.solve(game, method=TotallyCorrective(inner="lp"))
 
 
 def test_its_brackets_are_labelled_numerical(game):
-    from relaxboost import report
+    from relaxboost.views import report
 
     solution = rb.solve(game, tol=0.05)
     assert report.text(solution).startswith("bracketed, numerical:")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.solvers import SOLVERS
+from relaxboost.solvers import SOLVERS, Corrective
 from tests.twins import exact_game_value
 
 ALL = tuple(SOLVERS)
@@ -42,7 +42,7 @@ def test_four_solvers_bracket_games_of_every_shape(rng):
             references = [rb.reference(game, solver) for solver in ALL]
             boosters = [
                 rb.solve(game, 1e-7),
-                rb.solve(game, 0.02, "corrective", step="pairwise"),
+                rb.solve(game, 0.02, Corrective(step="pairwise")),
                 rb.solve(game, 0.05, "totally-corrective"),
             ]
             for reference in references:
@@ -87,7 +87,7 @@ def test_five_hundred_by_five_hundred(solver, rng):
     game = rb.Game(planted(rng, 500, 500), rb.Capped(150))
     reference = rb.reference(game, solver)
     assert reference.gap <= 1e-6, reference.message
-    boosters = [rb.solve(game, 1e-6), rb.solve(game, 0.01, "corrective", step="pairwise")]
+    boosters = [rb.solve(game, 1e-6), rb.solve(game, 0.01, Corrective(step="pairwise"))]
     assert rb.compare(reference, *boosters)
     assert reference.d.max() >= game.relaxation.cap * (1 - 1e-6)
     assert rb.solve(rb.Game(game.matrix), 1e-3).upper < reference.lower
@@ -197,7 +197,7 @@ def test_wrong_tolerances(tol):
 
 
 def test_ctrl_c_keeps_the_bracket(rng, monkeypatch):
-    from relaxboost.solvers import pair
+    from relaxboost.solvers import general as pair
 
     game = rb.Game(planted(rng, 30, 20), rb.Capped(6))
     honest, asked = pair.ask, []

@@ -1,19 +1,17 @@
 """Grubb & Bagnell (2011), boosting any convex loss: the statements, in the order of the text."""
 
-from relaxboost.claims.gb11 import functions, projections, weak, multiclass, smooth, example  # isort: skip
-from relaxboost.claims.gb11 import repeated, convex, residual, displays  # isort: skip
-from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.registry import gather
 
-__all__ = [
-    "SOURCE",
-    "convex",
-    "displays",
-    "example",
+SOURCE = gather(
+    __name__,
     "functions",
-    "multiclass",
     "projections",
-    "repeated",
-    "residual",
-    "smooth",
     "weak",
-]
+    "multiclass",
+    "smooth",
+    "example",
+    "repeated",
+    "convex",
+    "residual",
+    "displays",
+)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relaxboost.claims.fields import Choice, Real
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, at_most
 from relaxboost.claims.gb11.problems import STRONG, space
 from relaxboost.claims.gb11.repeated import lengths, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_most
-from relaxboost.claims.spaces import Space
-
-Array = NDArray[np.float64]
 
 _TAN = 0.5773502691896257
 """tan 30°."""
@@ -40,8 +33,7 @@ _TAN = 0.5773502691896257
             "T": 2,
         },
     ],
-    trials=60,
-)
+).checked(trials=60)
 def double(x: Instance) -> Iterator[Slack]:
     """Two projections may be at an acute angle: sqrt(21/16) = 1.1456 for H at ±30° to ∇_2."""
     yield from lengths(x, 1.0)
@@ -51,12 +43,11 @@ def double(x: Instance) -> Iterator[Slack]:
 def lengths_corrected(x: Instance) -> Iterator[Slack]:
     """h_t = ∇_t − r_t; one projection is orthogonal to what it leaves over."""
     run = strongly(x)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
+    for before, after, direction in run.moves():
         size, t = run.norm(before.gradient), after.round
         if size > 1e-9:
-            ratio = run.norm(after.direction.values) / size
-            most = 1.0 if t == 1 else 1.0 + wasted(min(map(abs, after.direction.edges))) ** t
+            ratio = run.norm(direction.values) / size
+            most = 1.0 if t == 1 else 1.0 + wasted(min(map(abs, direction.edges))) ** t
             yield at_most(ratio, most, "‖h_t‖/‖∇_t‖", t)
 
 
@@ -74,8 +65,7 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
         {"H": [[1]], "A": [["1/2"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 2},
         {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
     ],
-    trials=60,
-)
+).checked(trials=60)
 def convex(x: Instance) -> Iterator[Slack]:
     """‖f_t − f*‖² is up to 4F², so that the first term is 2F²/sqrt(T). The third lacks 1/T.
 

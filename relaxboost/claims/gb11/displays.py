@@ -7,14 +7,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.fields import Choice, Real
+from relaxboost.claims import (
+    Choice,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Kinks, space, spans
 from relaxboost.claims.gb11.repeated import LINE, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
 from relaxboost.functional.algorithms import Repeated, Residual
 
 
@@ -61,9 +69,8 @@ def _gradient(x: Instance) -> tuple[float, float]:
 def _potential(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
     """Yield t, the left side, the right side without the term in ‖h_t‖², ‖h_t‖² and η_t."""
     run = strongly(x)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
-        h, eta = after.direction.values, after.step
+    for before, after, direction in run.moves():
+        h, eta = direction.values, after.step
         z, gradient, inner = before.F - x.y, before.gradient, run.risk.measure.inner
         after_, before_ = run.norm(after.F - x.y) ** 2, run.norm(z) ** 2
         right = (after_ - before_) / (2.0 * eta) + inner(z, h - gradient)
@@ -79,8 +86,7 @@ def _potential(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
     given="f_{t+1} = f_t − η_t h_t",
     space=STRONG,
     counterexamples=[{**LINE, "f0": [1], "T": 1}],
-    trials=60,
-)
+).checked(trials=60)
 def potential(x: Instance) -> Iterator[Slack]:
     """The factor is η_t/2, and the two sides are equal; the proof goes on with >= and η_t/2."""
     for t, left, right, square, eta in _potential(x):
@@ -103,8 +109,7 @@ def potential_corrected(x: Instance) -> Iterator[Slack]:
     "+ λ) − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
     given="R λ-strongly convex; f_1 the start",
     space=STRONG,
-    trials=60,
-)
+).checked(trials=60)
 def summed(x: Instance) -> Iterator[Slack]:
     """Summation by parts gives 1/(2η_1) − λ/2, and a term in f_{T+1} more; 1/η_1 is a slip.
 
@@ -112,9 +117,8 @@ def summed(x: Instance) -> Iterator[Slack]:
     """
     run = strongly(x)
     inner, total, start = run.risk.measure.inner, 0.0, run.norm(x.f0 - x.y) ** 2
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
-        t, h, z = after.round, after.direction.values, before.F - x.y
+    for before, after, direction in run.moves():
+        t, h, z = after.round, direction.values, before.F - x.y
         if t > 1:
             etas = 1.0 / run.states[t - 1].step - 1.0 / after.step + x.lam
             total += run.norm(z) ** 2 / 2.0 * etas
@@ -132,20 +136,18 @@ def summed(x: Instance) -> Iterator[Slack]:
     formula="T(T + 1)/2 and T, exactly",
     given="no residual vanishes",
     space=RUNS,
-    trials=60,
-)
+).checked(trials=60)
 def learners(x: Instance) -> Iterator[Slack]:
     """1 + 2 + ... + T. T gradients each, so that Algorithm 2 has fewer gradients to a learner."""
     for algorithm in (Repeated(), Residual()):
         run, count = weakly(x, algorithm), 0
-        for before, after in zip(run.states, run.states[1:], strict=False):
-            assert after.direction is not None
+        for before, after, direction in run.moves():
             t = after.round
             if isinstance(algorithm, Repeated):
-                rest = run.norm(before.gradient - after.direction.values)
+                rest = run.norm(before.gradient - direction.values)
                 if rest <= 1e-12 * run.norm(before.gradient):
                     break
-            count += len(after.direction.parts)
+            count += len(direction.parts)
             yield equal(count, t * (t + 1) // 2 if isinstance(algorithm, Repeated) else t, "", t)
 
 
@@ -156,20 +158,18 @@ def learners(x: Instance) -> Iterator[Slack]:
     formula="‖∇_t − h_t‖ ≤ ε‖∇_t‖ after at most ⌈ln ε/ln q⌉ projections, q = sqrt(1 − γ²)",
     given="γ the edge of H, 0 < q < 1",
     space=space(epsilon=Real(0.01, 0.9, log=True)),
-    trials=60,
-)
+).checked(trials=60)
 def threshold(x: Instance) -> Iterator[Slack]:
     """Each leaves q at most. The package's `Repeated(threshold=ε)`."""
     q = wasted(spans(x))
     assume(q > 1e-3)
     run = weakly(x, Repeated(threshold=x.epsilon))
     most = math.ceil(math.log(x.epsilon) / math.log(q) - 1e-9)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
-        rest = run.norm(before.gradient - after.direction.values)
+    for before, after, direction in run.moves():
+        rest = run.norm(before.gradient - direction.values)
         size = run.norm(before.gradient)
         yield at_most(rest / size, x.epsilon, "‖∇_t − h_t‖/‖∇_t‖", after.round)
-        yield at_most(len(after.direction.parts), max(1, most), "projections", after.round)
+        yield at_most(len(direction.parts), max(1, most), "projections", after.round)
 
 
 @SOURCE.claim(
@@ -179,8 +179,7 @@ def threshold(x: Instance) -> Iterator[Slack]:
     formula="min_t R[f_t] ≤ (1/T) Σ R[f_t], R[(1/T) Σ f_t] ≤ (1/T) Σ R[f_t]",
     given="printed for R[f_t], of which it is true along a subsequence",
     space=space(algorithm=Choice("repeated", "residual")),
-    trials=60,
-)
+).checked(trials=60)
 def average(x: Instance) -> Iterator[Slack]:
     """Jensen. f* minimises Σ R[f] as it minimises R."""
     run = weakly(x, Repeated() if x.algorithm == "repeated" else Residual())

@@ -6,9 +6,8 @@ import math
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from relaxboost._core.arrays import Array
 
 _SMALL = 1e-9
 

@@ -6,17 +6,11 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.gb11.problems import Kinks, Run
+from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
+from relaxboost.claims.gb11.problems import Descent, Kinks
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
-
-Array = NDArray[np.float64]
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
 """R[f] = |<a_1, f>| + |<a_2, f>| with <., .> a mean, so that gradients in L²(P̂) are ±(4, 2)."""
@@ -25,17 +19,16 @@ H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
 STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 
 
-def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Run:
+def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
     """Run with η_t = 1/(2 sqrt(t)), which is 1/sqrt(t) for the inner product Σ f(x_n) g(x_n)."""
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
-    return Run(risk, H, np.array([a, b]), algorithm, lambda t: 0.5 / math.sqrt(t), last)
+    return Descent(risk, H, np.array([a, b]), algorithm, lambda t: 0.5 / math.sqrt(t), last)
 
 
 def _selected(x: Instance, at_zero: float) -> Iterator[Slack]:
-    for state in run(x.a, x.b, Naive(), x.T, at_zero).states[1:]:
-        assert state.direction is not None
-        moved = abs(float(state.direction.values[1]))
-        yield equal(moved, 0, "step at x_2, subtracted over η", state.round)
+    for _, after, direction in run(x.a, x.b, Naive(), x.T, at_zero).moves():
+        moved = abs(float(direction.values[1]))
+        yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
 @SOURCE.claim(
@@ -95,8 +88,7 @@ def stuck(x: Instance) -> Iterator[Slack]:
     formula="R[f_T] ≤ .0159 (Algorithm 2), R[f_T] ≤ .1740 (Algorithm 3), T = 4000, from (1, 5)",
     given="η_t = 1/sqrt(t), the subgradient 0 of |·| at 0",
     space=Space(b=Real(5, 5)),
-    trials=1,
-)
+).checked(trials=1)
 def others(x: Instance) -> Iterator[Slack]:
     """Algorithm 1 is at R >= 5 with the subgradient 1 at 0. The last iterate of .0158 and .1739."""
     pairs: list[tuple[Algorithm, float]] = [(Repeated(), 0.0159), (Residual(), 0.1740)]

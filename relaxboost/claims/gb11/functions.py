@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Distribution, Vector
-from relaxboost.claims.fields import Choice, Real
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    at_least,
+    at_most,
+    equal,
+)
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
-
-Array = NDArray[np.float64]
 
 LOSSES = ("square", "absolute", "hinge")
 POINTS = Space(
@@ -89,13 +94,7 @@ def _supports(x: Instance, share: float) -> Iterator[Slack]:
     formula="∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
     given="l the squared, absolute or hinge loss",
     space=Space(
-        sizes={"m": (1, 4)},
-        f=Vector("m", -3, 3),
-        g=Vector("m", -3, 3),
-        y=Vector("m", -2, 2),
-        loss=Choice(*LOSSES),
-        share=Real(0, 1),
-        off=Real(0.01, 1, log=True),
+        sizes={"m": (1, 4)}, **POINTS.fields, share=Real(0, 1), off=Real(0.01, 1, log=True)
     ),
 )
 def empirical(x: Instance) -> Iterator[Slack]:

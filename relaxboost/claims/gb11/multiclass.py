@@ -6,19 +6,15 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Matrix, Slack, Space, Vector, assume, at_least, equal
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Number, Slack, assume, at_least, equal
-from relaxboost.claims.spaces import Space
-from relaxboost.game import Game
-from relaxboost.outer import Simplex
-
-Array = NDArray[np.float64]
+from relaxboost.claims.measure import Number
+from relaxboost.game.domains import Simplex
+from relaxboost.game.game import Game
 
 K = 3
 """Classes."""
@@ -89,8 +85,7 @@ def advantage(x: Instance) -> Number:
     given="K = 3, gradients with Σ_k ∇(x_n)_k = 0; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
-    trials=25,
-)
+).checked(trials=25)
 def multiclass(x: Instance) -> Slack:
     """T2-norms is used the wrong way: with all three classes on one point δ = 1 and γ = 1/2.
 
@@ -124,8 +119,7 @@ def multiclass_corrected(x: Instance) -> Slack:
     given="K = 3; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
-    trials=25,
-)
+).checked(trials=25)
 def every_gradient(x: Instance) -> Slack:
     """No class has: the outputs of every h' sum to 0, so that <∇, h'> = 0 for ∇ = (1, ..., 1).
 
@@ -157,8 +151,7 @@ def centred_gradients(x: Instance) -> Slack:
     formula="Σ w_{n,h(x_n)} ≥ (1/K − γ/K) Σ w_nk + γ Σ w_{n,y_n}",
     given="K = 3, edge at gradients with Σ_k ∇(x_n)_k = 0",
     space=SETS,
-    trials=40,
-)
+).checked(trials=40)
 def multiclass_converse(x: Instance) -> Slack:
     """True, though T2-last-step is not: Σ w_{n,h(n)} >= γ sqrt((K−1)/K) Σ ‖w_n‖_2 for centred rows.
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.fields import Field, Real, Rng, Sizes, Whole
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Field, Instance, Matrix, Real, Space, Vector, Whole, assume
+from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import assume
-from relaxboost.claims.spaces import Space
-from relaxboost.functional.algorithms import Algorithm
+from relaxboost.functional.algorithms import Algorithm, Direction
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
-from relaxboost.functional.rounds import State, rounds
-
-Array = NDArray[np.float64]
+from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
@@ -59,41 +54,38 @@ class Kinks:
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and a subgradient, both in L²(P̂)."""
         z = F - self.y
-        along = self.A @ z / z.size
-        signs = np.where(along == 0.0, self.at_zero, np.sign(along))
-        value = float(np.abs(along).sum()) + self.convexity * self.measure.inner(z, z) / 2.0
-        return value, signs @ self.A + self.convexity * z
+        values, slopes = self._pieces(self.A @ z / z.size)
+        value = float(values.sum()) + self.convexity * self.measure.inner(z, z) / 2.0
+        return value, slopes @ self.A + self.convexity * z
+
+    def _pieces(self, along: Array) -> tuple[Array, Array]:
+        """Return the terms of Σ_k for <a_k, f − y>, and their derivatives."""
+        return np.abs(along), np.where(along == 0.0, self.at_zero, np.sign(along))
 
 
-class Bowl:
+class Bowl(Kinks):
     """R[f] = Σ_k φ(<a_k, f − y>) + (λ/2)‖f − y‖², φ(s) = s²/2 or log cosh s; least at f* = y.
 
     φ'' is in [0, 1], so that R is λ-strongly convex, and Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float, kind: str) -> None:
-        self.A, self.y, self.convexity, self.kind = A, y, convexity, kind
-        self.measure = Empirical(y.size)
+        super().__init__(A, y, convexity)
+        self.kind = kind
         self.smoothness = convexity + float(np.linalg.norm(A, 2)) ** 2 / y.size
 
-    def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and its gradient in L²(P̂)."""
-        z = F - self.y
-        along = self.A @ z / z.size
+    def _pieces(self, along: Array) -> tuple[Array, Array]:
         if self.kind == "square":
-            values, slopes = along**2 / 2.0, along
-        else:
-            values, slopes = np.logaddexp(along, -along) - math.log(2.0), np.tanh(along)
-        value = float(values.sum()) + self.convexity * self.measure.inner(z, z) / 2.0
-        return value, slopes @ self.A + self.convexity * z
+            return along**2 / 2.0, along
+        return np.logaddexp(along, -along) - math.log(2.0), np.tanh(along)
 
 
-class Run:
+class Descent:
     """A run of one of the three algorithms, and what the theorems say about it in terms of it.
 
     Attributes
     ----------
-    states : list of State
+    states : list of BoostState
         f_0, f_1, ... of `relaxboost.functional.rounds`.
     gaps : array
         R[f_t] − R[f*] for t = 0, 1, ...
@@ -101,23 +93,25 @@ class Run:
 
     def __init__(
         self,
-        risk: Kinks | Bowl,
+        risk: Kinks,
         H: Array,
         start: Array,
         algorithm: Algorithm,
-        step: Callable[[int], float] | None,
+        step: Callable[[int], float],
         last: int,
         schedule: Callable[[int, Array, Array], float] | None = None,
     ) -> None:
         self.risk, self.H = risk, H
         pool = FiniteSet().prepare(H, risk.measure, None, "least-squares", np.random.default_rng(0))
-        if schedule is None:
-            assert step is not None
-            of = step
-            schedule = lambda t, F, direction: of(t)  # noqa: E731
-        trace = rounds(risk, pool, algorithm, schedule, start)
-        self.states: list[State] = list(islice(trace, last + 1))
+        trace = rounds(risk, pool, algorithm, schedule or (lambda t, F, h: step(t)), start)
+        self.states: list[BoostState] = list(islice(trace, last + 1))
         self.gaps = np.array([state.value for state in self.states])
+
+    def moves(self) -> Iterator[tuple[BoostState, BoostState, Direction]]:
+        """Yield the states before and after each round, and the direction taken."""
+        for before, after in pairwise(self.states):
+            assert after.direction is not None
+            yield before, after, after.direction
 
     @property
     def last(self) -> int:
@@ -139,7 +133,7 @@ class Run:
         rounding errors, which are left of a residual that vanishes, are included: their edges are
         no less than that of H.
         """
-        made = [s.direction.edges for s in self.states[1 : upto + 1] if s.direction]
+        made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
     def radius(self, upto: int, centre: Array | None = None) -> float:

@@ -7,19 +7,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.fields import Real
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.gb11.problems import Hypotheses
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
+from relaxboost.claims.sides import exactly
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 PAIR = Space(
     sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10), alpha=Real(-3.0, 3.0)
@@ -29,8 +25,7 @@ CLASSES = Space(sizes={"m": (1, 4), "n": (1, 5)}, H=Hypotheses(), v=Vector("m", 
 
 def mean(f: Array, g: Array) -> Fraction:
     """Return <f, g> = (1/N) Σ f(x_n) g(x_n), exactly."""
-    pairs = zip(f.tolist(), g.tolist(), strict=True)
-    return sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0)) / f.size
+    return sum(exactly(f) * exactly(g), Fraction(0)) / f.size
 
 
 def left_over(v: Array, h: Array) -> Fraction:

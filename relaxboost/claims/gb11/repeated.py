@@ -6,35 +6,30 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.fields import Whole
-from relaxboost.claims.gb11.problems import STRONG, Kinks, Run, spans
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Slack, Space, Whole, assume, at_most
+from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, assume, at_most
-from relaxboost.claims.spaces import Space
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
-
-Array = NDArray[np.float64]
 
 LINE = {"H": [[1]], "y": [0], "A": [[0]], "lam": 1}
 """R[f] = f²/2 on one point."""
 
 
-def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Run:
+def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Descent:
     """Run Algorithm 2, or another, with η_t = 2/(λt), or another factor."""
     spans(x)
     step = lambda t: factor / (x.lam * t)  # noqa: E731
-    run = Run(Kinks(x.A, x.y, x.lam), x.H, x.f0, algorithm or Repeated(), step, x.T)
+    run = Descent(Kinks(x.A, x.y, x.lam), x.H, x.f0, algorithm or Repeated(), step, x.T)
     assume(run.last > 0)
     return run
 
 
-def weakly(x: Instance, algorithm: Algorithm | None = None) -> Run:
+def weakly(x: Instance, algorithm: Algorithm | None = None) -> Descent:
     """Run Algorithm 2, or another, with η_t = 1/sqrt(t), without strong convexity."""
     spans(x)
-    run = Run(
+    run = Descent(
         Kinks(x.A, x.y), x.H, x.f0, algorithm or Repeated(), lambda t: 1.0 / math.sqrt(t), x.T
     )
     assume(run.last > 0)
@@ -67,14 +62,17 @@ class Printed(Algorithm):
         return Direction(tuple(parts), values)
 
 
-def bound4(run: Run, lam: float, upto: int, proof: bool = False, constant: float = 1.0) -> float:
-    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²) for the first rounds of a run, times a constant.
+def _bound(G: float, gamma: float, lam: float, T: int) -> float:
+    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4."""
+    return G**2 / (lam * T) * (1.0 + math.log(T) + (1.0 - gamma**2) / gamma**2)
+
+
+def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
+    """Return the bound of Theorem 4 for the first rounds of a run.
 
     G is over f_0..f_T, or, for the average of f_0..f_{T−1}, without the last of them.
     """
-    gamma, G = run.gamma(upto), run.gradients(upto - proof)
-    inside = 1.0 + math.log(upto) + (1.0 - gamma**2) / gamma**2
-    return constant * G**2 / (lam * upto) * inside
+    return _bound(run.gradients(upto - proof), run.gamma(upto), lam, upto)
 
 
 @SOURCE.claim(
@@ -86,8 +84,7 @@ def bound4(run: Run, lam: float, upto: int, proof: bool = False, constant: float
     "convex R",
     space=STRONG,
     counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}],
-    trials=60,
-)
+).checked(trials=60)
 def printed(x: Instance) -> Iterator[Slack]:
     """The residual should lose the step taken, (<h_k, ∇'>/‖h_k‖²) h_k; h_k may have any length.
 
@@ -96,8 +93,7 @@ def printed(x: Instance) -> Iterator[Slack]:
     run = strongly(x, Printed(x.H))
     gamma = spans(x)
     for t in range(1, run.last + 1):
-        inside = 1.0 + math.log(t) + (1.0 - gamma**2) / gamma**2
-        bound = run.gradients(t) ** 2 / (x.lam * t) * inside
+        bound = _bound(run.gradients(t), gamma, x.lam, t)
         if not (math.isfinite(bound) and np.isfinite(run.gaps[t])):
             return
         if t == run.last:
@@ -123,8 +119,7 @@ def printed_corrected(x: Instance) -> Slack:
     given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every vector projected, "
     "residuals included; f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
-    trials=150,
-)
+).checked(trials=150)
 def strong(x: Instance) -> Iterator[Slack]:
     """True with G², though the proof in the paper gives 4G². A proof, with z_t = f_{t−1} − f*:
 
@@ -157,10 +152,9 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
     run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
     q = wasted(run.gamma(run.last))
     first = x.lam / 4.0 * run.norm(x.f0 - x.y) ** 2
-    for before, after in zip(run.states, run.states[1:], strict=False):
+    for before, after, direction in run.moves():
         t = after.round
-        assert after.direction is not None
-        rest = run.norm(before.gradient - after.direction.values) ** 2
+        rest = run.norm(before.gradient - direction.values) ** 2
         total += run.norm(before.gradient) ** 2 / t + (1.0 - 1.0 / t) * rest
         gaps = float(run.gaps[:t].sum())
         yield at_most(gaps, total / x.lam - first, "Σ gaps of f_0..f_{T−1}", t)
@@ -178,14 +172,13 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
     "(1 − γ²)/γ² + ln(1/((1 − q)²(1 − q²))))",
     given="as in Theorem 4; f_0..f_{T−1}; q < 1",
     space=STRONG,
-    trials=60,
-)
+).checked(trials=60)
 def strong_proof(x: Instance) -> Iterator[Slack]:
     """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm."""
     run = strongly(x)
     for t in range(1, run.last + 1):
         q = wasted(run.gamma(t))
-        yield at_most(run.mean(t, True), bound4(run, x.lam, t, True, 4.0), "mean gap, 4G²", t)
+        yield at_most(run.mean(t, True), 4.0 * bound4(run, x.lam, t, True), "mean gap, 4G²", t)
         more = -math.log((1.0 - q) ** 2 * (1.0 - q * q)) * run.gradients(t) ** 2 / (x.lam * t)
         yield at_most(run.mean(t, True), bound4(run, x.lam, t) + more, "mean gap, G² and ln", t)
 
@@ -193,11 +186,10 @@ def strong_proof(x: Instance) -> Iterator[Slack]:
 def lengths(x: Instance, factor: float) -> Iterator[Slack]:
     """Measure ‖h_t‖ <= factor·‖∇_t‖ in every round of Algorithm 2."""
     run = strongly(x)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
+    for before, after, direction in run.moves():
         size = run.norm(before.gradient)
         if size > 1e-9:
-            ratio = run.norm(after.direction.values) / size
+            ratio = run.norm(direction.values) / size
             yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
 
 
@@ -208,8 +200,7 @@ def lengths(x: Instance, factor: float) -> Iterator[Slack]:
     formula="‖h_t‖ ≤ 2‖∇_t‖",
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
-    trials=60,
-)
+).checked(trials=60)
 def lengths_double(x: Instance) -> Iterator[Slack]:
     """h_t = ∇_t − r_t, and ‖r_t‖ <= ‖∇_t‖."""
     yield from lengths(x, 2.0)
@@ -222,17 +213,15 @@ def lengths_double(x: Instance) -> Iterator[Slack]:
     formula="‖∇_t − h_t‖² ≤ (1 − γ²)^t ‖∇_t‖²",
     given="γ at every vector projected",
     space=STRONG,
-    trials=60,
-)
+).checked(trials=60)
 def error(x: Instance) -> Iterator[Slack]:
     """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge."""
     run = strongly(x)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
+    for before, after, direction in run.moves():
         size = run.norm(before.gradient) ** 2
         if size > 1e-18:
-            rest = run.norm(before.gradient - after.direction.values) ** 2
-            least = min(1.0, *map(abs, after.direction.edges))
+            rest = run.norm(before.gradient - direction.values) ** 2
+            least = min(1.0, *map(abs, direction.edges))
             power = (1.0 - least**2) ** after.round
             yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
 
@@ -254,8 +243,7 @@ PLANE = Space(
         {"H": [[1], [0]], "A": [[0, 1], [-2, 0]], "y": [0, 0], "f0": [-1, 3], "lam": 1, "T": 100},
         {"H": [[1], [1]], "A": [[1, 1]], "y": [0, 0], "f0": [2, -3], "lam": 1, "T": 100},
     ],
-    trials=12,
-)
+).checked(trials=12)
 def gradients_only(x: Instance) -> Iterator[Slack]:
     """The residuals may be orthogonal to every h, so that no number of projections helps."""
     yield from _by_gradients(x, False)
@@ -273,19 +261,17 @@ def gradients_and_residuals(x: Instance) -> Iterator[Slack]:
 def _by_gradients(x: Instance, residuals: bool) -> Iterator[Slack]:
     assume(bool(np.abs(x.H).sum(axis=0).all()))
     step = lambda t: 2.0 / (x.lam * t)  # noqa: E731
-    run = Run(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
+    run = Descent(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
     assume(run.last == x.T)
     gamma = 1.0
-    for state in run.states[1:]:
-        assert state.direction is not None
-        edges = state.direction.edges
+    for before, after, direction in run.moves():
+        edges = direction.edges
         if residuals:
-            rest = run.norm(run.states[state.round - 1].gradient - state.direction.values)
-            stopped = len(edges) < state.round and rest > 1e-9
+            rest = run.norm(before.gradient - direction.values)
+            stopped = len(edges) < after.round and rest > 1e-9
             gamma = min(gamma, *map(abs, edges), 0.0 if stopped else 1.0)
         else:
             gamma = min(gamma, abs(edges[0]))
     assume(gamma > 0.05)
-    inside = 1.0 + math.log(x.T) + (1.0 - gamma**2) / gamma**2
-    right = run.gradients(x.T) ** 2 / (x.lam * x.T) * inside
+    right = _bound(run.gradients(x.T), gamma, x.lam, x.T)
     yield at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)

@@ -6,27 +6,23 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Slack, at_most, equal
 from relaxboost.claims.gb11.convex import AVERAGES
-from relaxboost.claims.gb11.problems import STRONG, Run
+from relaxboost.claims.gb11.problems import STRONG, Descent
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_most, equal
 from relaxboost.functional.algorithms import Residual
 
-Array = NDArray[np.float64]
 
-
-def residuals(run: Run) -> list[tuple[int, Array, Array, Array]]:
+def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for every round, recomputed from the trace."""
     found, left = [], np.zeros_like(run.risk.y)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
+    for before, after, direction in run.moves():
         total = left + before.gradient
-        left = total - after.direction.values
-        found.append((after.round, total, after.direction.values, left))
+        left = total - direction.values
+        found.append((after.round, total, direction.values, left))
     return found
 
 
@@ -83,8 +79,7 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
     formula="Σ [R[f_{t−1}] − R[f*]] ≤ (c²G²/λ)(1 + ln T) + 2c²G²/(λT) + (c²G²/λ)(1 + ln T)",
     given="as in Theorem 6, c = 2/γ²",
     space=STRONG,
-    trials=60,
-)
+).checked(trials=60)
 def strong_end(x: Instance) -> Iterator[Slack]:
     """Less than what is stated, and still at least four times `T6-sharp`."""
     run = strongly(x, Residual(), 1.0)
@@ -104,8 +99,7 @@ def strong_end(x: Instance) -> Iterator[Slack]:
     counterexamples=[
         {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
     ],
-    trials=60,
-)
+).checked(trials=60)
 def shrinking(x: Instance) -> Iterator[Slack]:
     """1 − γ² is for the square, Definition 1: .7071 > .5 for (1, 1) along the axes."""
     yield from _shrunk(x, False)
@@ -143,8 +137,7 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
     given="h_t the step of Algorithm 3, η_t = 1/sqrt(t)",
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
-    trials=60,
-)
+).checked(trials=60)
 def lengths(x: Instance) -> Iterator[Slack]:
     """h_t is the projection of Δ_t + ∇_t. After one round along x_1 it is 1.8 > sqrt(1.81)."""
     yield from _lengths(x, False)
@@ -198,8 +191,7 @@ def residual_bound(x: Instance) -> Iterator[Slack]:
         {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
         {"H": [[1]], "A": [["1/5"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 7},
     ],
-    trials=60,
-)
+).checked(trials=60)
 def convex(x: Instance) -> Iterator[Slack]:
     """As in Theorem 5, ‖f_t − f*‖ is up to 2F, so that the first term is 2F²/sqrt(T).
 

@@ -6,28 +6,24 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.fields import Choice, Real
-from relaxboost.claims.gb11.problems import Bowl, Run, space, spans
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Real, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.gb11.problems import Bowl, Descent, space, spans
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.functional.algorithms import Naive
 from relaxboost.functional.schedules import line_search
-
-Array = NDArray[np.float64]
 
 BOWLS = space(lam=Real(0.05, 4.0, log=True), kind=Choice("square", "log cosh"))
 _CROSS = {"H": [[1, 0], [0, 1]], "y": [0, 0], "f0": [1, 1], "kind": "square", "T": 1}
 """R[f] = ‖f‖²/2 in the plane, along the axes: γ = 1/sqrt(2), and λ = Λ = 1."""
 
 
-def _run(x: Instance, search: bool = False) -> Run:
+def _run(x: Instance, search: bool = False) -> Descent:
     assume(bool(x.H.any()))
     risk = Bowl(x.A, x.y, x.lam, x.kind)
     schedule = partial(_searched, risk) if search else None
-    run = Run(risk, x.H, x.f0, Naive(), lambda t: 1.0 / risk.smoothness, x.T, schedule)
+    run = Descent(risk, x.H, x.f0, Naive(), lambda t: 1.0 / risk.smoothness, x.T, schedule)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
     return run
 
@@ -36,7 +32,7 @@ def _searched(risk: Bowl, t: int, F: Array, direction: Array) -> float:
     return line_search(risk, F, direction)
 
 
-def _rate(x: Instance, run: Run, power: int) -> Iterator[Slack]:
+def _rate(x: Instance, run: Descent, power: int) -> Iterator[Slack]:
     """Compare R[f_T] − R[f*] over R[f_0] − R[f*] with (1 − γ^power λ/Λ)^T in every round."""
     assert isinstance(run.risk, Bowl)
     for t in range(1, run.last + 1):
@@ -75,7 +71,7 @@ def tight(x: Instance) -> Slack:
     """Each round takes one coordinate to 0; the edge is least at vectors of equal entries."""
     f0, size = np.where(x.f0 >= 0.0, 1.0, -1.0), x.f0.size
     risk = Bowl(np.zeros((1, size)), np.zeros(size), 1.0, "square")
-    run = Run(risk, np.eye(size), f0, Naive(), lambda t: 1.0, 1)
+    run = Descent(risk, np.eye(size), f0, Naive(), lambda t: 1.0, 1)
     return equal(run.gaps[1] / run.gaps[0], 1.0 - 1.0 / size, "R[f_1]/R[f_0], 1 − γ²", 1)
 
 
@@ -86,8 +82,7 @@ def tight(x: Instance) -> Slack:
     formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
     given="as in Theorem 3, η_t = argmin R[f_{t−1} − η (<h, ∇>/‖h‖²) h]",
     space=BOWLS,
-    trials=60,
-)
+).checked(trials=60)
 def searched(x: Instance) -> Iterator[Slack]:
     """The best step gains at least what 1/Λ does. Found by bisection, to 2^-50."""
     spans(x)
@@ -106,9 +101,8 @@ def step(x: Instance) -> Iterator[Slack]:
     """The minimum of the quadratic bound along h. Equal where R is that quadratic."""
     run = _run(x)
     assert isinstance(run.risk, Bowl)
-    for before, after in zip(run.states, run.states[1:], strict=False):
-        assert after.direction is not None
-        gain = run.norm(after.direction.values) ** 2 / (2.0 * run.risk.smoothness)
+    for before, after, direction in run.moves():
+        gain = run.norm(direction.values) ** 2 / (2.0 * run.risk.smoothness)
         yield at_most(after.value, before.value - gain, "R[f_{t+1}]", after.round)
 
 

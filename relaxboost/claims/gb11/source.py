@@ -6,4 +6,5 @@ SOURCE = Source(
     "GB11",
     "A. Grubb and J. A. Bagnell (2011), Generalized Boosting Algorithms for Convex Optimization, "
     "ICML",
+    place=5,
 )

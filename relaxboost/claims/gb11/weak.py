@@ -7,25 +7,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.claims.arrays import Matrix, Vector
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Matrix, Space, Vector
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Number, Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
-from relaxboost.game import Game
-from relaxboost.outer import Simplex
-
-Array = NDArray[np.float64]
+from relaxboost.claims.sides import exactly
+from relaxboost.game.domains import Simplex
+from relaxboost.game.game import Game
 
 STRICTLY = 1e-9
 """What a strict inequality must exceed."""
 
 
-class Signs(Matrix):
+class Classifiers(Matrix):
     """Classifiers as columns, with outputs ±1."""
 
     def _clipped(self, value: Array) -> Array:
@@ -42,8 +39,8 @@ class Signs(Matrix):
         return some
 
 
-SETS = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Signs())
-LABELLED = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Signs(), y=Vector("m"))
+SETS = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Classifiers())
+LABELLED = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Classifiers(), y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
@@ -64,8 +61,7 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
     given="labels y_n = ±1 as they come with the data; the proof means all labelings: T1-strict",
     space=LABELLED,
     counterexamples=[{"H": [[1]], "y": [1]}],
-    trials=50,
-)
+).checked(trials=50)
 def weak_learning(x: Instance) -> Slack:
     """The edge is about every ∇, and so every labeling: H = {y} has δ = 1 for the labels y.
 
@@ -100,8 +96,7 @@ def weak_learning_corrected(x: Instance) -> Slack:
         {"H": [[1, -1]]},
         {"H": [[1, 1, -1, -1], [1, -1, 1, -1]]},
     ],
-    trials=50,
-)
+).checked(trials=50)
 def strict(x: Instance) -> Slack:
     """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points."""
     delta = advantage(x)
@@ -140,17 +135,14 @@ def converse(x: Instance) -> Slack:
     "Appendix A, displays of the proof of Theorem 1",
     "The error condition is N<∇, h> ≥ δ‖w‖_1, and ‖w‖_1/sqrt(N) ≤ ‖w‖_2 ≤ ‖w‖_1.",
     formula="½(Σ_{h = y} w_n − Σ_{h ≠ y} w_n) = N<∇, h>/2, ‖∇‖² = ‖w‖_2²/N",
-    space=Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Signs(), v=Vector("m", -3, 3)),
+    space=Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Classifiers(), v=Vector("m", -3, 3)),
 )
 def sums(x: Instance) -> Iterator[Slack]:
     """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions."""
-    v = [Fraction(each) for each in x.v.tolist()]
-    w = [abs(each) for each in v]
-    h = [int(each) for each in x.H[:, 0]]
-    right = sum((c for a, b, c in zip(v, h, w, strict=True) if a * b > 0), Fraction(0))
-    wrong = sum(w, Fraction(0)) - right
-    product = sum((a * b for a, b in zip(v, h, strict=True)), Fraction(0))
-    yield equal((right - wrong) / 2, product / 2, "½(right − wrong), N<∇, h>/2")
-    square = sum((each**2 for each in w), Fraction(0))
+    v, h = exactly(x.v), exactly(x.H[:, 0])
+    w, square = abs(v), sum(v**2)
+    right = sum(w[v * h > 0], Fraction(0))
+    wrong = sum(w) - right
+    yield equal((right - wrong) / 2, sum(v * h) / 2, "½(right − wrong), N<∇, h>/2")
     yield at_most(sum(w) ** 2 / len(w), square, "‖w‖_1²/N, ‖w‖_2²")
     yield at_most(square, sum(w) ** 2, "‖w‖_2², ‖w‖_1²")

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, assume, at_most
-from relaxboost.claims.runs import beta, fig1
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run, game, margin, smoothed_game
+from relaxboost.claims import Instance, Matrix, Real, Slack, Space, Whole, assume, at_most
+from relaxboost.claims.ss09.runs import beta, fig1
+from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, game, margin, smoothed_game
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 GAMES = Space(
     sizes={"m": (2, 8), "n": (1, 6)},
@@ -55,14 +51,13 @@ _ERROR = "ρ − margin of w_t"
             "epsilon": "1/10",
         },
     ],
-    trials=30,
-)
+).checked(trials=30)
 def accuracy(x: Instance) -> Slack:
     """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
 
     The proof shows ε_t ≤ ε/2 after 32 log(m)/ε² rounds, but the test stops before.
     """
-    run = Run(x)
+    run = Fig1Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
 
 
@@ -72,7 +67,7 @@ def accuracy(x: Instance) -> Slack:
 )
 def accuracy_half_more(x: Instance) -> Iterator[Slack]:
     """The smoothed gap is at most ε; h is between 0 and log(m/k) where no d_i exceeds 1/k."""
-    run = Run(x)
+    run = Fig1Run(x)
     bound = float(run.slope[-1]) + run.beta * math.log(run.m / x.k)
     yield at_most(_errors(x, run)[-1], bound, _ERROR, len(run.rounds))
     yield at_most(bound, 1.5 * x.epsilon, "gap + β log(m/k)", len(run.rounds))
@@ -89,7 +84,7 @@ def accuracy_lambert(x: Instance) -> Iterator[Slack]:
     β(1 + W) above it, W e^W = (m−1)/e; there it is βW.
     """
     assume(x.k == 1)
-    run = Run(x)
+    run = Fig1Run(x)
     for t, error in enumerate(_errors(x, run)):
         bound = float(run.slope[t]) + run.beta * lambert((run.m - 1) / math.e)
         yield at_most(error, bound, _ERROR, t + 1)
@@ -101,7 +96,7 @@ def accuracy_lambert(x: Instance) -> Iterator[Slack]:
 )
 def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
     """ε_t ≤ ε/2, and the smoothing costs ε/2. The two phases of `T9-phases` with ε/2 for ε."""
-    run = Run(x, to_gap=0.5 * x.epsilon)
+    run = Fig1Run(x, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
 
@@ -112,12 +107,12 @@ def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
 )
 def accuracy_bracket(x: Instance) -> Iterator[Slack]:
     """Weak duality without smoothing. The bracket is at most gap + ε/2, so the rounds suffice."""
-    run = Run(x, stop=lambda now: now.upper - now.lower <= x.epsilon)
+    run = Fig1Run(x, stop=lambda now: now.upper - now.lower <= x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
 
 
-def _errors(x: Instance, run: Run) -> list[float]:
+def _errors(x: Instance, run: Fig1Run) -> list[float]:
     """Return ρ − F(Aw_t) for every round."""
     rho = x.optimum(game(x))
     return [float(rho.middle - value) for value in margin(run.u, x.k)]
@@ -145,8 +140,7 @@ def lambert(y: float) -> float:
         {"m": 100, "c": "18/25", "b": "7/25", "epsilon": "3/5"},
         {"m": 10_000, "c": "43/50", "b": "1/4", "epsilon": "17/25"},
     ],
-    trials=60,
-)
+).checked(trials=60)
 def many_rows(x: Instance) -> Slack:
     """The second column fits all examples but one, and the test stops before that one weighs much.
 
@@ -201,8 +195,7 @@ def rounds(x: Instance) -> Slack:
     formula="t ≤ 32 log(m)/ε²; A = 2I − 1, with 1 on the diagonal and −1 elsewhere",
     given="m ≥ 2, 0 < ε ≤ 1",
     space=Space(m=Whole(2, 100), epsilon=Real(0.06, 0.1, log=True)),
-    trials=6,
-)
+).checked(trials=6)
 def rounds_worst(x: Instance) -> Slack:
     """The more accurate, the more of the bound is used.
 
@@ -219,14 +212,13 @@ def rounds_worst(x: Instance) -> Slack:
     formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, 0 < ε ≤ 1",
     space=CAPPED_RUNS,
-    trials=20,
-)
+).checked(trials=20)
 def phases(x: Instance) -> Iterator[Slack]:
     """ε_t ≤ 8/(β(t+1)); then each round with gap > ε gains β gap²/8 > βε²/8 of at most ε.
 
     The text has the first phase only, with ε/2 for ε, and tests the gap.
     """
-    run = Run(x)
+    run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
     late = float(most.upper) - x.epsilon <= run.D
     one, two = int(np.sum(~late)), int(np.sum(late & (run.slope > x.epsilon)))
@@ -249,8 +241,7 @@ def phases(x: Instance) -> Iterator[Slack]:
         k=Whole(1, "m"),
         epsilon=Real(0.1, 1.0, log=True),
     ),
-    trials=60,
-)
+).checked(trials=60)
 def capped(x: Instance) -> Iterator[Slack]:
     """0 ≤ h(d) ≤ log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there.
 
@@ -261,8 +252,8 @@ def capped(x: Instance) -> Iterator[Slack]:
     assume(x.k < len(x.A))
     range_ = math.log(len(x.A) / x.k)
     smoothing = x.epsilon / (2.0 * range_)
-    run = Run(x, smoothing=smoothing)
+    run = Fig1Run(x, smoothing=smoothing)
     yield at_most(_errors(x, run)[-1], 1.5 * x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), max(2.0, 32.0 * range_ / x.epsilon**2), "rounds")
-    further = Run(x, smoothing=smoothing, to_gap=0.5 * x.epsilon)
+    further = Fig1Run(x, smoothing=smoothing, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, further)[-1], x.epsilon, "error, gap ≤ ε/2", len(further.rounds))

@@ -8,15 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix, Vector
-from relaxboost.claims.fields import Choice, Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
+from relaxboost.claims.arrays import normalised
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import entropy, fractions, inner, softmax
+from relaxboost.claims.sides import exactly, near
+from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import KINDS, dual, onto_simplex
+from relaxboost.claims.ss09.strong import KINDS, dual
 
 
 def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:
@@ -28,7 +27,7 @@ def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:
     if p == 1:
         return np.where(w == 0.0, chosen, np.sign(w))
     if p == math.inf:
-        return np.sign(w) * onto_simplex(np.where(np.abs(w) == size, np.abs(chosen) + 1e-3, 0.0))
+        return np.sign(w) * normalised(np.where(np.abs(w) == size, np.abs(chosen) + 1e-3, 0.0))
     return np.sign(w) * (np.abs(w) / size) ** (p - 1.0)
 
 
@@ -51,7 +50,7 @@ def _norm(p: float) -> Callable[[Array, Array], tuple[Array, Array, float, float
 
 
 def _simplex(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    d = onto_simplex(w)
+    d = normalised(w)
     theta = 0.5 + np.where(d > 0.0, 0.0, -np.abs(chosen))
     return d, theta, 0.0, float(theta.max())
 
@@ -63,7 +62,7 @@ def _entropy(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
 
 
 def _largest(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    theta = onto_simplex(np.where(w == w.max(), np.abs(chosen) + 1e-3, 0.0))
+    theta = normalised(np.where(w == w.max(), np.abs(chosen) + 1e-3, 0.0))
     return w, theta, float(w.max()), 0.0
 
 
@@ -95,8 +94,7 @@ SUBGRADIENTS = {
     formula="θ in ∂f(w) ⇒ f(w) + f*(θ) = <θ, w>",
     given="f closed and convex: eleven of them, with any element of ∂f(w) where f has a kink",
     space=Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), chosen=Vector("m")),
-    trials=400,
-)
+).checked(trials=400)
 def fenchel_young(x: Instance) -> Slack:
     """θ comes from differentiating f, f*(θ) from the table of conjugates.
 
@@ -123,8 +121,7 @@ STRONG = Space(
     formula="∇f*(θ) = argmax_{w in S} <w, θ> − f(w)",
     given="f one of five functions of known σ and norm",
     space=STRONG,
-    trials=300,
-)
+).checked(trials=300)
 def differentiable(x: Instance) -> Iterator[Slack]:
     """The slope of the convex f* along v lies between its difference quotients, and so does <w, v>.
 
@@ -152,8 +149,7 @@ def differentiable(x: Instance) -> Iterator[Slack]:
     formula="f*(θ1 + θ2) − f*(θ1) ≤ <∇f*(θ1), θ2> + ‖θ2‖_*²/(2σ)",
     given="f one of five functions of known σ and norm",
     space=STRONG,
-    trials=300,
-)
+).checked(trials=300)
 def smooth(x: Instance) -> Slack:
     """θ2 = s v of any length. Tight for the square on the simplex while all weights stay positive,
     and θ2 of sum 0."""
@@ -181,11 +177,8 @@ def smooth(x: Instance) -> Slack:
 )
 def sandwiched(x: Instance) -> Iterator[Slack]:
     """In fractions. No convexity is needed; tight on one side where a share is 0 or 1."""
-    c, g = Fraction(x.c), fractions(x.g)
-    f = [value - c * share for value, share in zip(g, fractions(x.share), strict=True)]
-    linear = [inner(fractions(row), fractions(x.theta)) for row in x.D]
-    g_star = max(a - b for a, b in zip(linear, g, strict=True))
-    f_star = max(a - b for a, b in zip(linear, f, strict=True))
+    c, g, linear = Fraction(x.c), exactly(x.g), exactly(x.D) @ exactly(x.theta)
+    g_star, f_star = max(linear - g), max(linear - (g - c * exactly(x.share)))
     yield at_most(g_star, f_star, "g* ≤ f*")
     yield at_most(f_star, g_star + c, "f* ≤ g* + c")
 
@@ -205,7 +198,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
     Rounded down to multiples of 2^−60, which the hypothesis allows and which keeps them short.
     """
     epsilon, r = Fraction(x.first), Fraction(x.r)
-    less = fractions(x.less)
+    less = exactly(x.less)
     for t in range(rounds):
         yield epsilon
         epsilon -= r * epsilon**2

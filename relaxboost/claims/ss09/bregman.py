@@ -7,38 +7,30 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector, Weights
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_most, equal
-from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
+from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import (
-    Exact,
     divergence,
-    fractions,
-    inner,
     least_divergence,
     projected_softmax,
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.projections import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution
 
 BOX = Space(sizes={"m": (1, 3)}, theta=Vector("m"), slope=Vector("m"))
 
 
 def _clipped(values: Exact) -> Exact:
     """Return the nearest point of [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
-    return [min(max(value, Fraction(0)), Fraction(1)) for value in values]
+    return np.minimum(np.maximum(values, 0), 1)
 
 
 def _both_sides(x: Instance) -> Iterator[Slack]:
     """Compare ∇(h + f)*(θ) with the minimiser of B_h(d ‖ d0) + f(d), entry by entry."""
-    theta, slope = fractions(x.theta), fractions(x.slope)
-    gradient = _clipped([t - c for t, c in zip(theta, slope, strict=True)])
-    least = _clipped([d0 - c for d0, c in zip(_clipped(theta), slope, strict=True)])
-    for left, right in zip(gradient, least, strict=True):
+    theta, slope = exactly(x.theta), exactly(x.slope)
+    for left, right in zip(_clipped(theta - slope), _clipped(_clipped(theta) - slope), strict=True):
         yield equal(left, right, "∇f̂*(θ) and the argmin")
 
 
@@ -67,8 +59,8 @@ def bregman(x: Instance) -> Iterator[Slack]:
 )
 def bregman_inside(x: Instance) -> Iterator[Slack]:
     """Then B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant."""
-    theta = fractions(x.theta)
-    assume(_clipped(theta) == theta)
+    theta = exactly(x.theta)
+    assume(bool((_clipped(theta) == theta).all()))
     yield from _both_sides(x)
 
 
@@ -83,7 +75,7 @@ def bregman_inside(x: Instance) -> Iterator[Slack]:
 )
 def gradient_is_theta(x: Instance) -> Iterator[Slack]:
     """θ is one of many subgradients at d0: on the boundary ∇h(d0) and θ differ by a normal of S."""
-    theta = fractions(x.theta)
+    theta = exactly(x.theta)
     for left, right in zip(_clipped(theta), theta, strict=True):
         yield equal(left, right, "∇h(d0) and θ")
 
@@ -94,7 +86,7 @@ def gradient_is_theta(x: Instance) -> Iterator[Slack]:
 )
 def gradient_and_normal(x: Instance) -> Iterator[Slack]:
     """At the vertices of the box, hence on it; at an inner d0 both signs of d − d0 occur."""
-    theta = fractions(x.theta)
+    theta = exactly(x.theta)
     d0 = _clipped(theta)
     for t, d in zip(theta, d0, strict=True):
         for end in (0, 1):
@@ -178,14 +170,13 @@ def bregman_of_entropy(x: Instance) -> Iterator[Slack]:
         q=Vector("m", 0.0, 1.0),
     ),
     counterexamples=[{"theta": [-1, 1], "p": [0, 0], "q": [1, 1]}],
-    trials=300,
-)
+).checked(trials=300)
 def bregman_projection(x: Instance) -> Slack:
     """To project onto S and then onto C is not to project onto C.
 
     It takes two dimensions: on a line, projections onto nested intervals do compose, for every h.
     """
-    theta, p, q = fractions(x.theta), fractions(x.p), fractions(x.q)
+    theta, p, q = exactly(x.theta), exactly(x.p), exactly(x.q)
     right = _along(_clipped(theta), p, q)
     return equal(_along(theta, p, q), right, "position between p and q")
 
@@ -196,18 +187,16 @@ def bregman_projection(x: Instance) -> Slack:
 )
 def bregman_projection_inside(x: Instance) -> Slack:
     """As for Lemma 13."""
-    theta = fractions(x.theta)
-    assume(_clipped(theta) == theta)
+    theta = exactly(x.theta)
+    assume(bool((_clipped(theta) == theta).all()))
     return bregman_projection.stated.check(x)  # type: ignore[return-value]
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
     """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
-    way = [b - a for a, b in zip(p, q, strict=True)]
-    length = inner(way, way)
-    assume(length > 0)
-    to = [b - a for a, b in zip(p, point, strict=True)]
-    return min(max(Fraction(inner(way, to)) / length, Fraction(0)), Fraction(1))
+    way = q - p
+    assume(bool(way.any()))
+    return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
 
 
 @SOURCE.claim(

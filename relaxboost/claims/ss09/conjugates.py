@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Distribution, Matrix, Vector
-from relaxboost.claims.fields import Choice, Real
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_most, equal
-from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import distribution, entropy, fractions, inner, softmax
+from relaxboost.claims.sides import Exact, exactly, near, on_simplex
+from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual, dual_vector
 from relaxboost.relaxations import NormBall
@@ -54,8 +51,7 @@ def _others(x: Instance, best: Any) -> Iterator[Any]:
     formula="f = I_C, C = {d : ‖d‖ ≤ ν} ⇒ f*(θ) = ν‖θ‖_*",
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; ν > 0",
     space=NORMED,
-    trials=200,
-)
+).checked(trials=200)
 def ball(x: Instance) -> Iterator[Slack]:
     """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*."""
     Q, p, psi = _normed(x)
@@ -81,10 +77,9 @@ def ball(x: Instance) -> Iterator[Slack]:
 )
 def simplex(x: Instance) -> Iterator[Slack]:
     """In fractions: attained at a vertex, exceeded at no vertex and not at d."""
-    theta = fractions(x.theta)
-    vertices = [[int(i == j) for i in range(len(theta))] for j in range(len(theta))]
-    yield equal(max(inner(vertex, theta) for vertex in vertices), max(theta), "vertices")
-    yield at_most(inner(distribution(x.d), theta), max(theta), "another point")
+    theta = exactly(x.theta)
+    yield equal(max(np.eye(len(theta), dtype=int) @ theta), max(theta), "vertices")
+    yield at_most(sum(on_simplex(exactly(x.d)) * theta), max(theta), "another point")
 
 
 @SOURCE.claim(
@@ -110,8 +105,7 @@ def relative_entropy(x: Instance) -> Iterator[Slack]:
     formula="f = ½‖d‖² ⇒ f*(θ) = ½‖θ‖_*²",
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
     space=NORMED,
-    trials=200,
-)
+).checked(trials=200)
 def half_square(x: Instance) -> Iterator[Slack]:
     """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*."""
     Q, p, psi = _normed(x)
@@ -134,14 +128,13 @@ FINITE = {
 FINITE_GIVEN = "f = g on the rows of D and ∞ elsewhere, which has the conjugate of its convex hull"
 
 
-def conjugate(points: list[list[Fraction]], values: list[Fraction], theta: Any) -> Fraction:
+def conjugate(points: Exact, values: Exact, theta: Exact) -> Fraction:
     """Return max <d, θ> − f(d) over the points of finite f."""
-    gains = (inner(d, theta) - value for d, value in zip(points, values, strict=True))
-    return Fraction(max(gains))
+    return Fraction(max(points @ theta - values))
 
 
-def _finite(x: Instance) -> tuple[list[list[Fraction]], list[Fraction], list[Fraction]]:
-    return [fractions(row) for row in x.D], fractions(x.g), fractions(x.theta)
+def _finite(x: Instance) -> tuple[Exact, Exact, Exact]:
+    return exactly(x.D), exactly(x.g), exactly(x.theta)
 
 
 @SOURCE.claim(
@@ -156,8 +149,7 @@ def multiple(x: Instance) -> Slack:
     """In fractions. For c < 0 the right side is an infimum, and it fails."""
     points, values, theta = _finite(x)
     c = Fraction(x.c)
-    left = conjugate(points, [c * value for value in values], theta)
-    return equal(left, c * conjugate(points, values, [t / c for t in theta]))
+    return equal(conjugate(points, c * values, theta), c * conjugate(points, values, theta / c))
 
 
 @SOURCE.claim(
@@ -171,10 +163,9 @@ def multiple(x: Instance) -> Slack:
 def translate(x: Instance) -> Slack:
     """In fractions: d ↦ f(d + d0) is finite at the points of f less d0."""
     points, values, theta = _finite(x)
-    d0 = fractions(x.d0)
-    moved = [[a - b for a, b in zip(d, d0, strict=True)] for d in points]
-    right = conjugate(points, values, theta) - inner(theta, d0)
-    return equal(conjugate(moved, values, theta), right)
+    d0 = exactly(x.d0)
+    right = conjugate(points, values, theta) - theta @ d0
+    return equal(conjugate(points - d0, values, theta), right)
 
 
 @SOURCE.claim(
@@ -190,8 +181,7 @@ def dilation(x: Instance) -> Slack:
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     assume(c != 0)
-    left = conjugate([[a / c for a in d] for d in points], values, theta)
-    return equal(left, conjugate(points, values, [t / c for t in theta]))
+    return equal(conjugate(points / c, values, theta), conjugate(points, values, theta / c))
 
 
 SOURCE.unchecked(

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Distribution, Matrix, Vector
-from relaxboost.claims.fields import Choice, Real
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, at_most, equal
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.exact import entropy, fractions, inner
+from relaxboost.claims.sides import exactly
+from relaxboost.claims.ss09.exact import entropy
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS
 
@@ -27,8 +25,7 @@ DEFINITION = "f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u) − (σ/2) α(1−α)
     formula=DEFINITION + " for f = Σ d log(m d), σ = 1, ‖·‖_1",
     given="v, u in the simplex, α in [0, 1]",
     space=Space(sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)),
-    trials=300,
-)
+).checked(trials=300)
 def entropy_is_strongly_convex(x: Instance) -> Slack:
     """Pinsker's inequality; tight to second order for v and u near the centre of two examples."""
     a = x.alpha
@@ -54,14 +51,8 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
 )
 def no_strong_convexity(x: Instance) -> Slack:
     """In fractions; tight wherever v and u share a linear piece, so that σ = 0 is all there is."""
-    rows, v, u = [fractions(row) for row in x.A], fractions(x.v), fractions(x.u)
-    a = Fraction(x.alpha)
-    between = [a * s + (1 - a) * t for s, t in zip(v, u, strict=True)]
-
-    def f(d: list[Fraction]) -> Fraction:
-        return max(inner(row, d) for row in rows)
-
-    return at_most(f(between), a * f(v) + (1 - a) * f(u))
+    A, v, u, a = exactly(x.A), exactly(x.v), exactly(x.u), Fraction(x.alpha)
+    return at_most(max(A @ (a * v + (1 - a) * u)), a * max(A @ v) + (1 - a) * max(A @ u))
 
 
 @SOURCE.claim(
@@ -124,8 +115,7 @@ def _points(x: Instance) -> tuple[Any, Any, Any, Any]:
     formula=DEFINITION + " for βf + g, with βσ for σ",
     given="f one of five functions of known σ, β > 0, g = max of linear functions",
     space=SUMS,
-    trials=200,
-)
+).checked(trials=200)
 def sums(x: Instance) -> Slack:
     """The two definitions are added. With f = h, the relative entropy, it makes f̂ = f̃ + βh
     β-strongly convex, which is what Sec. 5.1 uses."""
@@ -154,8 +144,7 @@ def sums(x: Instance) -> Slack:
         u=Distribution(),
         alpha=Real(0.0, 1.0),
     ),
-    trials=200,
-)
+).checked(trials=200)
 def retained(x: Instance) -> Slack:
     """D10-entropy times β, plus a convex function: ‖·‖_1 is constant on the simplex.
 

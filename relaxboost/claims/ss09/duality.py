@@ -9,15 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector, Weights
-from relaxboost.claims.fields import Choice, Real
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import exactly, in_l1_ball, largest_edge, on_simplex, optimum
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.pairs import PAIRS, strong
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
 
@@ -28,8 +25,7 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
     "The ℓ1 margin γ of a matrix is attained, and no w has a greater smallest margin.",
     formula="γ = max_{w in B_1} min_i (Aw)_i",
     space=POINTS,
-    trials=60,
-)
+).checked(trials=60)
 def separability(x: Instance) -> Iterator[Slack]:
     """In fractions: the w of the optimum, the w drawn, and every single hypothesis."""
     A = exactly(x.A)
@@ -47,8 +43,7 @@ def separability(x: Instance) -> Iterator[Slack]:
     "Every distribution leaves some hypothesis an edge of γ, and one leaves none a greater edge.",
     formula="γ = min_{d in S} max_j |(dᵀA)_j|",
     space=POINTS,
-    trials=60,
-)
+).checked(trials=60)
 def learnability(x: Instance) -> Iterator[Slack]:
     """In fractions: the d of the optimum, the d drawn, the uniform one and every vertex."""
     A = exactly(x.A)
@@ -123,8 +118,7 @@ FENCHEL = Space(
     formula="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
     given="f and g closed and convex; six pairs, conjugated by hand",
     space=FENCHEL,
-    trials=300,
-)
+).checked(trials=300)
 def weak_duality(x: Instance) -> Slack:
     """<d, −Aw> ≤ f(d) + f*(−Aw) and <dᵀA, w> ≤ g(dᵀA) + g*(w), and the left sides cancel.
 
@@ -143,9 +137,7 @@ def weak_duality(x: Instance) -> Slack:
     formula="max_w −f*(−Aw) − g*(w) = min_d f(d) + g(dᵀA) if 0 in core(dom(g) − Aᵀdom(f))",
     given="f and g closed and convex",
     space=FENCHEL,
-    resolution=1e-6,
-    trials=80,
-)
+).checked(trials=80, resolution=1e-6)
 def strong_duality(x: Instance) -> Slack:
     """Each side is optimised by itself: a linear system, a linear program, or the smooth game.
 
@@ -205,3 +197,22 @@ def _touching(s: float, r: float) -> tuple[float, float]:
     left = min(f((s + 1.0 / far, far**2)), f((s + far, far)))  # w = 0, as w_1 (s − r) <= 0
     right = f((s, far)) if s == r else min(f((r, far**e)) for e in range(50))
     return left, right
+
+
+@SOURCE.claim(
+    "Sec2-dual-norms",
+    "Sec. 2, dual norm",
+    "The norms ℓ1 and ℓ∞ are dual to each other.",
+    formula="max_{‖d‖_∞ ≤ 1} <w, d> = ‖w‖_1 and max_{‖d‖_1 ≤ 1} <w, d> = ‖w‖_∞",
+    space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)),
+)
+def dual_norms(x: Instance) -> Iterator[Slack]:
+    """The maximum of a linear function over a ball is at one of its vertices, and all are tried.
+
+    Of the ℓ∞ ball these are the 2^m vectors of signs, of the ℓ1 ball the ± unit vectors.
+    """
+    w = exactly(x.w)
+    signs = max(w @ np.array(d) for d in itertools.product((-1, 1), repeat=len(w)))
+    units = max(sign * value for value in w for sign in (-1, 1))
+    yield equal(signs, sum(map(abs, w), Fraction(0)), "ℓ∞ ball")
+    yield equal(units, max(map(abs, w)), "l1 ball")

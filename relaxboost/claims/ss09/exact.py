@@ -5,32 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array
+from relaxboost._core.arrays import Array
+from relaxboost.claims.sides import exactly, on_simplex
 
-Exact = list[Fraction]
+Fractions: TypeAlias = list[Fraction]
 
 _HALVINGS = 200
 
 
-def fractions(values: Iterable[Any]) -> Exact:
-    """Return doubles as the fractions they are."""
-    return [Fraction(float(value)) for value in values]
-
-
-def distribution(values: Iterable[Any]) -> Exact:
+def distribution(values: Any) -> Fractions:
     """Return non-negative doubles as fractions of sum 1."""
-    weights = fractions(values)
-    total = sum(weights)
-    return [weight / total for weight in weights]
-
-
-def inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    """Return <a, b>."""
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    return list(on_simplex(exactly(values)))
 
 
 def softmax(theta: Array) -> Array:
@@ -39,7 +28,7 @@ def softmax(theta: Array) -> Array:
     return weights / weights.sum()
 
 
-def projected(d0: Sequence[Fraction], nu: Fraction) -> Exact | None:
+def projected(d0: Sequence[Fraction], nu: Fraction) -> Fractions | None:
     """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
 
     Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the

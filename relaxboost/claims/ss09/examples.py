@@ -7,12 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.fields import Choice, Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import avg_min, exactly, solved
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.norms import (
     MONOTONE,
     NORMS,
@@ -42,9 +39,7 @@ from relaxboost.claims.ss09.source import SOURCE
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
         {"A": [[0], [1]], "norm": "ellipsoid", "c": "-5/8", "nu": "5/8"},
     ],
-    resolution=1e-6,
-    trials=40,
-)
+).checked(trials=40, resolution=1e-6)
 def norm_ball(x: Instance) -> Slack:
     """Condition (iii) is orthant-monotonicity: ‖d‖ ≥ ‖d − d_i e_i‖. Not every norm has it.
 
@@ -140,8 +135,7 @@ def monotone_ball_conditions(x: Instance) -> Slack:
     formula="AvgMin_k(u) = max_γ (γ − (1/k) Σ_i [γ − u_i]_+)",
     given="u = Aw, k in [m]",
     space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0)),
-    trials=200,
-)
+).checked(trials=200)
 def soft_margin(x: Instance) -> Iterator[Slack]:
     """Piecewise linear and concave in γ: the greatest value is at one of the margins.
 
@@ -173,9 +167,7 @@ def soft_margin(x: Instance) -> Iterator[Slack]:
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
         {"A": [[1]], "norm": "max", "c": 0, "nu": "-1/5"},
     ],
-    resolution=1e-6,
-    trials=40,
-)
+).checked(trials=40, resolution=1e-6)
 def norm_penalty(x: Instance) -> Slack:
     """As Example 1: condition (iii) is a property of the norm. Moreover ν must not be negative.
 

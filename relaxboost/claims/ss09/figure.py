@@ -8,17 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector, Weights
-from relaxboost.claims.fields import Choice, Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.runs import beta, fig1
 from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run, distribution, entropy, within
+from relaxboost.claims.ss09.runs import beta, fig1
+from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, entropy, within
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
 _SOLVED = 1e-7
@@ -104,8 +101,7 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
     formula="max_{‖w‖_1≤1} max_γ (γ − ν Σ_i [γ − (Aw)_i]_+) = min_{d∈S^m, ‖d‖_∞≤ν} ‖Aᵀd‖_∞",
     given="ν ≥ 1/m; here ν = 1/k, 1 ≤ k ≤ m",
     space=Space(A=Matrix(), k=Whole(1, "m")),
-    resolution=1e-6,
-)
+).checked(resolution=1e-6)
 def soft_margin(x: Instance) -> Slack:
     """The left side is solved as it is written, in w, γ and the shortfalls, by HiGHS.
 
@@ -182,7 +178,7 @@ def soft_max(x: Instance) -> Iterator[Slack]:
 )
 def norm(x: Instance) -> Iterator[Slack]:
     """A convex combination of points of the ball."""
-    run = Run(x)
+    run = Fig1Run(x)
     for t, w in enumerate(run.w, 1):
         yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)
     for t, step in enumerate(run.steps):
@@ -197,14 +193,13 @@ def norm(x: Instance) -> Iterator[Slack]:
     formula="<Aw_t, d> + βh(d) ≥ <Aw_t, d_t> + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m, ‖d‖_∞ ≤ 1/k",
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
-    trials=60,
-)
+).checked(trials=60)
 def argmin(x: Instance) -> Iterator[Slack]:
     """d_t against random d, and against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's conditions.
 
     The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
     """
-    run = Run(x)
+    run = Fig1Run(x)
     least = np.sum(run.d * run.u, axis=-1) + run.beta * entropy(run.d)
     own = distribution(run.u, x.k, run.beta)
     others = within(x.rng, run.m, x.k, 200)
@@ -229,7 +224,7 @@ def argmin(x: Instance) -> Iterator[Slack]:
 )
 def column(x: Instance) -> Iterator[Slack]:
     """Recomputed in NumPy from d_t, w_t and A alone."""
-    run = Run(x)
+    run = Fig1Run(x)
     edges = np.max(np.abs(run.d @ run.A), axis=-1)
     chosen = np.sum(run.d * (run.e @ run.A.T), axis=-1)
     for t, (edge, own, slope) in enumerate(zip(edges, chosen, run.slope, strict=True), 1):
@@ -250,7 +245,7 @@ def column(x: Instance) -> Iterator[Slack]:
 )
 def step(x: Instance) -> Iterator[Slack]:
     """A parabola in η, with its vertex at η_t; every other η of a grid and near η_t is below."""
-    run = Run(x)
+    run = Fig1Run(x)
     size = np.max(np.abs(run.v), axis=-1)
     for t, eta in enumerate(run.steps):
         near = np.clip(eta * np.array([0.9, 0.99, 1.01, 1.1]), 0.0, 1.0)
@@ -271,7 +266,7 @@ def step(x: Instance) -> Iterator[Slack]:
 )
 def clipping(x: Instance) -> Iterator[Slack]:
     """ε < gap ≤ ‖A(e^{j_t} − w_t)‖_∞, hence η_t ≤ β/‖·‖_∞ < β/ε = 1/(2 log m)."""
-    run = Run(x)
+    run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     size = np.max(np.abs(run.v), axis=-1)
     for t, now in enumerate(run.rounds[:-1]):
@@ -288,8 +283,7 @@ def clipping(x: Instance) -> Iterator[Slack]:
     given="m ≥ 1",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
     counterexamples=[{"A": [[1]], "epsilon": "1/2"}],
-    trials=60,
-)
+).checked(trials=60)
 def smoothing(x: Instance) -> Iterator[Slack]:
     """For m = 1 the division is by zero and the bound reads 0, but there is a first round."""
     m = len(x.A)

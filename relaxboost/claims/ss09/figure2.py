@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Distribution, Vector
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.projections import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution
 
 
 def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
@@ -61,8 +58,7 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
         {"d0": ["1/4", "1/4", "1/4", "1/4"], "nu": "3/16"},
         {"d0": [1, 0], "nu": "1/2"},
     ],
-    trials=300,
-)
+).checked(trials=300)
 def figure(x: Instance) -> Iterator[Slack]:
     """In fractions. ν < 1/m is accepted, and gives a mass of mν, .75 in the first two instances.
 
@@ -244,8 +240,7 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
     formula="at most m log₂ m comparisons to sort, and 9m other operations",
     given="m ≤ 150, ν = 1/k; operations on numbers counted",
     space=LONG,
-    trials=40,
-)
+).checked(trials=40)
 def time(x: Instance) -> Iterator[Slack]:
     """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
     m = len(x.theta)
@@ -273,8 +268,7 @@ SOURCE.unchecked(
     formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
     given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
     space=LONG,
-    trials=40,
-)
+).checked(trials=40)
 def linear(x: Instance) -> Iterator[Slack]:
     """Each median halves what is left: is ξ u_i ≤ ν there, with ξ from the sum beyond it?"""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)

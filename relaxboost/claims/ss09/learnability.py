@@ -9,14 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector, Weights
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import (
     Exact,
     avg_min,
-    dot,
     exactly,
     in_l1_ball,
     largest_edge,
@@ -24,9 +21,8 @@ from relaxboost.claims.sides import (
     optimum,
     under_cap,
 )
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
 CAPPED = Space(A=Matrix(), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0), w=Weights())
@@ -57,8 +53,7 @@ def equivalence(x: Instance) -> Iterator[Slack]:
     "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
     formula="dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
     space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
-    trials=60,
-)
+).checked(trials=60)
 def opposite_rows(x: Instance) -> Iterator[Slack]:
     """The row after row i is replaced by its negation."""
     A, i = np.array(x.A), x.i - 1
@@ -85,8 +80,7 @@ SOURCE.unchecked(
     formula="ρ = min_{d in S: ‖d‖_∞ ≤ 1/k} max_j |(dᵀA)_j|",
     given="k in [m]",
     space=CAPPED,
-    trials=60,
-)
+).checked(trials=60)
 def capped_learnability(x: Instance) -> Iterator[Slack]:
     """In fractions: the d of the optimum, and the d drawn, mixed with the uniform one."""
     A = exactly(x.A)
@@ -106,15 +100,14 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     formula="max_{d in S: ‖d‖_∞ ≤ 1/k} <d, θ> = (1/k) Σ_{j ≤ k} s_j(θ)",
     given="k in [m]",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
-    trials=150,
-)
+).checked(trials=150)
 def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     """The vertices of the capped simplex have k weights of 1/k; all are tried, in fractions."""
     theta, k = exactly(x.theta), x.k
     formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
     vertices = itertools.combinations(theta, k)
     yield equal(max(sum(chosen) / Fraction(k) for chosen in vertices), formula, "vertices")
-    yield at_most(dot(under_cap(exactly(x.d), k), theta), formula, "the d drawn")
+    yield at_most(sum(under_cap(exactly(x.d), k) * theta), formula, "the d drawn")
 
 
 @SOURCE.claim(
@@ -124,8 +117,7 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
     given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
     space=CAPPED,
-    trials=300,
-)
+).checked(trials=300)
 def dual_of_caps(x: Instance) -> Slack:
     """Weak duality at the w and the d drawn, in fractions."""
     A = exactly(x.A)
@@ -158,8 +150,7 @@ def averages(x: Instance) -> Iterator[Slack]:
     "For k = 1 AvgMin_k is the minimum, and ρ the margin of Definition 1.",
     formula="AvgMin_1(Aw) = min_i (Aw)_i",
     space=CAPPED,
-    trials=60,
-)
+).checked(trials=60)
 def one_smallest(x: Instance) -> Iterator[Slack]:
     """The cap of 1 excludes no distribution."""
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
@@ -176,8 +167,7 @@ def one_smallest(x: Instance) -> Iterator[Slack]:
     formula="AvgMin_m(A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
     space=Space(A=Matrix()),
     counterexamples=[{"A": [[-1]]}],
-    trials=60,
-)
+).checked(trials=60)
 def one_hypothesis(x: Instance) -> Slack:
     """The sign is missing: a feature of negative edge enters with w_j = −1."""
     j, _ = _best_feature(exactly(x.A))
@@ -282,8 +272,7 @@ def worst_average_of_many(x: Instance) -> Iterator[Slack]:
     formula="AvgMin_k(Aw) ≥ γ/2 and #{i: (Aw)_i ≥ γ/2} ≥ m − k",
     given="all but ν examples separable with margin γ, w optimal for Eq. 3, and k ≤ m",
     space=NOISE,
-    trials=200,
-)
+).checked(trials=200)
 def enough(x: Instance) -> Iterator[Slack]:
     """k is the least such number; one less does not do, so that the bound is exact.
 

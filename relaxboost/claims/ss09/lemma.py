@@ -7,12 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Vector
-from relaxboost.claims.fields import Choice, Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Bracket, Slack, assume, at_most, equal
 from relaxboost.claims.sides import exactly, on_simplex, solved
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
 from relaxboost.claims.ss09.source import SOURCE
 
@@ -30,8 +27,7 @@ from relaxboost.claims.ss09.source import SOURCE
         d=Vector("m", 0.0, 1.0),
     ),
     counterexamples=[{"theta": [0], "f": "open cube", "s": 0, "d": [1]}],
-    resolution=1e-6,
-)
+).checked(resolution=1e-6)
 def hinge_conjugate(x: Instance) -> Iterator[Slack]:
     """The open cube of Theorem 7 again: f̃*(0) = −1, and −max_γ (...) = 0.
 
@@ -79,8 +75,7 @@ def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
         f=Choice(*CLOSED),
         s=STRENGTH,
     ),
-    trials=300,
-)
+).checked(trials=300)
 def minimiser(x: Instance) -> Slack:
     """Entry by entry, each of them moved towards zero; x = θ + γ + more."""
     f, least = PENALTIES[x.f], x.theta + x.gamma

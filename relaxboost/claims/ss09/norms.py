@@ -1,8 +1,8 @@
 """Norms ‖Qd‖_p, orthant-monotonic and other, and both sides of SS09's Examples 1 and 2 for them.
 
 With an arbitrary norm the margin side is not concave: [γ − Aw]_+ goes up and the dual norm of it
-may come down. It is concave wherever the set of examples with a loss is given, so that all those
-sets are tried, in convex programs, and the best of them is the global maximum.
+may come down. It is concave wherever the set of examples with a loss is given. All those sets are
+tried, in convex programs, and the best of them is the global maximum.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array
-from relaxboost.claims.instance import Instance
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance
 from relaxboost.claims.sides import optimal_value
 from relaxboost.claims.ss09.strong import dual
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.special import logsumexp, xlogy
 
-from relaxboost.claims.arrays import Array
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket
-from relaxboost.claims.sides import optimal_value, optimum, solved
-from relaxboost.game import Game
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance
+from relaxboost.claims.arrays import normalised
+from relaxboost.claims.sides import indicator, optimal_value, optimum, solved
+from relaxboost.game.game import Game
 from relaxboost.relaxations import KLPenalty
 
 Value = Callable[[Instance, Array], float]
@@ -27,7 +26,7 @@ granted to floats."""
 
 
 @dataclass(frozen=True)
-class Pair:
+class FenchelPair:
     """f on R^m and g on R^n, their conjugates, and a way into the domains."""
 
     f: Value
@@ -38,17 +37,12 @@ class Pair:
     """A d of dom(f) and a w of dom(g*), made of those drawn."""
 
 
-def _inside(condition: Any) -> float:
-    return 0.0 if bool(np.all(condition)) else math.inf
-
-
 def _simplex(d: Array) -> float:
-    return _inside(d >= 0.0) + _inside(abs(d.sum() - 1.0) <= _OUTSIDE)
+    return indicator(d >= 0.0) + indicator(abs(d.sum() - 1.0) <= _OUTSIDE)
 
 
 def _distribution(d: Array) -> Array:
-    size = np.abs(d)
-    return size / size.sum() if size.sum() > 0.0 else np.full(d.size, 1.0 / d.size)
+    return normalised(np.abs(d))
 
 
 def cap(m: int) -> int:
@@ -77,47 +71,47 @@ def _into_programs(x: Instance) -> tuple[Array, Array]:
     return up * d, down * w
 
 
-PAIRS: dict[str, Pair] = {
-    "simplex and max norm": Pair(
+PAIRS: dict[str, FenchelPair] = {
+    "simplex and max norm": FenchelPair(
         f=lambda x, d: _simplex(d),
         f_star=lambda x, t: float(t.max()),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
+        g_star=lambda x, w: indicator(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
-    "capped simplex and sum norm": Pair(
-        f=lambda x, d: _simplex(d) + _inside(d <= 1.0 / cap(d.size) + _OUTSIDE),
+    "capped simplex and sum norm": FenchelPair(
+        f=lambda x, d: _simplex(d) + indicator(d <= 1.0 / cap(d.size) + _OUTSIDE),
         f_star=lambda x, t: float(np.sort(t)[-cap(t.size) :].mean()),
         g=lambda x, v: float(np.abs(v).sum()),
-        g_star=lambda x, w: _inside(np.abs(w) <= 1.0),
+        g_star=lambda x, w: indicator(np.abs(w) <= 1.0),
         points=lambda x: (_capped(x.d), x.w),
     ),
-    "squares": Pair(
+    "squares": FenchelPair(
         f=lambda x, d: 0.5 * float(np.sum((d - x.b) ** 2)),
         f_star=lambda x, t: 0.5 * float(t @ t) + float(x.b @ t),
         g=lambda x, v: 0.5 * float(np.sum((v - x.c) ** 2)),
         g_star=lambda x, w: 0.5 * float(w @ w) + float(x.c @ w),
         points=lambda x: (x.d, x.w),
     ),
-    "entropy and max norm": Pair(
+    "entropy and max norm": FenchelPair(
         f=lambda x, d: _simplex(d) + float(xlogy(d, np.maximum(d, 0.0)).sum()),
         f_star=lambda x, t: float(logsumexp(t)),
         g=lambda x, v: float(np.abs(v).max()),
-        g_star=lambda x, w: _inside(np.abs(w).sum() <= 1.0 + _OUTSIDE),
+        g_star=lambda x, w: indicator(np.abs(w).sum() <= 1.0 + _OUTSIDE),
         points=lambda x: (_distribution(x.d), _shorter(x.w, 1)),
     ),
-    "linear programs": Pair(
-        f=lambda x, d: float(np.abs(x.b) @ d) + _inside(d >= 0.0),
-        f_star=lambda x, t: _inside(t <= np.abs(x.b) + _OUTSIDE),
-        g=lambda x, v: _inside(v >= x.c - _OUTSIDE),
-        g_star=lambda x, w: float(x.c @ w) + _inside(w <= 0.0),
+    "linear programs": FenchelPair(
+        f=lambda x, d: float(np.abs(x.b) @ d) + indicator(d >= 0.0),
+        f_star=lambda x, t: indicator(t <= np.abs(x.b) + _OUTSIDE),
+        g=lambda x, v: indicator(v >= x.c - _OUTSIDE),
+        g_star=lambda x, w: float(x.c @ w) + indicator(w <= 0.0),
         points=_into_programs,
     ),
-    "Euclidean norms": Pair(
+    "Euclidean norms": FenchelPair(
         f=lambda x, d: float(np.linalg.norm(d - x.b)),
-        f_star=lambda x, t: float(x.b @ t) + _inside(np.linalg.norm(t) <= 1.0 + _OUTSIDE),
+        f_star=lambda x, t: float(x.b @ t) + indicator(np.linalg.norm(t) <= 1.0 + _OUTSIDE),
         g=lambda x, v: float(np.abs(v - x.c).sum()),
-        g_star=lambda x, w: float(x.c @ w) + _inside(np.abs(w) <= 1.0),
+        g_star=lambda x, w: float(x.c @ w) + indicator(np.abs(w) <= 1.0),
         points=lambda x: (x.d, x.w / max(1.0, float(np.linalg.norm(x.A @ x.w)))),
     ),
 }
@@ -174,6 +168,8 @@ def _least_norm(A: Array, upper: float, order: float) -> float:
 
 def _program(cost: Any, rows: Any, at_most: Any, ranges: Any, *equal: Any) -> float:
     """Return the least value of a linear program, −inf or inf where there is none."""
+    from scipy.optimize import linprog
+
     found = linprog(cost, rows, at_most, *(equal or (None, None)), bounds=ranges, method="highs")
     if found.status in (2, 3):
         return math.inf if found.status == 2 else -math.inf

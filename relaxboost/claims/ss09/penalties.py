@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array
-from relaxboost.claims.fields import Real
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket
-from relaxboost.claims.sides import optimum
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance, Real
+from relaxboost.claims.sides import indicator, optimum
 from relaxboost.claims.ss09.strong import dual
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 from relaxboost.relaxations import (
     Capped,
     ChiSquarePenalty,
@@ -39,10 +37,6 @@ class Penalty:
     closed: bool = True
 
 
-def _inside(condition: bool) -> float:
-    return 0.0 if condition else math.inf
-
-
 def _k(m: int, s: float) -> int:
     return 1 + round(s * (m - 1))
 
@@ -57,7 +51,7 @@ def _size(d: Array, p: float) -> float:
 
 def _ball(p: float) -> Penalty:
     return Penalty(
-        f=lambda d, s: _inside(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _OUTSIDE)),
+        f=lambda d, s: indicator(_size(d, p) <= _radius(d.size, p, s) * (1.0 + _OUTSIDE)),
         f_star=lambda t, s: _radius(t.size, p, s) * _size(t, dual(p)),
         relaxation=lambda m, s: NormBall(p, _radius(m, p, s)),
     )
@@ -66,7 +60,7 @@ def _ball(p: float) -> Penalty:
 def _norm(p: float) -> Penalty:
     return Penalty(
         f=lambda d, s: (0.1 + s) * _size(d, p),
-        f_star=lambda t, s: _inside(_size(t, dual(p)) <= 0.1 + s),
+        f_star=lambda t, s: indicator(_size(t, dual(p)) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(p, 0.1 + s),
     )
 
@@ -74,11 +68,11 @@ def _norm(p: float) -> Penalty:
 PENALTIES: dict[str, Penalty] = {
     "nothing": Penalty(
         f=lambda d, s: 0.0,
-        f_star=lambda t, s: _inside(not t.any()),
+        f_star=lambda t, s: indicator(not t.any()),
         relaxation=lambda m, s: HardMargin(),
     ),
     "caps": Penalty(
-        f=lambda d, s: _inside(_size(d, math.inf) <= 1.0 / _k(d.size, s)),
+        f=lambda d, s: indicator(_size(d, math.inf) <= 1.0 / _k(d.size, s)),
         f_star=lambda t, s: _size(t, 1) / _k(t.size, s),
         relaxation=lambda m, s: Capped(_k(m, s)),
     ),

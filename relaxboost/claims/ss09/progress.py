@@ -7,15 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Distribution, Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.runs import beta
-from relaxboost.claims.spaces import Space
+from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
-    Run,
+    Fig1Run,
     distribution,
     entropy,
     game,
@@ -82,8 +79,7 @@ def entropy_range(x: Instance) -> Iterator[Slack]:
         k=Whole(1, "m"),
         epsilon=Real(0.01, 2.0, log=True),
     ),
-    trials=200,
-)
+).checked(trials=200)
 def sandwich(x: Instance) -> Iterator[Slack]:
     """Left an equality where all θ_i are equal, right where one is above the others by far."""
     theta, m = x.theta, len(x.theta)
@@ -100,8 +96,7 @@ def sandwich(x: Instance) -> Iterator[Slack]:
     formula="w ∈ argmax D ⇒ −f̃*(−Aw) ≥ ρ − ε/2",
     given=_GIVEN,
     space=CAPPED_RUNS,
-    trials=30,
-)
+).checked(trials=30)
 def maximiser(x: Instance) -> Slack:
     """By Eq. 7, less the width of the bracket within which w is known to maximise D."""
     rho = x.optimum(game(x))
@@ -125,8 +120,7 @@ def maximiser(x: Instance) -> Slack:
         w=Weights(),
         epsilon=Real(0.05, 1.0, log=True),
     ),
-    trials=40,
-)
+).checked(trials=40)
 def weak_duality(x: Instance) -> Iterator[Slack]:
     """Random w and d, the d that answers w, and the certified maximum between them."""
     m = len(x.A)
@@ -145,14 +139,13 @@ def weak_duality(x: Instance) -> Iterator[Slack]:
     formula="ε_t = max D − D(w_t) ≤ <d_t, A(e^{j_t} − w_t)> = P(d_t) − D(w_t)",
     given=_GIVEN,
     space=CAPPED_RUNS,
-    trials=40,
-)
+).checked(trials=40)
 def gap(x: Instance) -> Iterator[Slack]:
     """Weak duality, and Fenchel–Young with equality at d_t (Lemma 17).
 
     Hence the *smoothed* problem is solved to ε when the test is met; Theorem 9 is about the other.
     """
-    run = Run(x)
+    run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
     values = primal(run.A, run.d, run.beta)
     for t, now in enumerate(run.rounds):
@@ -168,11 +161,10 @@ def gap(x: Instance) -> Iterator[Slack]:
     formula="ε_t − ε_{t+1} ≥ βε_t²/8",
     given=_GIVEN + "; ε_t ≤ 1, which always holds",
     space=CAPPED_RUNS,
-    trials=40,
-)
+).checked(trials=40)
 def gain(x: Instance) -> Iterator[Slack]:
     """Eq. 12 with η' = βε_t/4. As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met."""
-    run = Run(x)
+    run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     most = x.optimum(smoothed_game(x))
     for t, step in enumerate(np.diff(run.D)):
@@ -188,11 +180,10 @@ def gain(x: Instance) -> Iterator[Slack]:
     formula="D(w_{t+1}) − D(w_t) = f̂*(−Aw_t) − f̂*(−Aw_t − η_t A(e^{j_t} − w_t))",
     given=_GIVEN,
     space=CAPPED_RUNS,
-    trials=60,
-)
+).checked(trials=60)
 def progress(x: Instance) -> Iterator[Slack]:
     """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
-    run = Run(x)
+    run = Fig1Run(x)
     for t, step in enumerate(run.steps):
         ahead = float(smooth(run.u[t] + step * run.v[t], run.k, run.beta))
         delta = float(run.D[t + 1] - run.D[t])
@@ -212,8 +203,7 @@ def progress(x: Instance) -> Iterator[Slack]:
         k=Whole(1, "m"),
         beta=Real(0.02, 2.0, log=True),
     ),
-    trials=300,
-)
+).checked(trials=300)
 def smoothness(x: Instance) -> Slack:
     """Lemma 18 with σ = β.
 
@@ -232,14 +222,13 @@ def smoothness(x: Instance) -> Slack:
     formula="Δ_t ≥ η<d_t, v> − η²‖v‖_∞²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
     space=CAPPED_RUNS,
-    trials=30,
-)
+).checked(trials=30)
 def lower_bounds(x: Instance) -> Iterator[Slack]:
     """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_∞ ≤ 2 and Eq. 12 Lemma 11.
 
     η_t maximises Eq. 10, so that it gains at least what Eq. 12 says of η'.
     """
-    run = Run(x)
+    run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     most = x.optimum(smoothed_game(x))
     for t, eta in enumerate(run.steps):
@@ -261,13 +250,12 @@ def lower_bounds(x: Instance) -> Iterator[Slack]:
     formula="ε_1 ≤ gap_1 ≤ 1; ε_t ≤ 16 log(m)/((t+1)ε); ρ − F(Aw_t) ≤ ε_t + ε/2 ≤ ε from then on",
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
     space=CAPPED_RUNS,
-    trials=25,
-)
+).checked(trials=25)
 def untested(x: Instance) -> Iterator[Slack]:
     """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
     last = math.ceil(32.0 * math.log(len(x.A)) / x.epsilon**2)
     assume(last <= 1000)
-    run = Run(x, max_rounds=last, stop=lambda now: False)
+    run = Fig1Run(x, max_rounds=last, stop=lambda now: False)
     most, rho = x.optimum(smoothed_game(x)), x.optimum(game(x))
     errors = margin(run.u, x.k)
     yield at_most(float(run.slope[0]), 1.0, "first gap", 1)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
-from relaxboost.claims.arrays import Distribution, Vector
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Whole
+from relaxboost.claims.measure import Bracket, Slack, Vacuous, assume, at_least, at_most, equal
 from relaxboost.claims.sides import near
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.exact import (
-    Exact,
+    Fractions,
     distribution,
     divergence,
     level,
@@ -33,23 +30,39 @@ def _space(spread: float = 3.0, most: int = 7) -> Space:
     return Space(sizes={"m": (1, most)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
 
 
-def _sorted_d0(x: Instance) -> tuple[Exact, Fraction]:
+def _sorted_d0(x: Instance) -> tuple[Fractions, Fraction]:
     """Return d0 in non-increasing order, and ν."""
     return sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
 
 
-def _xi(d0: Exact, nu: Fraction, i: int, j: int) -> Fraction:
+def _solution(d0: Fractions, nu: Fraction) -> Fractions:
+    """Return the solution of Eq. 14, and leave the instance out if there is none."""
+    d = projected(d0, nu)
+    if d is None:
+        raise Vacuous
+    return d
+
+
+def _xi(d0: Fractions, nu: Fraction, i: int, j: int) -> Fraction:
     """Return ξ of Lemma 16; i and j from 1."""
     return (1 - nu * (i - 1)) / sum(d0[i - 1 : j])
 
 
-def _candidate(d0: Exact, nu: Fraction, i: int, j: int) -> Exact | None:
+def _candidate(d0: Fractions, nu: Fraction, i: int, j: int) -> Fractions | None:
     """Return (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) if it is below the cap."""
     if nu * (i - 1) > 1 or _xi(d0, nu, i, j) * d0[i - 1] > nu:
         return None
     xi = _xi(d0, nu, i, j)
     kept = [xi * weight for weight in d0[i - 1 : j]]
     return [nu] * (i - 1) + kept + [Fraction(0)] * (len(d0) - j)
+
+
+def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractions]]:
+    """Yield i, j and the point they give, for all i and j whose point is below the cap."""
+    for i, j in combinations_with_replacement(range(1, len(d0) + 1), 2):
+        d = _candidate(d0, nu, i, j)
+        if d is not None:
+            yield i, j, d
 
 
 @SOURCE.claim(
@@ -63,9 +76,7 @@ def _candidate(d0: Exact, nu: Fraction, i: int, j: int) -> Exact | None:
 def order(x: Instance) -> Iterator[Slack]:
     """Of all pairs, in fractions, with zeros in d0 allowed; tight for two entries at the cap."""
     d0 = distribution(x.d0)
-    d = projected(d0, Fraction(x.nu))
-    assume(d is not None)
-    assert d is not None
+    d = _solution(d0, Fraction(x.nu))
     for a, left in zip(d0, d, strict=True):
         for b, right in zip(d0, d, strict=True):
             if a > b:
@@ -83,9 +94,7 @@ def order(x: Instance) -> Iterator[Slack]:
 def form(x: Instance) -> Iterator[Slack]:
     """Lemma 15 leaves ties out; they stay ties, as the solution is unique."""
     d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
-    d = projected(d0, nu)
-    assume(d is not None)
-    assert d is not None
+    d = _solution(d0, nu)
     for r, (left, right) in enumerate(pairwise([nu, *d, Fraction(0)])):
         yield at_least(left, right, f"entries {r} and {r + 1}")
         if 0 < r < len(d0) and d0[r - 1] == d0[r]:
@@ -144,9 +153,7 @@ def between(x: Instance) -> Iterator[Slack]:
     given="B_h(d ‖ d0) = h(d) − h(d0) − <∇h(d0), d − d0>, h = Σ d log(m d); d, d0 ≥ 1/50",
     space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
     counterexamples=[{"d": [1], "d0": [1]}, {"d": ["1/4", "3/4"], "d0": ["1/2", "1/2"]}],
-    resolution=1e-3,
-    trials=200,
-)
+).checked(trials=200, resolution=1e-3)
 def gradient(x: Instance) -> Iterator[Slack]:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
 
@@ -194,14 +201,11 @@ def _quotients(x: Instance) -> Iterator[tuple[Bracket, float, float]]:
 def objective(x: Instance) -> Iterator[Slack]:
     """For all i, j of points below the cap, with the divergence summed entry by entry."""
     d0, nu = _sorted_d0(x)
-    for i in range(1, len(d0) + 1):
-        for j in range(i, len(d0) + 1):
-            d = _candidate(d0, nu, i, j)
-            if d is not None:
-                left = math.fsum(float(nu) * math.log(nu / weight) for weight in d0[: i - 1])
-                rest, xi = 1 - nu * (i - 1), _xi(d0, nu, i, j)
-                right = left + (float(rest) * math.log(xi) if rest else 0.0)
-                yield equal(near(divergence(d, d0)), near(right), f"i = {i}, j = {j}")
+    for i, j, d in _candidates(d0, nu):
+        left = math.fsum(float(nu) * math.log(nu / weight) for weight in d0[: i - 1])
+        rest, xi = 1 - nu * (i - 1), _xi(d0, nu, i, j)
+        right = left + (float(rest) * math.log(xi) if rest else 0.0)
+        yield equal(near(divergence(d, d0)), near(right), f"i = {i}, j = {j}")
 
 
 @SOURCE.claim(
@@ -234,19 +238,12 @@ def monotone(x: Instance) -> Iterator[Slack]:
 def no_zeros(x: Instance) -> Iterator[Slack]:
     """Every feasible pair i, j is tried. A zero of d0, which Fig. 2 admits, stays a zero."""
     d0, nu = _sorted_d0(x)
-    m = len(d0)
-    values = {}
-    for i in range(1, m + 1):
-        for j in range(i, m + 1):
-            d = _candidate(d0, nu, i, j)
-            if d is not None:
-                values[i, j] = divergence(d, d0)
-    best = min(value for (_, j), value in values.items() if j == m)
-    for (_, j), value in values.items():
-        if j < m:
+    values = [(j, divergence(d, d0)) for _, j, d in _candidates(d0, nu)]
+    best = min(value for j, value in values if j == len(d0))
+    for j, value in values:
+        if j < len(d0):
             yield at_most(best, value, f"j = m and j = {j}")
-    solution = projected(d0, nu)
-    assert solution is not None
+    solution = _solution(d0, nu)
     yield at_least(int(solution[-1] > 0), 1, "d_{t,m} > 0")
     yield equal(near(best), near(divergence(solution, d0)), "the best is the solution of Eq. 14")
 
@@ -266,6 +263,5 @@ def fewest_capped(x: Instance) -> Iterator[Slack]:
     values = [divergence(d, d0) for d in points if d is not None]
     for value in values[1:]:
         yield at_most(values[0], value, "first and a later i")
-    solution = projected(d0, nu)
-    assert solution is not None
+    solution = _solution(d0, nu)
     yield equal(near(values[0]), near(divergence(solution, d0)), "and the solution of Eq. 14")

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix
-from relaxboost.claims.fields import Whole
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, assume, at_least, at_most
-from relaxboost.claims.runs import fig1
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Run
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Matrix, Slack, Space, Whole, assume, at_least, at_most
+from relaxboost.claims.ss09.runs import fig1
+from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 SEPARABLE = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix())
 VOTES = Space(sizes={"m": (2, 8), "n": (2, 6)}, A=Matrix(), rounds=Whole(1, 20))
@@ -33,7 +30,7 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
 )
 def sparsity(x: Instance) -> Iterator[Slack]:
     """w_1 = 0, and each update adds one column: t − 1 is a bound too, and attained."""
-    for now in Run(x).rounds:
+    for now in Fig1Run(x).rounds:
         yield at_most(int(np.count_nonzero(now.w)), now.number - 1, "non-zeros", now.number)
 
 
@@ -45,8 +42,7 @@ def sparsity(x: Instance) -> Iterator[Slack]:
     given="A is γ-separable; here γ ≥ 1/10",
     space=SEPARABLE,
     counterexamples=[{"A": [["1/2", "9/10"], ["-7/10", "3/10"]]}],
-    trials=80,
-)
+).checked(trials=80)
 def half_margin(x: Instance) -> Iterator[Slack]:
     """The error can be more than ε, as Theorem 9 with the printed test is false."""
     gamma = _margin(x)
@@ -86,8 +82,7 @@ def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Iterator
     given="A is γ-weak-learnable; w_t before it is normalised, after t columns",
     space=VOTES,
     counterexamples=[{"A": _CYCLIC, "rounds": 1}],
-    trials=150,
-)
+).checked(trials=150)
 def adaboost_loss(x: Instance) -> Iterator[Slack]:
     """A column of edge r leaves √(1 − r²) of the loss, with entries ±1 exactly: t = 1 refutes it.
 
@@ -119,8 +114,7 @@ def adaboost_loss_half(x: Instance) -> Iterator[Slack]:
             "rounds": 2,
         },
     ],
-    trials=100,
-)
+).checked(trials=100)
 def adaboost_error(x: Instance) -> Iterator[Slack]:
     """Two columns of edge 1/2 each leave five examples of eight at margin 0: .625 > .6187.
 
@@ -146,8 +140,7 @@ def adaboost_error_half(x: Instance) -> Iterator[Slack]:
     formula="#{i: (Aw_t)_i ≤ 0} = 0 for t > 2 log(m)/γ²",
     given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
     space=SEPARABLE,
-    trials=80,
-)
+).checked(trials=80)
 def adaboost_rounds(x: Instance) -> Iterator[Slack]:
     """An error of less than 1/m is none. That t must be as large is not claimed here."""
     gamma = float(x.optimum(Game(x.A)).middle)

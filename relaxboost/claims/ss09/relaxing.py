@@ -8,9 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector, Weights
-from relaxboost.claims.fields import Choice, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Matrix, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import (
     avg_min,
@@ -21,10 +19,9 @@ from relaxboost.claims.sides import (
     optimum,
     solved,
 )
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side, learnability
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, NormBall
 
 
@@ -35,8 +32,7 @@ from relaxboost.relaxations import Capped, NormBall
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + I_C(d)), C = B_∞(1/k)",
     given="k in [m]",
     space=Space(A=Matrix(), k=Whole(1, "m")),
-    trials=60,
-)
+).checked(trials=60)
 def ball_of_caps(x: Instance) -> Iterator[Slack]:
     """Over all of the ball, in fractions: its d has no weight above 1/k and the value of Eq. 2."""
     rho, d, _ = optimum(x, Game(x.A, NormBall(math.inf, Fraction(1, x.k))))
@@ -54,8 +50,7 @@ def ball_of_caps(x: Instance) -> Iterator[Slack]:
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d))",
     given="here f closed and convex",
     space=Space(A=Matrix(), f=Choice(*CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)),
-    trials=60,
-)
+).checked(trials=60)
 def relaxed_learnability(x: Instance) -> Iterator[Slack]:
     """f is evaluated by hand, at the d of the optimum, the d drawn and the uniform one."""
     f = PENALTIES[x.f]
@@ -91,9 +86,7 @@ GAMES = Space(
         {"A": [[1]], "f": "open cube", "s": 0, "w": [0]},
         {"A": [[1], [1]], "f": "open cube", "s": 0, "w": [0]},
     ],
-    resolution=1e-6,
-    trials=40,
-)
+).checked(trials=40, resolution=1e-6)
 def general_relaxation(x: Instance) -> Iterator[Slack]:
     """A convex f that is not closed can be greater than f** on the simplex, and f* cannot tell.
 

@@ -11,13 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix
-from relaxboost.claims.fields import Real, Whole
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket
-from relaxboost.claims.runs import Round, beta, fig1, smoothed
-from relaxboost.claims.spaces import Space
-from relaxboost.game import Game
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance, Matrix, Real, Space, Whole
+from relaxboost.claims.ss09.runs import Round, beta, fig1, smoothed
+from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
 CAPPED_RUNS = Space(
@@ -36,7 +33,7 @@ def smoothed_game(x: Instance) -> Game:
     return smoothed(game(x), x.epsilon)
 
 
-class Run:
+class Fig1Run:
     """A run of Fig. 1 on an instance with A, k and epsilon, and what the proof looks at.
 
     Parameters

@@ -6,4 +6,5 @@ SOURCE = Source(
     "SS09",
     "S. Shalev-Shwartz and Y. Singer (2009), On the Equivalence of Weak Learnability and Linear "
     "Separability: New Relaxations and Efficient Boosting Algorithms",
+    place=1,
 )

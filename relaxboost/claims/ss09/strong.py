@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array
+from relaxboost._core.arrays import Array
+from relaxboost.claims.arrays import normalised
 from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
 
 _P = 1.5
@@ -41,20 +42,13 @@ def dual(p: float) -> float:
     return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
-def onto_simplex(raw: Array) -> Array:
-    """Return the positive part, normalised; uniform where there is none."""
-    positive = np.maximum(raw, 0.0)
-    total = positive.sum()
-    return positive / total if total > 0.0 else np.full(len(raw), 1.0 / len(raw))
-
-
 def _cap(m: int) -> float:
     return min(1.0, 1.5 / m)
 
 
 def _under_cap(raw: Array) -> Array:
     """Return a point of the simplex moved towards its centre until it is below the cap."""
-    d, m = onto_simplex(raw), len(raw)
+    d, m = normalised(raw), len(raw)
     above = float(np.max(d)) - 1.0 / m
     share = 1.0 if above <= 0.0 else min(1.0, (_cap(m) - 1.0 / m) / above)
     return 1.0 / m + share * (d - 1.0 / m)
@@ -112,12 +106,12 @@ def _binary_entropy(d: Array) -> float:
 
 
 KINDS: dict[str, Strong] = {
-    "relative entropy": Strong(1.0, 1, onto_simplex, entropy, _log_mean_exp, softmax),
+    "relative entropy": Strong(1.0, 1, normalised, entropy, _log_mean_exp, softmax),
     "relative entropy under a cap": Strong(
         1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: projected_softmax(t, _cap(len(t)))
     ),
     "half square on the simplex": Strong(
-        1.0, 2, onto_simplex, _square, _square_conjugate, _nearest_on_simplex
+        1.0, 2, normalised, _square, _square_conjugate, _nearest_on_simplex
     ),
     "half square of the 1.5-norm": Strong(
         _P - 1.0,

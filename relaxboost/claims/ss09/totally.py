@@ -8,19 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
-from relaxboost.claims.runs import beta, smoothed
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
-    Array,
     distribution,
     least_gain,
     smooth,
     smoothed_game,
 )
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
 
@@ -74,8 +73,7 @@ def _run(x: Instance) -> tuple[list[_Round], int]:
     formula="max {D(w): ‖w‖_1 ≤ 1, w_i = 0 ∀ i ∉ {j_1, ..., j_t}} ≥ D(w_t + η_t(e^{j_t} − w_t))",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
-    trials=20,
-)
+).checked(trials=20)
 def totally_corrective(x: Instance) -> Iterator[Slack]:
     """w_t has weight on j_1, ..., j_{t−1} only, so that Fig. 1's point is one of those compared.
 
@@ -96,8 +94,7 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
     formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
-    trials=20,
-)
+).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Iterator[Slack]:
     """By Eq. 13. A column enters once, so that there are at most n + 1 rounds, too."""
     trace, rounds = _run(x)

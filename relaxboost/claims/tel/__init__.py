@@ -1,6 +1,12 @@
 """Telgarsky's lecture on AdaBoost: every statement, in the order of the text."""
 
-from relaxboost.claims.tel import algorithm, weak, theorem, proof, closing  # isort: skip
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.registry import gather
 
-__all__ = ["SOURCE", "algorithm", "closing", "proof", "theorem", "weak"]
+SOURCE = gather(
+    __name__,
+    "algorithm",
+    "weak",
+    "theorem",
+    "proof",
+    "closing",
+)

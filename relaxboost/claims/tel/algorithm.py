@@ -9,11 +9,9 @@ from itertools import product
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix, Vector
-from relaxboost.claims.fields import Choice, Real, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import (
     RUNS,
@@ -23,8 +21,8 @@ from relaxboost.claims.votes import (
     risk,
     weak_learnability,
 )
-from relaxboost.game import Game
-from relaxboost.outer import Simplex
+from relaxboost.game.domains import Simplex
+from relaxboost.game.game import Game
 
 POINTS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), h=Vector("n", -1, 1)
@@ -196,8 +194,7 @@ CLASHES = Space(
     formula="∀v ≠ 0 ∃i, i': (Av)_i > 0 > (Av)_i' ⇒ L∘(−A) is strongly convex where it is ≤ 1",
     given="v ≠ 0, as v = 0 never has any",
     space=CLASHES,
-    trials=200,
-)
+).checked(trials=200)
 def strong_convexity(x: Instance) -> Iterator[Slack]:
     """With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n.
 

@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array
-from relaxboost.claims.fields import Choice, Real
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack, at_least, at_most
-from relaxboost.claims.spaces import Space
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, at_least, at_most
 from relaxboost.claims.tel.source import SOURCE
 
 LOSSES: dict[str, tuple[Callable[[float], float], float]] = {

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix, Vector
-from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Bracket, Slack, at_most, equal
-from relaxboost.claims.spaces import Space
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Bracket, Instance, Matrix, Slack, Space, Vector, at_most, equal
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
@@ -42,15 +40,14 @@ def one_round(x: Instance) -> Iterator[Slack]:
     For s ≤ 1 the point w_{i−1} − s η_i v_i has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i as long as
     the points before it are in the set, and so is in its interior; none can be the first outside.
     """
-    gamma, before = float(weak_learnability(x).lower), np.zeros(x.A.shape[1])
+    gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
-        beta, phi = risk(x.A, before), reweighting(x.A, before)
+        beta, phi = risk(x.A, vote.before), reweighting(x.A, vote.before)
         steep, size = float(np.abs(x.A.T @ phi).max()), float(phi.sum())
         gain = steep**2 / (2.0 * beta)
         yield at_most(risk(x.A, vote.w) / beta, 1.0 - gain / beta, "L_i/L_{i−1}", vote.number)
         weak = gamma**2 * size**2 / (2.0 * beta)
         yield at_most(1.0 - gain / beta, 1.0 - weak / beta, "by the WLA", vote.number)
-        before = vote.w
 
 
 @SOURCE.claim(
@@ -60,8 +57,7 @@ def one_round(x: Instance) -> Iterator[Slack]:
     formula="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1",
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), here with equality",
     space=PAIRS,
-    trials=200,
-)
+).checked(trials=200)
 def lemma(x: Instance) -> Slack:
     """ℓ'' = ℓ, and L is convex: on the segment from w to w' it is at most its value at an end.
 

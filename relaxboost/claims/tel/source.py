@@ -6,4 +6,5 @@ SOURCE = Source(
     "TEL",
     "M. Telgarsky, lecture on AdaBoost as ℓ1 steepest descent, with a convergence rate under the "
     "weak learning assumption",
+    place=2,
 )

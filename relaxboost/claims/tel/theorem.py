@@ -7,11 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims.arrays import Matrix, Vector
-from relaxboost.claims.fields import Choice, Whole
-from relaxboost.claims.instance import Instance
+from relaxboost.claims import Choice, Instance, Matrix, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import (
     RUNS,
@@ -114,14 +111,12 @@ def step_classical_corrected(x: Instance) -> Iterator[Slack]:
 
 def _classical(x: Instance) -> Iterator[tuple[Vote, float]]:
     """Yield the rounds of the classical run with the edge recomputed, until an edge is 1."""
-    before = np.zeros(x.A.shape[1])
     for vote in adaboost(x.A, x.t, "classical"):
-        phi = reweighting(x.A, before)
+        phi = reweighting(x.A, vote.before)
         edge = float(np.abs(x.A.T @ phi).max() / phi.sum())
         if edge > 0.999:
             return
         yield vote, edge
-        before = vote.w
 
 
 @SOURCE.claim(
@@ -229,9 +224,9 @@ def theorem(x: Instance) -> Iterator[Slack]:
 
     The package's own run, with risk and steps recomputed from its w_t.
     """
-    gamma, before = float(weak_learnability(x).lower), np.zeros(x.A.shape[1])
+    gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
-        phi = reweighting(x.A, before)
+        before, phi = vote.before, reweighting(x.A, vote.before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
         yield equal(vote.step, eta, "η_i, ‖Aᵀ∇L‖_∞/‖∇L‖_1", vote.number)
         moved = np.eye(before.size)[int(np.argmax(np.abs(vote.w - before)))]
@@ -242,7 +237,6 @@ def theorem(x: Instance) -> Iterator[Slack]:
         yield at_least(eta, gamma, "η_i, γ", vote.number)
         bound = math.exp(-vote.number * gamma**2 / 2.0)
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), exp(−tγ²/2)", vote.number)
-        before = vote.w
 
 
 @SOURCE.claim(
@@ -255,13 +249,12 @@ def theorem(x: Instance) -> Iterator[Slack]:
 )
 def step_larger(x: Instance) -> Iterator[Slack]:
     """η_i = ‖∇f‖_∞/L(−A w_{i−1}), and L ≤ 1 decreases. Equal in round 1."""
-    gamma, before = float(weak_learnability(x).lower), np.zeros(x.A.shape[1])
+    gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
-        plain = float(np.abs(gradient(x.A, before)).max())
+        plain = float(np.abs(gradient(x.A, vote.before)).max())
         yield at_least(vote.step, plain, "η_i, ‖∇f‖_∞", vote.number)
         bound = math.exp(-(vote.number - 1) * gamma**2 / 2.0)
         yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
-        before = vote.w
 
 
 @SOURCE.claim(

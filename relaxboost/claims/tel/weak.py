@@ -8,15 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.arrays import Array, Matrix, Vector
-from relaxboost.claims.fields import Whole
-from relaxboost.claims.instance import Instance
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Matrix, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import exactly, largest_edge, optimum
-from relaxboost.claims.spaces import Space
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
-from relaxboost.game import Game
+from relaxboost.game.game import Game
 
 GAMES = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix())
 WEIGHTED = Space(

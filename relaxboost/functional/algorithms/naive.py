@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project
+from relaxboost.functional.losses import Risk
 
-Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h with the h nearest to ∇.
+    """Step along the hypothesis nearest to the gradient, and drop what it leaves over.
 
-    It converges for smooth strongly convex risks (GB11, Theorem 3), and can be stuck on others.
+    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. It converges for smooth strongly convex risks (GB11,
+    Theorem 3), and can be stuck on others. For its options see `Algorithm`.
     """
+
+    name = "naive"
+
+    def default_step(self, risk: Risk) -> str:
+        """Return "1/Lambda" where the risk is smooth (Theorem 3)."""
+        return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         """Return the projection of the gradient; see `Algorithm.direction`."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project, Projected
-
-Array = NDArray[np.float64]
+from relaxboost.functional.losses import Risk
 
 _MOST = 1000
 """Projections in a round with a threshold."""
@@ -19,15 +16,18 @@ _PROGRESS = 1e-6
 """Edge below which a projection shortens what is left by less than 1e-12 of itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is what is left of the gradient.
+    """Project the gradient, then what is left of it, and so on: t times in round t.
 
-    The residual loses the step that was taken, ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k; the paper prints
-    ∇' − h_k, with which its theorems fail.
+    f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is what is left of the gradient. It
+    loses the step that was taken, ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper prints ∇' − h_k, with
+    which its theorems fail.
 
     Parameters
     ----------
+    step, scale, projection, iterate
+        See `Algorithm`.
     threshold : float, optional
         In (0, 1). Instead of t projections in round t, as many as it takes for ‖∇'‖ to fall to
         this share of ‖∇‖ (GB11, Sec. 4.2, last paragraph on Theorem 5).
@@ -36,14 +36,21 @@ class Repeated(Algorithm):
         default.
     """
 
+    name = "repeated"
+
     threshold: float | None = None
     most: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.threshold is not None and not 0.0 < self.threshold < 1.0:
             raise InputError(f"threshold must lie in (0, 1), got {self.threshold!r}")
         if self.most is not None and self.most < 1:
             raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
+
+    def default_step(self, risk: Risk) -> str:
+        """Return "2/(lambda t)" where the risk is strongly convex (Theorem 4)."""
+        return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         """Return the sum of the projections; see `Algorithm.direction`."""

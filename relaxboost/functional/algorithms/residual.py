@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import copy
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from relaxboost._core.arrays import Array
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project
 
-Array = NDArray[np.float64]
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class Residual(Algorithm):
-    """Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h."""
+    """Step along the hypothesis nearest to Δ: the gradient and what earlier rounds left over.
 
-    def __init__(self) -> None:
-        self.residual: Array | None = None
-        """Δ after the last round."""
+    Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h.
+
+    For its options see `Algorithm`.
+    """
+
+    name = "residual"
+
+    residual: Array | None = field(default=None, init=False)
+    """Δ after the last round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         """Return the projection of gradient and residual; see `Algorithm.direction`."""
@@ -31,10 +39,6 @@ class Residual(Algorithm):
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
         """Return the algorithm with Δ = 0, or with the Δ of another run."""
-        copy = Residual()
-        if isinstance(after, Residual):
-            copy.residual = after.residual
-        return copy
-
-    def __repr__(self) -> str:
-        return "Residual()"
+        made = copy.copy(self)
+        made.residual = after.residual if isinstance(after, Residual) else None
+        return made

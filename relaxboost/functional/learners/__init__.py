@@ -1,6 +1,6 @@
 """Weak learners: hypothesis classes, each with a fast way to search it."""
 
-from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner
+from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
 from relaxboost.functional.learners.finite import FiniteSet
 from relaxboost.functional.learners.networks import Network, Networks
 from relaxboost.functional.learners.regressor import Fitted, Regressor
@@ -8,11 +8,12 @@ from relaxboost.functional.learners.stumps import (
     ClassificationStumps,
     MulticlassStumps,
     RegressionStumps,
-    Stump,
+    StumpHypothesis,
 )
 from relaxboost.functional.learners.trees import Tree, Trees
 
 __all__ = [
+    "LEARNERS",
     "ClassificationStumps",
     "FiniteSet",
     "Fitted",
@@ -23,7 +24,7 @@ __all__ = [
     "Pool",
     "RegressionStumps",
     "Regressor",
-    "Stump",
+    "StumpHypothesis",
     "Tree",
     "Trees",
     "WeakLearner",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 PROJECTIONS = ("least-squares", "inner")
 """Eq. 4, the h in H nearest to the target, and Eq. 3, the h of the smallest angle with it."""
@@ -60,19 +61,27 @@ class Pool(ABC):
 
 
 class WeakLearner(ABC):
-    """A hypothesis class H with a way to search it. A subclass should be immutable."""
+    """A hypothesis class H with a way to search it. A subclass should be immutable.
 
+    A subclass with a `name` of its own can be asked for by it in the estimators.
+    """
+
+    name: ClassVar[str] = ""
+    """What stands for the learner with its defaults, if anything does."""
     projections: tuple[str, ...] = PROJECTIONS
     """The projections it can do."""
 
+    def __init_subclass__(cls) -> None:
+        LEARNERS.add(cls)
+
+    def __repr__(self) -> str:
+        given = [name for name in signature(type(self)).parameters if name in vars(self)]
+        shown = ", ".join(f"{name}={vars(self)[name]!r}" for name in given)
+        return f"{type(self).__name__}({shown})"
+
     @abstractmethod
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return a pool for training rows X: sort, bin, check, once for all rounds.
 
@@ -89,8 +98,12 @@ class WeakLearner(ABC):
         """
 
 
-def features(X: Any, missing: bool = False) -> Array:
-    """Return X as doubles of shape (N, d), finite unless `missing` allows nan."""
+LEARNERS: Registry[WeakLearner] = Registry("learner")
+"""Weak learners by name; a name stands for the learner with its defaults."""
+
+
+def features(X: Any) -> Array:
+    """Return X as finite doubles of shape (N, d), or raise."""
     try:
         X = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -99,7 +112,7 @@ def features(X: Any, missing: bool = False) -> Array:
         ) from error
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
-    bad = np.argwhere(np.isinf(X) if missing else ~np.isfinite(X))
+    bad = np.argwhere(~np.isfinite(X))
     if bad.size:
         row, column = bad[0]
         raise InputError(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import thread_pool
-
-Array = NDArray[np.float64]
+from relaxboost._core.arrays import Array
+from relaxboost._core.compiled import thread_pool
 
 
 class Bins:

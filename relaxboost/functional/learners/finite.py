@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,24 +34,23 @@ class FiniteSet(WeakLearner):
     """
 
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
-        H = np.asarray(X, dtype=np.float64)
         shape = (measure.size,) if outputs is None else (measure.size, outputs)
-        if H.shape[:-1] != shape:
-            raise InputError(f"the hypotheses need shape {(*shape, 'n')}, got {H.shape}")
-        if not np.isfinite(H).all():
-            raise InputError("the outputs of the hypotheses must be finite")
-        return _Columns(H, measure, projection)
+        return _Columns(outputs_of(X, shape), measure, projection)
 
-    def __repr__(self) -> str:
-        return "FiniteSet()"
+
+def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
+    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n), or raise."""
+    H = np.asarray(H, dtype=np.float64)
+    if H.shape[:-1] != shape or H.shape[-1] < 1:
+        raise InputError(
+            f"the hypotheses need shape ({', '.join(map(str, shape))}, n), n >= 1, got {H.shape}"
+        )
+    if not np.isfinite(H).all():
+        raise InputError("the outputs of the hypotheses must be finite")
+    return H
 
 
 class _Columns(Pool):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.compiled import njit, thread_pool
-
-Array = NDArray[np.float64]
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit, thread_pool
 
 SQUARES, SIGNS, CLASSES = 0, 1, 2
 """What a leaf with the sum s of weight w adds to the score: ‖s‖²/w; |s|; K max s − Σ s."""
@@ -21,23 +20,37 @@ _SMALL = 256  # bins up to which they do
 _TIE = 4e-15  # times √N: the relative difference below which scores count as equal
 
 
-def best_split(
-    codes: NDArray[Any],
-    sizes: NDArray[np.int64],
-    inverse: tuple[Array, Array],
-    target: Array,
-    kind: int,
-) -> tuple[int, int, Array]:
-    """Return the row of `codes` and the bin after which to split, and both leaves' sums.
+class Binned(NamedTuple):
+    """The features of a training set by bins, as the kernels take them."""
+
+    codes: NDArray[Any]
+    """The bin of each row in each feature, shape (d, N)."""
+    sizes: Whole
+    """How many bins each feature has, shape (d,)."""
+    before: Array
+    """1 over the weight of the bins up to each, shape (d, bins)."""
+    after: Array
+    """1 over the weight of the bins after each, shape (d, bins)."""
+
+
+class Found(NamedTuple):
+    """The best split of each feature; written to by the kernels."""
+
+    scores: Array
+    """Shape (d,)."""
+    places: Whole
+    """The bin after which to split, shape (d,)."""
+    leaves: Array
+    """The sums of both leaves, shape (d, 2, K); zeros before."""
+
+
+def best_split(bins: Binned, target: Array, kind: int) -> tuple[int, int, Array]:
+    """Return the row of `bins.codes` and the bin after which to split, and both leaves' sums.
 
     Parameters
     ----------
-    codes : array of shape (d, N)
-        The bins; d >= 1.
-    sizes : array of shape (d,)
-        The number of bins of each.
-    inverse : pair of arrays of shape (d, bins)
-        1 over the weight of the bins up to each, and of those after it.
+    bins : Binned
+        With d >= 1.
     target : array of shape (N, K)
         What is summed, weights included.
     kind : int
@@ -49,53 +62,39 @@ def best_split(
         (row, bin, sums of shape (2, K)); the first among equals, up to rounding.
     """
     pool, threads = thread_pool()
-    d = codes.shape[0]
+    d, rows = bins.codes.shape
     # A tenth of a millisecond of work is not worth the hand-over to a thread.
-    threads = 1 if codes.size * target.shape[1] < 200_000 else min(threads, d)
+    threads = 1 if bins.codes.size * target.shape[1] < 200_000 else min(threads, d)
     starts = np.linspace(0, d, threads + 1).astype(int).tolist()
 
-    scores, places = np.empty(d), np.empty(d, dtype=np.int64)
-    leaves = np.zeros((d, 2, target.shape[1]))
+    found = Found(np.empty(d), np.empty(d, dtype=np.int64), np.zeros((d, 2, target.shape[1])))
     # Sums in another order, or of twice the weight for two rows, must not choose otherwise.
-    tie = 1.0 - _TIE * math.sqrt(codes.shape[1])
+    tie = 1.0 - _TIE * math.sqrt(rows)
 
     def part(i: int) -> None:
-        span = starts[i], starts[i + 1]
-        search(codes, sizes, *inverse, target, kind, *span, tie, scores, places, leaves)
+        search(bins, target, kind, starts[i], starts[i + 1], tie, found)
 
     others = [pool.submit(part, i) for i in range(1, threads)]
     part(0)
     for other in others:
         other.result()
     # The largest first, so that what is equal to it does not depend on the order of the search.
-    row = int(np.argmax(scores >= scores.max() * tie))
-    return row, int(places[row]), leaves[row]
+    row = int(np.argmax(found.scores >= found.scores.max() * tie))
+    return row, int(found.places[row]), found.leaves[row]
 
 
 @njit(nogil=True)
 def search(
-    codes: NDArray[Any],
-    sizes: NDArray[np.int64],
-    before: Array,
-    after: Array,
-    target: Array,
-    kind: int,
-    start: int,
-    stop: int,
-    tie: float,
-    best: Array,
-    places: NDArray[np.int64],
-    leaves: Array,
+    bins: Binned, target: Array, kind: int, start: int, stop: int, tie: float, found: Found
 ) -> None:
-    """Write the best split of each of rows start..stop−1 of `codes`: score, bin, both sums.
+    """Write the best split of each of rows start..stop−1 of `bins.codes`: score, bin, both sums.
 
     Parameters
     ----------
     tie : float
         The share of the largest score that counts as equal to it.
-    best, places, leaves : arrays of shape (d,), (d,) and (d, 2, K)
-        Written to; `leaves` holds zeros before.
     """
+    codes, sizes = bins.codes, bins.sizes
     outputs = target.shape[1]
     widest = 0
     for f in range(start, stop):
@@ -113,13 +112,15 @@ def search(
         else:
             _add_vectors(codes, target, f, some, sums)
         for g in range(some):
-            size = sizes[f + g]
-            score, cut = _scan(sums[g], size, before[f + g], after[f + g], kind, tie, scores, total)
-            best[f + g], places[f + g] = score, cut
-            for b in range(size):
+            held = sums[g, : sizes[f + g]]
+            score, cut = _scan(
+                held, bins.before[f + g], bins.after[f + g], kind, tie, scores, total
+            )
+            found.scores[f + g], found.places[f + g] = score, cut
+            for b in range(sizes[f + g]):
                 side = int(b > cut)
                 for k in range(outputs):
-                    leaves[f + g, side, k] += sums[g, b, k]
+                    found.leaves[f + g, side, k] += held[b, k]
 
 
 @njit(nogil=True)
@@ -189,7 +190,6 @@ def _leaf(s: Array, inverse: float, kind: int) -> float:
 @njit(nogil=True)
 def _scan(
     sums: Array,
-    size: int,
     before: Array,
     after: Array,
     kind: int,
@@ -198,6 +198,7 @@ def _scan(
     total: Array,
 ) -> tuple[float, int]:
     """Return the largest score of a feature, and the bin after which to split."""
+    size = sums.shape[0]
     # Both leaves are summed from their own end: total minus one would lose a light leaf.
     total[:] = 0.0
     for b in range(size - 1):

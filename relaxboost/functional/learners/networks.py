@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 
+from relaxboost._core.arrays import Array
+from relaxboost._core.parameters import count
 from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
@@ -18,9 +20,6 @@ from relaxboost.functional.learners.base import (
     training,
 )
 from relaxboost.functional.measure import Empirical
-from relaxboost.parameters import count
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,35 +102,24 @@ class Networks(WeakLearner):
     Grubb & Bagnell (2011), Sec. 5, Figure 1. The paper does not say how its networks are trained.
     """
 
+    name = "networks"
+
     def __init__(self, hidden: int = 5, iterations: int = 100, restarts: int = 1) -> None:
         self.hidden = count("hidden", hidden)
         self.iterations = count("iterations", iterations)
         self.restarts = count("restarts", restarts)
 
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
         return _Trainer(self, training(X, measure), measure, rng)
-
-    def __repr__(self) -> str:
-        return (
-            f"Networks(hidden={self.hidden}, iterations={self.iterations}, "
-            f"restarts={self.restarts})"
-        )
 
 
 class _Trainer(Pool):
     """Fits a network to each target."""
 
-    def __init__(
-        self, learner: Networks, X: Array, measure: Empirical, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, learner: Networks, X: Array, measure: Empirical, rng: Generator) -> None:
         self._learner, self._measure, self._rng = learner, measure, rng
         self._libraries = ThreadpoolController()
         self._scaling = Scaling.of(X, measure.p)

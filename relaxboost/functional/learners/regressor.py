@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
@@ -17,8 +18,6 @@ from relaxboost.functional.learners.base import (
     check_width,
 )
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +81,7 @@ class Regressor(WeakLearner):
         self.estimator = estimator
 
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
         from sklearn.utils.validation import has_fit_parameter
@@ -119,7 +113,7 @@ class _Fitter(Pool):
         X: Any,
         weights: Array | None,
         outputs: int | None,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> None:
         self._estimator, self._X, self._outputs, self._rng = estimator, X, outputs, rng
         self._options = {} if weights is None else {"sample_weight": weights}

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.functional.learners import histograms
 from relaxboost.functional.learners.base import (
     PROJECTIONS,
@@ -22,13 +24,10 @@ from relaxboost.functional.learners.base import (
 )
 from relaxboost.functional.learners.binning import Bins
 from relaxboost.functional.measure import Empirical
-from relaxboost.parameters import count
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Stump(Hypothesis):
+class StumpHypothesis(Hypothesis):
     """h(x) = leaves[0] if x_j <= threshold, else leaves[1].
 
     Attributes
@@ -110,20 +109,12 @@ class _Stumps(WeakLearner):
         """Raise where the class has no functions of so many outputs."""
 
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
         self._check(outputs)
         X = training(X, measure)
         return _Pool(X.shape[1], Bins(X, measure.p, self.bins), measure, self.kind)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(bins={self.bins})"
 
 
 class RegressionStumps(_Stumps):
@@ -145,6 +136,8 @@ class RegressionStumps(_Stumps):
     ----------
     Grubb & Bagnell (2011), Eqs. 3 and 4.
     """
+
+    name = "stumps"
 
     def _check(self, outputs: int | None) -> None:
         pass
@@ -212,9 +205,6 @@ class MulticlassStumps(_Stumps):
                 "ClassificationStumps() or RegressionStumps()"
             )
 
-    def __repr__(self) -> str:
-        return f"MulticlassStumps(leaf={self.leaf!r}, bins={self.bins})"
-
 
 class _Pool(Pool):
     """The search over all splits of the bins."""
@@ -230,7 +220,9 @@ class _Pool(Pool):
             held = np.bincount(codes, weights, size)
             self._before[row, : size - 1] = held.cumsum()[:-1]
             self._after[row, : size - 1] = held[::-1].cumsum()[::-1][1:]
-        self._inverse = 1.0 / self._before, 1.0 / self._after
+        self._binned = histograms.Binned(
+            bins.codes, bins.sizes, 1.0 / self._before, 1.0 / self._after
+        )
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         """Return the stump of the best split."""
@@ -242,16 +234,16 @@ class _Pool(Pool):
             leaves = self._leaves(np.tile(v.sum(axis=0), (2, 1)), self._total, self._total)
             leaves = leaves.reshape(2, *shape)
             values = np.tile(leaves[0], (len(target), *[1] * len(shape)))
-            return Stump(0, float("inf"), leaves, self._width), values
+            return StumpHypothesis(0, float("inf"), leaves, self._width), values
         bins = self._bins
-        row, place, sums = histograms.best_split(
-            bins.codes, bins.sizes, self._inverse, v, self._kind
-        )
+        row, place, sums = histograms.best_split(self._binned, v, self._kind)
         leaves = self._leaves(sums, self._before[row, place], self._after[row, place])
         values = np.empty_like(v)
         histograms.spread(bins.codes[row], place, leaves, values)
         threshold = float(bins.thresholds[row][place])
-        stump = Stump(int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width)
+        stump = StumpHypothesis(
+            int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width
+        )
         return stump, values.reshape(target.shape)
 
     def _leaves(self, sums: Array, before: float, after: float) -> Array:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
@@ -19,9 +22,6 @@ from relaxboost.functional.learners.base import (
     training,
 )
 from relaxboost.functional.measure import Empirical
-from relaxboost.parameters import count
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,35 +30,33 @@ class Tree(Hypothesis):
 
     Attributes
     ----------
-    feature : array of shape (nodes,)
-        −1 in a leaf. The root is node 0.
-    threshold : array of shape (nodes,)
-    children : array of shape (nodes, 2)
-        Left and right; a leaf is its own child.
-    values : array of shape (nodes,) or (nodes, K)
-    depth : int
+    grown : sklearn.tree._tree.Tree
+        The nodes, with values for a target divided by `scale`.
+    scale : float
+        A power of two.
+    shape : tuple of int
+        Of an output: () or (K,).
     width : int
         The number of features d of the rows it takes.
     """
 
-    feature: NDArray[np.int32]
-    threshold: Array
-    children: NDArray[np.int32]
-    values: Array
-    depth: int
+    grown: Any
+    scale: float
+    shape: tuple[int, ...]
     width: int
+
+    @property
+    def depth(self) -> int:
+        """How many splits there are at most on the way to a leaf."""
+        return int(self.grown.max_depth)
 
     def __call__(self, X: Array) -> Array:
         """Return the outputs for rows X of shape (N, d), of shape (N,) or (N, K)."""
-        return self.values[self._leaves(_single(features(X), self.width))]
+        return self.at(_single(features(X), self.width))
 
-    def _leaves(self, X: NDArray[np.float32]) -> NDArray[np.int32]:
-        node = np.zeros(X.shape[0], dtype=np.int32)
-        rows = np.arange(X.shape[0])
-        for _ in range(self.depth):
-            right = X[rows, self.feature[node]] > self.threshold[node]
-            node = self.children[node, right.astype(np.intp)]
-        return node
+    def at(self, X: NDArray[np.float32]) -> Array:
+        """Return the outputs for rows in single precision."""
+        return np.asarray(self.grown.predict(X).reshape(-1, *self.shape) * self.scale)
 
 
 def _single(X: Array, width: int) -> NDArray[np.float32]:
@@ -97,6 +95,8 @@ class Trees(WeakLearner):
     scikit-learn, `DecisionTreeRegressor`, which rounds features to single precision.
     """
 
+    name = "trees"
+
     def __init__(
         self,
         max_depth: int | None = 3,
@@ -112,22 +112,11 @@ class Trees(WeakLearner):
         self.min_samples_leaf = count("min_samples_leaf", min_samples_leaf)
 
     def prepare(
-        self,
-        X: Any,
-        measure: Empirical,
-        outputs: int | None,
-        projection: str,
-        rng: np.random.Generator,
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
         X = training(X, measure)
         return _Grower(self, _single(X, X.shape[1]), measure, rng)
-
-    def __repr__(self) -> str:
-        return (
-            f"Trees(max_depth={self.max_depth}, max_leaf_nodes={self.max_leaf_nodes}, "
-            f"min_samples_leaf={self.min_samples_leaf})"
-        )
 
 
 class _Grower(Pool):
@@ -138,7 +127,7 @@ class _Grower(Pool):
         learner: Trees,
         X: NDArray[np.float32],
         measure: Empirical,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> None:
         self._learner, self._X, self._rng = learner, X, rng
         # Rows without weight would let leaves have no mean.
@@ -160,21 +149,5 @@ class _Grower(Pool):
             min_samples_leaf=self._learner.min_samples_leaf,
             random_state=int(self._rng.integers(2**31)),
         ).fit(self._rows, held / scale, sample_weight=self._weights, check_input=False)
-        found = grown.tree_
-        leaf = found.children_left < 0
-        own = np.arange(found.node_count)
-        tree = Tree(
-            feature=np.where(leaf, -1, found.feature).astype(np.int32),
-            threshold=np.where(leaf, np.inf, found.threshold),
-            children=np.stack(
-                [
-                    np.where(leaf, own, found.children_left),
-                    np.where(leaf, own, found.children_right),
-                ],
-                axis=1,
-            ).astype(np.int32),
-            values=found.value[:, :, 0].reshape(-1, *target.shape[1:]) * scale,
-            depth=int(found.max_depth),
-            width=self._X.shape[1],
-        )
-        return tree, tree.values[grown.apply(self._X, check_input=False)]
+        tree = Tree(grown.tree_, scale, target.shape[1:], self._X.shape[1])
+        return tree, tree.at(self._X)

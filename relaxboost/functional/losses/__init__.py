@@ -10,9 +10,11 @@ from relaxboost.functional.losses.multiclass import (
     MultinomialLogistic,
 )
 from relaxboost.functional.losses.ranking import RankingHinge, RankingRisk
+from relaxboost.functional.losses.registry import LOSSES
 from relaxboost.functional.losses.regression import Absolute, Huber, Quantile, Squared
 
 __all__ = [
+    "LOSSES",
     "Absolute",
     "CustomLoss",
     "CustomRisk",

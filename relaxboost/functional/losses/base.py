@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.functional.losses.targets import decided, labels, no_groups, numbers, signs
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost.functional.losses.registry import LOSSES
+from relaxboost.functional.losses.targets import decided, targets_of
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
-
-__all__ = ["Loss", "PointwiseLoss", "PointwiseRisk", "Risk", "labels", "numbers", "signs"]
 
 
 class Risk(ABC):
@@ -27,6 +25,8 @@ class Risk(ABC):
     """
 
     measure: Empirical
+    loss: Any = None
+    """The `Loss` it is of; a validation set is bound to it."""
     outputs: int | None = None
     classes: Any = None
     """The labels in the order of the outputs; of two labels, the second is +1."""
@@ -90,16 +90,20 @@ class Risk(ABC):
         return None
 
     def margins(self) -> Any:
-        """Return C where R falls along G for ever if C G >= 0, C G ≠ 0, else None.
+        """Return the matrix C of the margins C F for a risk that falls for ever with them, or None.
 
-        Such a risk has a minimiser on a subspace unless there is such a G. C has as many columns
-        as F has entries, counted row by row, and only rows of examples of positive weight; it may
-        be sparse. It is None if R has a minimiser on every subspace, or nothing is known.
+        R falls along every G with C G >= 0, C G ≠ 0, and has a minimiser on a subspace that has no
+        such G. Columns of C are the entries of F, row by row; rows are of examples of positive
+        weight. It may be sparse. None says that R has a minimiser on every subspace, or that
+        nothing is known.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return (D, Q) with R[f] = Q[D F] and a simpler risk Q, or None; D may be sparse."""
+        """Return (D, Q) with R[f] = Q[D F], a matrix and a simpler risk; None if there is none.
+
+        `optimum` then works on Q. D may be sparse.
+        """
         return None
 
     def decide(self, F: Array) -> Any:
@@ -112,13 +116,32 @@ class Risk(ABC):
         return np.zeros(n) if self.outputs is None else np.zeros((n, self.outputs))
 
 
-class Loss(ABC):
-    """A convex loss, without data. A subclass should be immutable; a frozen dataclass is."""
+def check_risk(risk: Any) -> None:
+    """Raise an `InputError` where something is no `Risk`, such as a loss without data."""
+    if not isinstance(risk, Risk):
+        raise InputError(
+            f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
+        )
 
-    task: ClassVar[str]
+
+class Loss:
+    """A convex loss, without data. A subclass should be immutable; a frozen dataclass is.
+
+    A subclass with a `name` of its own can be asked for by it in the estimators.
+    """
+
+    name: ClassVar[str] = ""
+    """What stands for the loss with its defaults, if anything does."""
+    task: ClassVar[str] = ""
     """regression, binary, multiclass or ranking."""
+    likelihood: ClassVar[bool] = False
+    """Whether it is minus the logarithm of a probability, logistic or softmax, of the label."""
+    of_differences: ClassVar[bool] = False
+    """Whether it depends on f − y alone, so that a constant may be added to both."""
 
-    @abstractmethod
+    def __init_subclass__(cls) -> None:
+        LOSSES.add(cls)
+
     def bind(
         self,
         y: Any,
@@ -140,13 +163,23 @@ class Loss(ABC):
         classes : array, optional
             For classification, the labels of the training set in their order, so that another
             set is bound alike; a label that is not among them is an error.
+
+        Raises
+        ------
+        InputError
+            For targets, weights or groups that do not fit the loss.
         """
+        targets, known = targets_of(self, y, groups, classes)
+        return self._risk(targets, Empirical(len(targets), weights), known, groups)
+
+    def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
+        """Return the risk on checked targets: numbers, ±1, or places among the classes."""
+        raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
     """A mean over examples of a loss, whose atoms and conjugates are known for each."""
 
-    loss: Any
     y: Any
 
     def expression(self, F: Any) -> Any:
@@ -219,7 +252,7 @@ class PointwiseRisk(MeanRisk):
         return np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
 
 
-class PointwiseLoss(Loss):
+class PointwiseLoss(Loss, ABC):
     """A loss l(f, y) of one output; classification has y = ±1.
 
     A loss of one's own is a subclass with three methods, and what is known of the constants:
@@ -233,7 +266,7 @@ class PointwiseLoss(Loss):
     ... class LogCosh(PointwiseLoss):
     ...     task = "regression"
     ...     smoothness = 1.0
-    ...     gradient_bound = 1.0
+    ...     slopes = (-1.0, 1.0)
     ...
     ...     def pointwise(self, F, y):
     ...         r = F - y
@@ -255,10 +288,19 @@ class PointwiseLoss(Loss):
 
     strong_convexity: float = 0.0
     smoothness: float = math.inf
-    gradient_bound: float = math.inf
     attained: bool = True
     falling: bool = False
     """Whether l falls for ever with y f towards an infimum that it does not attain."""
+    slopes: tuple[float, float] | None = None
+    """The least and the greatest slope in f, for the label y = 1; None if unknown.
+
+    Between them the conjugates are finite. Where they are known, `optimum` gives better brackets.
+    """
+
+    @cached_property
+    def gradient_bound(self) -> float:
+        """A bound of the slopes in size; inf if there is none."""
+        return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -273,26 +315,15 @@ class PointwiseLoss(Loss):
         """Return sup over f of z f − l(f, y_n) for each n; inf outside the domain."""
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
-        """Return the ends of the interval where each conjugate is finite, None if unknown.
+        """Return the ends of the interval where each conjugate is finite, None if unknown."""
+        if self.slopes is None:
+            return None
+        low, high = self.slopes
+        if self.task == "regression":
+            return np.full_like(y, low), np.full_like(y, high)
+        return np.where(y > 0.0, low, 0.0 - high), np.where(y > 0.0, high, 0.0 - low)
 
-        Here None. Where they are known, `optimum` gives better brackets.
-        """
-        return None
-
-    def bind(
-        self,
-        y: Any,
-        weights: Any = None,
-        *,
-        groups: Any = None,
-        classes: Any = None,
-    ) -> Risk:
-        """Return the risk on targets y; see `Loss.bind`."""
-        no_groups(groups, self)
-        if getattr(self, "task", None) not in ("regression", "binary"):
+    def _risk(self, y: Array, measure: Empirical, classes: Any, groups: Any) -> Risk:
+        if self.task not in ("regression", "binary"):
             raise InputError(f'{self!r} needs a class attribute task, "regression" or "binary"')
-        if self.task == "binary":
-            targets, classes = signs(y, classes, self)
-        else:
-            targets = numbers(y, self)
-        return PointwiseRisk(self, targets, Empirical(len(targets), weights), classes)
+        return PointwiseRisk(self, y, measure, classes)

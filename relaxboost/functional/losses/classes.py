@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-from relaxboost.compiled import njit
-
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit
 
 
 @njit()
-def hinge(F: Array, y: Places, values: Array, slopes: Array) -> None:
+def hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
     """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it.
 
     Parameters
@@ -39,7 +34,7 @@ def hinge(F: Array, y: Places, values: Array, slopes: Array) -> None:
 
 
 @njit()
-def logistic(F: Array, y: Places, values: Array, slopes: Array) -> None:
+def logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
     """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y; see `hinge`.
 
     Nothing overflows, and small values and slopes keep their relative accuracy: the largest

@@ -8,14 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.base import Loss, Risk
-from relaxboost.functional.losses.targets import labels, no_groups, numbers, signs
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 TASKS = ("regression", "binary", "multiclass")
 _TOLERANCE = 1e-7
@@ -104,24 +101,8 @@ class CustomLoss(Loss):
         shown = self._name or getattr(self._expression, "__qualname__", repr(self._expression))
         return f"CustomLoss({shown})"
 
-    def bind(
-        self,
-        y: Any,
-        weights: Any = None,
-        *,
-        groups: Any = None,
-        classes: Any = None,
-    ) -> Risk:
-        """Return the risk on targets y, after the checks of the class; see `Loss.bind`."""
-        no_groups(groups, self)
-        targets: Any
-        if self.task == "regression":
-            targets, classes = numbers(y, self), None
-        elif self.task == "binary":
-            targets, classes = signs(y, classes, self)
-        else:
-            targets, classes = labels(y, classes, self)
-        return CustomRisk(self, targets, Empirical(len(targets), weights), classes)
+    def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
+        return CustomRisk(self, y, measure, classes)
 
 
 class CustomRisk(Risk):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
+from relaxboost._core.arrays import Array
+from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.parameters import positive
-
-Array = NDArray[np.float64]
 
 STEEPEST = 350.0
 """Where `Exponential` goes on as a straight line; squares of its slopes are finite doubles."""
@@ -29,9 +28,11 @@ class Logistic(PointwiseLoss):
     Friedman, Hastie & Tibshirani (2000), Additive logistic regression, Sec. 4.
     """
 
+    name = "logistic"
     task: ClassVar[str] = "binary"
+    likelihood = True
     smoothness = 0.25
-    gradient_bound = 1.0
+    slopes = (-1.0, 0.0)
     attained = False
     falling = True
 
@@ -50,10 +51,6 @@ class Logistic(PointwiseLoss):
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
 
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return what −y z in [0, 1] leaves."""
-        return _between_zero_and_minus(y)
-
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
@@ -67,7 +64,9 @@ class Exponential(PointwiseLoss):
     Freund & Schapire (1997); Friedman, Hastie & Tibshirani (2000), Sec. 4.1.
     """
 
+    name = "exponential"
     task: ClassVar[str] = "binary"
+    slopes = (-math.inf, 0.0)
     attained = False
     falling = True
 
@@ -88,10 +87,6 @@ class Exponential(PointwiseLoss):
         s = np.maximum(-y * Z, 0.0)
         return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
 
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return what −y z >= 0 leaves."""
-        return np.where(y > 0.0, -np.inf, 0.0), np.where(y > 0.0, 0.0, np.inf)
-
 
 @dataclass(frozen=True)
 class Hinge(PointwiseLoss):
@@ -102,8 +97,9 @@ class Hinge(PointwiseLoss):
     Cortes & Vapnik (1995), Support-vector networks.
     """
 
+    name = "hinge"
     task: ClassVar[str] = "binary"
-    gradient_bound = 1.0
+    slopes = (-1.0, 0.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values, and −y where y f < 1, else 0."""
@@ -119,10 +115,6 @@ class Hinge(PointwiseLoss):
     def conjugates(self, Z: Array, y: Array) -> Array:
         """Return y z where −y z is in [0, 1]."""
         return np.where((y * Z <= 0.0) & (y * Z >= -1.0), y * Z, np.inf)
-
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return what −y z in [0, 1] leaves."""
-        return _between_zero_and_minus(y)
 
 
 @dataclass(frozen=True)
@@ -144,8 +136,9 @@ class SmoothHinge(PointwiseLoss):
     """
 
     width: float = 1.0
+    name = "smooth-hinge"
     task: ClassVar[str] = "binary"
-    gradient_bound = 1.0
+    slopes = (-1.0, 0.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", positive("width", self.width))
@@ -171,11 +164,3 @@ class SmoothHinge(PointwiseLoss):
         """Return w s²/2 − s with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)
-
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return what −y z in [0, 1] leaves."""
-        return _between_zero_and_minus(y)
-
-
-def _between_zero_and_minus(y: Array) -> tuple[Array, Array]:
-    return np.minimum(-y, 0.0), np.maximum(-y, 0.0)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.classes import hinge, logistic
-from relaxboost.functional.losses.targets import labels, no_groups
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 _SUM = 4.0 * 2.0**-52
 """Row sums of conjugate points are taken for zero within this, for each class and unit of |z|."""
@@ -31,9 +28,7 @@ class MulticlassRisk(MeanRisk):
 
     centred = True
 
-    def __init__(
-        self, loss: MulticlassLoss, y: NDArray[np.int64], measure: Empirical, classes: Any
-    ) -> None:
+    def __init__(self, loss: MulticlassLoss, y: Whole, measure: Empirical, classes: Any) -> None:
         self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
         self.outputs = len(classes)
         self.strong_convexity, self.smoothness = 0.0, loss.smoothness
@@ -76,13 +71,15 @@ class MulticlassRisk(MeanRisk):
         return np.clip(U, 0.0, 1.0)
 
 
-class MulticlassLoss(Loss):
+class MulticlassLoss(Loss, ABC):
     """A loss l(f, y) of K outputs that does not change when they move alike.
 
     A subclass has `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
 
     task: ClassVar[str] = "multiclass"
+    two_classes: ClassVar[str] = ""
+    """The name of a loss of two classes, which stands for this one where there are more."""
     smoothness: float = math.inf
     gradient_bound: float = math.inf
     attained: bool = True
@@ -90,29 +87,19 @@ class MulticlassLoss(Loss):
     """Whether l falls for ever with each f_y − f_k towards an infimum that it does not attain."""
 
     @abstractmethod
-    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+    def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
 
     @abstractmethod
-    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+    def atoms(self, F: Any, y: Whole) -> Any:
         """Return l(F_n, y_n) for each n as a cvxpy expression."""
 
     @abstractmethod
-    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+    def conjugates(self, Z: Array, y: Whole) -> Array:
         """Return sup over f of <z, f> − l(f, y_n) for each n; inf outside the domain."""
 
-    def bind(
-        self,
-        y: Any,
-        weights: Any = None,
-        *,
-        groups: Any = None,
-        classes: Any = None,
-    ) -> Risk:
-        """Return the risk on labels y, of any kind; see `Loss.bind`."""
-        no_groups(groups, self)
-        places, known = labels(y, classes, self)
-        return MulticlassRisk(self, places, Empirical(len(places), weights), known)
+    def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
+        return MulticlassRisk(self, y, measure, classes)
 
 
 @dataclass(frozen=True)
@@ -129,20 +116,22 @@ class MulticlassHinge(MulticlassLoss):
     machines; GB11, Sec. 5.
     """
 
+    name = "multiclass-hinge"
+    two_classes = "hinge"
     gradient_bound = math.sqrt(2.0)
 
-    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+    def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and e_k − e_y."""
         return _compiled(hinge, F, y)
 
-    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+    def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
         import cvxpy as cp
 
         label = _indicators(y, F.shape[1])
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
-    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+    def conjugates(self, Z: Array, y: Whole) -> Array:
         """Return z_y where Z_n + e_y is a distribution."""
         return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
 
@@ -160,23 +149,26 @@ class MultinomialLogistic(MulticlassLoss):
     Böhning (1992), Multinomial logistic regression algorithm (the bound of the Hessian).
     """
 
+    name = "multinomial-logistic"
+    two_classes = "logistic"
+    likelihood = True
     smoothness = 0.5
     gradient_bound = math.sqrt(2.0)
     attained = False
     falling = True
 
-    def rows(self, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+    def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and softmax(F_n) − e_y."""
         return _compiled(logistic, F, y)
 
-    def atoms(self, F: Any, y: NDArray[np.int64]) -> Any:
+    def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
         import cvxpy as cp
 
         label = _indicators(y, F.shape[1])
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
-    def conjugates(self, Z: Array, y: NDArray[np.int64]) -> Array:
+    def conjugates(self, Z: Array, y: Whole) -> Array:
         """Return Σ u_k log u_k where u = Z_n + e_y is a distribution."""
         U = Z.copy()
         U[np.arange(len(y)), y] += 1.0
@@ -184,14 +176,14 @@ class MultinomialLogistic(MulticlassLoss):
         return np.where(_distributions(Z, y), xlogy(U, U).sum(axis=1), np.inf)
 
 
-def _compiled(kernel: Any, F: Array, y: NDArray[np.int64]) -> tuple[Array, Array]:
+def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
     F = np.ascontiguousarray(F, dtype=np.float64)
     values, slopes = np.empty(len(y)), np.empty(F.shape)
     kernel(F, y, values, slopes)
     return values, slopes
 
 
-def _distributions(Z: Array, y: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _distributions(Z: Array, y: Whole) -> Flags:
     """Return where Z_n + e_y is a distribution: the other entries >= 0, z_y >= −1, the sum 0."""
     rows = np.arange(len(y))
     others = Z.copy()
@@ -203,5 +195,5 @@ def _distributions(Z: Array, y: NDArray[np.int64]) -> NDArray[np.bool_]:
     )
 
 
-def _indicators(y: NDArray[np.int64], classes: int) -> Array:
+def _indicators(y: Whole, classes: int) -> Array:
     return np.eye(classes)[y]

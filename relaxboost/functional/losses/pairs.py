@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.compiled import njit
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+
+class Queries(NamedTuple):
+    """The documents of a ranking by their queries."""
+
+    weights: Array
+    """Of the documents, shape (N,)."""
+    grades: Whole
+    """The places 0, 1, ... of the grades within the query, shape (N,)."""
+    order: Whole
+    """The documents, query by query, shape (N,)."""
+    starts: Whole
+    """Where each query begins in `order`, shape (Q + 1,)."""
 
 
 @njit()
-def violated(
-    F: Array,
-    weights: Array,
-    grades: Places,
-    order: Places,
-    starts: Places,
-    margin: float,
-    below: Array,
-    above: Array,
-) -> None:
+def violated(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
     """Sum for each document the weights of those it makes a violated pair with.
 
     A pair is i and j of one query with grade_i > grade_j; it is violated where the double
@@ -31,20 +34,16 @@ def violated(
 
     Parameters
     ----------
-    F, weights : array of shape (N,)
-        Scores and weights of the documents.
-    grades : int array of shape (N,)
-        The places 0, 1, ... of the grades within the query.
-    order : int array of shape (N,)
-        The documents, query by query.
-    starts : int array of shape (Q + 1,)
-        Where each query begins in `order`.
+    F : array of shape (N,)
+        Scores of the documents.
+    queries : Queries
     margin : float
     below, above : array of shape (N,)
         Written to: the weights of the j violated by i, and of the i that violate j.
     """
+    weights, grades, starts = queries.weights, queries.grades, queries.starts
     for q in range(starts.size - 1):
-        documents = order[starts[q] : starts[q + 1]]
+        documents = queries.order[starts[q] : starts[q + 1]]
         n, size = documents.size, 0
         for i in documents:
             size = max(size, grades[i] + 1)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.base import Loss, PointwiseRisk, Risk
 from relaxboost.functional.losses.margins import Hinge
-from relaxboost.functional.losses.pairs import violated
-from relaxboost.functional.losses.targets import numbers
+from relaxboost.functional.losses.pairs import Queries, violated
 from relaxboost.functional.measure import Empirical
-
-Array = NDArray[np.float64]
 
 NORMALISE = ("pairs", "queries")
 _TIES = math.nextafter(0.0, 1.0)
@@ -26,12 +24,12 @@ _TIES = math.nextafter(0.0, 1.0)
 class RankingHinge(Loss):
     """max(0, 1 − (f_i − f_j)), mean over the pairs i, j of one query with y_i > y_j.
 
-    Targets are grades, higher the better, as numbers; `groups` gives the query of each document,
-    ids of any kind in any order. Queries of one document, or of one grade, have no pair and
-    contribute nothing. At f_i − f_j = 1 the subgradient of the pair is 0. With example weights a
-    pair weighs the product of its two, so that a document of weight 2 is as good as two of them.
-    Pairs are never listed, except by `RankingRisk.pairs` and what needs it: the cvxpy
-    expression, the conjugate and `optimum`.
+    Targets are grades, higher the better, as numbers; `bind` needs `groups`, the query of each
+    document, ids of any kind in any order. Queries of one document, or of one grade, have no pair
+    and contribute nothing; some query must have a pair of positive weight. At f_i − f_j = 1 the
+    subgradient of the pair is 0. With example weights a pair weighs the product of its two, so that
+    a document of weight 2 is as good as two of them. Pairs are never listed, except by
+    `RankingRisk.pairs` and what needs it: the cvxpy expression, the conjugate and `optimum`.
 
     Parameters
     ----------
@@ -46,6 +44,7 @@ class RankingHinge(Loss):
     """
 
     normalise: str = "pairs"
+    name = "ranking-hinge"
     task: ClassVar[str] = "ranking"
 
     def __post_init__(self) -> None:
@@ -54,23 +53,8 @@ class RankingHinge(Loss):
                 f"normalise must be one of {', '.join(NORMALISE)}, got {self.normalise!r}"
             )
 
-    def bind(
-        self,
-        y: Any,
-        weights: Any = None,
-        *,
-        groups: Any = None,
-        classes: Any = None,
-    ) -> RankingRisk:
-        """Return the risk on grades y of documents of the queries `groups`; see `Loss.bind`.
-
-        Raises
-        ------
-        InputError
-            If groups are missing, or no query has documents of two grades, of positive weight.
-        """
-        grades = numbers(y, self)
-        return RankingRisk(self, grades, Empirical(len(grades), weights), groups)
+    def _risk(self, y: Array, measure: Empirical, classes: Any, groups: Any) -> RankingRisk:
+        return RankingRisk(self, y, measure, groups)
 
 
 class RankingRisk(Risk):
@@ -80,15 +64,15 @@ class RankingRisk(Risk):
         self.loss, self.y, self.measure = loss, y, measure
         self.query = _queries(groups, len(y), loss)
         """The place of each document's query among the ids."""
-        self._order = np.lexsort((y, self.query))
+        order = np.lexsort((y, self.query))
         sizes = np.bincount(self.query)
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
         self._sizes = sizes.astype(np.float64)
-        self._grades = _places(y, self.query, self._order, self._starts)
+        grades = _places(y, self.query, order, starts)
         # Weights of 1 where all are equal, so that counts are exact.
-        self._weights = measure.p / measure.p.max()
+        self._queries = Queries(measure.p / measure.p.max(), grades, order, starts)
         below, above = self._violated(np.zeros(len(y)), math.inf)
-        pairs = np.bincount(self.query, self._weights * below)
+        pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
             raise InputError(
                 "no query has documents of two grades (of positive weight), so that there is no "
@@ -123,20 +107,21 @@ class RankingRisk(Risk):
         below, _ = self._violated(F, _TIES)
         return self.measure.mean(self._scale * below)
 
-    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    def pairs(self) -> tuple[Whole, Whole, Array]:
         """Return the better, the worse and the weight of each pair; the weights sum to 1.
 
         This takes memory for all of them.
         """
         better, worse = [], []
-        for start, stop in zip(self._starts[:-1], self._starts[1:], strict=True):
-            documents = self._order[start:stop]
-            grades = self._grades[documents]
+        weights, grades_of, order, starts = self._queries
+        for start, stop in pairwise(starts):
+            documents = order[start:stop]
+            grades = grades_of[documents]
             i, j = np.nonzero(grades[:, None] > grades[None, :])
             better.append(documents[i])
             worse.append(documents[j])
         i, j = np.concatenate(better), np.concatenate(worse)
-        return i, j, self._shares[i] * self._weights[i] * self._weights[j]
+        return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
         """Return the matrix of differences of pairs, and the hinge on them."""
@@ -182,11 +167,11 @@ class RankingRisk(Risk):
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
         below, above = np.empty(len(self.y)), np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
-        violated(F, self._weights, self._grades, self._order, self._starts, margin, below, above)
+        violated(F, self._queries, margin, below, above)
         return below, above
 
 
-def _queries(groups: Any, size: int, loss: RankingHinge) -> NDArray[np.int64]:
+def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
     if groups is None:
         raise InputError(
             f"{loss!r} needs groups, the query of each document; zeros if there is one query only"
@@ -208,7 +193,7 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> NDArray[np.int64]:
         ) from error
 
 
-def _places(y: Array, query: Any, order: Any, starts: Any) -> NDArray[np.int64]:
+def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
     """Return 0, 1, ... for the grades of each query from below."""
     steps = np.zeros(len(y), dtype=np.int64)
     steps[1:] = y[order][1:] != y[order][:-1]

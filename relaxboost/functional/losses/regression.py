@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relaxboost._core.arrays import Array
+from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.parameters import positive, share
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Squared(PointwiseLoss):
     """(f − y)²/2, with λ = Λ = 1."""
 
+    name = "squared"
     task: ClassVar[str] = "regression"
+    of_differences = True
     strong_convexity = 1.0
     smoothness = 1.0
 
@@ -42,8 +42,10 @@ class Squared(PointwiseLoss):
 class Absolute(PointwiseLoss):
     """|f − y|; at f = y the subgradient is 0."""
 
+    name = "absolute"
     task: ClassVar[str] = "regression"
-    gradient_bound = 1.0
+    of_differences = True
+    slopes = (-1.0, 1.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and sign(f − y)."""
@@ -59,10 +61,6 @@ class Absolute(PointwiseLoss):
     def conjugates(self, Z: Array, y: Array) -> Array:
         """Return z y on [−1, 1]."""
         return np.where(np.abs(Z) <= 1.0, Z * y, np.inf)
-
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return −1 and 1."""
-        return np.full_like(y, -1.0), np.ones_like(y)
 
 
 @dataclass(frozen=True)
@@ -82,15 +80,17 @@ class Quantile(PointwiseLoss):
     """
 
     q: float = 0.5
+    name = "quantile"
     task: ClassVar[str] = "regression"
+    of_differences = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "q", share("q", self.q))
 
     @property
-    def gradient_bound(self) -> float:  # type: ignore[override]
-        """max(q, 1 − q)."""
-        return max(self.q, 1.0 - self.q)
+    def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        """−q and 1 − q."""
+        return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values, and 1 − q above y, −q below it, 0 at it."""
@@ -108,10 +108,6 @@ class Quantile(PointwiseLoss):
         """Return z y on [−q, 1 − q]."""
         return np.where((-self.q <= Z) & (1.0 - self.q >= Z), Z * y, np.inf)
 
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return −q and 1 − q."""
-        return np.full_like(y, -self.q), np.full_like(y, 1.0 - self.q)
-
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
@@ -128,16 +124,18 @@ class Huber(PointwiseLoss):
     """
 
     delta: float = 1.0
+    name = "huber"
     task: ClassVar[str] = "regression"
+    of_differences = True
     smoothness = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", positive("delta", self.delta))
 
     @property
-    def gradient_bound(self) -> float:  # type: ignore[override]
-        """The slope of the linear parts, δ."""
-        return self.delta
+    def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        """−δ and δ."""
+        return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values, and f − y clipped to ±δ."""
@@ -154,7 +152,3 @@ class Huber(PointwiseLoss):
     def conjugates(self, Z: Array, y: Array) -> Array:
         """Return z²/2 + z y on [−δ, δ]."""
         return np.where(np.abs(Z) <= self.delta, Z * Z / 2.0 + Z * y, np.inf)
-
-    def domain(self, y: Array) -> tuple[Array, Array]:
-        """Return −δ and δ."""
-        return np.full_like(y, -self.delta), np.full_like(y, self.delta)

@@ -5,21 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost.errors import InputError
-
-Array = NDArray[np.float64]
-
-FITTING = {
-    "regression": "Squared(), Absolute(), Quantile(q) or Huber(delta)",
-    "binary": "Logistic(), Exponential(), Hinge() or SmoothHinge(width)",
-    "multiclass": "MulticlassHinge() or MultinomialLogistic()",
-    "ranking": "RankingHinge()",
-}
-"""The losses of the package for each task, as messages name them."""
-
-_LABELS = f"for labels of two classes use {FITTING['binary']}, of more {FITTING['multiclass']}"
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.functional.losses.registry import fitting
 
 
 def numbers(y: Any, loss: Any) -> Array:
@@ -31,7 +20,8 @@ def numbers(y: Any, loss: Any) -> Array:
         targets = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{loss!r} needs numbers for targets, got {_kind(y)}; {_LABELS}"
+            f"{loss!r} needs numbers for targets, got {_kind(y)}; for labels of two classes use "
+            f"{fitting('binary')}, of more {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
         raise InputError(f"targets need shape (N,), got {targets.shape}")
@@ -43,7 +33,7 @@ def numbers(y: Any, loss: Any) -> Array:
     return targets
 
 
-def labels(y: Any, classes: Any, loss: Any) -> tuple[NDArray[np.int64], Any]:
+def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     """Return each label's place among the classes, and the classes, sorted where not given."""
     y = _array(y)
     if y.ndim != 1:
@@ -79,7 +69,7 @@ def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
     places, known = labels(y, classes, loss)
     if known.size != 2:
         raise InputError(
-            f"{loss!r} is for two classes, and there are {known.size}; use {FITTING['multiclass']}"
+            f"{loss!r} is for two classes, and there are {known.size}; use {fitting('multiclass')}"
         )
     return np.where(places == 1, 1.0, -1.0), known
 
@@ -91,13 +81,22 @@ def decided(F: Array, classes: Any) -> Any:
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
-def no_groups(groups: Any, loss: Any) -> None:
-    """Raise where groups are given to a loss that does not rank."""
-    if groups is not None:
+def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
+    """Return targets as a loss takes them, and the classes or None.
+
+    Raises
+    ------
+    InputError
+        Where they do not fit, or groups are given to a loss that does not rank.
+    """
+    if groups is not None and loss.task != "ranking":
         raise InputError(
             f"{loss!r} does not rank, and so takes no groups; leave them out, or use "
-            f"{FITTING['ranking']}"
+            f"{fitting('ranking')}"
         )
+    if loss.task == "binary":
+        return signs(y, classes, loss)
+    return labels(y, classes, loss) if loss.task == "multiclass" else (numbers(y, loss), None)
 
 
 def _check_labels(y: Any, loss: Any) -> None:
@@ -109,7 +108,7 @@ def _check_labels(y: Any, loss: Any) -> None:
         if broken.size:
             raise InputError(
                 f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is no "
-                f"whole number; for numbers use {FITTING['regression']}; for labels that are "
+                f"whole number; for numbers use {fitting('regression')}; for labels that are "
                 "written so, give strings"
             )
     elif y.dtype.kind == "O":

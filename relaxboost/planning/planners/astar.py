@@ -2,56 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relaxboost.errors import InputError
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import arc_costs, ends, non_negative
+from relaxboost._core.arrays import Array, doubles
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import UNIT
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.planners.base import Ends, Planner, Work, arc_costs
 from relaxboost.planning.planners.dijkstra import shortest_arcs
 from relaxboost.planning.plans import Plan, capped
-from relaxboost.rounding import UNIT
 
-Array = NDArray[np.float64]
 Ahead = ArrayLike | Callable[[Hashable, Hashable], float]
 
 
-def astar(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable, ahead: Ahead) -> Plan:
-    """Return a shortest path for costs >= 0, with estimates h of the cost from each node on.
+@dataclass(frozen=True, eq=False)
+class AStar(Planner):
+    """A*, for costs >= 0: estimates h of the cost from each node on lead the search to one target.
 
     Estimates must be consistent, h_tail <= c + h_head on each arc, and not positive at the
-    target; both are checked, arc by arc. Estimates with h_target = 0 that merely never exceed the
-    true cost would give a shortest path too, but no potentials that prove it: these are
-    min(g, length − h), feasible just if h is consistent. The check costs one pass over the arcs,
-    far less than the search it makes trustworthy.
+    target; both are checked, arc by arc. Estimates that merely never exceed the true cost would
+    give a shortest path too, but no potentials that prove it: these are min(g, length − h),
+    feasible just if h is consistent. The check is one pass over the arcs, far less than a search.
 
     Parameters
     ----------
-    graph : Graph
-    costs : array of shape (E,)
-        >= 0.
-    source, target : labels of nodes
     ahead : array of shape (nodes,), or callable
-        h by the number of the node; or a function of two labels, a node and the target, which is
-        called for each node. inf says that the target is out of reach from there. `euclidean` and
+        h by the number of the node; or a function of two labels, a node and the target, called
+        for each node. inf says that the target is out of reach from there. `euclidean` and
         `octile` make such arrays from positions.
 
     Raises
     ------
-    NoPath
-        If the target is out of reach.
     InputError
-        For a negative cost, and for the arc on which the estimates are least consistent.
+        When planning, for the arc on which the estimates are least consistent.
     """
-    c = arc_costs(graph, costs)
-    non_negative(graph, c, "A*")
-    s, t = ends(graph, source, target)
-    h = _checked(graph, c, t, _estimates(graph, ahead, target))
-    taken, distance = shortest_arcs(graph, c[graph.forward.arcs], s, t, h)
-    return Plan(Path(graph, taken), c, capped(distance, distance[t], h), "astar")
+
+    ahead: Ahead | None = None
+
+    name: ClassVar[str] = "astar"
+
+    def __post_init__(self) -> None:
+        if self.ahead is None:
+            raise InputError(
+                'planner="astar" needs estimates: AStar(euclidean(graph, costs, target))'
+            )
+
+    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
+        """Return a shortest path; see `Planner.plan`."""
+        h = _checked(graph, costs, target, _estimates(graph, self.ahead, target))
+        taken, distance = shortest_arcs(graph, costs[graph.forward.arcs], source, target, h)
+        potential = capped(distance, distance[target], h)
+        return Plan(Path(graph, taken), costs, potential, self.name)
+
+    def jobs(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Work]:
+        """Refuse: estimates are for one target."""
+        raise InputError(
+            "shortest_paths takes no AStar, whose estimates are for one target; call shortest_path "
+            "for each pair"
+        )
 
 
 def euclidean(graph: Graph, costs: ArrayLike, target: Hashable) -> Array:
@@ -112,15 +125,13 @@ def _scaled(
     return np.zeros(graph.nodes) if np.isinf(least) else max(least, 0.0) * far
 
 
-def _estimates(graph: Graph, ahead: Ahead, target: Hashable) -> Array:
+def _estimates(graph: Graph, ahead: Ahead | None, target: int) -> Array:
     """Return estimates as an array without NaN, or raise with the node named."""
     given = ahead
     if callable(ahead):
-        given = [ahead(graph.label(node), target) for node in range(graph.nodes)]
-    try:
-        h = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"ahead must be an array of numbers: {error}") from None
+        end = graph.label(target)
+        given = [ahead(graph.label(node), end) for node in range(graph.nodes)]
+    h = doubles("ahead", given)
     if h.shape != (graph.nodes,):
         raise InputError(f"ahead needs shape ({graph.nodes},), one a node, got {h.shape}")
     bad = np.flatnonzero(np.isnan(h) | (h == -np.inf))

@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.planning.graphs import Graph
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import relax, trace
-from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import arc_costs, between, ends
+from relaxboost.planning.planners.base import Planner, between
 from relaxboost.planning.plans import NegativeCycle, Plan
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
+@dataclass(frozen=True)
+class BellmanFord(Planner):
+    """Bellman and Ford's algorithm, for costs of any sign; shortest up to rounding.
 
-def bellman_ford(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
-    """Return a shortest path for costs of any sign, up to rounding, which `check_plan` shows.
-
-    Parameters
-    ----------
-    graph : Graph
-    costs : array of shape (E,)
-    source, target : labels of nodes
-
-    Raises
-    ------
-    NegativeCycle
-        If costs are negative around a cycle on the way from source to target; it has the cycle.
-        Cycles elsewhere do no harm. The sign is that of the exact sum of the costs as they are
-        given, in doubles. A cycle may be overlooked around which costs fall by less than
-        nodes² · 2⁻¹⁰¹ of the largest distance on it, in size.
-    NoPath
-        If the target is out of reach.
+    A cycle that is negative on the way from source to target is raised as a `NegativeCycle`, which
+    has the cycle; others do no harm. The sign is that of the exact sum of the costs in doubles. A
+    cycle may be overlooked around which costs fall by less than nodes² · 2⁻¹⁰¹ of the largest
+    distance on it.
     """
-    c = arc_costs(graph, costs)
-    s, t = ends(graph, source, target)
-    # A negative cycle matters only where the source reaches it and it reaches the target.
-    reached, reaching = between(graph, s, t)
-    start, far, arcs = graph.forward
-    distance, via, on = relax(start, far, graph.near, c[arcs], s, reached & reaching)
-    if on >= 0:
-        raise _around(graph, c, via, on)
-    potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
-    return Plan(Path(graph, trace(via, arcs, graph.tail, s, t)), c, potential, "bellman-ford")
+
+    name: ClassVar[str] = "bellman-ford"
+    negative: ClassVar[bool] = True
+
+    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
+        """Return a shortest path; see `Planner.plan`."""
+        # A negative cycle matters only where the source reaches it and it reaches the target.
+        reached, reaching = between(graph, source, target)
+        start, far, arcs = graph.forward
+        inside = reached & reaching
+        distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
+        if on >= 0:
+            raise _around(graph, costs, via, on)
+        potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
+        path = Path(graph, trace(via, arcs, graph.tail, source, target))
+        return Plan(path, costs, potential, self.name)
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:

@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search, trace
-from relaxboost.planning.paths import Path
-from relaxboost.planning.planners.common import NOTHING, arc_costs, ends, no_path, non_negative
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.kernels import NOTHING, search, trace
+from relaxboost.planning.planners.base import Ends, Planner, Work, no_path
 from relaxboost.planning.plans import Plan, capped
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
+@dataclass(frozen=True)
+class Dijkstra(Planner):
+    """Dijkstra's algorithm, which ends at the target; for costs >= 0.
 
-def dijkstra(graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
-    """Return a shortest path for costs >= 0.
-
-    Parameters
-    ----------
-    graph : Graph
-    costs : array of shape (E,)
-    source, target : labels of nodes
-
-    Raises
-    ------
-    NoPath
-        If the target is out of reach.
-    InputError
-        For a negative cost, with its arc.
+    Pairs that share a source (or a target, if there are fewer of these) share one search of the
+    whole graph, and its potentials.
     """
-    c = arc_costs(graph, costs)
-    non_negative(graph, c, "Dijkstra's algorithm")
-    s, t = ends(graph, source, target)
-    taken, distance = shortest_arcs(graph, c[graph.forward.arcs], s, t)
-    return Plan(Path(graph, taken), c, capped(distance, distance[t], NOTHING), "dijkstra")
+
+    name: ClassVar[str] = "dijkstra"
+
+    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
+        """Return a shortest path; see `Planner.plan`."""
+        taken, distance = shortest_arcs(graph, costs[graph.forward.arcs], source, target)
+        potential = capped(distance, distance[target], NOTHING)
+        return Plan(Path(graph, taken), costs, potential, self.name)
+
+    def jobs(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Work]:
+        """Return one search for all pairs of a source, or of a target."""
+        backward = len({pair.target for pair in pairs}) < len({pair.source for pair in pairs})
+        groups: dict[int, list[int]] = defaultdict(list)
+        for place, pair in enumerate(pairs):
+            groups[pair.target if backward else pair.source].append(place)
+        start, far, arcs = graph.backward if backward else graph.forward
+        ends = graph.head if backward else graph.tail
+        ordered = costs[arcs]
+
+        def work(root: int, places: list[int]) -> dict[int, Plan | InputError]:
+            leaves = [pairs[i].source if backward else pairs[i].target for i in places]
+            last = leaves[0] if len(leaves) == 1 else -1
+            distance, via, _ = search(start, far, ordered, root, last, NOTHING)
+            potential = -distance if backward else distance
+            if last >= 0:
+                potential = np.clip(potential, -distance[last], distance[last])
+            made: dict[int, Plan | InputError] = {}
+            for i, leaf in zip(places, leaves, strict=True):
+                if np.isinf(distance[leaf]):
+                    made[i] = no_path(graph, *pairs[i])
+                    continue
+                path = trace(via, arcs, ends, root, leaf)
+                path = path[::-1] if backward else path
+                made[i] = Plan(Path(graph, path), costs, potential, self.name)
+            return made
+
+        return [partial(work, root, places) for root, places in groups.items()]
 
 
 def shortest_arcs(

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Hashable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from relaxboost.errors import InputError
-from relaxboost.parameters import positive
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import search, trace
-from relaxboost.planning.planners.common import NOTHING, arc_costs, between, ends
-from relaxboost.rounding import sum_bounds
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from relaxboost._core.arrays import Array, Flags, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost._core.parameters import positive
+from relaxboost._core.rounding import sum_bounds
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.kernels import NOTHING, search, trace
+from relaxboost.planning.planners.base import Planner, between
+from relaxboost.planning.plans import Plan
 
 _SIZE = 13
 """Costs are scaled to 2^13 at most: HiGHS closes gaps to 1e-6, then 1e-10 of the largest cost."""
@@ -27,81 +25,67 @@ _GAP = 1e-6
 """What its bounds are lowered by: they are above the least cost by as much as 1e-9."""
 
 
-class SimplePath(NamedTuple):
-    """A path that visits no node twice."""
-
-    arcs: Whole
-    least: float
-    """Not above the least cost of such a path, as far as the solver can be trusted to a tolerance
-    of 1e-10 of the largest cost, which it is lowered by."""
-    exact: bool
-    """Whether the solver says that it is the least; False where a time limit ended it."""
-
-
-def simple(
-    graph: Graph,
-    costs: ArrayLike,
-    source: Hashable,
-    target: Hashable,
-    *,
-    time_limit: float | None = None,
-) -> SimplePath:
-    """Return a least-cost path that visits no node twice; costs may be of any sign.
+@dataclass(frozen=True)
+class Simple(Planner):
+    """A least-cost path that visits no node twice, for costs of any sign.
 
     A unit flow in integers that passes each node at most once, solved with HiGHS. Cycles beside
-    the path are forbidden, those of two arcs at once and others as they turn up: a path that goes
-    from a node to another of the same cycle has to leave the cycle's nodes afterwards. The problem
-    is NP-hard: where half of the costs are negative, 36 nodes can take minutes.
+    the path are forbidden, those of two arcs at once and others as they turn up. The problem is
+    NP-hard: where half of the costs are negative, 36 nodes can take minutes.
+
+    Plans have no potentials. Their `Plan.claimed` is not above the least cost as far as the solver
+    can be trusted to a tolerance of 1e-10 of the largest cost, which it is lowered by.
 
     Parameters
     ----------
-    graph : Graph
-    costs : array of shape (E,)
-    source, target : labels of nodes
     time_limit : float, optional
-        Seconds, > 0. When they are over, the best path found so far is returned, at worst one
-        with the fewest arcs, with ``exact=False``.
-
-    Raises
-    ------
-    NoPath
-        If the target is out of reach.
+        Seconds for a pair, > 0. When they are over, the best path found so far is returned, at
+        worst one with the fewest arcs, with ``complete=False``.
     """
-    c = arc_costs(graph, costs)
-    s, t = ends(graph, source, target)
-    end = math.inf
-    if time_limit is not None:
-        end = time.perf_counter() + positive("time_limit", time_limit)
-    reached, reaching = between(graph, s, t)
-    inside = reached & reaching
-    # No simple path enters its source, leaves its target, or goes where it cannot come back from.
-    usable = inside[graph.tail] & inside[graph.head] & (graph.head != s) & (graph.tail != t)
-    kept = np.flatnonzero(usable)
-    best = _fewest(graph, usable, s, t)
-    exponent = np.frexp(np.abs(c[kept]).max())[1] - _SIZE
-    scaled = np.ldexp(c[kept], -exponent)
-    least = sum_bounds(np.minimum(scaled, 0.0))[0]
-    rules = _Rules(graph, kept, s, t)
-    while (left := end - time.perf_counter()) > 0.0:
-        found = rules.solve(scaled, left)
-        if found.status not in (0, 1):
-            raise InputError(f"HiGHS fails: {found.message} Round the costs, or drop small ones")
-        if found.mip_dual_bound is not None:
-            least = max(least, float(found.mip_dual_bound) - _GAP)
-        if found.x is None:
-            break
-        path, cycles = _split(graph, kept[found.x > 0.5], s, t)
-        if math.fsum(c[path].tolist()) < math.fsum(c[best].tolist()):
-            best = path
-        if not cycles:
-            return _told(c, best, np.ldexp(least, exponent), found.status == 0)
-        rules.forbid(cycles)
-    return _told(c, best, np.ldexp(least, exponent), False)
 
+    time_limit: float | None = None
 
-def _told(c: Array, path: Whole, least: float, exact: bool) -> SimplePath:
-    """Return a path, with a bound that is not above its cost by the solver's tolerance."""
-    return SimplePath(path, min(float(least), sum_bounds(c[path])[0]), exact)
+    name: ClassVar[str] = "simple"
+    negative: ClassVar[bool] = True
+    threads: ClassVar[bool] = False  # HiGHS brings its own, and promises nothing about ours
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            positive("time_limit", self.time_limit)
+
+    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
+        """Return a path of least cost; see `Planner.plan`."""
+        clock = Clock(self.time_limit)
+        reached, reaching = between(graph, source, target)
+        inside = reached & reaching
+        # No simple path enters its source, leaves its target, or goes where it cannot come back.
+        usable = inside[graph.tail] & inside[graph.head]
+        usable &= (graph.head != source) & (graph.tail != target)
+        kept = np.flatnonzero(usable)
+        best = _fewest(graph, usable, source, target)
+        exponent = np.frexp(np.abs(costs[kept]).max())[1] - _SIZE
+        scaled = np.ldexp(costs[kept], -exponent)
+        least, proved = sum_bounds(np.minimum(scaled, 0.0))[0], False
+        rules = _Rules(graph, kept, source, target)
+        while clock.left:
+            found = rules.solve(scaled, clock.left)
+            if found.status not in (0, 1):
+                raise InputError(
+                    f"HiGHS fails: {found.message} Round the costs, or drop small ones"
+                )
+            if found.mip_dual_bound is not None:
+                least = max(least, float(found.mip_dual_bound) - _GAP)
+            if found.x is None:
+                break
+            path, cycles = _split(graph, kept[found.x > 0.5], source, target)
+            if math.fsum(costs[path].tolist()) < math.fsum(costs[best].tolist()):
+                best = path
+            if not cycles:
+                proved = found.status == 0
+                break
+            rules.forbid(cycles)
+        claimed = min(float(np.ldexp(least, exponent)), sum_bounds(costs[best])[0])
+        return Plan(Path(graph, best), costs, None, self.name, claimed, proved)
 
 
 class _Rules:
@@ -171,7 +155,7 @@ class _Rules:
             self.high.append(np.zeros(count))
 
 
-def _fewest(graph: Graph, usable: NDArray[np.bool_], s: int, t: int) -> Whole:
+def _fewest(graph: Graph, usable: Flags, s: int, t: int) -> Whole:
     """Return the path with the fewest arcs."""
     start, far, arcs = graph.forward
     cost = np.where(usable[arcs], 1.0, np.inf)

@@ -1,0 +1,5 @@
+"""What every room needs: errors, directed rounding, intervals, files, compiled kernels."""
+
+from relaxboost._core.errors import InputError, MissingDependencyError
+
+__all__ = ["InputError", "MissingDependencyError"]

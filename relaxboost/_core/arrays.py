@@ -1,0 +1,35 @@
+"""The types of arrays, named once, and what is given made one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.errors import InputError
+
+Array = NDArray[np.float64]
+"""Doubles."""
+Vector = Array
+"""Doubles in one row."""
+Matrix = Array
+"""Doubles in rows and columns."""
+Whole = NDArray[np.int64]
+"""Whole numbers: indices and counts."""
+Flags = NDArray[np.bool_]
+"""True or False."""
+
+
+def doubles(name: str, given: Any) -> Array:
+    """Return what is given as an array of doubles, without a copy where it is one.
+
+    Raises
+    ------
+    InputError
+        For what is no array of numbers, with its name.
+    """
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an array of numbers: {error}") from None

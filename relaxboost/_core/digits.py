@@ -1,0 +1,47 @@
+"""Exact numbers as text, of any length: how certificates write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+_CHUNK = 10**4000  # Python limits how many digits str() writes at once
+
+
+def integer(value: int) -> str:
+    """Return the decimal digits of an integer of any size."""
+    sign, value, parts = "-" * (value < 0), abs(value), []
+    while value >= _CHUNK:
+        value, rest = divmod(value, _CHUNK)
+        parts.append(f"{rest:04000d}")
+    return sign + "".join([str(value), *reversed(parts)])
+
+
+def number(value: Any) -> str:
+    """Return an exact rational as ``"-3/7"``."""
+    q = Fraction(value)
+    return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
+
+
+def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
+    """Return integers over one denominator, or one number where all are equal; None is ones."""
+    exact = [Fraction(v) for v in ([1] if values is None else values)]
+    if exact and all(v == exact[0] for v in exact):
+        return number(exact[0])
+    below = math.lcm(*(v.denominator for v in exact))
+    items = [integer(v.numerator * (below // v.denominator)) for v in exact]
+    return {"denominator": integer(below), "numerators": items}
+
+
+def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
+    """Return a vector in which null stands for no bound; null alone, where there is none at all."""
+    known = [v for v in values if v is not None]
+    if not known:
+        return None
+    if len(known) == len(values) and all(v == known[0] for v in known):
+        return number(known[0])
+    below = math.lcm(*(v.denominator for v in known))
+    items = [None if v is None else integer(v.numerator * (below // v.denominator)) for v in values]
+    return {"denominator": integer(below), "numerators": items}

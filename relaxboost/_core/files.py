@@ -1,0 +1,46 @@
+"""Output files: checked before work starts, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from relaxboost._core.errors import InputError
+
+
+def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
+    """Return `path` if a file can be written there, with one of the `suffixes`.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or is not writable, or the suffix is another.
+    """
+    target = Path(path)
+    if suffixes and target.suffix.lower() not in suffixes:
+        raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: folder {target.parent} does not exist; create it")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"cannot write {target}: folder {target.parent} is not writable")
+    return target
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write `content` to `path` through a temporary file beside it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,111 @@
+"""HiGHS in threads of its own: its scheduler belongs to a thread, and the caller's stays as it is.
+
+The first program that HiGHS solves in a thread fixes for that thread how many workers there are; a
+later program that asks for another number ends as 'Not Set', unsolved. So every program of this
+package is solved in a thread that nothing else uses. Whatever ran before, it works, and whatever
+comes later, ``threads=2`` included, sees a HiGHS that this package has not touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class OwnThread:
+    """Runs calls, one at a time, in a thread that ends with this object."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
+
+    def __call__(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Return what the call returns, or raise what it raises; Ctrl-C ends the wait."""
+        todo = partial(call, *args, **options)
+        return self._pool.submit(copy_context().run, todo).result()
+
+
+class WarmProgram:
+    """A linear program kept warm in HiGHS's simplex method, to which rows are added.
+
+    min <cost, x> subject to lower <= x <= upper and row_lower <= rows x <= row_upper.
+
+    Parameters
+    ----------
+    cost : array of shape (columns,)
+    bounds : pair of arrays of shape (columns,)
+        (lower, upper), which may be infinite.
+    rows : scipy.sparse CSR array of shape (fixed, columns)
+    row_bounds : pair of arrays of shape (fixed,)
+        (row_lower, row_upper), which may be infinite.
+    tolerance : float
+        By how much bounds and reduced costs may be missed.
+    """
+
+    def __init__(
+        self,
+        cost: NDArray[np.float64],
+        bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+        rows: Any,
+        row_bounds: tuple[NDArray[np.float64], NDArray[np.float64]],
+        tolerance: float,
+    ) -> None:
+        import highspy
+
+        self._highspy = highspy
+        self.fixed = rows.shape[0]
+        """How many rows there were before any was added."""
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = rows.shape
+        model.col_cost_ = cost
+        model.col_lower_, model.col_upper_ = bounds
+        model.row_lower_, model.row_upper_ = row_bounds
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = rows.indptr
+        model.a_matrix_.index_ = rows.indices
+        model.a_matrix_.value_ = rows.data
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
+        self.highs = highspy.Highs()
+        options: dict[str, Any] = {
+            "output_flag": False,
+            "threads": 1,
+            "presolve": "off",
+            "solver": "simplex",
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "small_matrix_value": 1e-12,  # by default entries below 1e-9 are dropped
+        }
+        for name, value in options.items():
+            self.highs.setOptionValue(name, value)
+        self.highs.passModel(model)
+
+    def add(self, column: NDArray[Any], last: int) -> bool:
+        """Add the row <column, x> <= x[last]; False where HiGHS refuses it."""
+        index = np.flatnonzero(column)
+        value = np.append(column[index].astype(np.float64), -1.0)
+        index = np.append(index, last).astype(np.int32)
+        status = self.highs.addRow(-math.inf, 0.0, index.size, index, value)
+        return bool(status != self._highspy.HighsStatus.kError)
+
+    def run(self, seconds: float = math.inf) -> str:
+        """Solve from the last basis, and again without it where that fails; return the status.
+
+        It is "Optimal", "Time limit reached", "Infeasible" or another of HiGHS's.
+        """
+        known = self._highspy.HighsModelStatus
+        ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run
+        self.highs.setOptionValue("time_limit", ends)
+        self._pool.submit(self.highs.run).result()
+        if self.highs.getModelStatus() not in (known.kOptimal, known.kTimeLimit):
+            self.highs.clearSolver()
+            self._pool.submit(self.highs.run).result()
+        return str(self.highs.modelStatusToString(self.highs.getModelStatus()))

@@ -1,0 +1,147 @@
+"""The loop of every run: rounds, time, Ctrl-C, callbacks. Games, losses and planning share it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from relaxboost._core.compiled import is_interrupt
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, positive
+
+S = TypeVar("S")
+
+
+class TimeUp(Exception):
+    """Raised within a round that looks at the clock itself; the loop ends with "time_limit"."""
+
+
+class Clock:
+    """The seconds since a run began, and how many are left.
+
+    Parameters
+    ----------
+    limit : float, optional
+        Seconds, > 0, from now on.
+    spent : float
+        Seconds of earlier runs that this one goes on with; they do not count towards `limit`.
+    """
+
+    def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
+        now = time.perf_counter()
+        self._start = now - spent
+        self.deadline = math.inf if limit is None else now + limit
+        """When time is up, as `time.perf_counter` counts; inf without a limit."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far, those of earlier runs included."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds left, inf without a limit, never negative."""
+        return max(0.0, self.deadline - time.perf_counter())
+
+    def check(self) -> None:
+        """Raise `TimeUp` where no time is left."""
+        if time.perf_counter() >= self.deadline:
+            raise TimeUp
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends, besides reaching what it was for.
+
+    Parameters
+    ----------
+    max_rounds : int, optional
+        >= 1.
+    time_limit : float, optional
+        Seconds from the start of the run, > 0; looked at after each round, and within rounds that
+        may take long.
+    callback : callable, optional
+        Called with the state of each round, the last included; the run ends when what it returns
+        is true.
+
+    Raises
+    ------
+    InputError
+        For limits that are not positive, or a callback that cannot be called.
+    """
+
+    max_rounds: int | None = None
+    time_limit: float | None = None
+    callback: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_rounds is not None:
+            object.__setattr__(self, "max_rounds", count("max_rounds", self.max_rounds))
+        if self.time_limit is not None:
+            object.__setattr__(self, "time_limit", positive("time_limit", self.time_limit))
+        if self.callback is not None and not callable(self.callback):
+            raise InputError(
+                f"callback must be a function of the state of a round, got {self.callback!r}"
+            )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a run that never reaches its goal would end all the same."""
+        return self.max_rounds is not None or self.time_limit is not None
+
+
+def run(
+    states: Iterable[S],
+    keep: Callable[[S], str],
+    limits: Limits,
+    clock: Clock,
+    *,
+    first: int = 1,
+    empty: bool = False,
+) -> str:
+    """Run rounds until the goal, a limit, the callback or Ctrl-C; return which.
+
+    Parameters
+    ----------
+    states : iterable
+        A state per round; where it ends, nothing more can be done.
+    keep : callable
+        Takes a state, keeps what is worth it, and returns why to stop, or "". It should change
+        what it keeps at once, so that Ctrl-C finds something whole.
+    limits : Limits
+    clock : Clock
+        Started with ``limits.time_limit``.
+    first : int
+        The number of the first state's round.
+    empty : bool
+        Whether an interrupted run without any round has something to return; else Ctrl-C is
+        raised again.
+
+    Returns
+    -------
+    str
+        What `keep` said, "callback", "max_rounds", "time_limit", "interrupted", or "" where the
+        rounds ended by themselves.
+    """
+    kept = empty
+    try:
+        for number, state in enumerate(states, first):
+            reached = keep(state)
+            kept = True
+            asked = limits.callback is not None and limits.callback(state)
+            if reached or asked:
+                return reached or "callback"
+            if limits.max_rounds is not None and number >= limits.max_rounds:
+                return "max_rounds"
+            if not clock.left:
+                return "time_limit"
+    except TimeUp:
+        return "time_limit"
+    except (KeyboardInterrupt, SystemError) as error:
+        if not kept or not is_interrupt(error):
+            raise
+        return "interrupted"
+    return ""

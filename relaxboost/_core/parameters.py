@@ -1,0 +1,63 @@
+"""Parameters: int, float or Fraction in, the exact rational kept."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any
+
+from relaxboost._core.errors import InputError
+
+
+def exact(owner: str, name: str, value: object) -> Fraction:
+    """Return `value` as the rational it is.
+
+    Raises
+    ------
+    InputError
+        If `value` is not a finite real number.
+    """
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
+        return Fraction(float(value))
+    raise InputError(f"{owner} needs {name} to be a finite real number, got {value!r}")
+
+
+def spell(q: Fraction) -> str:
+    """Return the shortest Python expression whose value is exactly `q`."""
+    if q.denominator == 1:
+        return str(q.numerator)
+    try:
+        return repr(float(q)) if Fraction(float(q)) == q else repr(q)
+    except OverflowError:
+        return repr(q)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a float > 0, or raise an InputError."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf:
+        return float(value)
+    raise InputError(f"{name} must be a positive number, got {value!r}")
+
+
+def count(name: str, value: Any) -> int:
+    """Return `value` as an int >= 1, or raise an InputError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
+
+
+def share(name: str, value: Any) -> float:
+    """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < 1.0:
+        return float(value)
+    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+
+
+def natural(name: str, value: Any) -> int:
+    """Return `value` as an int >= 0, or raise an InputError."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0:
+        return int(value)
+    raise InputError(f"{name} must be a whole number >= 0, got {value!r}")

@@ -1,0 +1,45 @@
+"""Classes by the names that stand for them: what a room offers is never listed by hand."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from relaxboost._core.errors import InputError
+
+T = TypeVar("T")
+
+
+class Registry(dict[str, type[T]], Generic[T]):
+    """The named classes of one kind, in the order of their definition.
+
+    A base class adds every subclass from ``__init_subclass__``. A class enters by a class attribute
+    `name` of its own; one without stays out.
+
+    Parameters
+    ----------
+    what : str
+        What the classes are, for messages: "algorithm".
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+    def add(self, kind: type[T]) -> None:
+        """Add a class, or put it in the place of one that was defined in the same place.
+
+        Raises
+        ------
+        InputError
+            If another class has its name.
+        """
+        name = vars(kind).get("name", "")
+        if not name:
+            return
+        there = self.get(name, kind)
+        if (there.__module__, there.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise InputError(
+                f"{self.what} {name!r} is {there.__module__}.{there.__qualname__} already; give "
+                f"{kind.__qualname__} another name"
+            )
+        self[name] = kind

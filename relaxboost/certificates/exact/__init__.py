@@ -1,0 +1,1 @@
+"""Exact optima of polyhedral games: a rational simplex method and what leads up to it."""

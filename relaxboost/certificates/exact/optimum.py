@@ -1,0 +1,251 @@
+"""The optimum of a polyhedral game as the fraction it is, with the pair that attains it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from relaxboost._core.parameters import count, positive
+from relaxboost.certificates.exact.integers import flint
+from relaxboost.certificates.exact.program import ExactProgram, Integer
+from relaxboost.certificates.exact.simplex import (
+    BasicPoint,
+    ExactSimplex,
+    Exhausted,
+    Multipliers,
+    PivotLimits,
+)
+from relaxboost.certificates.exact.start import Start, first_basis
+from relaxboost.certificates.products import edges
+from relaxboost.game.game import Game
+
+_MORE = 50
+"""Columns added at a time where the exact edges exceed the bound."""
+
+
+class ExactOptimum(NamedTuple):
+    """The value of a game, d and w that attain it, and the witness that proves it.
+
+    With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). Where the limits came
+    first, `value` is None, the pair is empty, and `lower` and `upper` enclose the value.
+    """
+
+    value: Fraction | None
+    lower: Fraction
+    upper: Fraction
+    d: list[Fraction]
+    """Distribution over the examples, length m."""
+    support: list[int]
+    """Columns with non-zero weight, increasing."""
+    w: list[Fraction]
+    """Their signed weights."""
+    gamma: Fraction | None
+    """The threshold γ of SS09 Thm 7."""
+    x: list[Fraction]
+    """x_i >= γ − (A w)_i, length m: the subgradient of f at d."""
+    pivots: int
+    """Exact pivots that HiGHS's basis was from the optimum."""
+
+
+class NotClosed(ArithmeticError):
+    """The limits came before the optimum; `lower` and `upper` are proved to enclose it."""
+
+    def __init__(self, lower: Fraction, upper: Fraction, pivots: int) -> None:
+        self.lower, self.upper = lower, upper
+        super().__init__(
+            f"the exact optimum was not reached after {pivots} pivots; it is between "
+            f"{float(lower):.17g} and {float(upper):.17g}. Raise time_limit or max_pivots"
+        )
+
+
+def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_000) -> Fraction:
+    """Return the optimum of a game with a polyhedral f as a fraction.
+
+    Parameters
+    ----------
+    game : Game
+        Over `L1Ball` or `Simplex`, with its columns enumerated.
+    time_limit, max_pivots
+        As for `exact_optimum`.
+
+    Raises
+    ------
+    InputError
+        For a game that is not a linear program with rational data; its optimum is bracketed by
+        `reference` and `solve`.
+    NotClosed
+        If the limits come first; the error holds a proved bracket.
+    MissingDependencyError
+        Without python-flint, the extra ``exact``.
+    """
+    found = _search(game, time_limit, max_pivots)
+    if found.value is None:
+        raise NotClosed(found.lower, found.upper, found.limits.pivots)
+    return found.value
+
+
+def exact_optimum(
+    game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_000
+) -> ExactOptimum:
+    """Return the optimum of a game with a polyhedral f, and the pair that proves it, in fractions.
+
+    HiGHS proposes a basis; its point and its multipliers solve two linear systems, which
+    python-flint does exactly. Where a sign is wrong, exact pivots go on from there. Then the
+    edges of *all* columns are computed in integers, and those beyond the bound join.
+
+    Parameters
+    ----------
+    game : Game
+        Over `L1Ball` or `Simplex`, with its columns enumerated. Entries of A are the rationals
+        that the doubles are, parameters of f those that were given.
+    time_limit : float
+        Seconds after which no new linear system is started, > 0.
+    max_pivots : int
+        Exact pivots at most, >= 1.
+
+    Returns
+    -------
+    ExactOptimum
+        With ``lower == value == upper``, or where the limits came first with value None.
+
+    Raises
+    ------
+    InputError
+        For a game that is not a linear program with rational data, or a relaxation that is
+        infinite on the whole simplex.
+    MissingDependencyError
+        Without python-flint, the extra ``exact``.
+
+    References
+    ----------
+    Applegate, Cook, Dash & Espinoza (2007), Exact solutions to linear programming problems;
+    Gleixner, Steffy & Wolter (2016), Iterative refinement for linear programming.
+    """
+    found = _search(game, time_limit, max_pivots)
+    if found.value is None:
+        pivots = found.limits.pivots
+        return ExactOptimum(None, found.lower, found.upper, [], [], [], None, [], pivots)
+    return found.optimum()
+
+
+def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
+    flint()  # a missing library is said before work starts
+    limits = PivotLimits(count("max_pivots", max_pivots), positive("time_limit", time_limit))
+    found = _Search(ExactProgram(game), limits)
+    try:
+        found.run()
+    except Exhausted:
+        found.bracket()
+    return found
+
+
+class _Search:
+    """Bases from HiGHS's to the optimal one, over more and more columns; the bounds they prove."""
+
+    def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
+        self.program, self.limits = program, limits
+        self.value: Fraction | None = None
+        self.lower = self.upper = Fraction(0)
+        self._below: Fraction | None = None
+        self._feasible: BasicPoint | None = None
+        self._start: Start | None = None
+        self._point: BasicPoint
+        self._dual: Multipliers
+
+    def run(self) -> None:
+        """Find the optimum; raises `Exhausted` at a limit."""
+        program = self.program
+        self._start = start = first_basis(program, 0.5 * self.limits.seconds)
+        program.add(start.signed)
+        simplex = ExactSimplex(program, list(start.status), self.limits, self._report)
+        while True:
+            point, dual = simplex.optimise()
+            beyond = self._beyond(point)
+            if not beyond:
+                break
+            program.add((j, sign) for _, j, sign in sorted(beyond, reverse=True)[:_MORE])
+            simplex.grow()
+        self._point, self._dual = point, dual
+        self.value = self.lower = self.upper = self._cost(point)
+
+    def _report(self, point: BasicPoint, dual: Multipliers, feasible: bool, optimal: bool) -> None:
+        """Keep the bounds that a basis proves: fewer columns make the game's value smaller."""
+        if optimal:
+            cost = self._cost(point)
+            self._below = cost if self._below is None else max(cost, self._below)
+        if feasible:
+            self._feasible = point
+
+    def _cost(self, point: BasicPoint) -> Fraction:
+        """Return the objective at the point, which is that of its multipliers too."""
+        program = self.program
+        total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
+        below = point.q * program.cost_unit * program.unit
+        return Fraction(int(total), int(below)) + program.form.constant
+
+    def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
+        """Return (amount · 2^1100, column, sign) for each edge above v."""
+        program = self.program
+        v, d = point.values[program.v], list(map(int, point.values[: program.m]))
+        found, start = [], 0
+        for block, shift in edges(program.game.matrix, d):
+            for j, edge in enumerate(block, start):
+                amount = (abs(edge) if program.two_sided else edge) - (v << shift)
+                if amount > 0:
+                    sign = -1 if edge < 0 and program.two_sided else 1
+                    found.append((amount << (1100 - shift), j, sign))
+            start += len(block)
+        return found
+
+    def bracket(self) -> None:
+        """Set the best bounds proved so far."""
+        game, start = self.program.game, self._start
+        d = game.relaxation.center(game.m)
+        w: Any = game.over.start(game.matrix, d)
+        lower, upper = game.bracket(d, w)
+        if start is not None and start.d is not None and start.d.any():
+            w = (start.support, start.coefficients) if start.coefficients.any() else w
+            low, high = game.bracket(start.d, w)
+            lower, upper = max(lower, low), min(upper, high)
+        self.lower, self.upper = Fraction(lower), Fraction(upper)
+        if self._below is not None:
+            self.lower = max(self.lower, self._below)
+        if self._feasible is not None:
+            # What v is short of the largest edge over all columns comes on top.
+            short = max((a for a, _, _ in self._beyond(self._feasible)), default=0)
+            more = Fraction(int(short), int(self._feasible.q * self.program.unit) << 1100)
+            cost = self._cost(self._feasible) + self.program.radius * more
+            self.upper = min(self.upper, cost)
+
+    def optimum(self) -> ExactOptimum:
+        """Return the value and the pair, in the units of the game."""
+        assert self.value is not None
+        program, point, dual = self.program, self._point, self._dual
+        m, size = program.m, program.size
+        whole = int(point.q * program.unit)
+        d = [Fraction(int(a), whole) if a else Fraction(0) for a in point.values[:m]]
+        unit = int(dual.q * program.cost_unit)
+        y = dual.prices[size:]
+        weights: dict[int, Integer] = {}
+        for (place, sign), t in zip(program.edges, y[program.fixed :], strict=True):
+            j = program.ids[place]
+            weights[j] = weights.get(j, 0) - sign * (t << program.columns.shifts[place])
+        support = sorted(j for j, a in weights.items() if a)
+        # The edges' part of Aᵀy is −u; a positive reduced cost is what d >= 0 is worth.
+        u = [-a for a in program.transposed([0] * program.fixed + y[program.fixed :])[:m]]
+        x = []
+        for i, (price, form) in enumerate(zip(dual.prices[:m], program.form.lower, strict=False)):
+            own = form is not None and form > 0
+            above = price if price > 0 and not own else 0
+            x.append(Fraction(int(y[0] - u[i] + above), unit))
+        return ExactOptimum(
+            self.value,
+            self.value,
+            self.value,
+            d,
+            support,
+            [Fraction(int(weights[j]), unit) for j in support],
+            Fraction(int(y[0]), unit),
+            x,
+            self.limits.pivots,
+        )

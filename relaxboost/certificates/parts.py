@@ -1,0 +1,64 @@
+"""What a certificate says of each part of f: its witness, and the auxiliaries of a polyhedral f.
+
+The description of f is a tree of sums and multiples; `Relaxation.parts` is the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from relaxboost._core.digits import number, vector
+from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
+from relaxboost.relaxations import Relaxation
+
+Described = dict[str, Any]
+
+
+def describe_auxiliaries(
+    f: Relaxation, described: Described, d: Sequence[Fraction]
+) -> dict[str, Any]:
+    """Return the z of every polyhedral part at the exact d; empty where there is no such part.
+
+    Raises
+    ------
+    InputError
+        If a polyhedral part is infinite at d.
+    """
+    if described["kind"] == "scaled":
+        return describe_auxiliaries(f.parts[0], described["of"], d)
+    if described["kind"] == "sum":
+        terms = zip(("first", "second"), f.parts, strict=True)
+        found = {name: describe_auxiliaries(g, described[name], d) for name, g in terms}
+        return {name: given for name, given in found.items() if given}
+    if described["kind"] != "polyhedral":
+        return {}
+    z = f.exact_auxiliaries(d)
+    form = f.exact_form(len(d))
+    assert form is not None
+    return {"z": vector(auxiliaries(form, d) if z is None else z)}
+
+
+def describe_witness(
+    f: Relaxation, described: Described, found: Any, u: Sequence[Fraction]
+) -> dict[str, Any]:
+    """Return what proves a lower bound on F(u): `found`, which f.witness returned, made exact."""
+    if described["kind"] == "scaled":
+        c = Fraction(described["factor"])
+        return describe_witness(f.parts[0], described["of"], found.inner, [x / c for x in u])
+    if described["kind"] == "sum":
+        v = [Fraction(x) for x in found.v.tolist()]
+        rest = [x - y for x, y in zip(u, v, strict=True)]
+        first, second = f.parts
+        return {
+            "v": vector(v),
+            "first": describe_witness(first, described["first"], found.first, v),
+            "second": describe_witness(second, described["second"], found.second, rest),
+        }
+    if described["kind"] != "polyhedral":
+        return f.describe_witness(found, u)
+    form = f.exact_form(len(u))
+    assert form is not None
+    gamma, y = f.exact_multipliers(u) or multipliers(form, u)
+    return {"gamma": number(gamma), "multipliers": vector(y)}

@@ -1,0 +1,307 @@
+"""The proof of a bracket: exact points, exact margins and edges, a witness, what they prove."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.digits import integer, number, vector
+from relaxboost._core.errors import InputError
+from relaxboost.certificates import check, products
+from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
+from relaxboost.certificates.parts import describe_auxiliaries, describe_witness
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import LEVELS
+
+Penalty = Callable[[list[Fraction]], tuple[dict[str, Any], Any]]
+"""From d to the auxiliaries of f(d), and f(d)."""
+
+PRECISION = 192
+"""Bits of the balls of an enclosed certificate."""
+
+INLINE = 200_000
+"""Entries of A up to which it is written into the certificate."""
+
+
+def certify(
+    solution: Solution | Game,
+    level: str | None = None,
+    *,
+    d: Any = None,
+    w: Any = None,
+    inline: bool | None = None,
+) -> Certificate:
+    """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
+
+    The points are made exact: d non-negative integers over one denominator that sum to it, w
+    signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
+    γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd).
+
+    Parameters
+    ----------
+    solution : Solution or Game
+        What `solve` or `reference` returned; or a game, with `d` and `w`.
+    level : {"exact", "enclosed", "numerical"}, optional
+        Rational arithmetic, balls (needs python-flint), or floats that prove nothing. By default
+        the strongest that the relaxation and the domain allow.
+    d : array of shape (m,), optional
+        In place of the solution's; Fractions are kept exactly.
+    w : array of shape (n,) or (support, coefficients), optional
+        In place of the solution's; Fractions are kept exactly.
+    inline : bool, optional
+        Whether A is written into the certificate, by default up to 200 000 entries. Else the
+        checker has to be given it, and knows it by its SHA-256. Stumps are described by their
+        recipe and the SHA-256 of the data; the data are written only if `inline` is True.
+
+    Raises
+    ------
+    InputError
+        If the level is beyond what the relaxation allows, columns are not enumerated, or no exact
+        point near d is feasible.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
+    (2004) for rigorous bounds from approximate points.
+    """
+    if not isinstance(solution, Game | Solution):
+        raise InputError(
+            f"certify needs what solve or reference returned, or a Game with d and w, got a "
+            f"{type(solution).__name__}"
+        )
+    game = solution if isinstance(solution, Game) else solution.game
+    if level is None and game.relaxation.level == "numerical" and _level(game, None) == "exact":
+        try:
+            return certify(solution, "exact", d=d, w=w, inline=inline)
+        except InputError:  # its data are doubles, and may leave no exactly feasible point
+            level = "numerical"
+    level = _level(game, level)
+    if game.n is None:
+        raise InputError(
+            f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
+            "write the hypotheses used into a matrix"
+        )
+    witness = None
+    if isinstance(solution, Solution):
+        witness = solution.witness if w is None else None
+        d = solution.d if d is None else d
+        w = (solution.support, solution.coefficients) if w is None else w
+    if d is None or w is None:
+        raise InputError("certify needs a solution, or a game with both d and w")
+    document = {"format": "relaxboost certificate", "version": 1, "level": level}
+    if inline is None:
+        inline = not game.matrix.recipe() and game.m * game.n <= INLINE
+    document["game"] = _describe(game, level, inline)
+    if level == "numerical":
+        return _numerical(document, game, d, w)
+    if level == "enclosed":
+        document["precision"] = PRECISION
+    with precisely(level, PRECISION) as real:
+        try:
+            return _prove(document, game, d, _exact_w(w, game), witness, real)
+        except check.Rejected as error:
+            raise InputError(f"these points prove nothing: {error}") from error
+
+
+def _level(game: Game, level: str | None) -> str:
+    f, over = game.relaxation, game.over
+    polyhedral = over.level == "exact" and f.exact_form(game.m) is not None
+    strongest = "exact" if polyhedral else min(f.level, over.level, key=LEVELS.index)
+    if level is None:
+        return strongest
+    if level not in LEVELS:
+        raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
+    # What is numerical by its solver may still have formulas that balls can evaluate.
+    if level == "exact" and strongest != "exact":
+        raise InputError(
+            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones; leave level "
+            "out, or use caps and l1 or l-inf norms"
+        )
+    return level
+
+
+def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
+    """Return the description of f for m examples; raises InputError if it has none."""
+    described = f.describe(m)
+    if described is None:
+        raise InputError(
+            f"{f!r} has no description that a checker could evaluate, so that its certificates "
+            'are numerical: use certify(solution, level="numerical")'
+        )
+    return described
+
+
+def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
+    matrix, over = game.matrix, game.over.describe()
+    if over is None:
+        raise InputError(f"over={game.over!r} has no description that a checker could evaluate")
+    described: dict[str, Any] = {
+        "m": game.m,
+        "n": game.n,
+        "sha256": matrix.digest(),
+        "over": over,
+    }
+    if level == "numerical":
+        described["relaxation"] = {"kind": "custom", "text": repr(game.relaxation)}
+        return described
+    described["relaxation"] = describe_relaxation(game.relaxation, game.m)
+    described |= matrix.recipe()
+    if inline:
+        described["rows"] = matrix_text(matrix.data())
+    return described
+
+
+def _fractions(values: Any) -> list[Fraction] | None:
+    """Return the values if they are given as exact rationals."""
+    entries = list(values)
+    exact = any(isinstance(x, Fraction) for x in entries)
+    return [Fraction(x) for x in entries] if exact else None
+
+
+def _exact_d(d: Any, game: Game, penalty: Penalty) -> tuple[list[Fraction], dict[str, Any], Any]:
+    """Return a d of the simplex at which f is finite for certain, its auxiliaries, and f(d)."""
+    given = _fractions(d)
+    if given is not None:
+        if len(given) != game.m or min(given) < 0 or sum(given) != 1:
+            raise InputError(
+                f"d needs {game.m} Fractions >= 0 that sum to exactly 1, and these "
+                f"{len(given)} sum to {sum(given)}; divide them by their sum"
+            )
+        return given, *penalty(given)
+    f = game.relaxation
+    point = f.exact_point(game.repair_d(d).tolist())
+    center: list[Fraction] = []
+    reason, moved = "", point
+    for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
+        if step:
+            center = center or f.exact_point(f.center(game.m).tolist())
+            moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
+        try:
+            return moved, *penalty(moved)
+        except (check.Rejected, InputError) as error:
+            reason = str(error)
+    raise InputError(
+        f"no exact point near d is certainly in the domain of {f!r}: {reason}; "
+        "its domain hardly meets the simplex: enlarge it a little"
+    )
+
+
+def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
+    """Return a w of the domain, by column."""
+    columns, values = w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
+    given = _fractions(values)
+    if given is not None:
+        found: dict[int, Fraction] = {}
+        for j, c in zip(columns, given, strict=True):
+            if not 0 <= int(j) < game.matrix.known:
+                raise InputError(f"w names column {j}, and there are n = {game.n}")
+            found[int(j)] = found.get(int(j), Fraction(0)) + c
+        return {j: c for j, c in found.items() if c}
+    support, coefficients = game.repair_w(w)
+    exact = game.over.exact_weights(coefficients.tolist())
+    return {int(j): c for j, c in zip(support, exact, strict=True) if c}
+
+
+def _prove(
+    document: dict[str, Any], game: Game, d: Any, w: dict[int, Fraction], known: Any, real: Any
+) -> Certificate:
+    """Evaluate both bounds and complete the document."""
+    described = document["game"]
+    f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
+
+    def penalty(d: list[Fraction]) -> tuple[dict[str, Any], Any]:
+        z = describe_auxiliaries(game.relaxation, described["relaxation"], d)
+        return z, f(d, check.Fields(z, "auxiliaries") if z else None)
+
+    d, auxiliaries, cost_d = _exact_d(d, game, penalty)
+    below_d = math.lcm(*(x.denominator for x in d))
+    below_w = math.lcm(*(c.denominator for c in w.values()))
+    shares = [int(x * below_d) for x in d]
+    v: list[Fraction] = []
+    for found, shift in products.edges(game.matrix, shares):
+        v += [Fraction(e, below_d << shift) for e in found]
+    found, shift = products.margins(game.matrix, list(w), [int(c * below_w) for c in w.values()])
+    u = [Fraction(x, below_w << shift) for x in found] if w else [Fraction(0)] * game.m
+    g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
+    document["d"] = {
+        "denominator": integer(below_d),
+        "numerators": [integer(x) for x in shares],
+    }
+    if auxiliaries:
+        document["auxiliaries"] = auxiliaries
+    document["columns"] = list(w)
+    document["w"] = {
+        "denominator": integer(below_w),
+        "numerators": [integer(int(c * below_w)) for c in w.values()],
+    }
+    if known is None:
+        known = game.relaxation.witness(np.array([float(x) for x in u]))
+    witness = describe_witness(game.relaxation, described["relaxation"], known, u)
+    document["witness"], lower = _accepted(witness, u, bound)
+    document["lower"] = number(_short(_below(lower - cost), game))
+    document["upper"] = number(-_short(_below(-(cost_d + g)), game))
+    return Certificate.made(document)
+
+
+def _accepted(
+    found: dict[str, Any], u: Sequence[Fraction], bound: Any
+) -> tuple[dict[str, Any], Any]:
+    """Return a witness that the checker accepts and the bound it proves.
+
+    One that misses a constraint by a rounding has its threshold lowered until it does not.
+    """
+    reason = ""
+    for step in (Fraction(0), *(Fraction(2) ** e for e in range(-60, 8))):
+        given = _lowered(found, step, u) if step else found
+        try:
+            return given, bound(u, check.Fields(given, "witness"))
+        except check.Rejected as error:
+            reason = str(error)
+    raise InputError(f"no witness near that of f proves a bound: {reason}")
+
+
+def _lowered(witness: dict[str, Any], by: Fraction, u: Sequence[Fraction]) -> dict[str, Any]:
+    """Return the witness with every threshold lowered; an x of its own is shrunk, at most to 0."""
+    if "x" in witness and "v" not in witness:
+        fields = check.Fields({"x": witness["x"]}, "witness")
+        x = [(1 - min(by, Fraction(1))) * y for y in fields.vector("x", len(u))]
+        gamma = min(a + b for a, b in zip(u, x, strict=True))
+        return {**witness, "gamma": number(gamma), "x": vector(x)}
+    return {
+        name: number(check.fraction(value, name) - by) if name == "gamma"
+        else _lowered(value, by, u) if name in ("first", "second") else value
+        for name, value in witness.items()
+    }  # fmt: skip
+
+
+def _below(x: Any) -> Fraction:
+    """Return a rational not above x, itself if it is one."""
+    if isinstance(x, Fraction):
+        return x
+    mantissa, exponent = x.lower().man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return Fraction(math.floor(exact * 2**100), 2**100)
+
+
+def _short(x: Fraction, game: Game) -> Fraction:
+    """Return x, or a number just below it with no more digits than a checker reads."""
+    digits = min(check.DIGITS, check.WORK // max(game.m, game.matrix.known))
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
+        return x
+    return Fraction(math.floor(x * 2**200), 2**200)
+
+
+def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
+    """Complete a document that nobody can check, and that says so."""
+    support, coefficients = game.repair_w(w)
+    lower, upper = game.bracket(d, (support, coefficients))
+    document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
+    document["columns"], document["w"] = support.tolist(), [repr(x) for x in coefficients.tolist()]
+    document["lower"], document["upper"] = repr(lower), repr(upper)
+    return Certificate.made(document)

@@ -1,0 +1,1 @@
+"""Claims for readers: reports, the page of the documentation, pictures."""

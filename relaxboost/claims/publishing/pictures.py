@@ -1,0 +1,360 @@
+"""Pictures of verdicts (need the `plots` extra): the two sides, the slacks, and the instance."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost.claims.claim import Claim
+from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
+from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
+
+LEFT, RIGHT, WRONG, MENDED, OPEN = "C0", "C1", "C3", "C2", "0.6"
+"""Colours of the left and right sides, of what is refuted, corrected and undecided."""
+
+_BARS = 6
+"""Largest number of inequalities that are drawn one by one."""
+_LEGIBLE = 14
+"""Largest number of columns whose entries are written into the cells."""
+_NOISE = 1e-9
+"""Relative slacks below this are drawn as none."""
+
+
+def picture(claim: Claim, verdict: ClaimVerdict, title: str = "") -> Any:
+    """Return a matplotlib figure of what a check or an attack of a claim found.
+
+    Its panels are the two sides of the decisive instance, by round where they belong to rounds;
+    the relative slack of every instance; and the data of the decisive instance, which is the
+    counterexample where there is one.
+
+    Parameters
+    ----------
+    claim : Claim
+    verdict : ClaimVerdict
+        Of this claim.
+    title : str
+
+    Raises
+    ------
+    InputError
+        If the verdict is that of another claim, or no instance met the hypotheses.
+    """
+    if verdict.id != claim.id:
+        raise InputError(f"a verdict on {verdict.id} is no verdict on {claim.id}")
+    evidence = verdict.decisive
+    if evidence is None:
+        raise InputError(f"no instance met the hypotheses of {claim.id}; there is nothing to draw")
+    from matplotlib.figure import Figure
+
+    blocks = _arrays(evidence)
+    figure = Figure(figsize=(4.3 * (2 + bool(blocks)), 3.7), layout="constrained")
+    grid = figure.add_gridspec(1, 2 + bool(blocks))
+    sides = figure.add_subplot(grid[0])
+    draw_sides(sides, evidence)
+    if not blocks:
+        sides.set_title(f"{_caption(evidence, blocks)}\n\n{sides.get_title()}", fontsize="medium")
+    draw_slacks(figure.add_subplot(grid[1]), verdict)
+    if blocks:
+        _draw_blocks(figure, grid[2], blocks, evidence)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def svg(figure: Any, salt: str, *, outlines: bool = True) -> bytes:
+    """Return a figure as SVG, the same bytes each time.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+    salt : str
+        Goes into the names within.
+    outlines : bool
+        Letters as outlines, the same everywhere; False for text in a font of the reader's, in
+        half the space.
+    """
+    import matplotlib
+
+    buffer = io.BytesIO()
+    settings: Any = {"svg.hashsalt": salt, "svg.fonttype": "path" if outlines else "none"}
+    with matplotlib.rc_context(settings):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    content = re.sub(rb"<!--.*?-->|(?<=>)\s+(?=<)", b"", buffer.getvalue())
+    # A hundredth of a point is finer than any screen; only the scale of the letters needs more.
+    return re.sub(rb"(?<!scale\()(\b\d+\.\d\d)\d{4}\b", rb"\1", content)
+
+
+def draw_sides(axes: Any, evidence: Evidence) -> None:
+    """Draw the left and right side of an instance's inequalities, by round if they have rounds."""
+    finite = [s for s in evidence.slacks if math.isfinite(s.left) and math.isfinite(s.right)]
+    trace = [s for s in finite if s.round is not None and s.where == evidence.slack.where]
+    if len({s.round for s in trace}) > 1:
+        _draw_trace(axes, trace, evidence)
+    elif len(evidence.slacks) <= _BARS or not finite:
+        ordered = sorted(evidence.slacks, key=lambda s: s is not evidence.slack)
+        _draw_bars(axes, ordered[:_BARS])
+    else:
+        _draw_pairs(axes, finite, evidence)
+
+
+def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
+    rounds = np.array([s.round for s in trace])
+    left, right = np.array([(s.left, s.right) for s in trace]).T
+    few = len(trace) <= 25
+    style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
+    axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
+    axes.plot(rounds, left, "o-", color=LEFT, label="left side", **style)
+    wrong = np.array([s.high < 0.0 for s in trace])
+    if wrong.any() and not evidence.slack.equality:
+        axes.fill_between(
+            rounds, left, right, where=wrong, color=WRONG, alpha=0.2, linewidth=0, label="too large"
+        )
+    if evidence.outcome == REFUTED and evidence.slack.round is not None:
+        at = (evidence.slack.round, evidence.slack.left)
+        axes.plot(*at, "o", markersize=12, markerfacecolor="none", markeredgecolor=WRONG)
+    values = np.concatenate([left, right])
+    if values.min() > 0.0 and values.max() > 30.0 * values.min():
+        axes.set_yscale("log")
+    if rounds.max() > 100 * max(1, rounds.min()):
+        axes.set_xscale("log")
+    elif few:
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set(xlabel="round")
+    axes.set_title(evidence.slack.where or "the two sides, by round", fontsize="medium")
+    axes.legend(fontsize="small", loc="best")
+
+
+def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
+    """Draw a pair of bars with their values for each of a few inequalities, from the top."""
+    values = [v for s in slacks for v in (s.left, s.right) if math.isfinite(v)]
+    sizes = [_size(slack) for slack in slacks]
+    own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
+    if own:
+        values = [v / n for s, n in zip(slacks, sizes, strict=True) for v in (s.left, s.right)]
+        values = [value for value in values if math.isfinite(value)]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    reach = (high - low) or 1.0
+    for place, slack in enumerate(slacks):
+        unit = sizes[place] if own else 1.0
+        sides = ((slack.left, LEFT, -0.17, "left side"), (slack.right, RIGHT, 0.17, "right side"))
+        for value, colour, shift, name in sides:
+            length = value / unit if math.isfinite(value) else math.copysign(1.15 * reach, value)
+            label = name if place == 0 else None
+            axes.barh(place + shift, length, height=0.3, color=colour, label=label, zorder=2)
+            axes.annotate(
+                _plain(value),
+                (length, place + shift),
+                (4 if length >= 0 else -4, 0),
+                textcoords="offset points",
+                ha="left" if length >= 0 else "right",
+                va="center",
+                fontsize="small",
+                color=WRONG if slack.high < 0.0 and name == "left side" else "black",
+                fontweight="bold" if slack.high < 0.0 and name == "left side" else "normal",
+            )
+    axes.axvline(0.0, color="black", linewidth=0.8, zorder=3)
+    axes.set_xlim(low - (0.32 * reach if low < 0.0 else 0.0), high + 0.32 * reach)
+    spare = max(0.0, 3 - len(slacks)) / 2  # so that a single pair is not a slab
+    axes.set_ylim(len(slacks) - 0.5 + spare, -0.5 - spare)
+    names = [_name(slack, place) for place, slack in enumerate(slacks)]
+    if len(slacks) == 1:
+        axes.set_yticks([])
+        axes.set_title(names[0], fontsize="medium")
+    else:
+        axes.set_yticks(range(len(slacks)), names, fontsize="small")
+        axes.set_title("the two sides", fontsize="medium")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    if own:
+        axes.set(xticks=[], xlabel="each pair to its own scale")
+        axes.spines["bottom"].set_visible(False)
+    axes.legend(
+        fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False
+    )
+
+
+def _size(slack: Slack) -> float:
+    """Return the larger of the two sides in size, 1 where there is none."""
+    sides = [abs(side) for side in (slack.left, slack.right) if math.isfinite(side)]
+    return max(sides, default=1.0) or 1.0
+
+
+def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:
+    """Draw many inequalities as points, the left side against the right one."""
+    left, right = np.array([(s.left, s.right) for s in slacks]).T
+    wrong = np.array([s.high < 0.0 for s in slacks])
+    values = np.concatenate([right, left])
+    log = values.min() > 0.0 and values.max() > 1e3 * values.min()
+    low, high = float(values.min()), float(values.max())
+    room = 0.05 * ((high - low) or 1.0)
+    ends = [low / 1.3, high * 1.3] if log else [low - room, high + room]
+    axes.plot(ends, ends, color="black", linewidth=0.8)
+    if not evidence.slack.equality:
+        axes.fill_between(ends, ends, ends[1], color=WRONG, alpha=0.08, linewidth=0)
+    for chosen, colour, name in ((~wrong, LEFT, "holds"), (wrong, WRONG, "refuted")):
+        if chosen.any():
+            style = {"color": colour, "alpha": 0.7, "markersize": 5, "label": name}
+            axes.plot(right[chosen], left[chosen], "o", markeredgewidth=0, **style)
+    if log:
+        axes.set(xscale="log", yscale="log")
+    axes.set(xlim=ends, ylim=ends, xlabel="right side", ylabel="left side")
+    axes.set_title(f"the two sides of {len(slacks)} inequalities", fontsize="medium")
+    axes.legend(fontsize="small", loc="lower right")
+
+
+def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
+    """Draw a histogram of the least relative slack of every instance, as stated and corrected."""
+    part = verdict.stated
+    slacks = _least(part)
+    mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
+    if verdict.decisive is not None and verdict.decisive.slack.equality:
+        slacks = np.minimum(slacks, 0.0)  # where both sides are 0 it is 1 by convention
+        mended = np.minimum(mended, 0.0)
+    drawn = np.append(slacks, mended)
+    number = f"{part.tried} instance{'s' * (part.tried != 1)}"
+    axes.set_title(f"slack of {number}", fontsize="medium")
+    axes.set(xlabel="(right − left) / (|left| + |right|)", ylabel="instances")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.get_major_locator().set_params(nbins=6)
+    if np.abs(drawn).max() <= _NOISE:
+        axes.bar([0.0], [slacks.size], width=0.08, color=LEFT)
+        axes.set_xlim(-1.0, 1.0)
+        axes.set_title(f"slack of {number}: none", fontsize="medium")
+        return
+    edges = _edges(drawn)
+    outcomes = np.array(part.outcomes)
+    kinds = (
+        ("refuted", outcomes == REFUTED, WRONG),
+        ("undecided", outcomes == UNDECIDED, OPEN),
+        ("holds", np.isin(outcomes, (HOLDS, TIGHT)), LEFT),
+    )
+    kept = [(name, slacks[chosen], colour) for name, chosen, colour in kinds if chosen.any()]
+    axes.hist(
+        [values for _, values, _ in kept],
+        bins=edges,
+        stacked=True,
+        color=[colour for *_, colour in kept],
+        label=[f"{name}: {values.size}" for name, values, _ in kept],
+    )
+    if mended.size:
+        style = {"histtype": "step", "color": MENDED, "linewidth": 1.6}
+        axes.hist(mended, bins=edges, label=f"corrected: {mended.size}", **style)
+    axes.axvline(0.0, color="black", linewidth=1)
+    axes.legend(fontsize="small", loc="best")
+
+
+def _least(part: StatementVerdict) -> Any:
+    """Return the slack of each instance, with none where the two sides are equal but for noise."""
+    return np.where(np.array(part.outcomes) == TIGHT, 0.0, part.slacks)
+
+
+def _edges(drawn: Any) -> Any:
+    """Return bins of which 0 is an edge."""
+    low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
+    width = (high - low) / 24
+    first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
+    return width * np.arange(min(first, 0) - (low < 0.0), max(last, 1) + 1)
+
+
+def draw_array(axes: Any, name: str, entries: Any, aspect: float | str = "auto") -> None:
+    """Draw a matrix, or a vector as a row, as a heat map with its entries as short fractions.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    name : str
+    entries : list of (lists of) numbers, as `Space.to_json` writes them
+    aspect : float or str
+        Height of a cell for each unit of width; "auto" fills the axes.
+    """
+    rows = [list(row) if isinstance(row, (list, tuple)) else None for row in entries]
+    table = rows if rows and all(row is not None for row in rows) else [list(entries)]
+    values = np.array([[_number(entry) for entry in row] for row in table if row is not None])
+    most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
+    m, n = values.shape
+    shown = np.clip(np.nan_to_num(values, posinf=most, neginf=-most), -most, most)
+    # Colours stop short of the darkest, on which no entry could be read.
+    axes.imshow(shown, cmap="RdBu", vmin=-1.6 * most, vmax=1.6 * most, aspect=aspect)
+    axes.set(xticks=[], yticks=[])
+    axes.set_xticks(np.arange(-0.5, n), minor=True)
+    axes.set_yticks(np.arange(-0.5, m), minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5 if max(m, n) <= _LEGIBLE else 0)
+    axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+    axes.spines[:].set_visible(False)
+    axes.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+    if n > _LEGIBLE or m > _LEGIBLE:
+        return
+    longest = max(len(_short(entry)) for row in table for entry in row or [])
+    size = min(10.0, 290.0 / n / max(longest, 3), 200.0 / m)
+    for i, row in enumerate(table):
+        for j, entry in enumerate(row or []):
+            axes.text(j, i, _short(entry), ha="center", va="center", fontsize=size)
+
+
+def _draw_blocks(figure: Any, place: Any, blocks: dict[str, Any], evidence: Evidence) -> None:
+    """Draw the arrays of an instance below one another, and its numbers in the title."""
+    heights = [_rows(entries) for entries in blocks.values()]
+    # A row is as high as it would be among four, so that small arrays are not blown up.
+    spare = [4 - sum(heights)] if sum(heights) < 4 else []
+    inner = place.subgridspec(len(heights + spare), 1, height_ratios=heights + spare)
+    for number, (name, entries) in enumerate(blocks.items()):
+        axes = figure.add_subplot(inner[number])
+        alone = len(blocks) == 1 and len(entries[0]) <= 4 if _rows(entries) > 1 else False
+        draw_array(axes, name, entries, 0.5 if alone else "auto")
+        axes.set_anchor("N")
+        if number == 0:
+            axes.set_title(_caption(evidence, blocks), fontsize="medium")
+
+
+def _caption(evidence: Evidence, blocks: dict[str, Any]) -> str:
+    """Return what the instance is, and its numbers."""
+    found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
+    scalars = [
+        f"{name} = {_short(value)}".replace(" ", "\xa0")  # not broken there
+        for name, value in evidence.instance.items()
+        if name not in blocks
+    ]
+    wrapped = "\n".join(textwrap.wrap(", ".join(scalars), 44)).replace("\xa0", " ")
+    return f"{found}\n{wrapped}".strip()
+
+
+def _arrays(evidence: Evidence) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in evidence.instance.items()
+        if isinstance(value, (list, tuple)) and len(value)
+    }
+
+
+def _rows(entries: Any) -> int:
+    return len(entries) if isinstance(entries[0], (list, tuple)) else 1
+
+
+def _name(slack: Slack, place: int) -> str:
+    name = slack.where or (f"inequality {place + 1}" if place else "the two sides")
+    return f"{name}, round {slack.round}" if slack.round else name
+
+
+def _number(entry: Any) -> float:
+    from fractions import Fraction
+
+    return float(Fraction(entry) if isinstance(entry, str) else entry)
+
+
+def _short(entry: Any) -> str:
+    """Return an entry as it is written, or to three digits where that is long."""
+    text = f"{entry:.3g}" if isinstance(entry, float) else str(entry)
+    return text.replace("-", "−") if not isinstance(entry, str) or "/" in entry else text
+
+
+def _plain(value: float) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.5g}".replace("-", "−")

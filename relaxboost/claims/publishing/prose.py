@@ -1,0 +1,126 @@
+"""Statements, notes and instances as they are set on a page: in Markdown, in HTML, in columns."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from relaxboost.claims.measure import Slack
+
+_MARKED = re.compile(
+    r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
+)
+"""Code, and emphasis; a star that is part of a formula, as in f*(u), is neither."""
+_SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
+"""What Markdown would take for its own; not the underscore within x_t, nor brackets alone."""
+_INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no page may contain."""
+_WIDE, _HIGH = 14, 14
+"""Largest matrix that is set in full."""
+_NOISE = 1e-12
+"""Numbers below this differ from machine to machine, and are written as 0."""
+
+
+def pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text, each with "text", "code" or "emphasis"."""
+    at = 0
+    for found in _MARKED.finditer(text):
+        if found.start() > at:
+            yield "text", text[at : found.start()]
+        code = found[1] or found[2]
+        yield ("code", code) if code else ("emphasis", found[3])
+        at = found.end()
+    if at < len(text):
+        yield "text", text[at:]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a docstring, each in one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
+
+
+def escaped(text: Any) -> str:
+    """Return a text as HTML and XML have it."""
+    return html.escape(_INVALID.sub("\ufffd", str(text)))
+
+
+def as_html(text: str) -> str:
+    """Return a text with its code and emphasis as HTML."""
+    tags = {"code": "code", "emphasis": "em"}
+    return "".join(
+        f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
+        for kind, part in pieces(text)
+    )
+
+
+def as_markdown(text: str, cell: bool = False) -> str:
+    """Return a text as Markdown, on one line; `cell` for one in a table."""
+    parts = []
+    for kind, part in pieces(" ".join(text.split())):
+        if kind == "text":
+            parts.append(_SPECIAL.sub(r"\\\g<0>", part).replace("<", "&lt;"))
+        else:
+            parts.append(f"`{part}`" if kind == "code" else f"*{part}*")
+    joined = "".join(parts)
+    return joined.replace("|", r"\|") if cell else joined
+
+
+def formula(text: str) -> str:
+    """Return a formula as Markdown has code, with a fence longer than any in it."""
+    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def measured(slack: Slack) -> str:
+    """Return a slack in one line; sides below 1e-12, which are rounding, as 0."""
+    clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
+    return str(replace(slack, left=clean[0], right=clean[1]))
+
+
+def columns(instance: Mapping[str, Any]) -> str:
+    """Return an instance as text: matrices with their entries below one another, then the rest."""
+    lines: list[str] = []
+    scalars = []
+    for name, value in instance.items():
+        if isinstance(value, (list, tuple)):
+            lines += _array(name, value)
+        else:
+            scalars.append(f"{name} = {entry(value)}")
+    return "\n".join([*lines, ", ".join(scalars)]).strip("\n")
+
+
+def size(value: Any) -> str:
+    """Return how many rows and columns an array has, in words."""
+    rows = len(value)
+    if rows and isinstance(value[0], (list, tuple)):
+        return f"{rows} × {len(value[0])} matrix"
+    return f"{rows} entries"
+
+
+def set_in_full(value: Any) -> bool:
+    """Return whether an array is small enough to be read."""
+    rows = value if value and isinstance(value[0], (list, tuple)) else [value]
+    return len(rows) <= _HIGH and len(rows[0]) <= _WIDE
+
+
+def entry(value: Any) -> str:
+    """Return an entry of an instance as it is written, doubles to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _array(name: str, value: Any) -> list[str]:
+    if not set_in_full(value):
+        return [f"{name} = ({size(value)})"]
+    matrix = bool(value) and isinstance(value[0], (list, tuple))
+    rows = [[entry(x) for x in row] for row in (value if matrix else [value])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    set_rows = [
+        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    margin = " " * len(f"{name} = ")
+    return [(margin if i else f"{name} = ") + f"[{row}]" for i, row in enumerate(set_rows)]

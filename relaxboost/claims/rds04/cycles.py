@@ -1,0 +1,280 @@
+"""Rudin, Daubechies & Schapire (2004): AdaBoost's cycles, and the margin it tends to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Distribution, Instance, Matrix, Space, Whole
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.rds04.source import SOURCE
+from relaxboost.claims.votes import (
+    RUNS,
+    Cycle,
+    Separable,
+    adaboost,
+    all_signs,
+    cycle,
+    risk,
+    short_of_one,
+    weak_learnability,
+)
+from relaxboost.game.game import Game
+
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+EIGHT = [
+    [-1, 1, 1, 1, 1, -1, -1, 1],
+    [-1, 1, 1, -1, -1, 1, 1, 1],
+    [1, -1, 1, 1, 1, -1, 1, 1],
+    [1, -1, 1, 1, -1, 1, 1, 1],
+    [1, -1, 1, -1, 1, 1, 1, -1],
+    [1, 1, -1, 1, 1, 1, 1, -1],
+    [1, 1, -1, 1, 1, 1, -1, 1],
+    [1, 1, 1, 1, -1, -1, 1, -1],
+]
+"""Their example: AdaBoost cycles and tends to the margin 1/3; the greatest one is 3/8."""
+
+SEVEN = [
+    [-1, 1, 1, 1, 1, -1, -1],
+    [1, -1, -1, 1, -1, 1, -1],
+    [1, -1, 1, 1, 1, 1, 1],
+    [-1, 1, -1, 1, 1, -1, 1],
+    [1, 1, 1, -1, -1, -1, 1],
+    [-1, 1, 1, -1, -1, 1, 1],
+    [1, 1, -1, 1, 1, 1, 1],
+]
+"""A smaller one, which the attack found: d comes back after 58 rounds; margin .2341 for 1/4.
+
+Ties, of which the first column is taken, are met in rounds 1 and 9 only.
+"""
+
+SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
+LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
+STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
+
+
+@SOURCE.claim(
+    "map",
+    "The iterated map",
+    "AdaBoost is the map d_i → d_i/(1 + a_i γ), after which the last column has edge zero.",
+    formula="d_{t+1,i} = d_{t,i}/(1 + A_{i j_t} γ_t), (Aᵀd_{t+1})_{j_t} = 0",
+    given="A in {−1, 1}^(m×n), η_t = artanh γ_t, |γ_t| < 1",
+    space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)),
+)
+def iterated_map(x: Instance) -> Iterator[Slack]:
+    """exp(−η a) is proportional to 1/(1 + aγ) for a = ±1, and Σ d_i/(1 + a_i γ) is 1 already.
+
+    The map is applied to the package's d_t, once each round.
+    """
+    votes = adaboost(x.A, x.t + 1, "classical")
+    for vote, following in pairwise(votes):
+        edge, a = float(x.A[:, vote.column] @ vote.d), x.A[:, vote.column]
+        if abs(edge) > 0.999:
+            return
+        after = vote.d / (1.0 + a * edge)
+        largest = float(np.abs(x.A.T @ vote.d).max())
+        yield equal(abs(edge), largest, "edge, largest edge", vote.number)
+        yield equal(after.sum(), 1.0, "Σ d_{t+1}", vote.number)
+        yield equal(a @ after, 0.0, "edge of the last column", vote.number)
+        off = float(np.abs(after - following.d).max())
+        yield equal(off, 0.0, "d_{t+1} of the map less AdaBoost's", vote.number)
+
+
+@SOURCE.claim(
+    "cycle-3x3",
+    "The 3 × 3 case",
+    "With A = 11ᵀ − 2I of order 3 AdaBoost tends to a cycle of three from every start, its edges "
+    "to the golden ratio and its margin to the maximum, 1/3.",
+    formula="γ_t → (√5 − 1)/2, d → permutations of ((3 − √5)/4, (√5 − 1)/4, 1/2), margin → 1/3 = ρ",
+    given="A_ij = 1 − 2[i = j], i, j ≤ 3, a start d with positive entries",
+    space=STARTS,
+).checked(trials=30, resolution=1e-6)
+def cycle_three(x: Instance) -> Iterator[Slack]:
+    """The map is a contraction on where it takes the same columns again.
+
+    Then the edge r of the cycle has 1 − r = r², by the weights after a round.
+    """
+    assume(float(x.d.min()) > 1e-6)
+    A = 1.0 - 2.0 * np.eye(3)
+    found = cycle(A, x.d)
+    assert found is not None
+    yield equal(len(found.edges), 3, "length of the cycle")
+    weights = np.array([(3.0 - math.sqrt(5.0)) / 4.0, (math.sqrt(5.0) - 1.0) / 4.0, 0.5])
+    for d, edge in zip(found.d, found.edges, strict=True):
+        yield equal(_near(float(edge)), GOLDEN, "edge, (√5 − 1)/2")
+        yield equal(
+            _near(float(np.abs(np.sort(d) - weights).max())), 0.0, "sorted d, the three weights"
+        )
+    rho = x.optimum(Game(A))
+    yield equal(_margin(A, found.w), rho, "margin of the cycle, ρ")
+    yield equal(rho, 1.0 / 3.0, "ρ, 1/3")
+
+
+def _margin(A: Array, w: Array) -> Bracket:
+    return _near(float((A @ w).min() / np.abs(w).sum()))
+
+
+def _near(value: float) -> Bracket:
+    """Return a number computed from a cycle, which is known to 10⁻⁹ in d."""
+    return Bracket(value - 1e-7, value + 1e-7)
+
+
+def _cycle(x: Instance) -> Cycle:
+    """Return the cycle that AdaBoost has fallen into from equal weights; else leave x out."""
+    found = cycle(x.A, np.full(len(x.A), 1.0 / len(x.A)))
+    if found is None:
+        assume(False)
+    assert found is not None
+    return found
+
+
+@SOURCE.claim(
+    "maximum-margin",
+    "An open question, answered in the negative there",
+    "AdaBoost converges to the maximum margin.",
+    formula="min_i (A w_t)_i/‖w_t‖_1 → ρ, η_t = artanh γ_t",
+    given="A in {−1, 1}^(m×n), d_1 uniform, and d_t is in a cycle after 600 rounds: the limit of "
+    "the margin is then that of the votes of one cycle",
+    space=SIGNS,
+    counterexamples=[{"A": SEVEN}, {"A": EIGHT}],
+).checked(trials=60, resolution=1e-6)
+def maximum_margin(x: Instance) -> Slack:
+    """Edges in a cycle say what margin is reached (RDS04-cycle-margin), not what could be.
+
+    In the 8 x 8 game the cycle is the golden one, on three of the columns. The margin is
+    .25001, .32482, .33248, .333248 after 10, 100, 1000, 10 000 rounds.
+    """
+    return at_least(_margin(x.A, _cycle(x).w), x.optimum(Game(x.A)), "ρ, margin of the cycle")
+
+
+@maximum_margin.corrected(
+    "Its margin is at least a mean of Υ(γ_t), which exceed half the edges.",
+    "lim margin ≥ −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) ≥ Υ(ρ) ≥ ρ/2, "
+    "Υ(r) = −log(1 − r²)/log((1 + r)/(1 − r))",
+)
+def between(x: Instance) -> Iterator[Slack]:
+    """m Π sqrt(1 − γ_t²) bounds each exp(−(A w_t)_i); RDS04-margin-bound is this round by round.
+
+    In a cycle the first inequality is an equality.
+    """
+    found, rho = _cycle(x), float(x.optimum(Game(x.A)).lower)
+    mean = float(np.log1p(-(found.edges**2)).sum() / -2.0 / np.arctanh(found.edges).sum())
+    share = float(np.abs(found.w).sum() / np.arctanh(found.edges).sum())
+    yield at_least(_margin(x.A, found.w) * share, mean, "lim min (A w_t)_i/Σ η_t, mean of Υ")
+    yield at_least(_near(mean), upsilon(rho), "mean of Υ(γ_t), Υ(ρ)")
+    yield at_least(upsilon(rho), rho / 2.0, "Υ(ρ), ρ/2")
+
+
+def upsilon(r: float) -> float:
+    """Return −log(1 − r²)/log((1 + r)/(1 − r)), and its limits 0 and 1 at the ends."""
+    if not 0.0 < r < 1.0:
+        return min(max(r, 0.0), 1.0)
+    return -math.log1p(-r * r) / (2.0 * math.atanh(r))
+
+
+@SOURCE.claim(
+    "cycle-margin",
+    "Cycles among support vectors",
+    "In a cycle all support vectors have the same margin, which the edges of the cycle determine.",
+    formula="(Aw)_i/Σ η_t = −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) if d_i > 0, over the cycle",
+    given="A in {−1, 1}^(m×n), d_t in a cycle",
+    space=SIGNS,
+).checked(trials=80, resolution=1e-6)
+def cycle_margin(x: Instance) -> Iterator[Slack]:
+    """d_i comes back to itself: exp(−(Aw)_i) = Π sqrt(1 − γ_t²). Where d_i = 0 it is less.
+
+    The cycle is known to 10⁻⁹ in d, hence the resolution.
+    """
+    found = _cycle(x)
+    total = float(np.arctanh(found.edges).sum())
+    mean = float(np.log1p(-(found.edges**2)).sum()) / -2.0 / total
+    margins = x.A @ found.w / total
+    least = np.min(found.d, axis=0)
+    for i, margin in enumerate(margins.tolist()):
+        if least[i] > 1e-2:
+            yield equal(_near(margin), mean, f"example {i + 1} with d > 0: margin, mean of Υ")
+        else:
+            yield at_least(_near(margin), mean, f"example {i + 1}: margin, mean of Υ")
+
+
+@SOURCE.claim(
+    "margin-bound",
+    "The margin bound they start from",
+    "After t rounds AdaBoost's margin is at least the mean of Υ(γ_s) less log(m)/Σ η_s.",
+    formula="min_i (A w_t)_i/‖w_t‖_1 ≥ (−½ Σ log(1 − γ_s²) − log m)/Σ η_s ≥ Υ(ρ) − log(m)/Σ η_s",
+    given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞; the first where the right side is positive",
+    space=LONG,
+)
+def margin_bound(x: Instance) -> Iterator[Slack]:
+    """exp(−min (A w_t)_i) ≤ m L ≤ m Π sqrt(1 − γ_s²), and −½ log(1 − γ²) = Υ(γ) artanh γ.
+
+    Υ increases. ‖w_t‖_1 may be less than Σ η_s, where a column was taken with both signs.
+    """
+    rho, spent, gained = float(x.optimum(Game(x.A)).lower), 0.0, 0.0
+    for vote in short_of_one(adaboost(x.A, x.t, "classical")):
+        spent += math.atanh(vote.edge)
+        gained -= math.log1p(-(vote.edge**2)) / 2.0
+        bound, least = gained - math.log(len(x.A)), float((x.A @ vote.w).min())
+        yield at_least(least, bound, "min (A w_t)_i, −½ Σ log(1 − γ²) − log m", vote.number)
+        if bound > 0.0:
+            norm = float(np.abs(vote.w).sum())
+            yield at_least(least / norm, bound / spent, "margin", vote.number)
+        yield at_least(gained, upsilon(rho) * spent, "−½ Σ log(1 − γ²), Υ(ρ) Σ η_s", vote.number)
+
+
+@SOURCE.claim(
+    "half",
+    "A remark of SS09, Sec. 5",
+    "AdaBoost obtains half of the optimal margin.",
+    formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
+    given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
+    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix()),
+).checked(trials=60)
+def half(x: Instance) -> Iterator[Slack]:
+    """RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s ≥ ρ, so that it takes log(m)/(ρΥ(ρ) − ρ²/2) rounds.
+
+    For small ρ that is many, 12 log(m)/ρ⁴ and more, as Υ(ρ) − ρ/2 = ρ³/12 + ...; left out beyond
+    4000.
+    """
+    rho = float(weak_learnability(x).lower)
+    assume(0.05 < rho < 0.999)
+    enough = math.log(len(x.A)) / (upsilon(rho) - rho / 2.0)
+    assume(enough / rho < 4000.0)
+    spent = 0.0
+    for vote in short_of_one(adaboost(x.A, math.ceil(enough / rho) + 1, "classical")):
+        spent += math.atanh(vote.edge)
+        if spent >= enough:
+            found = float((x.A @ vote.w).min() / np.abs(vote.w).sum())
+            yield at_least(found, rho / 2.0, "margin, ρ/2", vote.number)
+            return
+
+
+@SOURCE.claim(
+    "training-error",
+    "Freund & Schapire (1997), Theorem 6",
+    "The training error is at most the exponential risk, and that at most Π sqrt(1 − γ_t²).",
+    formula="(1/m) |{i: (A w_t)_i ≤ 0}| ≤ L(−A w_t) ≤ Π_s sqrt(1 − γ_s²) ≤ exp(−Σ γ_s²/2)",
+    given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞",
+    space=RUNS,
+)
+def training_error(x: Instance) -> Iterator[Slack]:
+    """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
+
+    Freund & Schapire: 2^T Π sqrt(ε_s(1 − ε_s)) with ε_s = (1 − γ_s)/2.
+    """
+    product, total = 1.0, 0.0
+    for vote in short_of_one(adaboost(x.A, x.t, "classical")):
+        product *= 2.0 * math.sqrt((1.0 - vote.edge) / 2.0 * (1.0 + vote.edge) / 2.0)
+        total += vote.edge**2
+        found = risk(x.A, vote.w)
+        wrong = float(np.mean(x.A @ vote.w <= 0.0))
+        yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
+        yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
+        yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)
+        if all_signs(x.A):
+            yield equal(found, product, "the same, entries ±1", vote.number)

@@ -1,0 +1,5 @@
+"""Rätsch & Warmuth (2005), Efficient Margin Maximizing with Boosting."""
+
+from relaxboost.claims.registry import gather
+
+SOURCE = gather(__name__)

@@ -1,0 +1,130 @@
+"""Rätsch & Warmuth (2005): AdaBoost*, which reaches the maximum margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost.claims import Instance, Matrix, Real, Slack, Space, Whole, at_least, at_most, equal
+from relaxboost.claims.rw05.source import SOURCE
+from relaxboost.claims.votes import Vote, adaboost_star, all_signs
+from relaxboost.game.game import Game
+from relaxboost.solvers.solving import solve
+
+GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, log=True))
+RUNS = Space(
+    sizes={"m": (2, 8), "n": (1, 6)},
+    A=Matrix(),
+    nu=Real(0.02, 0.5, log=True),
+    t=Whole(1, 60),
+)
+
+
+@SOURCE.claim(
+    "T",
+    "Theorem on AdaBoost*",
+    "AdaBoost* reaches the margin ρ − ν within 2 log(m)/ν² rounds.",
+    formula="min_i (A w_T)_i/‖w_T‖_1 ≥ ρ − ν, T = ⌈2 log(m)/ν²⌉",
+    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the ℓ1 ball, and "
+    "w = 0 where that is less than ν",
+    space=GAMES,
+).checked(trials=40)
+def theorem(x: Instance) -> Iterator[Slack]:
+    """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
+
+    Also the run of `relaxboost.solve`, which stops when its bracket is narrow enough.
+    """
+    steps, rho = math.ceil(2.0 * math.log(len(x.A)) / x.nu**2), x.optimum(Game(x.A))
+    votes = adaboost_star(x.A, x.nu, steps)
+    if votes:
+        margin = float((x.A @ votes[-1].w).min() / max(np.abs(votes[-1].w).sum(), 1e-300))
+        reached = max(margin, 0.0) if float(rho.upper) < x.nu else margin
+        yield at_least(reached, rho - x.nu, "margin, ρ − ν", votes[-1].number)
+    found = solve(Game(x.A), method="adaboost-star", tol=x.nu)
+    w = np.zeros(x.A.shape[1])
+    w[found.support] = found.coefficients
+    yield at_least(float((x.A @ w).min()), rho - x.nu, "margin of `solve`, ρ − ν")
+    yield at_most(found.rounds, steps + 2, "rounds of `solve`, T + 2")
+
+
+@SOURCE.claim(
+    "step",
+    "Algorithm 2 (AdaBoost*)",
+    "The step is artanh γ_t − artanh ρ_t with ρ_t = min_{r≤t} γ_r − ν, and positive.",
+    formula="η_t = ½ log (1 + γ_t)/(1 − γ_t) − ½ log (1 + ρ_t)/(1 − ρ_t) > 0",
+    given="γ_t < 1",
+    space=RUNS,
+)
+def step(x: Instance) -> Iterator[Slack]:
+    """ρ_t < γ_t. The package computes artanh of (γ − ρ)/(1 − γρ), so that nothing cancels.
+
+    The edge is recomputed from w_{t−1} in the exponential weights.
+    """
+    for vote, edge, level in _rounds(x):
+        right = math.atanh(edge) - math.atanh(level)
+        yield equal(vote.step, right, "η_t, artanh γ_t − artanh ρ_t", vote.number)
+        yield at_least(vote.step, x.nu, "η_t, ν", vote.number)
+
+
+def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
+    """Yield the rounds with γ_t, recomputed from w_{t−1}, and ρ_t, until an edge is 1."""
+    least = math.inf
+    for vote in adaboost_star(x.A, x.nu, x.t):
+        u = x.A @ vote.before
+        d = np.exp(u.min() - u)
+        edge = float(np.abs(x.A.T @ (d / d.sum())).max())
+        if edge > 0.999:
+            return
+        least = min(least, edge)
+        yield vote, edge, least - x.nu
+
+
+@SOURCE.claim(
+    "invariant",
+    "Theorem on AdaBoost*, proof",
+    "After t rounds every margin is at least ρ_t Σ η_s + tν²/2 − log m.",
+    formula="(A w_t)_i ≥ ρ_t Σ_{s≤t} η_s + tν²/2 − log m for every i, ρ_t ≥ ρ − ν",
+    given="γ_s < 1",
+    space=RUNS,
+)
+def invariant(x: Instance) -> Iterator[Slack]:
+    """At this step Z e^(ρ_s η_s) = exp(−KL((1 + ρ_s)/2 ‖ (1 + γ_s)/2)) ≤ exp(−(γ_s − ρ_s)²/2), by
+    Pinsker, and γ_s − ρ_s ≥ ν. ρ_s decreases and steps are positive, so that the last ρ_t will do.
+    """
+    rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
+    spent = 0.0
+    for vote, _, level in _rounds(x):
+        spent += vote.step
+        bound = level * spent + vote.number * x.nu**2 / 2.0 - math.log(m)
+        yield at_least(float((x.A @ vote.w).min()), bound, "least (A w_t)_i", vote.number)
+        yield at_least(level, rho - x.nu, "ρ_t, ρ − ν", vote.number)
+
+
+@SOURCE.claim(
+    "one-round",
+    "Lemma on AdaBoost_ρ, at the step of AdaBoost*",
+    "One round multiplies Σ exp(ρ_t s − (Aw)_i) by exp(−KL) at most.",
+    formula="L_t/L_{t−1} · e^{ρ_t η_t} ≤ exp(−KL((1 + ρ_t)/2 ‖ (1 + γ_t)/2)) "
+    "≤ exp(−(γ_t − ρ_t)²/2) ≤ exp(−ν²/2)",
+    given="γ_t < 1; equality in the first for entries ±1",
+    space=RUNS,
+)
+def one_round(x: Instance) -> Iterator[Slack]:
+    """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
+    for vote, edge, level in _rounds(x):
+        u, after = x.A @ vote.before, x.A @ vote.w
+        ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())
+        left, kl = ratio * math.exp(level * vote.step), _divergence(level, edge)
+        yield at_most(left, math.exp(-kl), "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
+        if all_signs(x.A):
+            yield equal(left, math.exp(-kl), "the same, entries ±1", vote.number)
+        yield at_least(kl, (edge - level) ** 2 / 2.0, "KL, (γ − ρ)²/2", vote.number)
+        yield at_least((edge - level) ** 2, x.nu**2, "(γ − ρ)², ν²", vote.number)
+
+
+def _divergence(rho: float, gamma: float) -> float:
+    """Return KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
+    pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
+    return sum(p * math.log(p / q) for p, q in pairs)

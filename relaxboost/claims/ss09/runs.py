@@ -1,0 +1,106 @@
+"""Runs of SS09 Fig. 1, round by round; those of AdaBoost are in `votes`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.relaxations import KLPenalty
+from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.rounds import RoundState, rounds
+
+
+@dataclass(frozen=True)
+class Round:
+    """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
+
+    number: int
+    w: Array
+    d: Array
+    gap: float
+    """<d_t, A(e_j − w_t)>, what the figure tests."""
+    lower: float
+    """The relaxed margin of w_t, F(A w_t)."""
+    upper: float
+    """f(d_t) + ‖Aᵀd_t‖_inf."""
+    step: float
+    """The step that led to w_t."""
+    column: int
+    """j_t."""
+    sign: int
+    """The sign of its edge, which the figure takes to be 1."""
+
+
+def fig1(
+    game: Game,
+    epsilon: float,
+    *,
+    step: str = "fig1",
+    max_rounds: int | None = None,
+    to_gap: float | None = None,
+    smoothing: float | None = None,
+    stop: Callable[[Round], bool] | None = None,
+) -> list[Round]:
+    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it.
+
+    Parameters
+    ----------
+    game : Game
+        Over the unit l1 ball, with entries in [−1, 1].
+    epsilon : float
+        The ε of β.
+    step : str
+        Another step rule, as for `relaxboost.solve`.
+    max_rounds : int, optional
+        Stop there at the latest.
+    to_gap : float, optional
+        Test the gap against this instead of `epsilon`.
+    smoothing : float, optional
+        β, if another.
+    stop : function, optional
+        Stop where this is true of a round instead of testing the gap.
+    """
+    threshold = epsilon if to_gap is None else to_gap
+    trace: list[Round] = []
+    update = CorrectiveRun(game, beta(game.m, epsilon) if smoothing is None else smoothing, step)
+    for state in rounds(game, update):
+        now = _round(game, state)
+        trace.append(now)
+        passed = now.gap <= threshold if stop is None else stop(now)
+        if passed or now.number == max_rounds:
+            break
+    return trace
+
+
+def _round(game: Game, state: RoundState) -> Round:
+    w = np.zeros(game.n or 0)
+    support, coefficients = state.active.coefficients(state.active.snapshot())
+    w[support] = coefficients
+    assert isinstance(state.best, Best)
+    return Round(
+        number=state.round,
+        w=w,
+        d=state.d,
+        gap=state.smoothed_gap,
+        lower=state.lower,
+        upper=state.upper,
+        step=state.step,
+        column=state.best.id,
+        sign=state.best.sign,
+    )
+
+
+def beta(m: int, epsilon: float) -> float:
+    """Return ε/(2 log m), and a β that smooths nothing away where m = 1."""
+    return epsilon / (2.0 * math.log(m)) if m > 1 else 1.0
+
+
+def smoothed(game: Game, epsilon: float) -> Game:
+    """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
+    return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))

@@ -1,0 +1,198 @@
+"""`relaxboost plan fit`: learn linear costs from demonstrated paths."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output
+from relaxboost._core.progress import closing
+from relaxboost._core.rounding import show_bracket
+from relaxboost.commands import plan_inputs as inputs
+from relaxboost.commands.plan_inputs import GraphFiles, PlanInput
+from relaxboost.planning.losses import LOSSES
+from relaxboost.planning.regularisers import REGULARISERS
+
+NEGATIVE = ("exact", "simple", "relaxed")
+
+_SPOKEN = {
+    "give nonnegative=False": "give --free-signs",
+    inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
+}
+
+
+@click.command(
+    epilog=inputs.FILES
+    + """
+\b
+Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
+same), 2 bad input, 130 interrupted before there was anything to print.
+
+\b
+Examples:
+  relaxboost plan fit --arcs arcs.csv --tasks tasks.csv
+  relaxboost plan fit --arcs arcs.csv --tasks tasks.csv --regulariser lasso --out costs.json
+  relaxboost plan fit --layers terrain.npz --tasks tasks.csv --loss hamming --json
+"""
+)
+@inputs.graph_options
+@click.option("--tasks", required=True, type=inputs.PathType, help="The demonstrations.")
+@click.option(
+    "--regulariser",
+    type=click.Choice(list(REGULARISERS)),
+    default="ridge",
+    show_default=True,
+    help="What keeps weights small: squares, absolute values, or a bound on their sum.",
+)
+@click.option(
+    "--strength",
+    type=float,
+    help="Of ridge and lasso, or the radius. [default: 0.01; 1 for radius]",
+)
+@click.option(
+    "--loss",
+    type=click.Choice(list(LOSSES)),
+    default="missed",
+    show_default=True,
+    help="How far a path is from a demonstration: arcs of it missed, other arcs taken, both, how "
+    "far away its nodes are (needs coordinates: grids).",
+)
+@click.option("--reach", type=float, help="--loss distance: where it stops to grow, in cells.")
+@click.option(
+    "--negative",
+    type=click.Choice(NEGATIVE),
+    help="Where a cost less its loss is negative: an error if around a cycle; paths without "
+    "cycles, slow; a convex bound. [default: relaxed; exact for missed and none]",
+)
+@click.option("--power", type=click.IntRange(1, 2), default=1, help="2 squares the margin loss.")
+@click.option("--free-signs", is_flag=True, help="Allow weights below 0, and features.")
+@click.option(
+    "--method",
+    metavar="NAME",
+    default="bundle",
+    show_default=True,
+    help="bundle, subgradient, frank-wolfe or exponentiated.",
+)
+@click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
+@click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option("--time-limit", type=float, help="Stop after so many seconds.")
+@click.option("--out", type=inputs.PathType, help="Write the costs to this file, .json.")
+@inputs.as_json
+def fit(files: GraphFiles, tasks: Path, out: Path | None, as_json: bool, **given: Any) -> None:
+    """Learn linear costs from demonstrated paths, by maximum-margin planning.
+
+    Prints a weight for each feature, and a bracket of the least regularised loss.
+    """
+    from relaxboost import planning
+
+    if out is not None:
+        check_output(out, (".json",))
+    strength = given["strength"]
+    regulariser = REGULARISERS[given["regulariser"]](*([] if strength is None else [strength]))
+    loss = _loss(given["loss"], given["reach"])
+    source = files.read()
+    shown = inputs.read_tasks(tasks, source, loss)
+    negative = given["negative"]
+    if negative is None:
+        negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
+    signs = {"nonnegative": not given["free_signs"], "negative": negative}
+    limits = {name: given[name] for name in ("method", "tol", "max_rounds", "time_limit")}
+    with inputs.spoken(_SPOKEN), closing("learning", given["tol"]) as show:
+        problem = planning.Problem(shown, regulariser, power=given["power"], **signs)
+        found = planning.fit(problem, callback=_relative(show), **limits)
+    if out is not None:
+        planning.save_model(found, out)
+    if as_json:
+        inputs.print_json(fit_data(found, source, given["tol"]))
+    else:
+        click.echo(fit_text(found, source, given["tol"]))
+        if out is not None:
+            click.echo(f"written:    {out}")
+    if found.status != "optimal":
+        sys.exit(1)
+
+
+def _loss(name: str, reach: float | None) -> Any:
+    kind = LOSSES[name]
+    if ("reach" in {field.name for field in fields(kind)}) != (reach is not None):  # type: ignore[arg-type]
+        raise InputError("--reach belongs to --loss distance, which needs it")
+    return kind(*([] if reach is None else [reach]))
+
+
+def _relative(show: Callable[[float, int], None]) -> Callable[[Any], None]:
+    """Return a callback of `fit` that shows the gap relative to the least value so far."""
+    best, rounds = math.inf, 0
+
+    def watch(state: Any) -> None:
+        nonlocal best, rounds
+        rounds += 1
+        if state.point is not None:  # some rounds look at a few tasks only
+            best = min(best, state.point.value)
+        gap = 1.0 if best == math.inf else (best - state.lower) / best if best > 0.0 else 0.0
+        show(gap, rounds)
+
+    return watch
+
+
+def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
+    """Return the weights and the bracket of a `Fit`, in lines."""
+    problem = fit.problem
+    lower, upper = show_bracket(fit.lower, fit.upper)
+    rounds = inputs.number_of(fit.rounds, "round")
+    lines = [
+        f"data:       {source}, {inputs.number_of(len(problem.tasks), 'task')}",
+        f"problem:    {problem.regulariser!r}, loss {problem.tasks[0].loss!r}",
+        f"bracket:    {lower} <= min Omega + R <= {upper}",
+        f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
+        _status(fit, tol),
+    ]
+    if not fit.exact:
+        lines.append("            R is a convex bound above the loss, as costs less loss are < 0")
+    elif not fit.problem.tight:
+        lines.append("            R is a convex bound above the loss, equal to it at these weights")
+    order = sorted(range(len(fit.names)), key=lambda j: -abs(fit.w[j]))
+    lines.append("weights:")
+    lines += [f"  {fit.w[j]:<12.6g} {fit.names[j]}" for j in order[: inputs.MOST]]
+    if len(order) > inputs.MOST:
+        lines.append(f"  and {len(order) - inputs.MOST} more, none larger; --json has them all")
+    return "\n".join(lines)
+
+
+def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
+    """Return a `Fit` for machines."""
+    return {
+        "data": source.name,
+        "nodes": source.graph.nodes,
+        "arcs": source.graph.arcs,
+        "tasks": len(fit.problem.tasks),
+        "regulariser": repr(fit.problem.regulariser),
+        "loss": repr(fit.problem.tasks[0].loss),
+        "status": fit.status,
+        "method": fit.method,
+        "rounds": fit.rounds,
+        "seconds": fit.seconds,
+        "tol": tol,
+        "exact": bool(fit.exact),
+        "lower": float(fit.lower),
+        "upper": inputs.finite(fit.upper),
+        "weights": dict(zip(fit.names, fit.w.tolist(), strict=True)),
+    }
+
+
+def _status(fit: Any, tol: float) -> str:
+    gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
+    reached = f"a relative gap of {gap:.2g}; {tol:g} was asked for"
+    why = {
+        "optimal": "optimal",
+        "max_rounds": "the most rounds were done",
+        "time_limit": "the time was up",
+        "stalled": "rounding kept it from going on",
+    }.get(fit.status, fit.status)
+    return f"status:     {why}: {reached}"

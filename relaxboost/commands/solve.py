@@ -1,0 +1,255 @@
+"""`relaxboost solve`: the largest margin of all decision stumps of a data set, with a proof."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost._core.errors import InputError
+
+
+class _Number(click.ParamType):
+    """What Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | float | Fraction:
+        """Return an int, a float or a Fraction."""
+        for read in (int, float, Fraction):
+            try:
+                return read(value)
+            except (ValueError, ZeroDivisionError):
+                continue
+        self.fail(f"{value!r} is not a number")
+
+
+NUMBER = _Number()
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What the command line says."""
+
+    csv: Path | None
+    label: str | None
+    dataset: str | None
+    relaxation: str | None
+    k: float | Fraction | None
+    fraction: float | Fraction | None
+    over: str
+    radius: float | Fraction | None
+    tol: float
+    method: str
+    step: str | None
+    max_rounds: int | None
+    time_limit: float | None
+    as_json: bool
+    plot: Path | None
+    certificate: Path | None
+
+    def chosen_relaxation(self) -> Any:
+        """Return the relaxation of --relaxation, --k and --fraction."""
+        from relaxboost.relaxations import Capped, HardMargin
+        from relaxboost.relaxations.expressions import read_relaxation
+
+        given = {"k": self.k, "fraction": self.fraction}
+        given = {key: value for key, value in given.items() if value is not None}
+        name = self.relaxation or ("capped" if given else "hard")
+        if name != "capped":
+            if given:
+                raise InputError("--k and --fraction belong to --relaxation capped")
+            return HardMargin() if name == "hard" else read_relaxation(name)
+        if len(given) != 1:
+            both = ", not both" if given else ""
+            raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
+        return Capped(**given)
+
+    def domain(self) -> Any:
+        """Return what --over and --radius say that w ranges over."""
+        from relaxboost.game.domains import L1Ball, L2Ball, Simplex
+
+        if self.over != "simplex":
+            ball = {"l1": L1Ball, "l2": L2Ball}[self.over]
+            return ball(1 if self.radius is None else self.radius)
+        if self.radius is not None:
+            raise InputError("--radius belongs to --over l1 or l2")
+        return Simplex()
+
+    def data(self) -> Any:
+        """Return the data of the CSV file or of --dataset."""
+        from relaxboost.matrices import datasets
+
+        if (self.csv is None) == (self.dataset is None):
+            both = ", not both" if self.csv is not None else ""
+            raise InputError(
+                f"give either a CSV file or --dataset{both}, e.g. --dataset breast-cancer"
+            )
+        if self.dataset is not None:
+            if self.dataset not in datasets.BUNDLED:
+                known = ", ".join(datasets.BUNDLED)
+                raise InputError(f"no data set {self.dataset!r}; bundled: {known}")
+            return datasets.BUNDLED[self.dataset]()
+        if self.label is None:
+            raise InputError("a CSV needs --label, the name of its label column")
+        assert self.csv is not None
+        return datasets.read_csv(self.csv, self.label)
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
+same), 2 bad input, 130 interrupted before there was anything to print.
+
+\b
+Examples:
+  relaxboost solve --dataset breast-cancer --relaxation capped --fraction 0.1
+  relaxboost solve data.csv --label y --tol 1e-6 --json
+  relaxboost solve data.csv --label y --relaxation 'Capped(fraction=1/5) + NormPenalty(2, 0.1)'
+  relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
+  relaxboost solve data.csv --label y --certificate out.json && relaxboost check out.json
+"""
+)
+@click.argument("csv", required=False, type=click.Path(path_type=Path))
+@click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
+@click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
+@click.option(
+    "--relaxation",
+    metavar="hard|capped|EXPR",
+    help="hard: the margin of the worst example; capped: the mean of the k worst; or any "
+    "relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + 0.1*KLPenalty(1)'. "
+    "[default: capped if --k or --fraction is given, else hard]",
+)
+@click.option("--k", type=NUMBER, help="capped: no example weighs more than 1/k.")
+@click.option("--fraction", type=NUMBER, help="capped: k as a fraction of the examples.")
+@click.option(
+    "--over",
+    type=click.Choice(["l1", "simplex", "l2"]),
+    default="l1",
+    show_default=True,
+    help="The weights: in an l1 ball; non-negative with sum 1, which leaves only the stumps "
+    "'feature > threshold'; or in an l2 ball.",
+)
+@click.option("--radius", type=NUMBER, help="l1, l2: the radius of the ball. [default: 1]")
+@click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, combined, corrective, totally-corrective, or another of solvers.METHODS; for the "
+    "hard margin over l1 also adaboost (give --max-rounds or --time-limit) and adaboost-star.",
+)
+@click.option(
+    "--step",
+    help="With --method corrective: fig1 (default), classic, line-search, away, pairwise. "
+    "With --method adaboost: classical (default), lecture, line-search.",
+)
+@click.option("--max-rounds", type=int, help="Stop after so many rounds.")
+@click.option("--time-limit", type=float, help="Stop after so many seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw margins and gap to this file.")
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Write what proves the bracket to this file, for relaxboost check.",
+)
+def solve(**given: Any) -> None:
+    """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
+
+    Builds every decision stump of the data, solves the game they play against the examples, and
+    prints a bracket of its value, the hypotheses with the largest weights, and the margins.
+    """
+    from relaxboost import solvers
+    from relaxboost.game import Game
+    from relaxboost.matrices import stumps
+    from relaxboost.views import plots
+
+    options = _Options(**given)
+    relaxation, over = options.chosen_relaxation(), options.domain()
+    if options.plot is not None:
+        plots.check_plot(options.plot)
+    if options.certificate is not None:
+        _check_certificate(options.certificate, relaxation, over)
+    data = options.data()
+    solution = solvers.solve(
+        Game(stumps(data.X, data.y, data.feature_names), relaxation, over=over),
+        options.tol,
+        _method(options.method, options.step),
+        max_rounds=options.max_rounds,
+        time_limit=options.time_limit,
+        verbose=0 if options.as_json else 1,
+    )
+    _print(options, data, solution)
+    _write(options, data, solution)
+    if solution.status != "optimal":
+        sys.exit(1)
+
+
+def _print(options: _Options, data: Any, solution: Any) -> None:
+    from relaxboost.views import report
+
+    negative, positive = data.classes
+    if options.as_json:
+        classes = {"-1": negative, "+1": positive}
+        content = {"data": data.name, "classes": classes, **report.data(solution)}
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    game, count = solution.game, int((data.y > 0).sum())
+    click.echo(
+        f"data:       {data.name}, {game.m} examples, {data.X.shape[1]} features; "
+        f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
+    )
+    where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
+    click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}{where}")
+    click.echo(report.text(solution))
+
+
+def _write(options: _Options, data: Any, solution: Any) -> None:
+    """Write the picture and the certificate, and say so where people read it."""
+    from relaxboost.certificates import certify
+    from relaxboost.views import plots
+
+    said = []
+    if options.plot is not None:
+        title = f"{data.name}: all {solution.game.n} stumps"
+        plots.save(plots.overview(solution, title=title), options.plot)
+        said.append(f"picture:    {options.plot}")
+    if options.certificate is not None:
+        proved = certify(solution, inline=True)  # so that the file can be checked alone
+        proved.save(options.certificate)
+        said.append(f"proof:      {options.certificate}, {proved!r}")
+    if said and not options.as_json:
+        click.echo("\n".join(said))
+
+
+def _check_certificate(path: Path, relaxation: Any, over: Any) -> None:
+    """Raise before the work for what would keep the certificate from being written after it."""
+    from relaxboost._core.files import check_output
+    from relaxboost.certificates.certificate import precisely
+
+    check_output(path, (".json",))
+    if "enclosed" in (relaxation.level, over.level):
+        with precisely("enclosed", 53):
+            pass
+
+
+def _method(name: str, step: str | None) -> Any:
+    """Return the method of --method and --step."""
+    from relaxboost.solvers import METHODS
+
+    if step is None:
+        return name
+    stepping: dict[str, Any] = {
+        known: kind
+        for known, kind in METHODS.items()
+        if "step" in [option.name for option in fields(kind)]
+    }
+    if name not in stepping:
+        raise InputError(f"--step {step} needs --method {' or '.join(stepping)}")
+    return stepping[name](step=step)

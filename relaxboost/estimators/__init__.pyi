@@ -1,0 +1,5 @@
+from .classifier import FunctionalGradientClassifier as FunctionalGradientClassifier
+from .ensembles import EnsembleReport as EnsembleReport
+from .ensembles import certify_ensemble as certify_ensemble
+from .ranker import FunctionalGradientRanker as FunctionalGradientRanker
+from .regressor import FunctionalGradientRegressor as FunctionalGradientRegressor

@@ -1,0 +1,263 @@
+"""`certify_ensemble`: a trained ensemble, its certified margin and the certified best one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
+from relaxboost.certificates import certify, products
+from relaxboost.estimators.ensembles.members import Members, ask, take_apart
+from relaxboost.estimators.ensembles.report import EnsembleReport, numbers
+from relaxboost.game.domains import Simplex
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.matrices.datasets import labels as two_labels
+from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
+from relaxboost.solvers import reference, solve
+
+_AGREE = 1e-8
+"""How far the sum of the hypotheses may be from the ensemble's own decision, relative to the sum
+of their sizes. Rounding is near 1e-15; forests add up in another order, nothing more."""
+
+
+def certify_ensemble(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    relaxation: Relaxation | None = None,
+    *,
+    level: str | None = None,
+    tol: float = 1e-6,
+) -> EnsembleReport:
+    """Certify the relaxed margin of a trained ensemble, and how far it is from the best one.
+
+    The ensemble is taken apart into hypotheses h_j and weights. Each h_j is divided by its largest
+    absolute value on X, which its weight is multiplied by; an intercept becomes the hypothesis 1.
+    With A[i, j] = y_i h_j(x_i) and the weights w divided by ‖w‖_1, the report has certificates
+    of F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1, the
+    best that these hypotheses allow, each of which may be negated.
+
+    Parameters
+    ----------
+    estimator : fitted classifier, or (H, weights)
+        One of scikit-learn's: AdaBoost and hard voting, of votes −1 and +1; forests, bagging and
+        soft voting, of p(+1) − p(−1); gradient boosting, of leaf values times the learning rate.
+        Or predictions H of shape (m, n), positive for the class +1, and n finite weights, of
+        any sign: in the l1 ball a negative weight is a vote for the negated hypothesis.
+    X : array, sparse matrix or data frame with m rows
+        The examples, as the estimator takes them. Not used with (H, weights); may be None.
+    y : array of shape (m,)
+        Their labels. The second of the estimator's `classes_`, which is the larger, is +1; with
+        (H, weights) the larger of any two values.
+    relaxation : Relaxation, optional
+        What is done with the margins; by default the hard margin, their minimum.
+    level : {"exact", "enclosed", "numerical"}, optional
+        Of the certificates, as in `certify`; by default the strongest possible.
+    tol : float
+        The gap asked for the optimum, > 0.
+
+    Returns
+    -------
+    EnsembleReport
+        To print; with both certificates, the distance as an interval, and the best weights.
+
+    Raises
+    ------
+    InputError
+        For an estimator that is not fitted, is a regressor, has not two classes or cannot be taken
+        apart; labels that it has not seen; X that it cannot predict on, or whose rows are not
+        those of y; predictions that are not finite, or are all zero; weights that are all zero;
+        or hypotheses that do not add up to the estimator's own decision on X.
+
+    Notes
+    -----
+    The certificates are about A as it is stored, in doubles: where a hypothesis is not a vote, its
+    division by its largest value has been rounded once.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Definition 6 and Thm 7: the game and its value.
+    """
+    tol = positive("tol", tol)
+    members = take_apart(estimator)
+    classes, signs = _signs(members, y)
+    Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
+    H = _predictions(members, estimator, X, signs.size)
+    scales = np.abs(H).max(axis=0)
+    kept = np.flatnonzero(scales)
+    # What each column of A is worth to the ensemble, exactly.
+    coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
+    columns = [H[:, j] / scales[j] for j in kept.tolist()]
+    if members.intercept is not None:
+        columns.append(np.ones(signs.size))
+        coefficients.append(Fraction(members.intercept))
+    total = sum(map(abs, coefficients), Fraction(0))
+    if total == 0:
+        what = "every hypothesis is zero on X" if not kept.size else "every weight is zero"
+        raise InputError(
+            f"{what}, and an ensemble that says nothing has no margin; give one that does"
+        )
+    votes = np.column_stack(columns)
+    shares = [c / total for c in coefficients]
+    _check_decision(members, X, votes @ [float(c) for c in shares], total)
+    game = Game(signs[:, None] * votes, relaxation)
+    w = {j: c for j, c in enumerate(shares) if c}
+    above = _margin_above(game, w, level)
+    solution = _optimum(game, tol)
+    chosen = (list(w), _as_level(list(w.values()), game, level))
+    certificate = certify(game, level, d=solution.d, w=chosen)
+    best = certify(solution, level)
+    return EnsembleReport(
+        kind=members.kind,
+        classes=classes,
+        members=members,
+        kept=kept,
+        all_scales=scales,
+        game=game,
+        certificate=certificate,
+        # No solver can do better than the ensemble where the ensemble is already best.
+        optimum=best if best.lower > certificate.lower else certificate,
+        margin=(certificate.lower, max(above, certificate.lower)),
+        tol=tol,
+    )
+
+
+def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
+    """Return the names of the classes −1 and +1, and y as −1 and +1."""
+    if members.classes is None:
+        given, names = two_labels(y)
+        return names, given
+    labels = np.asarray(y)
+    if labels.ndim != 1 or not labels.size:
+        raise InputError(f"y must be a non-empty vector of labels, got shape {labels.shape}")
+    unknown = sorted({str(v) for v in labels.tolist() if v not in members.classes})
+    if unknown:
+        shown = ", ".join(unknown[:6]) + (", ..." if len(unknown) > 6 else "")
+        raise InputError(
+            f"y has labels that this {members.kind} was not fitted on ({shown}); it knows "
+            f"{members.classes[0]!r} and {members.classes[1]!r}"
+        )
+    return members.classes, np.array(
+        [1.0 if v == members.classes[1] else -1.0 for v in labels.tolist()]
+    )
+
+
+def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
+    """Return the predictions of the hypotheses on X, all finite, shape (m, n)."""
+    if isinstance(estimator, tuple):
+        H = members.predict(estimator[0])
+        rows, name = H.shape[0], "H"
+        if X is not None and _rows(X) != rows:
+            raise InputError(f"X has {_rows(X)} rows and H has {rows}; leave X None, it is unused")
+    else:
+        rows, name = _rows(X), "X"
+    if rows != m:
+        raise InputError(f"{name} has {rows} rows and y has {m} labels; one label for each row")
+    if not isinstance(estimator, tuple):
+        H = ask(members, members.predict, X)
+    finite = np.isfinite(H)
+    if not finite.all():
+        row, column = np.unravel_index(int(np.argmin(finite)), H.shape)
+        raise InputError(
+            f"the prediction of {members.names[column]} is {H[row, column]} at row {row}; "
+            "predictions must be finite"
+        )
+    return H
+
+
+def _rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    shape = np.shape(X) if shape is None else shape
+    if len(shape) != 2 or not shape[0]:
+        raise InputError(f"X must have a row for each example, got shape {tuple(shape)}")
+    return int(shape[0])
+
+
+def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
+    """Raise unless the hypotheses add up to what the ensemble itself says on X.
+
+    `shares` is their sum divided by `total`, which is ‖w‖_1.
+    """
+    if members.labels is None:
+        return
+    assert members.classes is not None
+    error = 0.0
+    if members.decision is not None:
+        own = ask(members, members.decision, X) / float(total)
+        error = float(np.abs(own - shares).max())
+    said = np.asarray(members.labels(X)) == members.classes[1]
+    clear = np.abs(shares) > _AGREE  # at a tie the ensemble has a rule of its own
+    wrong = int(np.sum(said[clear] != (shares[clear] > 0.0)))
+    if not error <= _AGREE or wrong:
+        raise InputError(
+            f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
+            f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
+            "estimator changed after fit? Give (H, weights) in its place"
+        )
+
+
+def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
+    """Return Fractions where something is proved of them, doubles where it is not."""
+    return [float(v) for v in values] if _is_numerical(game, level) else list(values)
+
+
+def _is_numerical(game: Game, level: str | None) -> bool:
+    return (game.relaxation.level if level is None else level) == "numerical"
+
+
+def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
+    """Return a number that F(A w) is certainly not above: <d, A w> + f(d) for a feasible d.
+
+    The one-column game of ũ, which is A w in doubles, has the value F(ũ), and its certificate
+    has an exact d with f(d) + <d, ũ>. What ũ has lost by rounding is then added exactly.
+    """
+    below = math.lcm(*(c.denominator for c in w.values()))
+    whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
+    exact = [Fraction(x, below << shift) for x in whole]
+    u = np.array([float(x) for x in exact])
+    alone = Game(u[:, None], game.relaxation, Simplex())
+    d: Any = None if _is_numerical(game, level) else _greedy(game.relaxation, exact)
+    if d is None:
+        d = game.relaxation.relaxed_margin(u)[1]
+    certificate = certify(alone, level, d=d, w=([0], _as_level([Fraction(1)], game, level)))
+    shares = numbers(certificate.document["d"], game.m)
+    lost = (a * (x - Fraction(v)) for a, x, v in zip(shares, exact, u.tolist(), strict=True))
+    return certificate.upper + sum(lost, Fraction(0))
+
+
+def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
+    """Return the d with the least <d, u> where f only caps single entries; else None."""
+    if isinstance(f, HardMargin):
+        caps = [Fraction(1)] * len(u)
+    elif isinstance(f, Capped):
+        caps = [1 / Fraction(f.k)] * len(u)
+    elif isinstance(f, Caps):
+        caps = [Fraction(c) for c in f.caps]
+    else:
+        return None
+    d, left = [Fraction(0)] * len(u), Fraction(1)
+    for i in sorted(range(len(u)), key=u.__getitem__):
+        d[i] = min(caps[i], left)
+        left -= d[i]
+    return d
+
+
+def _optimum(game: Game, tol: float) -> Solution:
+    """Return the bracket of the solver that is faster as a rule and, where too wide, of another.
+
+    Boosters end with a linear program over few columns, and are ahead by far under caps; under the
+    hard margin they may take long to find those columns.
+    """
+    f = game.relaxation
+    boosted = f.traits.polyhedral and not isinstance(f, HardMargin)
+    found = solve(game, tol, max_rounds=5000) if boosted else reference(game, tol=tol)
+    if found.gap <= tol or found.status == "interrupted":
+        return found
+    other = reference(game, tol=tol) if boosted else solve(game, tol, max_rounds=5000)
+    return other if other.gap < found.gap else found

@@ -1,0 +1,189 @@
+"""What an ensemble is made of: its hypotheses, their weights, its intercept, its own decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost.estimators.ensembles import readers
+from relaxboost.estimators.ensembles.readers import BY_HAND
+
+_CLASSIFIERS = (
+    "AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, "
+    "RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier, VotingClassifier"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """An ensemble taken apart. Its decision is Σ_j weights_j h_j(x) + intercept."""
+
+    kind: str
+    names: tuple[str, ...]
+    weights: Array
+    predict: Callable[[Any], Any] = field(repr=False)
+    """From X to the hypotheses' real-valued predictions, shape (rows of X, n)."""
+    intercept: float | None = None
+    classes: tuple[Any, Any] | None = None
+    """What the labels −1 and +1 are called; None where they are read from y."""
+    decision: Callable[[Any], Any] | None = field(default=None, repr=False)
+    """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
+    None where it has none."""
+    labels: Callable[[Any], Any] | None = field(default=None, repr=False)
+    """The ensemble's own labels, from X to shape (rows of X,)."""
+
+
+def take_apart(estimator: Any) -> Members:
+    """Return what a fitted scikit-learn ensemble, or (H, weights), consists of.
+
+    Raises
+    ------
+    InputError
+        If it is none of the ensembles known here, is not fitted, or has not two classes.
+    """
+    if isinstance(estimator, tuple):
+        return _given(estimator)
+    kind = type(estimator).__name__
+    take = _how(estimator, kind)
+    _check_fitted(estimator, kind)
+    if isinstance(estimator.classes_, list):
+        raise InputError(
+            f"this {kind} predicts several labels at a time, and a margin needs one of two "
+            "classes; fit one ensemble for each label"
+        )
+    classes = np.asarray(estimator.classes_)
+    if classes.size != 2:
+        shown = ", ".join(map(str, classes.tolist()[:6])) + (", ..." if classes.size > 6 else "")
+        remedy = "; fit it on one class against the rest" if classes.size > 2 else ""
+        raise InputError(
+            f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} ({shown}), and a "
+            f"margin needs two{remedy}"
+        )
+    parts = take(estimator)
+    negative, positive = classes.tolist()
+    return Members(
+        kind=kind, classes=(negative, positive), labels=partial(_labels, estimator), **parts
+    )
+
+
+def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
+    """Return what takes this kind of estimator apart, or raise."""
+    from sklearn import ensemble
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(estimator, type):
+        raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
+    known: tuple[tuple[Any, Callable[[Any], dict[str, Any]]], ...] = (
+        (ensemble.AdaBoostClassifier, readers.adaboost),
+        (ensemble.GradientBoostingClassifier, readers.gradient_boosting),
+        (ensemble.HistGradientBoostingClassifier, readers.hist_gradient_boosting),
+        ((ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier), readers.forest),
+        (ensemble.BaggingClassifier, readers.bagging),
+        (ensemble.VotingClassifier, readers.voting),
+    )
+    for classes, take in known:
+        if isinstance(estimator, classes):
+            return take
+    if hasattr(estimator, "fit") and is_regressor(estimator):
+        raise InputError(
+            f"{kind} is a regressor, and a margin needs a classifier of two classes: one of "
+            f"{_CLASSIFIERS}; or give (H, weights) with a sign for each example in y"
+        )
+    hint = ""
+    if hasattr(estimator, "best_estimator_"):
+        hint = "; give its best_estimator_"
+    elif hasattr(estimator, "steps"):
+        hint = "; give its last step, and X as the steps before it transform it"
+    elif hasattr(estimator, "fit") and is_classifier(estimator):
+        hint = " (a sum of real-valued hypotheses that can be looked at one by one)"
+    raise InputError(f"certify_ensemble knows {_CLASSIFIERS}, and not {kind}{hint}; {BY_HAND}")
+
+
+def _check_fitted(estimator: Any, kind: str) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        raise InputError(
+            f"this {kind} is not fitted, and its margin is that of what it has learnt; "
+            "call fit(X, y) first"
+        ) from None
+
+
+def _labels(estimator: Any, X: Any) -> Any:
+    return estimator.predict(X)
+
+
+def ask(members: Members, question: Any, X: Any) -> Any:
+    """Return what the estimator answers about X, or an InputError where it cannot."""
+    try:
+        # The whole first: it checks X, where its members take what they get.
+        if members.labels is not None:
+            members.labels(X)
+        return question(X)
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"this {members.kind} cannot predict on X{_not_finite(X)}: "
+            f"{(str(error).strip() or type(error).__name__).splitlines()[0]}; "
+            "prepare X as it was for fit"
+        ) from error
+
+
+def _not_finite(X: Any) -> str:
+    """Return where X has its first nan or infinite entry, in words."""
+    try:
+        bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError):
+        return ""
+    if bad.ndim != 2 or not bad.any():
+        return ""
+    row, column = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    return f", which is not finite at row {row}, column {column} (impute or drop it)"
+
+
+def _given(pair: tuple[Any, ...]) -> Members:
+    """Read (H, weights)."""
+    if len(pair) != 2:
+        raise InputError(
+            f"an ensemble as a tuple is (H, weights), two things, and this has {len(pair)}"
+        )
+    H = table(pair[0])
+    weights = np.asarray(pair[1])
+    n = H.shape[1]
+    if weights.shape != (n,) or weights.dtype.kind not in "iuf":
+        raise InputError(
+            f"weights must be a vector of {n} numbers, one for each column of H, got shape "
+            f"{weights.shape} and dtype {weights.dtype}"
+        )
+    weights = weights.astype(np.float64)
+    if not np.isfinite(weights).all():
+        raise InputError(
+            f"weight {int(np.argmin(np.isfinite(weights)))} is nan or infinite; "
+            "weights must be finite"
+        )
+    names = tuple(f"h{j}" for j in range(n))
+    return Members("(H, weights)", names, weights, table)
+
+
+def table(H: Any) -> Array:
+    """Return predictions given as such as an array of shape (m, n), or raise an InputError."""
+    try:
+        given = np.asarray(H)
+    except ValueError:
+        given = np.empty(0)
+    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "iuf":
+        raise InputError(
+            "H must hold real predictions, a row for each example and a column for each "
+            f"hypothesis, got shape {given.shape} and dtype {given.dtype}"
+        )
+    return given.astype(np.float64)

@@ -1,0 +1,262 @@
+"""What is certified of an ensemble: in words, as data, and applied to new examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up, show_bracket
+from relaxboost.certificates import Certificate, Verdict, check
+from relaxboost.estimators.ensembles.members import Members, ask
+from relaxboost.game.game import Game
+
+Interval = tuple[Fraction, Fraction]
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5)
+
+
+def numbers(vector: Any, length: int) -> list[Fraction]:
+    """Return a vector of a certificate's document."""
+    if isinstance(vector, dict):
+        below = check.fraction(vector["denominator"], "denominator")
+        return [check.fraction(x, "numerators") / below for x in vector["numerators"]]
+    if isinstance(vector, str):
+        return [check.fraction(vector, "vector")] * length
+    return [Fraction(float(x)) for x in vector]
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleReport:
+    """The certified margin of an ensemble and that of the best one; made by `certify_ensemble`.
+
+    Columns are the hypotheses that do not vanish on X, each divided by its largest absolute value
+    there, in their order, and last the hypothesis 1 if the ensemble has an intercept. `str()` of
+    the report is a table.
+    """
+
+    kind: str
+    """The class of the estimator, or "(H, weights)"."""
+    classes: tuple[Any, Any]
+    """What the labels −1 and +1 are called."""
+    members: Members = field(repr=False)
+    kept: Whole = field(repr=False)
+    """The hypotheses that are columns, by their number in the ensemble."""
+    all_scales: Array = field(repr=False)
+    """Largest absolute value on X of every hypothesis of the ensemble, 0 for one dropped."""
+    game: Game
+    certificate: Certificate
+    """Of the ensemble: `lower` is what its w proves, `upper` bounds the optimum ρ."""
+    optimum: Certificate
+    """Of the optimum over the same hypotheses: `lower` is what `reoptimised` proves."""
+    margin: Interval
+    """Two ends that enclose F(A w), the relaxed margin of the ensemble."""
+    tol: float
+    """The gap that was asked for the optimum."""
+
+    @property
+    def distance(self) -> Interval:
+        """Two ends that enclose ρ − F(A w), how far the ensemble is from the best; both proved."""
+        low, high = self.margin
+        return max(Fraction(0), self.optimum.lower - high), self.optimum.upper - low
+
+    @property
+    def intercept(self) -> float | None:
+        """What the ensemble adds to its hypotheses, before division by ‖w‖_1; None if nothing."""
+        return self.members.intercept
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, shape (n,)."""
+        last = () if self.intercept is None else ("intercept",)
+        return (*(self.members.names[j] for j in self.kept.tolist()), *last)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The names of the hypotheses that are 0 at every example of X."""
+        kept = set(self.kept.tolist())
+        return tuple(name for j, name in enumerate(self.members.names) if j not in kept)
+
+    @property
+    def scales(self) -> Array:
+        """What each column was divided by, shape (n,); 1 for the intercept."""
+        last = [] if self.intercept is None else [1.0]
+        return np.append(self.all_scales[self.kept], last)
+
+    @property
+    def weights(self) -> Array:
+        """The ensemble's weights on the columns, ‖w‖_1 = 1, shape (n,)."""
+        return self._dense(self.certificate)
+
+    @property
+    def reoptimised(self) -> Array:
+        """The weights that prove the lower bound of the optimum, shape (n,)."""
+        return self._dense(self.optimum)
+
+    def _dense(self, certificate: Certificate) -> Array:
+        columns = certificate.document["columns"]
+        w = np.zeros(len(self.names))
+        w[columns] = [float(c) for c in numbers(certificate.document["w"], len(columns))]
+        return w
+
+    @property
+    def margins(self) -> Array:
+        """The margins A w of the ensemble, shape (m,)."""
+        return self._margins(self.weights)
+
+    @property
+    def reoptimised_margins(self) -> Array:
+        """The margins A w of the re-optimised weights, shape (m,)."""
+        return self._margins(self.reoptimised)
+
+    def _margins(self, w: Array) -> Array:
+        return self.game.matrix.margins(range(w.size), w)
+
+    def decision(self, X: Any, *, reoptimised: bool = True) -> Array:
+        """Return Σ_j w_j h_j(x) with the re-optimised weights, positive for the class +1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame with rows as the estimator takes them
+            New examples; for (H, weights) the hypotheses' predictions of them, with a column for
+            each column of H.
+        reoptimised : bool
+            False for the ensemble's own weights, its decision divided by their ‖w‖_1.
+
+        Returns
+        -------
+        array of shape (rows of X,)
+
+        Raises
+        ------
+        InputError
+            If the estimator cannot predict on X.
+        """
+        H = ask(self.members, self.members.predict, X)
+        if H.shape[1] != len(self.members.names):
+            raise InputError(
+                f"X has {H.shape[1]} columns, and this ensemble is given as predictions of "
+                f"{len(self.members.names)} hypotheses; give theirs on the new examples"
+            )
+        w = self.reoptimised if reoptimised else self.weights
+        votes = H[:, self.kept] / self.all_scales[self.kept]
+        constant = 0.0 if self.intercept is None else w[-1]
+        return np.asarray(votes @ w[: self.kept.size] + constant)
+
+    def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
+        """Return the class of each new example, by the sign of `decision`; 0 goes to −1."""
+        return np.asarray(self.classes)[(self.decision(X, reoptimised=reoptimised) > 0.0) * 1]
+
+    def check(self) -> tuple[Verdict, Verdict]:
+        """Return what checking the two certificates, `certificate` and `optimum`, comes to."""
+        A = self.game.matrix
+        return self.certificate.check(A), self.optimum.check(A)
+
+    def __str__(self) -> str:
+        game, n = self.game, len(self.members.names)
+        numerical = self.certificate.level == "numerical"
+        proof = "bracketed, numerical" if numerical else f"certified, {self.certificate.level}"
+        lines = [
+            f"{self.kind}: {n} hypotheses on {game.m} examples, {game.relaxation!r}; "
+            f"+1 is {self.classes[1]}",
+            f"scales      {self._say_scales()}",
+            f"intercept   {self._say_intercept()}",
+        ]
+        if self.dropped:
+            lines.append(f"dropped     {_listed(self.dropped)}: 0 on all of X")
+        rows = (
+            ("margin of the ensemble, F(Aw)", self.margin),
+            ("best of its hypotheses, rho", (self.optimum.lower, self.optimum.upper)),
+            ("the ensemble is short of it by", self.distance),
+        )
+        lines += ["", f"  {proof + ':':<32}{'at least':>18}{'at most':>18}"]
+        for name, ends in rows:
+            low, high = _shown(ends)
+            lines.append(f"  {name:<32}{low:>18}{high:>18}")
+        if not self.reoptimised.any():
+            lines.append(
+                "  (nothing beats w = 0; a relaxation that lets more examples go may: Capped(...))"
+            )
+        if self.optimum.gap > self.tol:
+            lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
+        heads = ("least", "5%", "25%", "median", "mean")
+        lines += ["", f"  {'margins':<15}{'weights':>8}" + "".join(f"{h:>9}" for h in heads)]
+        lines[-1] += f"{'wrong':>8}"
+        for name, w in (("the ensemble", self.weights), ("re-optimised", self.reoptimised)):
+            u = self._margins(w)
+            values = [*np.quantile(u, QUANTILES).tolist(), float(u.mean())]
+            cells = "".join(f"{value:>9.4f}" for value in values)
+            used = int(np.count_nonzero(w))
+            lines.append(f"  {name:<15}{used:>8}{cells}{float(np.mean(u <= 0.0)):>8.1%}")
+        return "\n".join(lines)
+
+    def _say_scales(self) -> str:
+        scales = self.scales[: self.kept.size]
+        if not scales.size:
+            return "none: the intercept is all there is"
+        if (scales == 1.0).all():
+            return "1: no hypothesis exceeds 1 on X"
+        low, high = scales.min(), scales.max()
+        return f"each hypothesis divided by its largest value on X, {low:.4g} to {high:.4g}"
+
+    def _say_intercept(self) -> str:
+        if self.intercept is None:
+            return "none"
+        own, best = abs(self.weights[-1]), abs(self.reoptimised[-1])
+        return (
+            f"{self.intercept:.4g}, as the hypothesis 1: {own:.1%} of the weight, {best:.1%} when "
+            "re-optimised"
+        )
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as JSON-ready data; bounds are doubles rounded outwards."""
+        columns = zip(
+            self.names,
+            self.scales.tolist(),
+            self.weights.tolist(),
+            self.reoptimised.tolist(),
+            strict=True,
+        )
+        return {
+            "ensemble": self.kind,
+            "examples": self.game.m,
+            "hypotheses": len(self.members.names),
+            "classes": [str(c) for c in self.classes],
+            "relaxation": repr(self.game.relaxation),
+            "level": self.certificate.level,
+            "margin": list(outwards(self.margin)),
+            "optimum": list(outwards((self.optimum.lower, self.optimum.upper))),
+            "distance": list(outwards(self.distance)),
+            "tol": self.tol,
+            "intercept": self.intercept,
+            "dropped": list(self.dropped),
+            "columns": [
+                {"name": name, "scale": scale, "weight": w, "reoptimised": best}
+                for name, scale, w, best in columns
+            ],
+            "game_digest": self.game.digest,
+            "certificate_digest": self.certificate.digest,
+            "optimum_digest": self.optimum.digest,
+        }
+
+
+def outwards(ends: Interval) -> tuple[float, float]:
+    """Return two doubles that enclose the interval."""
+    return float_down(ends[0]), float_up(ends[1])
+
+
+def _shown(ends: Interval) -> tuple[str, str]:
+    """Return the interval in decimals that enclose it, or as the short fraction that it is."""
+    exact = str(ends[0])
+    return (
+        (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -1,0 +1,22 @@
+"""A game (A, f) over a domain, its solution as a bracket, and the only place that scores points."""
+
+from relaxboost.game import bounds, domains
+from relaxboost.game.comparison import Bracketed, Comparison, compare
+from relaxboost.game.domains import L1Ball, L2Ball, Simplex, SquaredNorm
+from relaxboost.game.game import Game
+from relaxboost.game.solution import RoundRecord, Solution
+
+__all__ = [
+    "Bracketed",
+    "Comparison",
+    "Game",
+    "L1Ball",
+    "L2Ball",
+    "RoundRecord",
+    "Simplex",
+    "Solution",
+    "SquaredNorm",
+    "bounds",
+    "compare",
+    "domains",
+]

@@ -1,0 +1,274 @@
+"""Euclidean domains: the l2 ball, and the squared norm as a penalty."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.parameters import spell
+from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
+from relaxboost.game.domains.base import BELOW, Dense, Domain, size_parameter
+from relaxboost.matrices import MarginMatrix
+
+_SQUARABLE = 1e140
+"""Weights are scaled to this size at most, so that their squares are doubles."""
+
+
+class EuclideanSet(Domain):
+    """A domain that knows w by its Euclidean norm, and the edges by N(v) = ‖v‖_2.
+
+    Best answers are dense, w ∝ Aᵀd, and every column matters.
+    """
+
+    linear: ClassVar[bool] = False
+
+    @abstractmethod
+    def answer(self, edges: Vector, size: float) -> Vector:
+        """Return the maximiser of <v, w> − g*(w) for v = `edges` of Euclidean norm `size`."""
+
+    @abstractmethod
+    def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
+        """Return (a, b, c) with the best w at v near v · a / sqrt(b ‖v‖_2² + c), and c > 0.
+
+        This is the gradient of a smooth function at least g and at most g + tol/2.
+        """
+
+    def cost(self, w: Vector) -> float:
+        """Return g*(w) as computed, for a w at which it is finite; by default 0."""
+        return 0.0
+
+    def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
+        """Return (a, b) with g*(w + η·change) = g*(w) + aη + bη²/2; by default zeros."""
+        return 0.0, 0.0
+
+    def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
+        """Return the w ∝ Aᵀd that is best against d, and ‖Aᵀd‖_2 rounded up."""
+        edges = matrix.edges(d)
+        size = norm_above(edges)
+        return Dense(self.answer(edges, size), size)
+
+    def spread(self, n: int | None) -> float:
+        """Return √n, rounded up."""
+        assert n is not None
+        return up(math.sqrt(n))
+
+
+@dataclass(frozen=True)
+class L2Ball(EuclideanSet):
+    """‖w‖_2 <= radius. g(v) = radius · ‖v‖_2.
+
+    With f = 0 the value is radius times the distance of the rows' hull from the origin: the
+    margin of a support vector machine through the origin, or 0.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        > 0, kept exactly.
+
+    Raises
+    ------
+    InputError
+        If `radius` is not a number in [1e-100, 1e100].
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 6.
+    """
+
+    radius: Any = 1
+
+    level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", size_parameter("L2Ball", "radius", self.radius))
+
+    def __repr__(self) -> str:
+        return f"L2Ball(radius={spell(self.radius)})"
+
+    def answer(self, edges: Vector, size: float) -> Vector:
+        """Return radius · v / ‖v‖_2, or 0 for v = 0."""
+        return edges / size * float(self.radius) if size > 0.0 else np.zeros_like(edges)
+
+    def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
+        """Return the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2."""
+        radius = float(self.radius)
+        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
+        return radius, 1.0, delta * delta
+
+    def value(self, size: float) -> float:
+        """Return radius · size."""
+        return float(self.radius) * size
+
+    def value_above(self, size: float) -> float:
+        """Return radius · size, rounded up."""
+        return up(float_up(self.radius) * size)
+
+    def reach(self, n: int | None) -> float:
+        """Return radius · √n: rows of A have a norm of at most √n."""
+        return float(self.radius) * self.spread(n)
+
+    def repair(self, coefficients: Vector) -> Vector:
+        """Return the weights scaled into the ball."""
+        radius = float(self.radius)
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > radius:  # so that the norm cannot overflow
+            coefficients = coefficients / largest * radius
+        norm = norm_above(coefficients)
+        if norm > radius * (1.0 + 16.0 * UNIT):  # the bound accounts for what is left above
+            coefficients = coefficients / norm * radius
+        return coefficients
+
+    def describe(self) -> dict[str, str]:
+        """Return the kind and the radius."""
+        return {"kind": "l2", "size": number(self.radius)}
+
+    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
+        """Return the weights in fractions, shrunk until their exact norm fits."""
+        exact = [int(Fraction(c) * BELOW) for c in coefficients]
+        limit = (Fraction(self.radius) * BELOW) ** 2
+        while (square := sum(c * c for c in exact)) > limit:
+            ratio = Fraction(math.sqrt(float(limit / square))) * (1 - Fraction(1, 2**50))
+            exact = [int(c * ratio) for c in exact]
+        return [Fraction(c, BELOW) for c in exact]
+
+    def cost_above(self, coefficients: Vector) -> float:
+        """Return a bound on (1 − radius/‖w‖_2)‖w‖_1, what scaling w into the ball moves it by."""
+        radius = float_down(self.radius)
+        excess = up(norm_above(coefficients) - radius)
+        if excess <= 0.0:
+            return 0.0
+        return up(up(excess / radius) * sum_bounds(np.abs(coefficients))[1])
+
+    def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
+        """Return radius · ‖v‖_2 with v = Aᵀd."""
+        import cvxpy as cp
+
+        v = cp.Variable(A.shape[1], name="v")
+        return float(self.radius) * cp.norm2(v), [(A.T @ d == v, 1.0)]
+
+    def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return 0 on ‖w‖_2 <= radius."""
+        import cvxpy as cp
+
+        return 0.0, [cp.norm2(w) <= float(self.radius)]
+
+    def key(self) -> str:
+        """Return the kind and the exact radius."""
+        return f"l2-ball {Fraction(self.radius)}"
+
+
+@dataclass(frozen=True)
+class SquaredNorm(EuclideanSet):
+    """No set but the penalty g*(w) = weight · ‖w‖_2². g(v) = ‖v‖_2² / (4 weight).
+
+    The penalty grows faster than the margins do, so that ρ is finite and only a bounded part of
+    R^n matters. With f = 0 the value is r²/(4 weight), r >= 0 that of `L2Ball(1)`.
+
+    Parameters
+    ----------
+    weight : int, float or Fraction
+        > 0, kept exactly.
+
+    Raises
+    ------
+    InputError
+        If `weight` is not a number in [1e-100, 1e100].
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 6.
+    """
+
+    weight: Any
+
+    level: ClassVar[Literal["exact", "enclosed"]] = "exact"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", size_parameter("SquaredNorm", "weight", self.weight))
+
+    def __repr__(self) -> str:
+        return f"SquaredNorm(weight={spell(self.weight)})"
+
+    def answer(self, edges: Vector, size: float) -> Vector:
+        """Return v / (2 weight)."""
+        return edges / (2.0 * float(self.weight))
+
+    def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
+        """Return the gradient of g, v / (2 weight)."""
+        return 0.5 / float(self.weight), 0.0, 1.0
+
+    def cost(self, w: Vector) -> float:
+        """Return weight · ‖w‖_2²."""
+        return float(self.weight) * float(w @ w)
+
+    def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
+        """Return 2 weight · (<w, change>, ‖change‖_2²)."""
+        double = 2.0 * float(self.weight)
+        return double * float(w @ change), double * float(change @ change)
+
+    def value(self, size: float) -> float:
+        """Return size² / (4 weight)."""
+        return size * size / (4.0 * float(self.weight))
+
+    def value_above(self, size: float) -> float:
+        """Return size² / (4 weight), rounded up; `size` is not negative."""
+        return up(up(size * size) / (4.0 * float_down(self.weight)))
+
+    def reach(self, n: int | None) -> float:
+        """Return n / (2 weight): best answers are Aᵀd / (2 weight)."""
+        assert n is not None
+        return n / (2.0 * float(self.weight))
+
+    def repair(self, coefficients: Vector) -> Vector:
+        """Return the weights as they are, unless their squares would overflow."""
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
+
+    def describe(self) -> dict[str, str]:
+        """Return the kind and the weight."""
+        return {"kind": "squared-norm", "size": number(self.weight)}
+
+    def cost_above(self, coefficients: Vector) -> float:
+        """Return weight · ‖w‖_2², rounded up."""
+        norm = norm_above(coefficients)
+        return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
+
+    def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
+        """Return a bound that grows like 1/tol only, since the penalty is strongly convex.
+
+        With q = weight / (weight + n/(2β)) a round multiplies the suboptimality, n/(4 weight) at
+        first, by 1 − q at most, and the gap tested is at most the suboptimality divided by q.
+        """
+        assert n is not None
+        weight = float(self.weight)
+        inverse = 1.0 + n * spread / tol / weight  # 1/q at β = tol / (2 spread)
+        if not math.isfinite(inverse):
+            return math.inf
+        tested = tol / 2.0 if certified else tol
+        halt = math.log(n / (4.0 * weight)) + math.log(inverse) - math.log(tested)
+        return 1.0 + max(1.0, math.ceil(halt * inverse))
+
+    def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
+        """Return ‖v‖_2² / (4 weight) with v = Aᵀd."""
+        import cvxpy as cp
+
+        v = cp.Variable(A.shape[1], name="v")
+        return cp.sum_squares(v) / (4.0 * float(self.weight)), [(A.T @ d == v, 1.0)]
+
+    def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return weight · ‖w‖_2²."""
+        import cvxpy as cp
+
+        return float(self.weight) * cp.sum_squares(w), []
+
+    def key(self) -> str:
+        """Return the kind and the exact weight."""
+        return f"squared-norm {Fraction(self.weight)}"

@@ -1,0 +1,205 @@
+"""The game (A, f) over a set of weights: validation, digest, the cvxpy pair, and the bracket."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost.game import bounds, programs
+from relaxboost.game.domains import Domain, L1Ball
+from relaxboost.matrices import MarginMatrix, as_matrix
+from relaxboost.relaxations import HardMargin, LinearForm, Relaxation
+
+
+class Game:
+    """The relaxed weak-learning game of a margin matrix A and a relaxation f.
+
+    Its value is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over ‖w‖_1 <= 1 of
+    F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d). Over another set or
+    penalty, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w).
+
+    Parameters
+    ----------
+    A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
+        Shape (m, n): m examples, n hypotheses, A[i, j] = y_i h_j(x_i) in [−1, 1].
+    relaxation : Relaxation
+        By default the hard margin, f = 0.
+    over : Domain
+        What w is chosen from: `L1Ball(radius)`, `Simplex()`, `L2Ball(radius)`, or a penalty in
+        place of a set, `SquaredNorm(weight)`. By default the unit l1 ball.
+
+    Raises
+    ------
+    InputError
+        If A is not a non-empty matrix of numbers in [−1, 1], the relaxation does not fit m, or
+        `over` is not a domain or needs edges that A does not enumerate.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality; Sec. 6 for other
+    domains.
+    """
+
+    def __init__(
+        self, A: Any, relaxation: Relaxation | None = None, over: Domain | None = None
+    ) -> None:
+        relaxation = HardMargin() if relaxation is None else relaxation
+        if not isinstance(relaxation, Relaxation):
+            hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
+            raise InputError(
+                f"relaxation must be one of relaxboost's or a subclass of Relaxation, "
+                f"got {relaxation!r}{hint}"
+            )
+        over = L1Ball() if over is None else over
+        if not isinstance(over, Domain):
+            hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
+            raise InputError(
+                "over must be L1Ball(radius), Simplex(), L2Ball(radius), SquaredNorm(weight) or "
+                "another Domain, a compact set or a penalty that grows faster than the margins, "
+                f"so that every d gives a finite upper bound; got {over!r}{hint}"
+            )
+        self._matrix = as_matrix(A)
+        self._relaxation = relaxation.resolve(self._matrix.m)
+        over.check(self._matrix)
+        self._over = over
+
+    @property
+    def matrix(self) -> MarginMatrix:
+        """The margin matrix."""
+        return self._matrix
+
+    @property
+    def relaxation(self) -> Relaxation:
+        """The relaxation, with every parameter resolved for this m."""
+        return self._relaxation
+
+    @property
+    def over(self) -> Domain:
+        """What w is chosen from."""
+        return self._over
+
+    @property
+    def m(self) -> int:
+        """Number of examples."""
+        return self._matrix.m
+
+    @property
+    def n(self) -> int | None:
+        """Number of hypotheses; None where they are not enumerated."""
+        return self._matrix.n
+
+    @cached_property
+    def linear_form(self) -> LinearForm | None:
+        """f as a linear program in doubles, made once; None where f is not polyhedral."""
+        return self._relaxation.linear_form(self.m)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical content: matrix, relaxation and domain, exactly."""
+        key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
+        return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        over = "" if self._over == L1Ball() else f", over={self._over!r}"
+        return f"Game({self._matrix!r}, {self._relaxation!r}{over})"
+
+    def primal(self) -> Any:
+        """Return min f(d) + g(Aᵀd) over the simplex as an unsolved cvxpy problem.
+
+        For the unit l1 ball that is min f(d) + v subject to |Aᵀd| <= v. Its variables are named
+        ``d`` and ``v`` (the bound on the edges; over Euclidean sets the edges themselves); find
+        them with ``problem.var_dict``.
+        """
+        return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
+
+    def dual(self) -> Any:
+        """Return max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w, unsolved.
+
+        w is in the domain. The variables are named ``w``, ``u`` and ``gamma`` (and ``x`` where
+        f needs it). The multipliers of ``u <= A @ w``, its first constraint, are a d >= 0 of
+        the primal.
+        """
+        return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
+
+    def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
+        """Return (lower, upper) with lower <= ρ <= upper from any nearly feasible pair.
+
+        Both points are repaired first: `d` is clipped and moved into the simplex and the domain
+        of f, `w` is scaled into the domain. The bounds are evaluated at what results and
+        rounded outwards. They are as wide as the pair is bad, and never wrong.
+
+        Parameters
+        ----------
+        d : array of shape (m,)
+            Finite numbers, one at least positive.
+        w : array of shape (n,), or a pair (support, coefficients)
+            Finite weights.
+
+        Raises
+        ------
+        InputError
+            For wrong shapes or values that cannot be repaired.
+        """
+        support, coefficients = self.repair_w(w)
+        lower, _ = bounds.evaluate_lower(
+            self._matrix, self._relaxation, support, coefficients, self._over
+        )
+        d = self.repair_d(d)
+        return lower, bounds.evaluate_upper(self._matrix, self._relaxation, d, self._over)
+
+    def repair_d(self, d: ArrayLike) -> Vector:
+        """Return a d of the simplex near `d` at which f is finite."""
+        d = _numbers("d", d)
+        if d.shape != (self.m,):
+            raise InputError(f"d has shape {d.shape}, and this game has m = {self.m} examples")
+        return self._relaxation.repair(d)
+
+    def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, coefficients) of a w of the domain near `w`, each column once."""
+        if isinstance(w, tuple):
+            support, coefficients = self._sparse_w(w)
+        else:
+            dense = _numbers("w", w)
+            if dense.shape != (self.n,):
+                raise InputError(f"w has shape {dense.shape}, and this game has n = {self.n}")
+            support = np.flatnonzero(dense)
+            coefficients = dense[support]
+        if not np.isfinite(coefficients).all():
+            raise InputError("w has nan or infinite entries")
+        coefficients = self._over.repair(coefficients)
+        used = coefficients != 0.0
+        return support[used], coefficients[used]
+
+    def _sparse_w(self, w: tuple[Any, ...]) -> tuple[NDArray[np.int64], Vector]:
+        if len(w) != 2:
+            raise InputError("w as a tuple is (support, coefficients), two vectors of one length")
+        coefficients = _numbers("coefficients", w[1])
+        given = np.asarray(w[0])
+        support = given.astype(np.int64) if given.dtype.kind in "iu" or not given.size else given
+        if support.dtype != np.int64:
+            raise InputError(f"support holds column numbers, got dtype {given.dtype}")
+        if support.ndim != 1 or support.shape != coefficients.shape:
+            raise InputError("w = (support, coefficients) needs two vectors of one length")
+        known = self._matrix.known
+        if support.size and not 0 <= support.min() <= support.max() < known:
+            raise InputError(f"support names columns outside 0..{known - 1}")
+        columns, where = np.unique(support, return_inverse=True)
+        if columns.size < support.size:  # a column named twice has the sum of its weights
+            total = np.zeros(columns.size)
+            np.add.at(total, where, coefficients)
+            return columns, total
+        return support, coefficients
+
+
+def _numbers(name: str, given: Any) -> Vector:
+    """Return `given` as a float64 array of its own, or raise an InputError."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be a vector of numbers, got dtype {array.dtype}")
+    return array.astype(np.float64)

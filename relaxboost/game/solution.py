@@ -1,0 +1,161 @@
+"""What a solver returns: a pair of points, and the bracket that they prove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import show_bracket
+from relaxboost.game.comparison import Bracketed
+from relaxboost.relaxations import Witness
+
+if TYPE_CHECKING:
+    from relaxboost.game.game import Game
+
+
+class RoundRecord(NamedTuple):
+    """One line of a history. Its bounds are running estimates, except that the last record carries
+    the certified ones of the solution."""
+
+    round: int
+    """Number of calls to the weak learner so far."""
+    seconds: float
+    lower: float
+    """Best lower bound so far."""
+    upper: float
+    """Best upper bound so far."""
+    smoothed_gap: float
+    """<d_t, A(e_j − w_t)>, the test of SS09 Fig. 1, in general g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>
+    (nan where nothing is smoothed)."""
+    columns: int
+    """Columns with non-zero weight."""
+    step: float
+    """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
+    inner: str
+    """How d_t was made: "smoothed", "lp", "conic" or "hull"; "exponential" by AdaBoost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution(Bracketed):
+    """A feasible d and w of a game and the bracket they prove; made by solve and reference.
+
+    `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd), over the unit l1 ball F(Aw) and
+    f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards, so that lower <= ρ <= upper;
+    `gap` is the accuracy. d and w may stem from different rounds.
+    """
+
+    game: Game
+    support: NDArray[np.int64]
+    """Columns with non-zero weight, increasing."""
+    coefficients: Vector
+    """Their signed weights; w is in the game's domain, by default ‖w‖_1 <= 1."""
+    d: Vector
+    """Distribution over the examples, shape (m,)."""
+    witness: Witness
+    """What proves `lower`."""
+    lower: float
+    upper: float
+    status: str
+    """optimal, max_rounds, time_limit, callback, interrupted, stalled, inaccurate or failed."""
+    tol: float
+    """The gap that was asked for."""
+    method: str
+    rounds: int
+    """Calls to the weak learner; for a reference, how often a solver was run on the columns."""
+    seconds: float
+    bound: float = float("nan")
+    """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
+    its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for the steps
+    "fig1" and "line-search" and for the smoothed totally corrective update; a yardstick for the
+    rest. nan where beta was chosen by hand or the weak learner has slack. For AdaBoost*,
+    2 log(m) / tol² rounded up and a round to look; nan for AdaBoost."""
+    message: str = ""
+    """The status in a sentence."""
+    history: tuple[RoundRecord, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        self._freeze()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # pickle does not keep it
+
+    def _freeze(self) -> None:
+        """Make the points read-only: the bracket is theirs."""
+        for array in (self.support, self.coefficients, self.d):
+            array.flags.writeable = False
+
+    @property
+    def gap(self) -> float:
+        """upper − lower."""
+        return self.upper - self.lower
+
+    @property
+    def game_digest(self) -> str:  # type: ignore[override]
+        """`Game.digest` of the game."""
+        return self.game.digest
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        """The method."""
+        return self.method
+
+    @property
+    def learner(self) -> object | None:
+        """The matrix, where it does not enumerate its columns."""
+        return self.game.matrix if self.game.n is None else None
+
+    @property
+    def doubt(self) -> float:
+        """1e-7 for a relaxation whose level is numerical, else 0."""
+        return 1e-7 if self.game.relaxation.level == "numerical" else 0.0
+
+    @property
+    def gamma(self) -> float:
+        """The threshold γ of the witness: the margin the hinge losses are measured from."""
+        return self.witness.gamma
+
+    @property
+    def w(self) -> Vector:
+        """The weights as a dense vector of shape (n,)."""
+        n = self.game.n
+        if n is None:
+            raise InputError(
+                "w has no fixed length for a weak learner whose hypotheses are not enumerated; "
+                "use support and coefficients"
+            )
+        w = np.zeros(n)
+        w[self.support] = self.coefficients
+        return w
+
+    @property
+    def margins(self) -> Vector:
+        """The margins A w, shape (m,)."""
+        return self.game.matrix.margins(self.support, self.coefficients)
+
+    def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
+        """Return (weight > 0, name) of the hypotheses used, the largest weights first."""
+        order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]
+        describe = self.game.matrix.describe
+        return [
+            (abs(c), describe(j, 1 if c > 0 else -1))
+            for j, c in zip(
+                self.support[order].tolist(), self.coefficients[order].tolist(), strict=True
+            )
+        ]
+
+    def __str__(self) -> str:
+        lower, upper = show_bracket(self.lower, self.upper)
+        return f"{self.status}: {lower} <= rho <= {upper}"
+
+    def __repr__(self) -> str:
+        lower, upper = show_bracket(self.lower, self.upper)
+        return (
+            f"Solution({lower} <= rho <= {upper}, gap {self.gap:.2g}, "
+            f"{self.status}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
+        )

@@ -1,0 +1,17 @@
+"""Sets of certified games: chosen games with certified optima, for the tests of other packages.
+
+::
+
+    import relaxboost as rb
+
+    rb.instances.make("games.toml", "games")  # a certificate a game, and index.json
+    assert rb.instances.check("games").ok  # recomputes everything
+    certified = rb.instances.load("games")["uniform-8x6-003"]
+    rb.instances.assert_bracketed(my_solver(certified.A), certified)
+
+Names are loaded when they are first used: pytest imports this package when it starts.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

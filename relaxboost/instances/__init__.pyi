@@ -1,0 +1,11 @@
+from .brackets import assert_bracketed as assert_bracketed
+from .certified import CertifiedGame as CertifiedGame
+from .checking import Checked as Checked
+from .checking import Summary as Summary
+from .checking import check as check
+from .making import Made as Made
+from .making import make as make
+from .planting import Plant as Plant
+from .planting import plant as plant
+from .sets import CertifiedGames as CertifiedGames
+from .sets import load as load

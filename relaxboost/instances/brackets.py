@@ -1,0 +1,97 @@
+"""`assert_bracketed`: a value against a certified bracket, with a message one can act on."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up
+from relaxboost.instances.certified import CertifiedGame
+
+
+def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
+    """Raise an AssertionError unless lower − tol <= value <= upper + tol.
+
+    Parameters
+    ----------
+    value : int, float, Fraction, or an array with one entry
+        What is claimed to be the optimum. A float is the rational it is, and is compared with the
+        bracket rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is
+        accepted.
+    certified : CertifiedGame or Certificate
+        Or any object with numbers `lower` and `upper`.
+    tol : int, float or Fraction
+        What the value may be off by, >= 0.
+
+    Raises
+    ------
+    AssertionError
+        With the value, the bracket, the side it is on and by how much.
+    InputError
+        If `tol` is negative or no number.
+    """
+    __tracebackhide__ = True
+    allowed = _rational(tol)
+    if allowed is None or allowed < 0:
+        raise InputError(f"tol must be a number >= 0, got {tol!r}")
+    try:
+        lower, upper = _rational(certified.lower), _rational(certified.upper)
+    except AttributeError:
+        lower = upper = None
+    if lower is None or upper is None:  # a text has methods of these names
+        raise InputError(
+            "assert_bracketed takes a certified game, as certified_games(name) returns, "
+            f"got {type(certified).__name__}"
+        )
+    given = _rational(value)
+    if given is None:
+        raise AssertionError(_message(f"{value!r} is no finite number", value, certified, tol))
+    low, high = lower - allowed, upper + allowed
+    if not isinstance(_scalar(value), Rational):
+        low, high = Fraction(float_down(low)), Fraction(float_up(high))
+    if low <= given <= high:
+        return
+    side, by = ("below", lower - given) if given < low else ("above", given - upper)
+    what = f"{_number(given)} is {side} the certified bracket by {float(by):.6g}"
+    raise AssertionError(_message(what, value, certified, tol))
+
+
+def _scalar(value: Any) -> Any:
+    """Return the one number in an array or a NumPy scalar, or the value as it is."""
+    if getattr(value, "size", 0) == 1 and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
+def _rational(value: Any) -> Fraction | None:
+    """Return a number as the rational it is; None for what is none."""
+    number = _scalar(value)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        return None
+    if isinstance(number, Rational):
+        return Fraction(number)
+    return Fraction(float(number)) if math.isfinite(number) else None
+
+
+def _number(x: Fraction) -> str:
+    """Return a decimal, with the fraction before it where that is short and says more."""
+    decimal = f"{float(x):.16g}"
+    return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"
+
+
+def _message(what: str, value: Any, certified: Any, tol: Any) -> str:
+    lower, upper = Fraction(certified.lower), Fraction(certified.upper)
+    lines = [
+        what,
+        f"  value:    {value!r}",
+        f"  bracket:  {_number(lower)} <= rho <= {_number(upper)}, gap {float(upper - lower):.2g}",
+        f"  allowed:  tol = {tol}",
+    ]
+    if isinstance(certified, CertifiedGame):
+        lines.append(f"  level:    {certified.level}")
+        lines.append(f"  game:     {certified.name}: {certified.description}")
+        lines.append(f"  proof:    relaxboost check {certified.path}")
+    return "\n".join(lines)

@@ -1,0 +1,146 @@
+"""A game with a certified bracket of its optimum, as the index of a set names it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.game.comparison import Bracketed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from relaxboost.certificates import Certificate, Verdict
+    from relaxboost.game import Game
+    from relaxboost.game.domains import Domain
+    from relaxboost.relaxations import Relaxation
+
+
+@dataclass(frozen=True)
+class CertifiedGame(Bracketed):
+    """A game with a certified bracket of its optimum, as the index of a set names it.
+
+    ``compare(solution, certified)`` holds a solution of the same game against it,
+    `assert_bracketed` any number.
+    """
+
+    name: str
+    level: str
+    """exact or enclosed."""
+    lower: Fraction
+    upper: Fraction
+    relaxation_text: str
+    """The relaxation as the specification spells it; `relaxation` is the object."""
+    over_text: str
+    """The domain as the specification spells it; `over` is the object."""
+    m: int
+    n: int
+    source: dict[str, Any] = field(repr=False)
+    """The generator and its seed, the built-in game or the file that A came from."""
+    game_digest: str = field(repr=False)
+    """`Game.digest` of the game."""
+    sha256: str = field(repr=False)
+    """That of the certificate's file."""
+    path: Path = field(repr=False)
+    """The certificate."""
+
+    @property
+    def gap(self) -> Fraction:
+        """upper − lower; 0 where the optimum itself is known."""
+        return self.upper - self.lower
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """The relaxation, its parameters resolved for m examples, as `Game.relaxation` is."""
+        from relaxboost.instances.entries import relaxation_of
+
+        return relaxation_of(self.relaxation_text).resolve(self.m)
+
+    @cached_property
+    def over(self) -> Domain:
+        """What w is chosen from."""
+        from relaxboost.instances.entries import over_of
+
+        return over_of(self.over_text)
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        """Its name, as `compare` says it."""
+        return f"the certificate of {self.name}"
+
+    @property
+    def description(self) -> str:
+        """The game in a few words."""
+        source = ", ".join(f"{key} {value}" for key, value in self.source.items())
+        return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
+
+    def certificate(self) -> Certificate:
+        """Return the certificate, if its file is the one that the index names.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, or another one.
+        """
+        from relaxboost.certificates import Certificate
+
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error}; make the set again") from None
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise InputError(
+                f"{self.path} is not the file that the index names; make the set again"
+            )
+        return Certificate.load(self.path)
+
+    def check(self) -> Verdict:
+        """Return whether the certificate proves its bracket, recomputing everything."""
+        from relaxboost.certificates import check_certificate
+
+        inline = "rows" in self.certificate().document["game"]
+        return check_certificate(self.path, None if inline else self._matrix())
+
+    @cached_property
+    def A(self) -> NDArray[np.float64]:
+        """The margin matrix as an array, read-only."""
+        array: NDArray[np.float64] = self.game().matrix.toarray()
+        array.flags.writeable = False
+        return array
+
+    def game(self) -> Game:
+        """Return the game, rebuilt from its certificate or generator.
+
+        Raises
+        ------
+        InputError
+            If it is not the game that the index names.
+        """
+        from relaxboost.game import Game
+
+        game = Game(self._matrix(), self.relaxation, over=self.over)
+        if game.digest != self.game_digest:
+            raise InputError(f"{self.name!r} is of another game than the index says")
+        return game
+
+    def _matrix(self) -> Any:
+        import numpy as np
+
+        from relaxboost.instances.sources import FILES, Sources
+        from relaxboost.matrices import as_matrix, stumps
+
+        described = self.certificate().document["game"]
+        if "rows" not in described:
+            if any(kind in self.source for kind in FILES):
+                raise InputError(f"the certificate of {self.name!r} does not hold its matrix")
+            return Sources(self.path.parent).matrix(self.source)
+        rows = np.array([[float(x) for x in row.split(",")] for row in described["rows"]])
+        if "stumps" not in described:
+            return as_matrix(rows)
+        return stumps(rows[:, 1:], rows[:, 0], max_cuts=described["stumps"]["max_cuts"])

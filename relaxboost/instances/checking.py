@@ -1,0 +1,131 @@
+"""Check a set of certified games: every certificate, and that the index says what they prove."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from relaxboost._core.errors import InputError
+from relaxboost.certificates import Certificate
+from relaxboost.instances.certified import CertifiedGame
+from relaxboost.instances.entries import is_about
+from relaxboost.instances.sets import read_index
+from relaxboost.instances.sources import FILES, Sources
+
+Progress = Callable[[int, int, str], Any]
+
+
+class Checked(NamedTuple):
+    """What checking one game came to."""
+
+    game: CertifiedGame
+    """With its bracket as the index claims it."""
+    reason: str
+    """Why it is not accepted; empty where it is."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is accepted."""
+        return not self.reason
+
+
+class Summary(NamedTuple):
+    """What checking a set came to."""
+
+    directory: Path
+    rows: tuple[Checked, ...]
+    problems: tuple[str, ...]
+    """What is wrong with the set as a whole: no index, files that it does not name."""
+
+    @property
+    def failed(self) -> tuple[Checked, ...]:
+        """The games that are not accepted."""
+        return tuple(row for row in self.rows if not row.ok)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the index and every certificate hold."""
+        return not self.problems and not self.failed
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
+    """Check every certificate of a set again, and the index against them.
+
+    A game is accepted if four things hold: its file is the one that the index names; the file
+    proves its bracket when everything is recomputed; the index claims those bounds and that level;
+    and both are about one game. Games from a generator, and built-in ones, are made again and
+    compared.
+
+    Parameters
+    ----------
+    directory : path
+        What `make` made.
+    progress : callable, optional
+        Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
+
+    Returns
+    -------
+    Summary
+        True where all is well.
+
+    Raises
+    ------
+    InputError
+        If there is no such directory.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        raise InputError(f"{directory} is no folder; make a set first: relaxboost instances make")
+    try:
+        games = read_index(directory)
+    except InputError as error:
+        return Summary(directory, (), (str(error),))
+    show = progress or (lambda *_: None)
+    show(0, len(games), "")
+    rows, sources = [], Sources(directory)
+    for done, certified in enumerate(games, start=1):
+        rows.append(Checked(certified, _wrong(certified, sources)))
+        show(done, len(games), certified.name)
+    named = {certified.path.name for certified in games} | {"index.json"}
+    others = sorted(path.name for path in directory.glob("*.json") if path.name not in named)
+    problems = tuple(
+        f"{name} is not in the index: remove it, or name its game in the specification"
+        for name in others
+    )
+    return Summary(directory, tuple(rows), problems)
+
+
+def _wrong(certified: CertifiedGame, sources: Sources) -> str:
+    """Return why a game is not accepted, or nothing."""
+    try:
+        certificate = certified.certificate()
+        verdict = certified.check()
+        if not verdict.ok:
+            return verdict.reason
+        claimed = (certified.level, certified.lower, certified.upper)
+        if (verdict.level, verdict.lower, verdict.upper) != claimed:
+            return "the index claims another bracket or level than the certificate proves"
+        return _elsewhere(certified, certificate, sources)
+    except InputError as error:
+        return str(error)
+    except (KeyError, TypeError, ValueError) as error:  # a source that no make has written
+        return f"its source cannot be made again: {type(error).__name__}: {error}"
+
+
+def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
+    """Return what is wrong if the certificate is of another game than the index describes."""
+    game = certified.game()
+    if (game.m, game.n) != (certified.m, certified.n):
+        return "the index gives it another size"
+    if not is_about(certificate.document, game, certified.level):
+        return "the certificate is one of another game than the index describes"
+    if any(kind in certified.source for kind in FILES):
+        return ""
+    if sources.matrix(certified.source).digest() != game.matrix.digest():
+        return "its source makes another matrix than that of the certificate"
+    return ""

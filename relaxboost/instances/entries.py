@@ -1,0 +1,105 @@
+"""One game of a specification: its name, where its matrix comes from, what is played on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.certificates.proof import describe_relaxation
+from relaxboost.game.domains import Domain
+from relaxboost.game.game import Game
+from relaxboost.instances.sources import FILES, read_over
+from relaxboost.matrices import MarginMatrix
+from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import LEVELS
+from relaxboost.relaxations.expressions import read_relaxation
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+PLAIN = ("HardMargin()", "L1Ball(1)")
+
+# Large sets name the same relaxation a thousand times; both are immutable.
+relaxation_of = lru_cache(256)(read_relaxation)
+over_of = lru_cache(256)(read_over)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game to certify."""
+
+    name: str
+    """Its certificate is in NAME.json."""
+    source: dict[str, Any]
+    """What `Sources` makes the matrix of."""
+    relaxation: str
+    over: str
+    level: str | None
+    """exact or enclosed; None for the strongest possible."""
+    tol: float
+    """The gap to reach; 0 for the exact optimum."""
+
+    @property
+    def inline(self) -> bool | None:
+        """Whether A is written into the certificate: that of a file always is."""
+        return True if any(kind in self.source for kind in FILES) else None
+
+    def game(self, matrix: MarginMatrix) -> Game:
+        """Return the game on this matrix."""
+        return Game(matrix, relaxation_of(self.relaxation), over=over_of(self.over))
+
+    def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
+        """Return relaxation, domain and level for m examples.
+
+        Raises
+        ------
+        InputError
+            Naming the game, if the relaxation does not fit or the level is out of reach.
+        """
+        try:
+            return _resolved(self.relaxation, self.over, self.level, m)
+        except InputError as error:
+            raise InputError(f"game {self.name!r}: {error}") from None
+
+
+@lru_cache(1024)
+def _resolved(
+    relaxation: str, over: str, level: str | None, m: int
+) -> tuple[Relaxation, Domain, str]:
+    f, g = relaxation_of(relaxation).resolve(m), over_of(over)
+    strongest = min((f.level, g.level), key=LEVELS.index)
+    if strongest == "numerical":
+        raise InputError(
+            f"{relaxation} over {over} has numerical brackets only, which prove nothing; a "
+            "set of certified games holds relaxations with exact or enclosed certificates"
+        )
+    if level == "exact" and strongest == "enclosed":
+        raise InputError(
+            f"{relaxation} over {over} allows enclosed certificates, not exact ones; leave level "
+            "out, or use caps and l1 or l-inf norms"
+        )
+    describe_relaxation(f, m)  # before any work: whether a checker could evaluate it
+    return f, g, level or strongest
+
+
+def slug(label: str) -> str:
+    """Return an expression as part of a file name: ``Capped(k=3/2)`` is ``capped-k-3-2``."""
+    return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
+
+
+def is_about(document: dict[str, Any], game: Game, level: str) -> bool:
+    """Return whether a certificate is one of this game and level."""
+    described = document.get("game")
+    if not isinstance(described, dict) or document.get("level") != level:
+        return False
+    matrix = game.matrix
+    expected = {
+        "m": game.m,
+        "n": game.n,
+        "sha256": matrix.digest(),
+        "relaxation": describe_relaxation(game.relaxation, game.m),
+        "over": game.over.describe(),
+    }
+    same = all(described.get(key) == value for key, value in expected.items())
+    return same and described.get("stumps") == matrix.recipe().get("stumps")

@@ -1,0 +1,267 @@
+"""Make a set of certified games: one file after the other, each written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output, write_atomically
+from relaxboost.certificates import Certificate, certify, check, check_certificate
+from relaxboost.certificates.certificate import precisely
+from relaxboost.certificates.proof import PRECISION
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.instances.entries import Entry, is_about
+from relaxboost.instances.sets import FORMAT
+from relaxboost.instances.sources import Sources
+from relaxboost.instances.spec import read_spec
+from relaxboost.solvers import TotallyCorrective, reference, solve
+
+INDEX = "index.json"
+
+_SMALL = 20_000
+"""Entries up to which the linear program is solved from the start."""
+_ROUNDS = 100_000
+"""Rounds after which a bracket is taken as it is. A limit of time would not be reproducible."""
+
+Progress = Callable[[int, int, str], Any]
+
+
+class Made(NamedTuple):
+    """What making a set came to."""
+
+    directory: Path
+    made: tuple[str, ...]
+    """Names of the certificates written."""
+    kept: tuple[str, ...]
+    """Names of those that were there, of the same game, and proved it."""
+    wide: tuple[str, ...]
+    """Names of those whose gap is above the one asked for; their brackets hold all the same."""
+    log: Path
+    """Solvers and seconds, which the set itself does not hold."""
+
+
+def make(
+    spec: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    progress: Progress | None = None,
+) -> Made:
+    """Make the set of certified games that a specification describes, or what is missing of it.
+
+    Writes NAME.json for each game and relaxation, a certificate, and at the end index.json. The
+    same specification gives the same bytes; times and solvers go to OUT.log, beside the directory.
+    A certificate that is there is kept if it is of the same game, made for the same gap, and proves
+    its bracket. So a run that was interrupted or killed loses one game only; run it again.
+
+    Parameters
+    ----------
+    spec : path
+        A TOML file; see the page on instances. Paths in it are relative to it.
+    out : path
+        A directory, or where to make one.
+    progress : callable, optional
+        Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
+
+    Returns
+    -------
+    Made
+
+    Raises
+    ------
+    InputError
+        Before any work, for a specification that cannot be carried out or a directory that cannot
+        be written to.
+    MissingDependencyError
+        Before any work, if a certificate has the level enclosed and python-flint is not there.
+    """
+    entries, sources = read_spec(spec)
+    found = [entry.resolved(_rows(entry, sources))[2] for entry in entries]
+    if "enclosed" in found:
+        with precisely("enclosed", PRECISION):
+            pass
+    directory = _directory(Path(out))
+    with _log(directory) as log, _one_thread():
+        _remove_temporary(directory, entries)
+        return _make_all(entries, sources, directory, log, progress or (lambda *_: None))
+
+
+def _rows(entry: Entry, sources: Sources) -> int:
+    rows = entry.source.get("rows")
+    return sources.matrix(entry.source).m if rows is None else int(rows)
+
+
+def _make_all(
+    entries: list[Entry], sources: Sources, directory: Path, log: TextIO, progress: Progress
+) -> Made:
+    made: list[str] = []
+    kept: list[str] = []
+    wide: list[str] = []
+    lines = []
+    progress(0, len(entries), "")
+    for done, entry in enumerate(entries, start=1):
+        start = time.perf_counter()
+        try:
+            game = entry.game(sources.matrix(entry.source))
+            certificate, how = _certificate(entry, game, directory / f"{entry.name}.json")
+        except InputError as error:
+            raise InputError(f"game {entry.name!r}: {error}") from None
+        (kept if how == "kept" else made).append(entry.name)
+        if certificate.gap > Fraction(entry.tol):
+            wide.append(entry.name)
+        lines.append(_line(entry, game, certificate))
+        stamp, seconds = time.strftime("%Y-%m-%dT%H:%M:%S"), time.perf_counter() - start
+        gap = float(certificate.gap)
+        log.write(f"{stamp} {entry.name}: {how}, gap {gap:.2g}, {seconds:.3f} s\n")
+        log.flush()
+        progress(done, len(entries), entry.name)
+    write_atomically(directory / INDEX, index_bytes(lines))
+    return Made(directory, tuple(made), tuple(kept), tuple(wide), Path(log.name))
+
+
+def index_bytes(lines: list[dict[str, Any]]) -> bytes:
+    """Return an index with these entries."""
+    content = {"format": FORMAT, "version": 1, "references": lines}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
+    document = certificate.document
+    return {
+        "name": entry.name,
+        "file": f"{entry.name}.json",
+        "sha256": hashlib.sha256(certificate.tobytes()).hexdigest(),
+        "game": game.digest,
+        "m": game.m,
+        "n": game.n,
+        "source": entry.source,
+        "relaxation": entry.relaxation,
+        "over": entry.over,
+        "level": certificate.level,
+        "lower": document["lower"],
+        "upper": document["upper"],
+    }
+
+
+def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
+    """Return the certificate in the file, written now if it was not there, and how it came."""
+    _, _, level = entry.resolved(game.m)
+    # What it was asked for is in the comments, so that another tol makes another certificate.
+    comments = {"name": entry.name, "tol": repr(entry.tol)}
+    found = _kept(path, game, level, comments)
+    if found is not None:
+        return found, "kept"
+    points, how = _points(game, entry.tol)
+    proved = certify(game, level, d=points[0], w=points[1], inline=entry.inline)
+    with precisely(level, PRECISION):
+        if "rows" in proved.document["game"]:
+            check.check(proved.document)  # by the checker's own arithmetic, before it is written
+    certificate = Certificate({**proved.document, "comments": comments})
+    write_atomically(path, certificate.tobytes())
+    return certificate, how
+
+
+def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certificate | None:
+    """Return the certificate in the file if it is the one to make, and proves its bracket."""
+    if not path.exists():
+        return None
+    try:
+        certificate = Certificate.load(path)
+    except (InputError, OSError):
+        return None
+    document = certificate.document
+    if document.get("comments") != comments or not is_about(document, game, level):
+        return None
+    if certificate.tobytes() != path.read_bytes():  # other spaces: not the bytes it would have
+        return None
+    if "rows" not in document["game"]:
+        return certificate if check_certificate(path, game.matrix) else None
+    with precisely(level, PRECISION):
+        found, *_ = check.verdict(os.fspath(path))
+    return certificate if found == level else None
+
+
+def _points(game: Game, tol: float) -> tuple[tuple[Any, Any], str]:
+    """Return (d, w) and how they were found."""
+    if tol == 0:
+        from relaxboost.certificates import exact_optimum  # which needs python-flint
+
+        optimum = exact_optimum(game)
+        return (optimum.d, (optimum.support, optimum.w)), "made by exact_optimum"
+    solution = _solution(game, tol)
+    how = f"made by {solution.method}, {solution.rounds} rounds, {solution.status}"
+    return (solution.d, (solution.support, solution.coefficients)), how
+
+
+def _solution(game: Game, tol: float) -> Solution:
+    """Return a bracket of at most `tol`, or the narrower of a booster's and a solver's."""
+    linear = game.over.linear and game.linear_form is not None
+    small = linear and game.m * (game.n or 0) <= _SMALL
+    method = TotallyCorrective(inner="lp") if small else "auto"
+    best = _uninterrupted(solve(game, tol, method, max_rounds=_ROUNDS))
+    if best.gap > tol:
+        other = _uninterrupted(reference(game, tol=tol))
+        best = other if other.gap < best.gap else best
+    return best
+
+
+def _uninterrupted(solution: Solution) -> Solution:
+    """Raise what a solver swallows: half a solution is none for a set that can be continued."""
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    return solution
+
+
+def _directory(path: Path) -> Path:
+    """Return the directory, made if need be, or raise an InputError."""
+    path = path.absolute()
+    if path.exists() and not path.is_dir():
+        raise InputError(f"cannot write to {path}: it is a file; name a folder")
+    if not path.exists():
+        check_output(path)  # its folder is there and can be written to
+        path.mkdir()
+    check_output(path / INDEX)
+    check_output(path.with_name(f"{path.name}.log"))
+    return path
+
+
+@contextmanager
+def _log(directory: Path) -> Iterator[TextIO]:
+    """Open the log, and hold it: two runs at once would remove each other's files."""
+    path = directory.with_name(f"{directory.name}.log")
+    with path.open("a", encoding="utf-8") as log:
+        try:
+            import fcntl
+
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # where there are no locks, nothing is held
+            pass
+        except OSError:
+            raise InputError(
+                f"another run is making {directory}; wait for it or choose another folder"
+            ) from None
+        yield log
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep linear algebra to one thread, so that sums have one order."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+def _remove_temporary(directory: Path, entries: list[Entry]) -> None:
+    """Remove what a killed run was writing."""
+    ours = {f".{entry.name}.json" for entry in entries} | {f".{INDEX}"}
+    for path in directory.glob(".*.json.*"):
+        if path.stem in ours:
+            path.unlink()

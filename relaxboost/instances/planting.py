@@ -1,0 +1,316 @@
+"""Games of any size whose optimum is known: a pair is planted, and the matrix built around it.
+
+By complementary slackness a pair (d, w) is optimal where the columns that w uses have the largest
+edge, and the examples that d weighs have margin γ, above it where d_i = 0 and below it where d_i
+is at its cap. The matrix is built from blocks of b examples and b columns with a entries +1 in
+every row and column, so that both hold by counting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, exact, spell
+from relaxboost.game.game import Game
+from relaxboost.relaxations import Capped, HardMargin
+
+Index = NDArray[np.int64]
+
+_SMALLEST, _LARGEST = 5, 32
+"""Sizes of the blocks: +1 is in the majority in all of them, in some by more than in others."""
+_AT_ONCE = 4_000_000
+"""Entries that are random at a time."""
+
+
+class _Group(NamedTuple):
+    """Examples of one weight and one margin."""
+
+    rows: Index
+    weight: Fraction
+    plus: int
+    """Entries +1 among every b of a column in use."""
+
+
+class _Class(NamedTuple):
+    """Columns that w uses with one weight."""
+
+    columns: Index
+    weight: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """A margin matrix with an optimal pair of its game over the unit l1 ball."""
+
+    A: NDArray[Any]
+    """int8 for signs, float64 for floats, shape (m, n)."""
+    k: Fraction | None
+    """The cap is 1/k; None for the hard margin."""
+    value: Fraction
+    d: tuple[Fraction, ...]
+    support: tuple[int, ...]
+    w: tuple[Fraction, ...]
+    """Signed weights on the support, their sizes summing to 1."""
+    gamma: Fraction
+
+    def game(self) -> Game:
+        """Return the game."""
+        return Game(self.A, HardMargin() if self.k is None else Capped(k=self.k))
+
+    def prove(self) -> None:
+        """Evaluate both bounds in integers; raises AssertionError unless they equal the value."""
+        bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
+        one = 1 << bits
+        d, w = np.array(self.d, dtype=object), np.zeros(self.A.shape[1], dtype=object)
+        w[list(self.support)] = self.w
+        assert sum(self.d) == 1
+        assert all(x >= 0 and (self.k is None or x * self.k <= 1) for x in set(self.d))
+        assert sum(map(abs, self.w)) == 1
+        edges = sum(x * _whole(self.A, bits, d == x, 0) for x in set(self.d) if x)
+        assert max(map(abs, edges)) == self.value * one
+        margins = sum(x * _whole(self.A.T, bits, w == x, 0) for x in set(self.w))
+        if self.k is None:
+            assert min(margins) == self.value * one
+            return
+        short = sum((self.gamma * one - u for u in margins if u < self.gamma * one), Fraction(0))
+        assert self.gamma * one - short / self.k == self.value * one
+
+
+def plant(m: int, n: int, k: Any = None, seed: int = 0, entries: str = "signs") -> Plant:
+    """Return a matrix with m examples and n columns, and an optimal pair that was planted.
+
+    The columns that w uses have the edge ρ, with either sign, at weights in the ratios 1 : 2 : 3;
+    all others are strictly inside, half of them close. Some weights d_i are zero, with margins
+    above γ, some between, and with k > 5 some at the cap, with margins below γ.
+
+    Parameters
+    ----------
+    m, n : int
+        At least 10 and 5.
+    k : int, float or Fraction, optional
+        For `Capped(k)`; by default the hard margin. There is room for k up to about m − 10.
+    seed : int
+        Equal seeds give equal games.
+    entries : {"signs", "floats"}
+        −1 and +1, as int8; or doubles with as many bits as leave sums exact in 64-bit integers.
+
+    Returns
+    -------
+    Plant
+        With the game over the unit l1 ball, ``.game()``, and its optimum, ``.value``, evaluated
+        from both sides in integers before it is returned.
+
+    Raises
+    ------
+    InputError
+        For sizes without room for a plant.
+    """
+    m, n = count("m", m), count("n", n)
+    if entries not in ("signs", "floats"):
+        raise InputError(f"plant needs entries='signs' or 'floats', got {entries!r}")
+    k = None if k is None else exact("plant", "k", k)
+    rng = np.random.default_rng(seed)
+    b, groups = _groups(m, n, k, rng)
+    classes = _classes(n, b, rng)
+    gamma = Fraction(2 * max(g.plus for g in groups if g.weight) - b, b)
+    value = sum((g.weight * len(g.rows) * Fraction(2 * g.plus - b, b) for g in groups), Fraction(0))
+    A = np.empty((m, n), dtype=np.int8)
+    for group in groups:
+        _fill_used(A, group, classes, b, rng)
+    others = np.setdiff1d(np.arange(n), np.concatenate([c.columns for c in classes]))
+    _fill_others(A, groups, others, b, rng)
+    _keep_inside(A, groups, classes[0].columns, others, value, rng)
+    result: NDArray[Any] = A
+    if entries == "floats":
+        result = _blurred(A, groups, classes, others, rng)
+        value, gamma = value / 2, gamma / 2
+    signs = rng.choice(np.array([-1, 1], dtype=np.int8), n)
+    result *= signs
+    w = {int(j): int(signs[j]) * c.weight for c in classes for j in c.columns}
+    d = [Fraction(0)] * m
+    for group in groups:
+        for i in group.rows:
+            d[i] = group.weight
+    support = tuple(sorted(w))
+    found = Plant(result, k, value, tuple(d), support, tuple(w[j] for j in support), gamma)
+    found.prove()
+    return found
+
+
+def _groups(
+    m: int, n: int, k: Fraction | None, rng: np.random.Generator
+) -> tuple[int, list[_Group]]:
+    """Return the size b of the blocks and the groups of examples, in random order."""
+    cap = f"k={'None' if k is None else spell(k)}"
+    if m < 2 * _SMALLEST or n < _SMALLEST or (k is not None and k < 1):
+        raise InputError(f"plant({m}, {n}, {cap}) needs m >= 10, n >= 5 and k >= 1")
+    most = max(_SMALLEST, min(_LARGEST, n // 2, m // 8))
+    first = int(rng.integers(_SMALLEST, most + 1))
+    share = float(rng.uniform(0.3, 0.7))
+    for b in range(first, _SMALLEST - 1, -1):
+        # Blocks at the cap: as many as `share` says, or more if there are too few examples else.
+        full = 0 if k is None else ceil(k / b) - 1
+        for capped in range(round(full * share), full + 1):
+            rest = 1 if k is None else k - b * capped
+            least = 2 if k is None else max(2, int(rest / b) + 1)
+            if (capped + least) * b <= m:
+                room = m // b - capped
+                between = min(room, max(least, round(1.5 * least), m // (4 * b)))
+                return b, _weigh(m, b, k, capped, between, rng)
+    raise InputError(
+        f"plant({m}, {n}, {cap}) has no room for weights between 0 and the cap 1/k; use a k of "
+        f"at most {max(1, m - 2 * _SMALLEST)}"
+    )
+
+
+def _weigh(
+    m: int, b: int, k: Fraction | None, capped: int, between: int, rng: np.random.Generator
+) -> list[_Group]:
+    """Return the groups: at the cap, between, and without weight."""
+    order = rng.permutation(m)
+    plus = int(rng.integers(b // 2 + 2, min(b - 1, b // 2 + 4) + 1))
+    blocks = [order[i * b : (i + 1) * b] for i in range(capped + between)]
+    groups = [
+        _Group(rows, 1 / Fraction(k or 1), int(rng.integers(b // 2 + 1, plus)))
+        for rows in blocks[:capped]
+    ]
+    rest = Fraction(1) if k is None else 1 - Fraction(b * capped) / k
+    shares = rng.integers(1, 3, between).tolist()
+    if k is not None and 2 * rest * k >= b * sum(shares):
+        shares = [1] * between  # or the larger weights would reach the cap
+    for rows, part in zip(blocks[capped:], shares, strict=True):
+        groups.append(_Group(rows, rest * part / (b * sum(shares)), plus))
+    left = order[(capped + between) * b :]
+    for more in range(plus + 1, b + 1):
+        rows = left[more - plus - 1 :: b - plus]
+        if rows.size:
+            groups.append(_Group(rows, Fraction(0), more))
+    return groups
+
+
+def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
+    """Return the columns in use, about an eighth of all, by weight."""
+    order, blocks = rng.permutation(n), max(min(n // b, 3), n // (8 * b))
+    ratios = [1 + i % 3 for i in range(blocks)]
+    total = b * sum(ratios)
+    classes, start = [], 0
+    for ratio in sorted(set(ratios)):
+        stop = start + b * ratios.count(ratio)
+        classes.append(_Class(order[start:stop], Fraction(ratio, total)))
+        start = stop
+    return classes
+
+
+def _fill_used(
+    A: NDArray[np.int8], group: _Group, classes: list[_Class], b: int, rng: np.random.Generator
+) -> None:
+    """Give each row its share of +1 in each class; with weight, each column its share too."""
+    for used in classes:
+        size = used.columns.size
+        pattern = (np.arange(size) % b)[None, :] + np.arange(group.rows.size)[:, None]
+        block = np.where(pattern % b < group.plus, 1, -1).astype(np.int8)
+        block = block[:, rng.permutation(size)] if group.weight else rng.permuted(block, axis=1)
+        A[np.ix_(group.rows, used.columns)] = block
+
+
+def _fill_others(
+    A: NDArray[np.int8], groups: list[_Group], others: Index, b: int, rng: np.random.Generator
+) -> None:
+    """Make columns like those in use and turn some +1 to −1: few in one half, many in the other."""
+    turned = np.where(
+        rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
+    ).astype(np.float32)
+    step = max(1, _AT_ONCE // max(1, others.size))
+    for group in groups:
+        for start in range(0, group.rows.size, step):
+            rows = group.rows[start : start + step]
+            place = rng.permutation(rows.size)[:, None] + rng.integers(0, b, others.size)
+            plus = (place % b) < group.plus
+            plus &= rng.random((rows.size, others.size), dtype=np.float32) >= turned
+            A[np.ix_(rows, others)] = np.where(plus, 1, -1)
+
+
+def _keep_inside(
+    A: NDArray[np.int8],
+    groups: list[_Group],
+    used: Index,
+    others: Index,
+    value: Fraction,
+    rng: np.random.Generator,
+) -> None:
+    """Replace columns whose edge is not strictly inside by one in use with one +1 turned.
+
+    The example is of the least weight, at most 1/(2b), half of the least value there can be.
+    """
+    edges = np.zeros(A.shape[1], dtype=object)
+    for weight in {g.weight for g in groups if g.weight}:
+        rows = np.concatenate([g.rows for g in groups if g.weight == weight])
+        edges = edges + weight * A[rows].sum(axis=0, dtype=np.int64).astype(object)
+    lightest = min((g for g in groups if g.weight), key=lambda g: g.weight).rows
+    for j in others:
+        if abs(edges[j]) >= value:
+            A[:, j] = A[:, rng.choice(used)]
+            A[rng.choice(lightest[A[lightest, j] > 0]), j] = -1
+
+
+def _blurred(
+    A: NDArray[np.int8],
+    groups: list[_Group],
+    classes: list[_Class],
+    others: Index,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return A / 2 with noise that neither edges nor margins see.
+
+    It is added to one entry and taken from its neighbour: in the next row of the group (for the
+    edges) and, in columns that are used, in the next column of the class (for the margins).
+    """
+    bits = _bits(*A.shape)
+    out: NDArray[np.float64] = np.multiply(A, 0.5, dtype=np.float64)
+
+    def noise(size: tuple[int, int], part: int) -> NDArray[np.float64]:
+        return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
+
+    for group in groups:
+        for first in (0, 1):  # the second time with other neighbours, and half as much
+            rows = group.rows[first:]
+            one, two = rows[0 : rows.size - 1 : 2], rows[1::2]
+            free = noise((one.size, others.size), 2 + first)
+            out[np.ix_(one, others)] += free
+            out[np.ix_(two, others)] -= free
+            for used in classes:
+                columns = used.columns[first:]
+                left, right = columns[0 : columns.size - 1 : 2], columns[1::2]
+                both = noise((one.size, left.size), 2 + first)
+                for rows_, columns_, sign in (
+                    (one, left, 1.0),
+                    (one, right, -1.0),
+                    (two, left, -1.0),
+                    (two, right, 1.0),
+                ):
+                    out[np.ix_(rows_, columns_)] += sign * both
+    return out
+
+
+def _bits(m: int, n: int) -> int:
+    """Return how many bits entries may have so that sums of m or n of them fit 62."""
+    return min(52, 62 - max(m, n).bit_length())
+
+
+def _whole(A: NDArray[Any], bits: int, rows: NDArray[np.bool_], axis: int) -> NDArray[Any]:
+    """Return the sums of some rows of A · 2^bits, in integers."""
+    ids = np.flatnonzero(rows)
+    total = np.zeros(A.shape[1], dtype=np.int64)
+    step = max(1, _AT_ONCE // A.shape[1])
+    for start in range(0, ids.size, step):
+        block = A[ids[start : start + step]]
+        whole = block if bits == 0 else np.ldexp(block, bits).astype(np.int64)
+        total += whole.sum(axis=axis, dtype=np.int64)
+    return total.astype(object)

@@ -1,0 +1,99 @@
+"""The pytest plugin: certified games by name, for the tests of another package.
+
+::
+
+    import pytest
+    import relaxboost as rb
+    from relaxboost.instances import assert_bracketed
+
+    @pytest.mark.certified_games(relaxation=rb.Capped, over=rb.L1Ball)
+    def test_my_solver(certified_game):
+        value = my_solver(certified_game.A, certified_game.relaxation.k)
+        assert_bracketed(value, certified_game, tol=1e-6)
+
+    def test_ties(certified_games):
+        certified = certified_games("ties-at-the-cap.capped-k-7-2")
+        assert_bracketed(my_solver(certified.A, k=3.5), certified, tol=1e-6)
+
+Where the games are is said by ``--certified-games DIR`` (more than once if need be), or by
+``certified_games`` in the configuration of pytest; by default they are those that come with
+relaxboost. Nothing heavy is imported before a test asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from relaxboost.instances import CertifiedGame, CertifiedGames
+
+_GAMES = pytest.StashKey["CertifiedGames"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option and the setting."""
+    parser.getgroup("relaxboost").addoption(
+        "--certified-games",
+        action="append",
+        metavar="DIR",
+        help="a set of certified games, made by `relaxboost instances make`; may be repeated. "
+        "Default: the setting certified_games, else the games that come with relaxboost",
+    )
+    parser.addini(
+        "certified_games",
+        type="paths",
+        default=[],
+        help="folders of sets of certified games, relative to this file",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known."""
+    config.addinivalue_line(
+        "markers",
+        "certified_games(name=, relaxation=, over=, m=, n=, level=): run the test once for each "
+        "certified game that meets the conditions, as its argument certified_game",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests with the argument `certified_game` on each game that their mark selects."""
+    mark = metafunc.definition.get_closest_marker("certified_games")
+    if "certified_game" not in metafunc.fixturenames:
+        if mark in metafunc.definition.own_markers:
+            raise pytest.Collector.CollectError(
+                f"{metafunc.definition.name} is marked certified_games, and runs on none of them "
+                "without the argument certified_game"
+            )
+        return
+    try:
+        if mark is not None and mark.args:
+            raise TypeError("conditions have names, such as relaxation=rb.Capped")
+        games = _load(metafunc.config)
+        chosen = games.select(**mark.kwargs) if mark is not None else games
+    except (TypeError, ValueError) as error:
+        raise pytest.Collector.CollectError(f"mark certified_games: {error}") from None
+    metafunc.parametrize("certified_game", chosen.values(), ids=list(chosen), indirect=True)
+
+
+def _load(config: pytest.Config) -> CertifiedGames:
+    from relaxboost.instances import load
+
+    if _GAMES not in config.stash:
+        given = config.getoption("certified_games")
+        config.stash[_GAMES] = load(*(given or config.getini("certified_games")))
+    return config.stash[_GAMES]
+
+
+@pytest.fixture(scope="session")
+def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
+    """Certified games by name: ``certified_games("identity-3")`` is one."""
+    return _load(request.config)
+
+
+@pytest.fixture
+def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
+    """One of the certified games that the mark `certified_games` selects, without one all."""
+    return _load(request.config)(request.param.name)

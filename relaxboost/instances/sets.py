@@ -1,0 +1,229 @@
+"""Sets of certified games: read, chosen from, and asked for by name."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import json
+import os
+from collections.abc import Container, Iterator, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.game.domains import Domain
+from relaxboost.instances.certified import CertifiedGame
+from relaxboost.relaxations import Relaxation
+
+CORNER_CASES = Path(__file__).parent / "corner-cases"
+"""Small games in which one thing is extreme."""
+LARGER_GAMES = Path(__file__).parent / "larger-games"
+"""Games of 40 x 30 and 200 x 100, which a solver that stops early gets wrong."""
+
+FORMAT = "relaxboost references"
+"""The stored name of the format, which never changes; its key "references" lists the games."""
+
+_TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
+_FIELDS = {*_TEXTS, "m", "n", "source"}
+
+
+class CertifiedGames(Mapping[str, CertifiedGame]):
+    """Certified games of one directory or several, by name; call it for one, as the fixture is."""
+
+    def __init__(self, games: list[CertifiedGame], where: str) -> None:
+        self._games = {certified.name: certified for certified in games}
+        self._where = where
+
+    def __getitem__(self, name: str) -> CertifiedGame:
+        return self._games[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._games)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def __repr__(self) -> str:
+        return f"CertifiedGames({len(self)} games in {self._where})"
+
+    def __call__(self, name: str) -> CertifiedGame:
+        """Return a certified game by name.
+
+        Raises
+        ------
+        InputError
+            For a name that is not there, with the nearest ones, and if its file is not the one that
+            the index names.
+        """
+        if name not in self._games:
+            near = difflib.get_close_matches(name, self._games, n=3, cutoff=0.4)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"no certified game is called {name!r} in {self._where}{hint}")
+        certified = self._games[name]
+        certified.certificate()
+        return certified
+
+    def select(
+        self,
+        name: str | None = None,
+        relaxation: Any = None,
+        over: Any = None,
+        m: int | Container[int] | None = None,
+        n: int | Container[int] | None = None,
+        level: str | None = None,
+    ) -> CertifiedGames:
+        """Return the games that meet every condition given; there is at least one.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name, or a pattern such as ``"identity-*"``.
+        relaxation : class of relaxations, Relaxation, or a tuple of them, optional
+            ``rb.Capped`` for any cap, ``rb.Capped(k=2)`` for this one.
+        over : class of domains, domain, or a tuple of them, optional
+            As ``rb.Simplex`` or ``rb.L1Ball(1)``.
+        m, n : int, or what ``in`` understands, optional
+            As ``40`` or ``range(2, 50)``.
+        level : {"exact", "enclosed"}, optional
+
+        Raises
+        ------
+        InputError
+            If no game meets the conditions, or one is of another kind, such as the name of a
+            relaxation in place of the relaxation.
+        """
+        _check_kinds("relaxation", relaxation, Relaxation, "rb.Capped or rb.Capped(k=2)")
+        _check_kinds("over", over, Domain, "rb.Simplex or rb.L1Ball(1)")
+        if level not in (None, "exact", "enclosed"):
+            raise InputError(f"level must be 'exact' or 'enclosed', got {level!r}")
+        chosen = [
+            game
+            for game in self.values()
+            if (name is None or fnmatch.fnmatchcase(game.name, name))
+            and _in(game.m, "m", m)
+            and _in(game.n, "n", n)
+            and level in (None, game.level)
+            and (relaxation is None or _is_any(game, game.relaxation, relaxation))
+            and (over is None or _is_any(game, game.over, over))
+        ]
+        if not chosen:
+            conditions = {"name": name, "relaxation": relaxation, "over": over, "m": m, "n": n}
+            given = {**conditions, "level": level}.items()
+            asked = ", ".join(f"{key}={_short(value)}" for key, value in given if value is not None)
+            raise InputError(f"none of the {len(self)} games in {self._where} has {asked}")
+        return CertifiedGames(chosen, self._where)
+
+
+def _check_kinds(key: str, given: Any, base: type, example: str) -> None:
+    for kind in given if isinstance(given, tuple) else () if given is None else (given,):
+        fits = issubclass(kind, base) if isinstance(kind, type) else isinstance(kind, base)
+        if not fits:
+            raise InputError(f"{key} takes classes and objects such as {example}, got {kind!r}")
+
+
+def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
+    """Return whether `value` is of one of the classes, or one of the objects."""
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if isinstance(kind, type):
+            if isinstance(value, kind):
+                return True
+            continue
+        try:  # parameters that depend on m, such as Capped(fraction=1/3), have their values then
+            wanted = kind.resolve(game.m) if isinstance(kind, Relaxation) else kind
+        except InputError:  # a cap of 5 in a game of 3 examples
+            continue
+        if wanted.key() == value.key():
+            return True
+    return False
+
+
+def _in(size: int, key: str, wanted: int | Container[int] | None) -> bool:
+    if wanted is None:
+        return True
+    if isinstance(wanted, Container) and not isinstance(wanted, str):
+        return size in wanted
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+        return size == int(wanted)
+    raise InputError(f"{key} takes a number or a range, got {wanted!r}")
+
+
+def _short(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else repr(value)
+
+
+def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
+    """Return the games of one set or several, by default those that come with the package.
+
+    Only indices are read; a certificate is when it is asked for, and has to be the file that the
+    index names. Whether it proves its bracket is what `check` recomputes.
+
+    Parameters
+    ----------
+    *directories : path
+        What `make` made. Names that occur twice are those of the first.
+    **conditions
+        Which games, as `CertifiedGames.select` takes them: ``relaxation=rb.Capped, m=40``.
+
+    Returns
+    -------
+    CertifiedGames
+        A mapping from names to `CertifiedGame`.
+
+    Raises
+    ------
+    InputError
+        If a directory has no index, or one that is not as `make` writes it, or if no game meets
+        the conditions.
+    """
+    chosen = [Path(d) for d in directories] or [CORNER_CASES, LARGER_GAMES]
+    games = [game for directory in reversed(chosen) for game in read_index(directory)]
+    found = CertifiedGames(games, ", ".join(map(str, chosen)))
+    return found.select(**conditions) if conditions else found
+
+
+def read_index(directory: Path) -> list[CertifiedGame]:
+    """Return the certified games that the index of a directory names."""
+    path = directory / "index.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{directory} has no index.json; make the set, or finish it: relaxboost instances make"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    fine = isinstance(content, dict) and content.get("format") == FORMAT
+    if not fine or content.get("version") != 1 or not isinstance(content.get("references"), list):
+        raise InputError(f"{path} is no index of a set of certified games, version 1")
+    games = [_read(path, line) for line in content["references"]]
+    if len({certified.name for certified in games}) < len(games):
+        raise InputError(f"{path} names a certified game twice")
+    return games
+
+
+def _read(path: Path, line: Any) -> CertifiedGame:
+    from relaxboost.certificates import check
+
+    if not isinstance(line, dict) or set(line) != _FIELDS:
+        raise InputError(f"{path} has an entry without the fields {', '.join(sorted(_FIELDS))}")
+    name = line["name"]
+    texts = all(isinstance(line[key], str) for key in _TEXTS)
+    if not texts or not isinstance(line["source"], dict) or line["file"] != f"{name}.json":
+        raise InputError(f"{path}: the entry {str(name)[:40]!r} is not as make writes it")
+    if os.path.basename(name) != name or not all(type(line[key]) is int for key in ("m", "n")):
+        raise InputError(f"{path}: the entry {name[:40]!r} is not as make writes it")
+    try:
+        lower, upper = (check.fraction(line[key], key) for key in ("lower", "upper"))
+    except check.Rejected as error:
+        raise InputError(f"{path}: the entry {name[:40]!r}: {error}") from None
+    return CertifiedGame(
+        name=name,
+        lower=lower,
+        upper=upper,
+        relaxation_text=line["relaxation"],
+        over_text=line["over"],
+        game_digest=line["game"],
+        path=path.parent / line["file"],
+        **{key: line[key] for key in ("level", "m", "n", "source", "sha256")},
+    )

@@ -1,0 +1,120 @@
+"""Where the matrix of a certified game comes from: a generator, a built-in game, or a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost.game import domains
+from relaxboost.instances.corners import CORNERS
+from relaxboost.instances.generators import generate
+from relaxboost.matrices import MarginMatrix, as_matrix, stumps
+
+FILES = ("csv", "npy", "npz")
+LARGEST_FILE = 10_000_000
+"""Entries of a matrix from a file: it is written into its certificate, whatever its size."""
+
+_NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
+
+
+class Sources:
+    """Matrices by their descriptions; the last one is kept, since relaxations share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._key = ""
+        self._matrix: MarginMatrix | None = None
+
+    def matrix(self, source: dict[str, Any]) -> MarginMatrix:
+        """Return the matrix of a description such as ``{"builtin": "identity-3"}``."""
+        key = json.dumps(source, sort_keys=True)
+        if self._matrix is None or key != self._key:
+            self._matrix = as_matrix(self._made(source))
+            self._key = key
+        return self._matrix
+
+    def _made(self, source: dict[str, Any]) -> Any:
+        options = dict(source)
+        if "builtin" in options:
+            return CORNERS[options["builtin"]].A
+        if "generator" in options:
+            kind, m, n = (options.pop(name) for name in ("generator", "rows", "columns"))
+            return generate(kind, m, n, options.pop("seed"), **options)
+        return _read(self._folder, options)
+
+
+def _read(folder: Path, source: dict[str, Any]) -> Any:
+    from relaxboost.matrices import datasets
+
+    if "csv" in source:
+        path = folder / source["csv"]
+        data = datasets.read_csv(path, source["label"])
+        cuts = source.get("max_cuts")
+        return _small(path, stumps(data.X, data.y, data.feature_names, cuts), data.X.size)
+    kind = "npy" if "npy" in source else "npz"
+    path = folder / source[kind]
+    try:
+        found = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} cannot be read as {kind}: {error}") from None
+    if kind == "npz":
+        if not isinstance(found, np.lib.npyio.NpzFile):
+            raise InputError(f"{path} holds a single array; write npy = in place of npz =")
+        with found:
+            key = source.get("key", found.files[0] if len(found.files) == 1 else None)
+            if key not in found.files:
+                raise InputError(
+                    f"{path} holds {', '.join(found.files)}; say which with key = "
+                    + (f"(there is no {key!r})" if key else "")
+                )
+            found = found[key]
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise InputError(f"{path} holds several arrays; write npz = in place of npy =")
+    try:
+        matrix = as_matrix(found)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return _small(path, matrix, found.size)
+
+
+def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
+    if numbers > LARGEST_FILE:
+        raise InputError(
+            f"{path} holds {numbers} numbers, and every certificate would hold them too; a "
+            f"set takes {LARGEST_FILE} from a file: thin it, or certify that game alone"
+        )
+    return matrix
+
+
+def read_over(text: str) -> domains.Domain:
+    """Return the domain of w that a text such as ``L1Ball(1/2)`` or ``Simplex()`` names.
+
+    Raises
+    ------
+    InputError
+        For anything but a domain of `relaxboost.game.domains` with one number at most.
+    """
+    found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
+    name, number = found.groups() if found else ("", None)
+    kind = getattr(domains, name) if name in domains.__all__ else None
+    takes = len(fields(kind)) if is_dataclass(kind) else -1
+    if not (isinstance(kind, type) and takes == (number is not None)):
+        raise InputError(
+            f"cannot read over = {text!r}: write L1Ball(radius), Simplex(), L2Ball(radius) or "
+            "SquaredNorm(weight), with a number such as 2, 0.5 or 1/2"
+        )
+    if number is None:
+        return kind()
+    if number.isdigit():
+        return kind(int(number))
+    return kind(Fraction(number) if "/" in number else float(number))

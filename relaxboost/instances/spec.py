@@ -1,0 +1,233 @@
+"""SPEC.toml: which games to certify. Everything is checked before anything is solved."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.instances.corners import CORNERS
+from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
+from relaxboost.instances.generators import OPTIONS, check_options
+from relaxboost.instances.sources import Sources
+
+TOL = 1e-9
+"""The gap to reach where a specification names none."""
+
+_SHARED = ("relaxations", "over", "level", "tol")
+_KEYS = {
+    "generator": ("rows", "columns", "seed", "count"),
+    "builtin": (),
+    "csv": ("label", "max_cuts"),
+    "npy": (),
+    "npz": ("key",),
+}
+_MOST = 1_000_000
+
+
+def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
+    """Return the games that a specification names, in its order, and where their matrices are.
+
+    Raises
+    ------
+    InputError
+        For everything that would fail later: a file that is missing, a generator, relaxation or key
+        that is unknown, sizes out of range, a relaxation that does not fit a game, names given
+        twice.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} cannot be read as TOML: {error}") from None
+    games = content.pop("game", [])
+    _known(str(path), content, ("game", *_SHARED))
+    if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
+        raise InputError(f"{path} names no games; write a table [[game]] for each")
+    sources = Sources(path.parent)
+    entries: list[Entry] = []
+    for place, given in enumerate(games, start=1):
+        where = f"{path}, game {place}" + (f" ({given['name']!r})" if "name" in given else "")
+        entries += _expand(where, {**content, **given}, sources)
+    _distinct(path, entries)
+    return entries, sources
+
+
+def _distinct(path: Path, entries: list[Entry]) -> None:
+    """Raise for two certificates of one name; file systems may not tell A from a."""
+    seen: dict[str, Entry] = {}
+    for entry in entries:
+        other = seen.setdefault(entry.name.casefold(), entry)
+        if other is not entry:
+            raise InputError(
+                f"{path}: two games are named {entry.name!r} ({other.relaxation} on "
+                f"{other.source}, {entry.relaxation} on {entry.source}); give each [[game]] a name "
+                'of its own, and relaxations labels: relaxations = { label = "Capped(k=2)" }'
+            )
+
+
+def _known(where: str, given: dict[str, Any], keys: tuple[str, ...]) -> None:
+    for key in given:
+        if key not in keys:
+            raise InputError(f"{where}: {key!r} is unknown; known: {', '.join(keys)}")
+
+
+def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Entry]:
+    """Return the certificates that a [[game]] asks for."""
+    kinds = [kind for kind in _KEYS if kind in given]
+    if len(kinds) != 1:
+        raise InputError(
+            f"{where} has {' and '.join(kinds) or 'no matrix'}; give exactly one of "
+            f"{', '.join(_KEYS)}"
+        )
+    (kind,) = kinds
+    options = dict(given)
+    shared = {key: options.pop(key) for key in _SHARED if key in options}
+    level, tol = _level(where, shared), _tol(where, shared)
+    for name, source, m, own in _matrices(where, kind, options, sources):
+        for label, relaxation, over in _played(where, shared, own):
+            entry = Entry(f"{name}{label}", source, relaxation, over, level, tol)
+            if NAME.fullmatch(entry.name) is None or entry.name.casefold() == "index":
+                raise InputError(
+                    f"{where}: {entry.name!r} is no name for a certificate; take up to 120 "
+                    "letters, digits, dots, dashes and underscores, a letter or digit first, "
+                    "and not 'index'; long relaxations can be given labels"
+                )
+            _, domain, proof = entry.resolved(m)
+            if tol == 0 and not (proof == "exact" and domain.linear):
+                if kind != "builtin" or "relaxations" in shared:
+                    raise InputError(
+                        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball or Simplex, "
+                        f"whose optima are fractions, not {relaxation} over {over}"
+                    )
+                entry = replace(entry, tol=TOL)  # a built-in game brings both kinds along
+            yield entry
+
+
+def _level(where: str, shared: dict[str, Any]) -> str | None:
+    level = shared.get("level")
+    if level not in (None, "exact", "enclosed"):
+        raise InputError(
+            f"{where}: level must be exact or enclosed (numerical ones prove nothing), "
+            f"got {level!r}; left out, it is the strongest possible"
+        )
+    return level
+
+
+def _tol(where: str, shared: dict[str, Any]) -> float:
+    tol = shared.get("tol", TOL)
+    if type(tol) not in (int, float) or not 0 <= tol < float("inf"):
+        raise InputError(f"{where}: tol must be a positive number, or 0 for the exact optimum")
+    return float(tol)
+
+
+def _matrices(
+    where: str, kind: str, given: dict[str, Any], sources: Sources
+) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
+    """Return name, source, m and the relaxations that are its own, for each matrix."""
+    if kind == "generator":
+        yield from _generated(where, given)
+        return
+    _known(where, given, ("name", kind, *_KEYS[kind], *_SHARED))
+    if kind == "builtin":
+        chosen = given["builtin"]
+        names = (
+            list(CORNERS) if chosen == "all" else chosen if isinstance(chosen, list) else [chosen]
+        )
+        if "name" in given:
+            raise InputError(f"{where}: built-in games have names; leave out name")
+        for name in names:
+            if name not in CORNERS:
+                raise InputError(
+                    f"{where}: no built-in game is called {name!r}; known: all, "
+                    f"{', '.join(CORNERS)}"
+                )
+            yield name, {"builtin": name}, len(CORNERS[name].rows), CORNERS[name].games
+        return
+    if kind == "csv" and "label" not in given:
+        raise InputError(f"{where}: csv needs label, the name of its label column")
+    source = {key: given[key] for key in (kind, *_KEYS[kind]) if key in given}
+    for key in (kind, "label", "key", "name"):
+        if not isinstance(given.get(key, ""), str):
+            raise InputError(f"{where}: {key} must be a text, got {given[key]!r}")
+    try:
+        matrix = sources.matrix(source)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    yield given.get("name", Path(given[kind]).stem), source, matrix.m, None
+
+
+def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
+    kind = given["generator"]
+    if kind not in OPTIONS:
+        known = ", ".join(OPTIONS)
+        raise InputError(f"{where}: no generator is called {kind!r}; known: {known}")
+    options = {
+        k: v for k, v in given.items() if k not in ("name", "generator", *_KEYS["generator"])
+    }
+    check_options(where, kind, options)
+    m, n = (_whole(where, given, key, 1) for key in ("rows", "columns"))
+    seed, count = _whole(where, given, "seed", 0, 0), _whole(where, given, "count", 1, 1)
+    if m * n > 2**28:
+        raise InputError(f"{where}: {m} x {n} is more than the 2^28 entries of a certificate")
+    name = given.get("name", f"{kind}-{m}x{n}")
+    own = None
+    if kind == "planted":
+        k = options.get("k")
+        own = ((f"Capped(k={k})" if k is not None else PLAIN[0], PLAIN[1]),)
+    for each in range(seed, seed + count):
+        source = {"generator": kind, "rows": m, "columns": n, "seed": each, **options}
+        yield f"{name}-{each:03}" if count > 1 or "name" not in given else name, source, m, own
+
+
+def _whole(
+    where: str, given: dict[str, Any], key: str, low: int, default: int | None = None
+) -> int:
+    value = given.get(key, default)
+    if type(value) is not int or not low <= value <= _MOST:
+        raise InputError(
+            f"{where}: {key} must be a whole number from {low} to {_MOST}, got {value!r}"
+        )
+    return value
+
+
+def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str, str, str]]:
+    """Return (what is appended to the name, relaxation, over).
+
+    The hard margin over the unit l1 ball is the plain game, and appends nothing.
+    """
+    given, overs = shared.get("relaxations"), shared.get("over", PLAIN[1])
+    if given is None and own is not None and "over" not in shared:
+        pairs = [("", relaxation, over) for relaxation, over in own]
+    else:
+        texts, overs = _texts(where, PLAIN[0] if given is None else given), _texts(where, overs)
+        pairs = [(label, text, over) for label, text in texts for _, over in overs]
+    for label, relaxation, over in pairs:
+        try:
+            relaxation_of(relaxation), over_of(over)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        parts = [label or (slug(relaxation) if relaxation != PLAIN[0] else "")]
+        parts.append(slug(over) if over != PLAIN[1] else "")
+        yield "".join(f".{part}" for part in parts if part), relaxation, over
+
+
+def _texts(where: str, given: Any) -> list[tuple[str, str]]:
+    """Return (label, text) for a text, a list of texts, or a table of them."""
+    listed = [given] if isinstance(given, str) else given
+    if isinstance(listed, list):
+        listed = [("", text) for text in listed]
+    elif isinstance(listed, dict):
+        listed = list(listed.items())
+    if not isinstance(listed, list) or not listed or not all(isinstance(t, str) for _, t in listed):
+        raise InputError(
+            f"{where}: relaxations and over are texts, lists or tables of texts such as "
+            f"'Capped(k=2)', got {given!r}"
+        )
+    return listed

@@ -1,0 +1,79 @@
+"""What learned costs are: a cost for each site and each arc of any graph with the features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from relaxboost._core.arrays import Array
+from relaxboost.planning.graphs import Graph, check_names
+
+
+class LearnedCosts(ABC):
+    """Costs of every graph that has the features they were learned from.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features.
+    """
+
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def site_costs(self, graph: Graph) -> Array:
+        """Return C, the costs of a graph's sites, shape (S,)."""
+
+    @abstractmethod
+    def costs(self, graph: Graph) -> Array:
+        """Return c = B C, the costs of a graph's arcs, shape (E,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearCosts(LearnedCosts):
+    """Costs that are linear in the features: C = X w per site, c = B X w per arc.
+
+    Attributes
+    ----------
+    w : array of shape (d,)
+        The weights.
+    names : tuple of str
+        Of the features.
+    lower, upper : float
+        The bracket of the least objective.
+    status, method : str
+    rounds : int
+    exact : bool
+        Whether every plan at w is; see `Fit`.
+    """
+
+    w: Array
+    names: tuple[str, ...]
+    lower: float
+    upper: float
+    status: str
+    method: str
+    rounds: int
+    exact: bool
+
+    @property
+    def gap(self) -> float:
+        """upper − lower."""
+        return self.upper - self.lower
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights by the names of their features."""
+        return dict(zip(self.names, self.w.tolist(), strict=True))
+
+    def site_costs(self, graph: Graph) -> Array:
+        """Return the costs of a graph's sites, X w, shape (S,)."""
+        check_names(graph, self.names, "the costs were learned on")
+        made: Array = graph.features @ self.w
+        return made
+
+    def costs(self, graph: Graph) -> Array:
+        """Return the costs of a graph's arcs, B X w, shape (E,)."""
+        check_names(graph, self.names, "the costs were learned on")
+        made: Array = graph.arc_features @ self.w
+        return made

@@ -1,0 +1,274 @@
+"""Graphs, costs and paths on matplotlib axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Flags
+from relaxboost._core.errors import InputError
+from relaxboost.planning.costs import LearnedCosts
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.labels import Cells
+
+
+class _Style(NamedTuple):
+    """How a kind of path is drawn: told apart by width, dashes and lightness, not hue alone."""
+
+    name: str
+    color: str
+    width: float
+    line: Any
+    order: float
+
+
+_STYLES = {
+    "demonstrated": _Style("demonstrated", "#111111", 4.6, "-", 5.0),
+    "planned": _Style("planned", "#D55E00", 2.2, "-", 6.0),
+    "alternatives": _Style("alternative", "#0072B2", 1.7, (0, (1.2, 1.1)), 4.0),
+}
+LARGEST = 3000
+"""Nodes of the largest network that is laid out."""
+
+_BLOCKED = "#26282c"
+_FREE = "#f4f1ea"
+_ROAD = "#b9bec4"
+
+
+def arc_costs(graph: Graph, costs: Any) -> Array:
+    """Return costs per arc from what `paths` takes for costs."""
+    if isinstance(costs, LearnedCosts):
+        return costs.costs(graph)
+    c = np.asarray(costs, dtype=np.float64)
+    if c.shape not in ((graph.size,), (graph.arcs,)):
+        raise InputError(
+            f"costs need shape ({graph.size},), one a site, or ({graph.arcs},), one an arc; got "
+            f"{c.shape}"
+        )
+    return c if c.shape == (graph.arcs,) else graph.costs(c)
+
+
+def _site_costs(graph: Graph, costs: Any) -> Array | None:
+    """Return costs per site where they are known as such."""
+    if isinstance(costs, LearnedCosts):
+        return costs.site_costs(graph)
+    if np.shape(costs) != (graph.size,):
+        return None
+    return np.asarray(costs, dtype=np.float64)
+
+
+def colour_norm(values: list[Array | None], scale: str) -> Any:
+    """Return the scale of colours that some panels share; None without costs."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    if scale not in ("linear", "log"):
+        raise InputError(f"scale must be linear or log, got {scale!r}")
+    known = [v[np.isfinite(v)] for v in values if v is not None]
+    if not known:
+        return None
+    low, high = float(np.concatenate(known).min()), float(np.concatenate(known).max())
+    if scale == "linear":
+        return Normalize(low, high)
+    if low <= 0.0:
+        raise InputError(
+            f'the least cost is {low:g}, and scale="log" needs costs > 0; leave it out'
+        )
+    return LogNorm(low, high)
+
+
+class Drawing:
+    """A graph with coordinates of its nodes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.grid = graph.labels.shape if isinstance(graph.labels, Cells) else None
+        if self.grid is not None:
+            rows, columns = np.divmod(np.arange(graph.nodes), self.grid[1])
+            self.xy = np.column_stack([columns, rows]).astype(np.float64)
+        elif graph.position is not None:
+            self.xy = graph.position
+        else:
+            self.xy = layout(graph)
+        # An edge is all arcs between two nodes, whatever their direction.
+        pair = np.sort(np.column_stack([graph.tail, graph.head]), axis=1)
+        self.edges, self.edge = np.unique(pair, axis=0, return_inverse=True)
+
+    def values(self, costs: Any) -> Array | None:
+        """Return what is coloured, a number a cell or an edge, or None without costs."""
+        if costs is None:
+            return None
+        graph, c = self.graph, arc_costs(self.graph, costs)
+        if self.grid is None:
+            return np.bincount(self.edge, c) / np.bincount(self.edge)
+        entered = np.bincount(graph.head, minlength=graph.nodes)
+        known = _site_costs(graph, costs)
+        if known is not None and known.shape == (graph.nodes,):  # sites are cells
+            return np.where(self._used(), known, np.nan)
+        length = np.linalg.norm(self.xy[graph.head] - self.xy[graph.tail], axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            made: Array = np.bincount(graph.head, c / length, graph.nodes) / entered
+        return made
+
+    def _used(self) -> Flags:
+        """Return which nodes an arc touches; cells without one are obstacles."""
+        used = np.zeros(self.graph.nodes, dtype=bool)
+        used[self.graph.tail] = used[self.graph.head] = True
+        return used
+
+    def ground(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        """Draw the grid or the network; return what a colour bar is for, or None."""
+        if self.grid is not None or self.graph.position is not None:
+            axes.set_aspect("equal")
+        if self.grid is None:
+            return self._lines(axes, values, norm)
+        return self._cells(axes, values, norm)
+
+    def _cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        from matplotlib.colors import ListedColormap
+
+        assert self.grid is not None
+        free = self._used().reshape(self.grid)
+        axes.imshow(free, cmap=ListedColormap([_BLOCKED, _FREE]), vmin=0, vmax=1, zorder=1)
+        axes.set(xticks=[], yticks=[])
+        if values is None:
+            return None
+        shown = np.ma.masked_invalid(np.where(free.ravel(), values, np.nan)).reshape(self.grid)
+        return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
+
+    def _lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        from matplotlib.collections import LineCollection
+
+        few = self.graph.nodes <= 40
+        width = 3.2 if few else 2.0 if len(self.edges) <= 1000 else 0.9
+        lines = LineCollection(list(self.xy[self.edges]), linewidths=width, zorder=1)
+        if values is None:
+            lines.set(color=_ROAD)
+        else:
+            lines.set(cmap=_heat_colours(), norm=norm, array=values)
+        axes.add_collection(lines)
+        axes.update_datalim(self.xy)  # nodes without arcs count too
+        axes.autoscale_view()
+        axes.margins(0.06)
+        axes.set_axis_off()
+        if few:
+            self._names(axes)
+        return None if values is None else lines
+
+    def _names(self, axes: Any) -> None:
+        """Write the labels of the nodes of a small network."""
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "0.6", "lw": 0.6}
+        for node, (x, y) in enumerate(self.xy):
+            name = str(self.graph.label(node))
+            text = name if len(name) <= 12 else f"{name[:11]}…"
+            axes.text(x, y, text, fontsize=7, ha="center", va="center", bbox=box, zorder=7)
+
+    def routes(
+        self, axes: Any, shown: Mapping[str, list[Path]], ends: list[tuple[int, int]]
+    ) -> None:
+        """Draw paths by kind, and mark where they start and end."""
+        from matplotlib import patheffects
+
+        for kind, some in shown.items():
+            style = _STYLES[kind]
+            halo = [patheffects.withStroke(linewidth=1.2 * style.width + 0.6, foreground="white")]
+            for place, path in enumerate(some):
+                many = f"{style.name}, {len(some)} paths" if len(some) > 1 else style.name
+                axes.plot(
+                    *self.xy[path.numbers].T,
+                    color=style.color,
+                    linewidth=style.width,
+                    linestyle=style.line,
+                    zorder=style.order,
+                    path_effects=halo,
+                    solid_capstyle="round",
+                    solid_joinstyle="round",
+                    label=many if place == 0 else None,
+                )
+        self._ends(axes, ends)
+
+    def _ends(self, axes: Any, ends: list[tuple[int, int]]) -> None:
+        # Beside the labels of a small network, and above them elsewhere.
+        size = 330 if self.grid is None and self.graph.nodes <= 40 else 85
+        order = 3.0 if size > 100 else 8.0
+        for column, (name, marker, colour) in enumerate(
+            (("source", "o", "#56B4E9"), ("target", "D", "#F0E442"))
+        ):
+            at = sorted({pair[column] for pair in ends})
+            if at:
+                look: dict[str, Any] = {"s": size * (1.0 - 0.15 * column), "c": colour}
+                x, y = self.xy[at].T
+                look.update(edgecolors="black", zorder=order, clip_on=False)
+                axes.scatter(x, y, marker=marker, label=name, **look)
+
+
+def _heat_colours() -> Any:
+    """Return light to dark, which lines with a white rim stay legible on."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["viridis_r"](np.linspace(0.0, 0.86, 256)))
+
+
+def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
+    """Return a figure with panels in the proportions of the graph."""
+    from matplotlib.figure import Figure
+
+    ratio = 0.8
+    if isinstance(graph.labels, Cells):
+        ratio = graph.labels.shape[0] / graph.labels.shape[1]
+    elif graph.position is not None:
+        wide, high = np.ptp(graph.position, axis=0)
+        ratio = high / wide if wide > 0.0 else 1.0
+    ratio = float(np.clip(ratio, 0.35, 1.6))
+    width = 5.6 if count == 1 else 4.7
+    figure = Figure(figsize=(width * count + 1.0, width * ratio + 0.9), layout="constrained")
+    return figure, list(np.atleast_1d(figure.subplots(1, count)))
+
+
+def add_legend(figure: Any, panels: list[Any]) -> None:
+    """Name what the panels show, once, below them."""
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    # Paths are drawn with alternatives at the bottom, and named with them at the end.
+    order = sorted(handles, key=lambda name: name.startswith(_STYLES["alternatives"].name))
+    order = sorted(order, key=lambda name: name in ("source", "target"))
+    if handles:
+        figure.legend(
+            [handles[name] for name in order],
+            order,
+            loc="outside lower center",
+            ncols=len(handles),
+            fontsize="small",
+            frameon=False,
+            handlelength=2.6,
+            markerscale=0.6 if any(len(axes.texts) for axes in panels) else 1.0,
+        )
+
+
+def layout(graph: Graph) -> Array:
+    """Return coordinates for a network without any, shape (nodes, 2), the same every time.
+
+    Nodes that few arcs lie between are put near each other, by networkx.
+
+    Raises
+    ------
+    InputError
+        For more than `LARGEST` nodes, which would take too long.
+    """
+    import networkx as nx
+
+    if graph.nodes > LARGEST:
+        raise InputError(
+            f"the graph of {graph.nodes} nodes has no position, and only up to {LARGEST} "
+            "are laid out; give position=, an array of shape (nodes, 2), when making it"
+        )
+    plain = nx.Graph()
+    plain.add_nodes_from(range(graph.nodes))
+    plain.add_edges_from(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
+    small = graph.nodes <= 300  # the better of the two takes cubic time
+    found = nx.kamada_kawai_layout(plain) if small else nx.spring_layout(plain, seed=0)
+    return np.array([found[node] for node in range(graph.nodes)], dtype=np.float64)

@@ -1,0 +1,281 @@
+"""Grid maps and path-finding problems in the formats of MovingAI (Sturtevant 2012)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost import planning
+from relaxboost._core.arrays import Flags, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.planning.readers.fields import number, whole
+from relaxboost.planning.readers.places import SOURCES, lines, located
+
+OCTILE, CORNER = "octile", "octile-corner"
+
+_PASSABLE = ".GS"
+_BLOCKED = "@OTW"
+_HEADER = "type octile, height H, width W, map, each on a line"
+_FIELDS = "bucket, map, width, height, start x, start y, goal x, goal y, length"
+
+Line = tuple[int, str]
+
+
+class GridMap(NamedTuple):
+    """A grid of square cells."""
+
+    name: str
+    """The name of the file without .map and .gz."""
+    terrain: NDArray[np.str_]
+    """The characters of the file, shape (H, W), each one character."""
+    passable: Flags
+    """Which cells may be stood on, shape (H, W)."""
+    height: Whole | None = None
+    """The height at the upper left corner of each cell, shape (H, W), where the file has it."""
+
+
+class Scenario(NamedTuple):
+    """A path-finding problem on a map."""
+
+    bucket: int
+    """Length divided by 4, rounded down: problems of a bucket are about as long."""
+    map: str
+    """The map as the file names it."""
+    width: int
+    """Of the map, in cells."""
+    height: int
+    """Of the map, in cells."""
+    source: tuple[int, int]
+    """Row and column of the start, from 0 at the upper left."""
+    target: tuple[int, int]
+    """Row and column of the goal."""
+    length: float
+    """The length of a shortest path; see `read_scenarios`."""
+
+
+def read_map(path: str | PathLike[str]) -> GridMap:
+    """Read a map of MovingAI, type ``octile`` or ``octile-corner``; gzipped or not.
+
+    Passable are ``.`` and ``G`` (ground) and ``S`` (swamp). Not passable are ``@`` and ``O`` (out
+    of bounds), ``T`` (trees) and ``W`` (water): water can be crossed, but not entered from ground,
+    so that for a walker it is a wall. The characters stay in `terrain` for whoever counts
+    otherwise.
+
+    Maps of type ``octile-corner`` (Warcraft III) have two layers of H rows and W columns: first
+    the heights, a digit for each corner of cells, then the terrain, where a small letter is a
+    ramp and otherwise the same as the capital. As H x W corners have (H - 1) x (W - 1) cells
+    between them, the last row and the last column of the terrain are no cells; they are kept,
+    for the shape that the header says, and are not passable.
+
+    Parameters
+    ----------
+    path : path
+        The .map file.
+
+    Returns
+    -------
+    GridMap
+        `height` is None for type ``octile``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing (with where to get it) or cannot be read, the header is wrong, rows
+        are too many, too few, too short or too long, or a character is none of those above (with
+        its row and column from 0, and its line).
+
+    References
+    ----------
+    .. [1] N. Sturtevant, "Benchmarks for grid-based pathfinding", IEEE Transactions on
+           Computational Intelligence and AI in Games 4(2), 2012.
+    """
+    path = located(path, SOURCES["movingai"])
+    text = list(lines(path))
+    kind, height, width = _header(path, text[:4])
+    layers = 2 if kind == CORNER else 1
+    rows = text[4:]
+    if len(rows) != layers * height:
+        n = rows[layers * height][0] if len(rows) > layers * height else text[-1][0]
+        each = "rows" if layers == 1 else "rows in each of two layers"
+        raise InputError(
+            f"{path}, line {n}: {len(rows)} rows follow the header, which says height {height} "
+            f"({height} {each}); get the file again"
+        )
+    for n, row in rows:
+        if len(row) != width:
+            raise InputError(
+                f"{path}, line {n}: a row of {len(row)} characters; the header says width {width}"
+            )
+    name = _stem(path.name)
+    if layers == 1:
+        terrain = _grid(path, rows, _PASSABLE + _BLOCKED)
+        return GridMap(name, terrain, np.isin(terrain, list(_PASSABLE)))
+    digits = _grid(path, rows[:height], "0123456789")
+    terrain = _grid(path, rows[height:], _PASSABLE + _BLOCKED + "gstwo")
+    passable = np.isin(np.char.upper(terrain), list(_PASSABLE))
+    passable[-1] = passable[:, -1] = False
+    return GridMap(name, terrain, passable, digits.astype(np.int64))
+
+
+def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> list[Scenario]:
+    """Read the problems of a .scen file, version 1; gzipped or not.
+
+    The file has x (the column) before y (the row); here it is row and column, as arrays have it.
+    Lengths are of octile paths: a step to one of four neighbours costs 1, a diagonal one √2,
+    and a diagonal step needs both cells beside it passable. The published lengths were summed
+    with 1.414213562 for √2: they differ from exact ones by 4e-10 for each diagonal step.
+
+    Parameters
+    ----------
+    path : path
+        The .scen file.
+    grid : GridMap, optional
+        The map that the problems are for. Every problem is checked against it: name, size, and
+        that start and goal are passable.
+
+    Returns
+    -------
+    list of Scenario
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file is missing (with where to get it), cannot be read, has no problems or another
+        version, or a line is malformed, has a start or goal outside the map, or does not match
+        `grid`; with the number of the line.
+
+    Examples
+    --------
+    >>> grid = read_map("den312d.map")  # doctest: +SKIP
+    >>> problems = read_scenarios("den312d.map.scen", grid)  # doctest: +SKIP
+    """
+    path = located(path, SOURCES["movingai"])
+    text = list(lines(path))
+    if not text or text[0][1].split() not in (["version", "1"], ["version", "1.0"]):
+        begins = f"begins with {text[0][1][:40]!r}" if text else "is empty"
+        raise InputError(f"{path} {begins}; it must begin with a line 'version 1'")
+    if len(text) == 1:
+        raise InputError(f"{path} has no problems; get the file again")
+    found = []
+    for n, line in text[1:]:
+        scenario = _scenario(path, n, line)
+        if grid is not None:
+            _check_match(path, n, scenario, grid)
+        found.append(scenario)
+    return found
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix(".gz").removesuffix(".map")
+
+
+def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
+    """Return type, height and width, or raise with the first line that is wrong."""
+    if not text:
+        raise InputError(f"{path} is empty; a map begins with {_HEADER}")
+    sizes: dict[str, int] = {}
+    kind = ""
+    for place, (n, line) in enumerate(text):
+        key, _, value = line.partition(" ")
+        if place == 0 and key == "type" and value.strip() in (OCTILE, CORNER):
+            kind = value.strip()
+        elif place in (1, 2) and key in {"height", "width"} - sizes.keys():
+            sizes[key] = whole(path, n, value.strip(), key, 1)
+        elif place != 3 or line != "map":
+            raise InputError(
+                f"{path}, line {n}: {line[:40]!r} in the header; a map begins with {_HEADER} "
+                f"(or type {CORNER})"
+            )
+    if len(text) < 4:
+        raise InputError(f"{path}, line {text[-1][0]}: ends in the header, which is {_HEADER}")
+    return kind, sizes["height"], sizes["width"]
+
+
+def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:
+    """Return rows of equal length as an array, or raise at the first unknown character."""
+    cells = np.array([list(row) for _, row in rows], dtype="<U1")
+    wrong = np.argwhere(~np.isin(cells, list(known)))
+    if wrong.size:
+        row, column = wrong[0]
+        raise InputError(
+            f"{path}, line {rows[row][0]}: {str(cells[row, column])!r} in row {row}, column "
+            f"{column} (from 0); here it must be one of {known}"
+        )
+    return cells
+
+
+def _scenario(path: Path, n: int, line: str) -> Scenario:
+    # Names of maps may have blanks in them, which is why the files are written with tabs.
+    fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
+    if len(fields) != 9:
+        raise InputError(f"{path}, line {n}: {len(fields)} fields; it needs 9: {_FIELDS}")
+    bucket = whole(path, n, fields[0], "the bucket", 0)
+    width = whole(path, n, fields[2], "the width", 1)
+    height = whole(path, n, fields[3], "the height", 1)
+    x, goal_x = (
+        whole(path, n, fields[at], f"the x of the {what}", 0, width - 1)
+        for at, what in ((4, "start"), (6, "goal"))
+    )
+    y, goal_y = (
+        whole(path, n, fields[at], f"the y of the {what}", 0, height - 1)
+        for at, what in ((5, "start"), (7, "goal"))
+    )
+    length = number(path, n, fields[8], "the length", 0)
+    return Scenario(bucket, fields[1], width, height, (y, x), (goal_y, goal_x), length)
+
+
+def _check_match(path: Path, n: int, scenario: Scenario, grid: GridMap) -> None:
+    """Raise if a problem is not one on this map."""
+    named = _stem(scenario.map.replace("\\", "/").rsplit("/", 1)[-1])
+    if named != grid.name:
+        raise InputError(
+            f"{path}, line {n}: is for the map {scenario.map!r}, and the map given is "
+            f"{grid.name!r}; give the one it is for"
+        )
+    height, width = grid.passable.shape
+    if (scenario.width, scenario.height) != (width, height):
+        raise InputError(
+            f"{path}, line {n}: is for a map of width {scenario.width} and height "
+            f"{scenario.height}; {grid.name} has width {width} and height {height}"
+        )
+    for what, (row, column) in (("start", scenario.source), ("goal", scenario.target)):
+        if not grid.passable[row, column]:
+            raise InputError(
+                f"{path}, line {n}: the {what}, row {row} and column {column}, is "
+                f"{str(grid.terrain[row, column])!r} in {grid.name}, which is not passable; give "
+                "the map that the problems were made for"
+            )
+
+
+FEATURES = ("step", "swamp", "near_wall")
+
+
+def map_graph(grid: GridMap, neighbours: int = 8) -> planning.Graph:
+    """Return the passable cells of a map as a graph whose nodes are (row, column).
+
+    Features of a cell are ``step``, 1; ``swamp``, 1 in swamp and else 0; ``near_wall``, the share
+    of the eight cells around it that are not passable, as those beyond the border are not.
+
+    Parameters
+    ----------
+    grid : GridMap
+    neighbours : {8, 4}
+        Diagonal steps need both cells beside them passable, as the lengths of scenarios do.
+
+    Returns
+    -------
+    planning.Graph
+    """
+    from scipy.ndimage import convolve
+
+    around = np.ones((3, 3))
+    around[1, 1] = 0.0
+    blocked = convolve((~grid.passable).astype(float), around, mode="constant", cval=1.0) / 8.0
+    swamp = np.isin(grid.terrain, ["S", "s"]).astype(float)
+    layers = [np.ones(swamp.shape), swamp, blocked]
+    return planning.grid(layers, grid.passable, names=FEATURES, neighbours=neighbours)

@@ -1,0 +1,99 @@
+"""The pass over all entries that powers with entropic smoothing need, eight entries at a time.
+
+The loops call nothing and do not branch, so that the compiler turns them into vector
+instructions; a pass takes little longer than NumPy's exponential. Entries are handled in chunks
+that stay in the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, rough_log
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
+    """Solve e^y + y = q z + k by Halley's method from `y` or, if `cold`, anew; w = e^y.
+
+    The error of y is below 0.7 at first, and after a step below a twelfth of its cube.
+    """
+    if cold:
+        for i in range(z.shape[0]):
+            x = q * z[i] + k[i]
+            y[i] = min(x, rough_log(max(x, 1.0)))
+    for _ in range(steps - 1):
+        for i in range(z.shape[0]):
+            e = exp(y[i])
+            h = e + y[i] - (q * z[i] + k[i])
+            y[i] -= h / (1.0 + e - 0.5 * h * (e / (1.0 + e)))
+    for i in range(z.shape[0]):
+        e = exp(y[i])
+        h = e + y[i] - (q * z[i] + k[i])
+        step = -h / (1.0 + e - 0.5 * h * (e / (1.0 + e)))
+        y[i] += step
+        w[i] = e * (1.0 + step * (1.0 + step * (0.5 + step / 6.0)))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
+    """Set t = (w / e^k)^{1/q}, in that of two forms that does not cancel."""
+    for i in range(z.shape[0]):
+        t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def add(t: Vector, w: Vector, sums: Vector) -> None:
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`."""
+    s0, s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(t.shape[0]):
+        a = t[i] / (1.0 + w[i])
+        s0 += t[i]
+        s1 += a
+        s2 += a * w[i]
+        s3 += a * w[i] * w[i]
+        s4 += t[i] * w[i]
+    sums[0] += s0
+    sums[1] += s1
+    sums[2] += s2
+    sums[3] += s3
+    sums[4] += s4
+
+
+@njit(error_model="numpy")
+def sweep(
+    u: Vector,
+    logk: Vector,
+    g: float,
+    shift: float,
+    beta: float,
+    q: float,
+    change: float,
+    y: Vector,
+    omega: Vector,
+    t: Vector,
+) -> Vector:
+    """Fill y, ω and t; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
+
+    ω = e^y solves ω + log ω = X at X_i = q (g − u_i)/β + log K_i with log K_i = log κ_i + shift,
+    and t = (ω/K_i)^{1/q}; see `power`. `logk` has length m, or 1 where all are equal. Where
+    |`change`| is small, X has changed by it everywhere since the last pass, which left `y`.
+    """
+    sums = np.zeros(5)
+    z, k = np.empty(CHUNK), np.full(CHUNK, logk[0] + shift)
+    cold = not abs(change) <= 0.05
+    steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
+    for start in range(0, u.shape[0], CHUNK):
+        stop = min(start + CHUNK, u.shape[0])
+        n = stop - start
+        for i in range(n):
+            z[i] = min(max((g - u[start + i]) / beta, -1e300), 1e300)
+        if logk.shape[0] > 1:
+            for i in range(n):
+                k[i] = logk[start + i] + shift
+        omegas(z[:n], k[:n], q, cold, steps, y[start:stop], omega[start:stop])
+        entries(z[:n], k[:n], q, y[start:stop], omega[start:stop], t[start:stop])
+        add(t[start:stop], omega[start:stop], sums)
+    return sums

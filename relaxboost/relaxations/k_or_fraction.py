@@ -1,0 +1,48 @@
+"""The parameter k of a relaxation that spreads d over at least k examples, or k as a share of m."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact, spell
+
+
+def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
+    """Return (k, fraction) with the one that is given kept exactly, or raise an InputError."""
+    if (k is None) == (fraction is None):
+        raise InputError(f"{owner} needs either k or fraction, and not both")
+    if k is not None:
+        k = exact(owner, "k", k)
+        if k < 1:
+            raise InputError(f"{owner}(k={spell(k)}) needs k >= 1: no d_i exceeds 1/k")
+        return k, None
+    share = exact(owner, "fraction", fraction)
+    if not 0 < share <= 1:
+        raise InputError(f"{owner}(fraction={spell(share)}) needs 0 < fraction <= 1")
+    return None, share if isinstance(fraction, Rational) else float(fraction)
+
+
+def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
+    """Return k with 1 <= k <= m, or raise an InputError that names `shown`.
+
+    A float fraction means the decimal it prints as, and a k within 1e-12 of a whole number,
+    relatively, is that number.
+    """
+    if k is None:
+        k = Fraction(repr(fraction) if isinstance(fraction, float) else fraction) * m
+        if abs(k - round(k)) <= Fraction(1, 10**12) * k:
+            k = Fraction(round(k))
+        if k < 1:
+            raise InputError(
+                f"{shown} gives k = {float(k):g} on this game with m = {m} examples, and k is "
+                f"never below 1; use a fraction of at least 1/m = {1 / m:.6g}"
+            )
+    if k > m:
+        raise InputError(
+            f"{shown} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}: the "
+            f"smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
+        )
+    return k

@@ -1,0 +1,187 @@
+"""A polyhedral f as a linear program: in doubles for solvers, in fractions for proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import bounds, number, vector
+
+Bound = Fraction | None
+"""None is no bound."""
+Row = dict[int, Fraction]
+"""The non-zero coefficients of a row by index into (d, z)."""
+
+ZERO = Fraction(0)
+_LARGEST = Fraction(10**300)
+"""Beyond the doubles a bound is none to speak of."""
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A polyhedral f as a linear program: f(d) = min over z of cost·(d, z).
+
+    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``.
+    The vectors `cost`, `lower` and `upper` have length m + (number of z); `rows` may be None.
+    """
+
+    cost: Vector
+    lower: Vector
+    upper: Vector
+    rows: Any = None
+    row_lower: Vector = field(default_factory=lambda: np.empty(0))
+    row_upper: Vector = field(default_factory=lambda: np.empty(0))
+
+    def exactly(self) -> ExactForm:
+        """Return the same program in fractions, where these doubles are its exact data."""
+        rows: list[Row] = []
+        if self.rows is not None:
+            from scipy import sparse
+
+            table = sparse.csr_array(self.rows)
+            for start, stop in pairwise(table.indptr.tolist()):
+                places, entries = table.indices[start:stop], table.data[start:stop]
+                rows.append(
+                    dict(zip(places.tolist(), map(Fraction, entries.tolist()), strict=True))
+                )
+        return ExactForm(
+            cost=[Fraction(c) for c in self.cost.tolist()],
+            lower=_bounds(self.lower),
+            upper=_bounds(self.upper),
+            rows=rows,
+            row_lower=_bounds(self.row_lower) if rows else [],
+            row_upper=_bounds(self.row_upper) if rows else [],
+        )
+
+
+class ExactForm(NamedTuple):
+    """A polyhedral f on d >= 0 in fractions: f(d) = constant + min over z of cost·(d, z).
+
+    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``, where
+    None stands for no bound. The numbers are the parameters as they were given, not their doubles.
+    """
+
+    cost: list[Fraction]
+    """Length m + (number of z), as `lower` and `upper`."""
+    lower: list[Bound]
+    upper: list[Bound]
+    rows: list[Row]
+    """The non-zero coefficients of each row by index into (d, z)."""
+    row_lower: list[Bound]
+    row_upper: list[Bound]
+    constant: Fraction = ZERO
+
+    @classmethod
+    def free(cls, m: int, more: int = 0) -> ExactForm:
+        """Return (d, z) >= 0 at no cost, with `more` variables z."""
+        size = m + more
+        return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
+
+    def doubles(self) -> LinearForm:
+        """Return it in doubles; the constant is the cost of a variable that is 1."""
+        from scipy import sparse
+
+        cost, lower, upper = list(self.cost), list(self.lower), list(self.upper)
+        if self.constant:
+            cost.append(self.constant)
+            lower.append(Fraction(1))
+            upper.append(Fraction(1))
+        box = _near(cost, 0.0), _near(lower, -np.inf), _near(upper, np.inf)
+        if not self.rows:
+            return LinearForm(*box)
+        start = np.cumsum([0, *map(len, self.rows)])
+        place = np.array([j for row in self.rows for j in row])
+        value = _near([x for row in self.rows for x in row.values()], 0.0)
+        rows = sparse.csr_array((value, place, start), (len(self.rows), len(cost)))
+        return LinearForm(*box, rows, _near(self.row_lower, -np.inf), _near(self.row_upper, np.inf))
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return it as certificates write it, kind ``polyhedral``."""
+        return {
+            "kind": "polyhedral",
+            "auxiliaries": len(self.cost) - m,
+            "constant": number(self.constant),
+            "cost": vector(self.cost),
+            "lower": bounds(self.lower),
+            "upper": bounds(self.upper),
+            "columns": [list(row) for row in self.rows],
+            "coefficients": vector([x for row in self.rows for x in row.values()]),
+            "row_lower": bounds(self.row_lower),
+            "row_upper": bounds(self.row_upper),
+        }
+
+    def plus(self, other: ExactForm, m: int) -> ExactForm:
+        """Return both on the same d in R^m, with the z of `other` after those of this one."""
+        gap = len(self.cost) - m
+        moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
+        return ExactForm(
+            [p + q for p, q in zip(self.cost[:m], other.cost[:m], strict=True)]
+            + self.cost[m:]
+            + other.cost[m:],
+            _tighter(max, self.lower, other.lower, m),
+            _tighter(min, self.upper, other.upper, m),
+            self.rows + moved,
+            self.row_lower + other.row_lower,
+            self.row_upper + other.row_upper,
+            self.constant + other.constant,
+        )
+
+
+def _bounds(sides: Vector) -> list[Bound]:
+    """Return the doubles as fractions, infinite ones as None."""
+    return [Fraction(x) if np.isfinite(x) else None for x in sides.tolist()]
+
+
+def _near(numbers: Sequence[Bound], none: float) -> Vector:
+    """Return the nearest doubles; many of the numbers may be one and the same object."""
+    distinct = {id(x): x for x in numbers}
+    known = {
+        place: none if x is None else float(max(-_LARGEST, min(x, _LARGEST)))
+        for place, x in distinct.items()
+    }
+    return np.array([known[id(x)] for x in numbers], dtype=np.float64)
+
+
+def _tighter(
+    choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
+) -> list[Bound]:
+    pairs = zip(one[:m], other[:m], strict=True)
+    both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
+    return both + one[m:] + other[m:]
+
+
+def stacked(first: LinearForm, second: LinearForm, m: int) -> LinearForm:
+    """Return the program over (d, z1, z2) that has the cost and the constraints of both."""
+    from scipy import sparse
+
+    extra = (first.cost.size - m, second.cost.size - m)
+    rows = []
+    if first.rows is not None:
+        given = sparse.csr_array(first.rows)
+        rows.append(sparse.hstack([given, sparse.csr_array((given.shape[0], extra[1]))]))
+    if second.rows is not None:
+        given = sparse.csr_array(second.rows)
+        gap = sparse.csr_array((given.shape[0], extra[0]))
+        rows.append(sparse.hstack([given[:, :m], gap, given[:, m:]]))
+    return LinearForm(
+        cost=np.concatenate([first.cost[:m] + second.cost[:m], first.cost[m:], second.cost[m:]]),
+        lower=np.concatenate(
+            [np.maximum(first.lower[:m], second.lower[:m]), first.lower[m:], second.lower[m:]]
+        ),
+        upper=np.concatenate(
+            [np.minimum(first.upper[:m], second.upper[:m]), first.upper[m:], second.upper[m:]]
+        ),
+        rows=sparse.csr_array(sparse.vstack(rows)) if rows else None,
+        row_lower=np.concatenate(
+            [f.row_lower for f in (first, second) if f.rows is not None] or [np.empty(0)]
+        ),
+        row_upper=np.concatenate(
+            [f.row_upper for f in (first, second) if f.rows is not None] or [np.empty(0)]
+        ),
+    )

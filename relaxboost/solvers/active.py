@@ -1,0 +1,164 @@
+"""The combined hypothesis w with its cached margins: as atoms in use, or as a dense vector."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost.game.domains import AtomicSet, Dense, Domain
+from relaxboost.matrices import Best, MarginMatrix, kernels
+
+
+class CombinedHypothesis(ABC):
+    """The combined hypothesis w of a run, what it costs, and its margins u = A w."""
+
+    over: Domain
+    u: Vector
+    cost: float = 0.0
+    """g*(w): zero on sets, positive for penalties."""
+
+    @property
+    @abstractmethod
+    def used(self) -> int:
+        """Number of columns with weight."""
+
+    @abstractmethod
+    def direction(self, best: Any) -> Vector:
+        """Return the margins of the answer `best` less those of w."""
+
+    @abstractmethod
+    def bend(self, best: Any) -> tuple[float, float]:
+        """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
+
+    @abstractmethod
+    def move(self, best: Any, eta: float, v: Vector) -> None:
+        """Go η of the way to `best`; `v` is the direction of the margins."""
+
+    @abstractmethod
+    def snapshot(self) -> Any:
+        """Return what `coefficients` needs to rebuild the present w later."""
+
+    @abstractmethod
+    def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, signed coefficients) of a snapshot, by increasing column."""
+
+    def gap(self, d: Vector, best: Best | Dense) -> float:
+        """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
+        return self.over.value(best.edge) + self.cost - float(d @ self.u)
+
+
+class ActiveSet(CombinedHypothesis):
+    """The combined hypothesis w = Σ weight · sign · e_id.
+
+    Weights are non-negative and sum to at most the size of the atoms; where w = 0 is in the
+    domain, what is missing to it lies there. A run starts from w = 0, else from the atom that
+    is best at the center. With `store` the signed columns are kept side by side, for the updates
+    that price or re-weigh them.
+    """
+
+    over: AtomicSet
+
+    def __init__(self, matrix: MarginMatrix, over: AtomicSet, center: Vector, store: bool) -> None:
+        self.matrix = matrix
+        self.over = over
+        self.u = np.zeros(matrix.m)
+        self.keys: list[tuple[int, int]] = []
+        self.weights = np.zeros(16)
+        self._slots: dict[tuple[int, int], int] = {}
+        self._store = store
+        self._H: NDArray[Any] | None = None
+        support, coefficients = over.start(matrix, center)
+        for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
+            self.weights[self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))] = abs(c)
+            kernels.add_scaled(self.u, matrix.column(j), c)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def used(self) -> int:
+        """Number of atoms with weight."""
+        return int(np.count_nonzero(self.weights[: len(self)]))
+
+    @property
+    def columns(self) -> NDArray[Any]:
+        """The signed columns, Fortran-ordered; only the first len(self) are in use."""
+        assert self._H is not None
+        return self._H
+
+    def slot(self, best: Best) -> int:
+        """Return the slot of the signed column of `best`, added with weight zero if it is new."""
+        key = (best.id, best.sign)
+        slot = self._slots.get(key)
+        if slot is not None:
+            return slot
+        slot = self._slots[key] = len(self.keys)
+        self.keys.append(key)
+        if slot == self.weights.size:
+            self.weights = np.concatenate([self.weights, np.zeros(slot)])
+        if self._store:
+            column = self.matrix.column(best.id)
+            if self._H is None:
+                self._H = np.empty((self.matrix.m, 16), dtype=column.dtype, order="F")
+            elif slot == self._H.shape[1]:
+                wider = np.empty((self.matrix.m, 2 * slot), dtype=self._H.dtype, order="F")
+                wider[:, :slot] = self._H
+                self._H = wider
+            np.multiply(column, best.sign, out=self._H[:, slot], casting="same_kind")
+        return slot
+
+    def direction(self, best: Best) -> Vector:
+        """Return the margins of the atom less those of w."""
+        if self._store:
+            slot = self.slot(best)  # first: it may move the columns
+            column = self.columns[:, slot]
+        else:
+            column = self.matrix.column(best.id)
+            column = column if best.sign > 0 else np.negative(column)
+        scale = self.over.scale
+        return (column if scale == 1.0 else scale * column) - self.u
+
+    def bend(self, best: Best) -> tuple[float, float]:
+        """Return zeros: g* is zero on the set."""
+        return 0.0, 0.0
+
+    def move(self, best: Best, eta: float, v: Vector) -> None:
+        """Shrink all weights by 1 − η, and give the atom what that frees."""
+        slot = self.slot(best)
+        self.weights[: len(self)] *= 1.0 - eta
+        self.weights[slot] += eta * self.over.scale
+        self.u = self.u + eta * v
+
+    def edges(self, d: Vector) -> Vector:
+        """Return the edges of the signed columns in use."""
+        return kernels.dots(self.columns, len(self), d)
+
+    def best(self, d: Vector) -> Best:
+        """Return the best atom over the columns in use."""
+        edges = self.edges(d)
+        slot, turn = self.over.pick(edges)
+        j, sign = self.keys[slot]
+        return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
+
+    def set_weights(self, weights: Vector) -> None:
+        """Replace all weights by the nearest the domain allows, and recompute the margins."""
+        self.weights[: len(self)] = self.over.repair(weights)
+        self.u = kernels.combine(self.columns, len(self), self.weights)
+
+    def snapshot(self) -> tuple[int, Vector]:
+        """Return what `coefficients` needs to rebuild the present w later."""
+        used = len(self)
+        return used, self.weights[:used].copy()
+
+    def coefficients(self, snapshot: tuple[int, Vector]) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, signed coefficients) of a snapshot, by increasing column."""
+        used, weights = snapshot
+        total: dict[int, float] = {}
+        for (j, sign), weight in zip(self.keys[:used], weights.tolist(), strict=True):
+            total[j] = total.get(j, 0.0) + sign * weight
+        support = sorted(j for j, c in total.items() if c != 0.0)
+        return np.array(support, dtype=np.int64), np.array([total[j] for j in support])

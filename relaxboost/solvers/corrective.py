@@ -1,0 +1,241 @@
+"""The corrective update of Shalev-Shwartz & Singer (2009), Fig. 1, and its faster step rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet, Dense
+from relaxboost.game.domains.euclidean import EuclideanSet
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.solvers.active import ActiveSet
+from relaxboost.solvers.dense import DensePoint
+from relaxboost.solvers.method import STOPPING, SmoothedMethod
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.steps import Segment, Step, line_search, quadratic_step
+
+STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
+"""Step rules: Fig. 1's own; 2/(t + 2); exact; exact with away steps; exact and pairwise."""
+
+EXCHANGING = ("away", "pairwise")
+"""The rules that take weight from single atoms, and so need a domain that has some."""
+
+
+@dataclass(frozen=True)
+class Corrective(SmoothedMethod):
+    """SS09 Fig. 1: w_{t+1} = (1 − η_t) w_t + η_t e_{j_t}, one new weight a round.
+
+    Parameters
+    ----------
+    beta, smoothing
+        See `SmoothedMethod`; for the step ``"fig1"``, β is tol / (2 log m) by default, as stated
+        there.
+    step : {"fig1", "classic", "line-search", "away", "pairwise"}
+        ``"fig1"`` takes the paper's step, and ``"pairwise"`` is the fastest. ``"classic"`` takes
+        2/(t + 2) without looking, ``"line-search"`` the best step on the segment. ``"away"`` may
+        instead move away from the worst column in use, ``"pairwise"`` moves weight from the worst
+        column in use to the best one (Lacoste-Julien & Jaggi 2015); both search the line exactly
+        and drop columns. They need a domain with atoms.
+    stopping : {"certified", "smoothed"}
+        ``"smoothed"`` is Fig. 1's own test, on the gap of the smoothed problem at w_t, which is
+        then returned; it does not bound the error by tol (errors up to 3/2 tol occur).
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Fig. 1 and Thm 9.
+    """
+
+    name = "corrective"
+    step: str = "fig1"
+    stopping: str = "certified"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.choice("step", STEPS)
+        self.choice("stopping", STOPPING)
+
+    @property
+    def smoothed_test(self) -> bool:
+        """Whether Fig. 1's own test ends the run."""
+        return self.stopping == "smoothed"
+
+    def check(self, game: Game) -> None:
+        """Raise an InputError for steps that need atoms over a set without."""
+        super().check(game)
+        if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
+            raise InputError(
+                f"step={self.step!r} takes weight from the worst of finitely many atoms, and "
+                f'{game.over!r} has none; use step="line-search"'
+            )
+
+    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+        """Start a run."""
+        beta, smoother, suffix = self.smoother(game, tol, whole=self.step == "fig1")
+        run = CorrectiveRun(game, beta, self.step, smoother)
+        return run.named(f"corrective ({self.step}{suffix})")
+
+
+class _Worst(NamedTuple):
+    """The atom in use with the smallest edge; slot None is w = 0."""
+
+    slot: int | None
+    edge: float
+    """Of the unit atom."""
+    weight: float
+
+
+class CorrectiveRun(Booster):
+    """Frank–Wolfe on the smoothed relaxed margin D(w) = min over d of <d, Aw> + f(d) + βh(d).
+
+    d_t is the minimising d. Over other domains than the l1 ball e_j is the answer to d_t: an atom
+    of another size, or a dense w. With a penalty g* on w this is the generalised conditional
+    gradient method: the answer maximises <Aᵀd_t, w> − g*(w), and steps are taken on D − g*,
+    exactly where a line is searched.
+    """
+
+    inner = "smoothed"
+
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        rule: str,
+        smoother: Smoother | None = None,
+        active: ActiveSet | None = None,
+    ) -> None:
+        self._project = (game.relaxation if smoother is None else smoother).projector(beta)
+        self._beta = beta
+        self._rule = rule
+        self._round = 0
+        if active is not None:
+            self.active = active
+        elif isinstance(game.over, AtomicSet):
+            self.active = active_set(game, store=rule in EXCHANGING)
+        else:
+            assert isinstance(game.over, EuclideanSet)
+            self.active = DensePoint(game.matrix, game.over)
+        self._found = Step(float("nan"))
+        self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
+        self.d = self._project(self.active.u)
+
+    def advance(self, best: Best | Dense) -> Booster | None:
+        """Move towards the answer `best` and recompute d."""
+        self._round += 1
+        if self._rule == "pairwise":
+            self._pairwise(best)
+        elif self._rule == "away":
+            self._away(best)
+        else:
+            self._towards(best)
+        self._reweigh()
+        return self
+
+    def towards(self, best: Best | Dense) -> None:
+        """Take the exact step on the segment to `best`, which gains at least what Fig. 1's does."""
+        self._towards(best)
+        self._reweigh()
+
+    def _reweigh(self) -> None:
+        """Set d to that of the present margins, where the line search has not met it."""
+        d, self._found = self._found.d, Step(float("nan"))
+        self.d = self._project(self.active.u) if d is None else d
+
+    def _towards(self, best: Best | Dense) -> None:
+        active, beta = self.active, self._beta
+        v = active.direction(best)
+        bend = active.bend(best)
+        # For g* = a η + b η²/2 along the way, the gap is the slope at 0 less b/2.
+        slope = active.gap(self.d, best) + 0.5 * bend[1]
+        if self._rule == "fig1":
+            eta = quadratic_step(slope, v, beta, curvature=bend[1])
+        elif self._rule == "classic":
+            eta = 2.0 / (self._round + 2.0)
+        else:
+            segment = Segment(active.u, v, slope, bend=bend)
+            self._found = line_search(
+                self._project, self._beta, segment, stretch=self._stretches["towards"]
+            )
+            eta = self._step_of("towards")
+        active.move(best, eta, v)
+        self.step = eta
+
+    @property
+    def atoms(self) -> ActiveSet:
+        """The combined hypothesis of a game over a set with atoms."""
+        assert isinstance(self.active, ActiveSet)
+        return self.active
+
+    def _worst_in_use(self) -> _Worst:
+        active = self.atoms
+        weights = active.weights[: len(active)]
+        unused = active.over.scale - float(weights.sum())
+        zero = _Worst(None, 0.0, unused)
+        if not weights.any():
+            return zero
+        edges = np.where(weights > 0.0, active.edges(self.d), np.inf)
+        slot = int(np.argmin(edges))
+        if active.over.holds_zero and unused > 1e-12 * active.over.scale and edges[slot] >= 0.0:
+            return zero
+        return _Worst(slot, float(edges[slot]), float(weights[slot]))
+
+    def _pairwise(self, best: Any) -> None:
+        """Move weight from the worst atom in use to the best one."""
+        active, worst = self.atoms, self._worst_in_use()
+        slot = active.slot(best)
+        v = active.columns[:, slot].astype(np.float64)
+        if worst.slot is not None:
+            v -= active.columns[:, worst.slot]
+        segment = Segment(active.u, v, best.edge - worst.edge, worst.weight)
+        self._found = line_search(
+            self._project, self._beta, segment, stretch=self._stretches["pairwise"]
+        )
+        eta = self._step_of("pairwise")
+        active.weights[slot] += eta
+        if worst.slot is not None:
+            active.weights[worst.slot] = 0.0 if eta == worst.weight else worst.weight - eta
+        self._moved(eta, v)
+
+    def _away(self, best: Any) -> None:
+        """Move away from the worst atom in use, or towards the best one if that is steeper."""
+        active, scale, worst = self.atoms, self.atoms.over.scale, self._worst_in_use()
+        slope = float(self.d @ active.u) - scale * worst.edge
+        if active.gap(self.d, best) >= slope or worst.weight >= scale:
+            self._towards(best)
+            return
+        v = active.u.copy()
+        if worst.slot is not None:
+            v -= scale * active.columns[:, worst.slot]
+        longest = worst.weight / (scale - worst.weight)
+        segment = Segment(active.u, v, slope, longest)
+        self._found = line_search(
+            self._project, self._beta, segment, stretch=self._stretches["away"]
+        )
+        eta = self._step_of("away")
+        active.weights[: len(active)] *= 1.0 + eta
+        if worst.slot is not None:
+            left = active.weights[worst.slot] - eta * scale
+            active.weights[worst.slot] = 0.0 if eta == longest else max(0.0, left)
+        self._moved(eta, v)
+
+    def _step_of(self, kind: str) -> float:
+        """Return the step found, and note where the next search of its kind is to begin."""
+        if self._found.stretch is not None:
+            self._stretches[kind] = self._found.stretch
+        return self._found.eta
+
+    def _moved(self, eta: float, v: Vector) -> None:
+        self.active.u = self.active.u + eta * v
+        self.step = eta
+
+
+def active_set(game: Game, store: bool) -> ActiveSet:
+    """Return the point that runs start from, for a game over a set with atoms."""
+    assert isinstance(game.over, AtomicSet)
+    return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m), store)

@@ -1,0 +1,61 @@
+"""The combined hypothesis of a game over a Euclidean set: a dense vector of weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost.game.domains import Dense
+from relaxboost.game.domains.euclidean import EuclideanSet
+from relaxboost.matrices import MarginMatrix, kernels
+from relaxboost.solvers.active import CombinedHypothesis
+
+_KEPT = 10_000_000
+"""Entries up to which A is written down for the products A w, one a round."""
+
+
+class DensePoint(CombinedHypothesis):
+    """w as a vector with an entry for each column, from w = 0."""
+
+    over: EuclideanSet
+
+    def __init__(self, matrix: MarginMatrix, over: EuclideanSet) -> None:
+        assert matrix.n is not None
+        self.over = over
+        self.w = np.zeros(matrix.n)
+        self.u = np.zeros(matrix.m)
+        self._matrix = matrix
+        self._all = np.arange(matrix.n)
+        small = matrix.m * matrix.n <= _KEPT
+        self._A = matrix.columns(self._all) if small else None
+
+    @property
+    def used(self) -> int:
+        """Number of columns with weight."""
+        return int(np.count_nonzero(self.w))
+
+    def direction(self, best: Dense) -> Vector:
+        """Return the margins of the dense answer less those of w."""
+        if self._A is not None:
+            return kernels.combine(self._A, best.w.size, best.w) - self.u
+        return self._matrix.margins(self._all, best.w) - self.u
+
+    def bend(self, best: Dense) -> tuple[float, float]:
+        """Return how g* changes on the way to the answer."""
+        return self.over.bend(self.w, best.w - self.w)
+
+    def move(self, best: Dense, eta: float, v: Vector) -> None:
+        """Go η of the way to the answer."""
+        self.w = (1.0 - eta) * self.w + eta * best.w
+        self.u = self.u + eta * v
+        self.cost = self.over.cost(self.w)
+
+    def snapshot(self) -> Vector:
+        """Return w, which is never written to."""
+        return self.w
+
+    def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, coefficients) of a snapshot, by increasing column."""
+        support = np.flatnonzero(snapshot)
+        return support, snapshot[support]

@@ -1,0 +1,294 @@
+"""Solve the cvxpy pair of a game and keep only what its points prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.parameters import positive
+from relaxboost._core.rounding import show_bracket
+from relaxboost.game import bounds, programs
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.relaxations import Witness
+from relaxboost.solvers.external import Answer, ask, check_solver
+
+_ALL_COLUMNS = 600_000
+"""Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
+_FIRST, _MORE = 300, 150
+_TURNED = 4_000_000
+"""Entries up to which the solver gets a game over a Euclidean set, where every column counts."""
+_FASTER = {"HIGHS": programs.primal}
+"""The problem of the pair that is faster on some hundred columns; for others it is the dual."""
+
+
+def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
+    """Return the certified optimum of a game by a general convex solver.
+
+    The primal and the dual are solved through cvxpy. From each come a point and multipliers, so
+    two candidates for d and two for w; each is repaired and evaluated, and the best of each kind
+    are kept. Nothing the solver says of itself enters the bracket.
+
+    A matrix with more than 600 000 entries is not handed over whole: the solver gets the columns
+    with the largest edges, the others are priced with its d over *all* columns, and those that
+    violate it are added until the bracket, which is one of the whole game, is narrow enough or
+    no column is left to add. The pair is then solved on the columns that an optimal w can use.
+    Over a Euclidean set every column counts; where there are more of them than examples, the
+    solver gets A in an orthonormal basis of the row space, m x m, which is the same game.
+
+    Parameters
+    ----------
+    game : Game
+    solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
+        Any solver that cvxpy has installed. Default: HIGHS for linear games (polyhedral f and
+        domain), else CLARABEL.
+    tol : float
+        The gap above which the result is reported as inaccurate, > 0.
+    **options
+        Passed to the solver, over the package's defaults (`solvers.SOLVERS`).
+
+    Returns
+    -------
+    Solution
+        With status ``"optimal"`` if the bracket is at most `tol` wide, else ``"inaccurate"``;
+        `message` says what the solver claimed. After Ctrl-C it is ``"interrupted"``, with the
+        best bracket so far.
+
+    Raises
+    ------
+    InputError
+        For an unknown solver, tol <= 0, a matrix whose columns are not enumerated, or a game over
+        a Euclidean set that is too large to hand over.
+    """
+    if not isinstance(game, Game):
+        raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
+    tol = positive("tol", tol)
+    matrix = game.matrix
+    if matrix.n is None:
+        raise InputError(
+            f"reference(game) needs every column, and {matrix!r} does not enumerate them; "
+            "use solve(game)"
+        )
+    solver = check_solver(solver, _curved(game))
+    if not isinstance(game.over, AtomicSet) and (
+        game.m * min(game.m, matrix.n) > _TURNED or game.m * matrix.n > WRITE_DOWN_LIMIT
+    ):
+        raise InputError(
+            f"reference(game) over {game.over!r} needs every column, and {game.m} x {matrix.n} is "
+            "more than a general solver holds; use solve(game)"
+        )
+    clock = Clock()
+    search = _Search(game, solver, tol, options)
+    status = run(search.rounds(), lambda _: "", Limits(), clock, empty=True)
+    status = status or ("optimal" if 0.0 <= search.gap <= tol else "inaccurate")
+    return Solution(
+        game=game,
+        support=search.support,
+        coefficients=search.coefficients,
+        d=search.d,
+        witness=search.witness,
+        lower=search.lower,
+        upper=search.upper,
+        status=status,
+        tol=tol,
+        method=f"reference ({solver})",
+        rounds=search.asked,
+        seconds=clock.seconds,
+        message=search.message(),
+    )
+
+
+class _Search:
+    """The best repaired points so far, the columns handed to the solver, and what it said.
+
+    It starts from the trivial pair, which is always feasible.
+    """
+
+    def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
+        self.game, self._solver, self._tol, self._options = game, solver, tol, options
+        self.asked = 0
+        self._atoms = game.over if isinstance(game.over, AtomicSet) else None
+        self._columns = _first_columns(game)
+        self._basis: Vector | None = None  # of the w that the solver sees, if they are turned
+        self._answers: dict[str, Answer] = {}
+        self._usable = 0
+        self._priced = False
+        self.d = game.relaxation.center(game.m)
+        self.upper = self._upper(self.d)
+        self.support, self.coefficients = game.over.start(game.matrix, self.d)
+        self._first = "one column" if self.support.size else "w = 0"
+        self.witness: Witness
+        self.lower, self.witness = self._lower(self.support, self.coefficients)
+
+    def _upper(self, d: Vector) -> float:
+        game = self.game
+        return bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+
+    def _lower(self, support: NDArray[np.int64], coefficients: Vector) -> tuple[float, Witness]:
+        game = self.game
+        return bounds.evaluate_lower(game.matrix, game.relaxation, support, coefficients, game.over)
+
+    @property
+    def gap(self) -> float:
+        """The width of the bracket so far."""
+        return self.upper - self.lower
+
+    def rounds(self) -> Iterator[Vector | None]:
+        """Price columns in until the bracket is narrow or none is missing; then solve the pair.
+
+        Yields the d of each program that the solver was asked for, None where it gave up.
+        """
+        if self._columns.size < self.game.matrix.known:
+            yield from self._price_in()
+        A = self._handed_over()
+        yield self._ask(programs.primal, A)
+        yield self._ask(programs.dual, A)
+
+    def _handed_over(self) -> Any:
+        """Return the columns in use, for the solver; turned if that makes fewer of them."""
+        matrix = self.game.matrix
+        if self._columns.size < matrix.known or not matrix.stored:
+            A = matrix.columns(self._columns)
+        else:
+            A = matrix.tocvxpy()
+        if self._atoms is not None or self._columns.size <= matrix.m:
+            return A
+        # A = Rᵀ Qᵀ: with w = Q z, A w = Rᵀ z and ‖w‖_2 = ‖z‖_2, and any other w is longer.
+        dense = A if isinstance(A, np.ndarray) else A.toarray()
+        self._basis, triangle = np.linalg.qr(dense.T)
+        return triangle.T
+
+    def _price_in(self) -> Iterator[Vector | None]:
+        assert self._atoms is not None
+        matrix = self.game.matrix
+        faster = _FASTER.get(self._solver, programs.dual)
+        while self._columns.size < matrix.known:
+            d = self._ask(faster, matrix.columns(self._columns))
+            yield d
+            if d is None:
+                return  # the solver gave up, and would again
+            prices = self._atoms.prices(matrix.edges(d))
+            more = _violated(prices, self._columns)
+            if self.gap <= self._tol or not more.size:
+                self._priced = True
+                # By complementary slackness the columns an optimal w uses have the largest edges.
+                inside = prices[self._columns]
+                largest = inside.max()
+                self._columns = self._columns[inside >= largest - 1e-3 * abs(largest) - 1e-7]
+                return
+            self._columns = np.sort(np.concatenate([self._columns, more]))
+
+    def _ask(self, model: Any, A: Any) -> Vector | None:
+        """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
+        self.asked += 1
+        problem = model(A, self.game.relaxation, self.game.over)
+        answer = ask(problem, self._solver, self._options)
+        self._answers[answer.side] = answer
+        return self._offer(answer)
+
+    def _offer(self, answer: Answer) -> Vector | None:
+        d, w = answer.point, answer.other
+        if answer.side == "dual":
+            d, w = w, d
+        self._offer_w(w)
+        return self._offer_d(d)
+
+    def _offer_d(self, d: Vector | None) -> Vector | None:
+        if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
+            return None
+        d = self.game.repair_d(d)
+        upper = self._upper(d)
+        self._usable += 1
+        if upper < self.upper:
+            self.upper, self.d = upper, d
+        return d
+
+    def _offer_w(self, w: Vector | None) -> None:
+        if w is None or not np.isfinite(w).all():
+            return
+        w = w if self._basis is None else self._basis @ w
+        try:
+            support, coefficients = self.game.repair_w((self._columns, w))
+        except InputError:
+            return  # nothing of the domain is near
+        lower, witness = self._lower(support, coefficients)
+        self._usable += 1
+        if lower > self.lower:
+            self.lower, self.witness = lower, witness
+            self.support, self.coefficients = support, coefficients
+
+    def message(self) -> str:
+        """Say what the solver claims, what its points prove, and whether the two fit."""
+        if not self._answers:
+            return f"{self._solver} was interrupted before it answered"
+        said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
+        claim = f"{self._solver} says {' and '.join(said)}"
+        if self._columns.size < self.game.matrix.known:
+            claim += f" on {self._columns.size} of {self.game.n} columns"
+            claim += ", after pricing all" if self._priced else ""
+        lower, upper = show_bracket(self.lower, self.upper)
+        who = (
+            "its points"
+            if self._usable
+            else f"it returned no usable point; {self._first} and the center"
+        )
+        proof = f"{who} prove [{lower}, {upper}]"
+        tol, verdict = self._tol, ""
+        if self.gap > tol:
+            verdict = f"; that is wider than tol = {tol:g}, do not use the solver's value"
+        elif self.gap < 0.0:
+            verdict = (
+                "; these cross: they are numerical, and no better than the solver; if the "
+                "relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees"
+            )
+        else:
+            values = [a.value for a in self._answers.values()]
+            wrong = [v for v in values if not self.lower - tol <= v <= self.upper + tol]
+            if wrong:
+                verdict = f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
+        return f"{claim}; {proof}{verdict}"
+
+
+def _curved(game: Game) -> str | None:
+    """Return what keeps the game from being a linear program, None if nothing does."""
+    if game.linear_form is None:
+        return "this f"
+    return None if game.over.linear else f"over={game.over!r}"
+
+
+def _first_columns(game: Game) -> NDArray[np.int64]:
+    """Return all columns, or a spread of those with large edges at the center."""
+    n = game.n
+    assert n is not None
+    if game.m * n <= _ALL_COLUMNS or not isinstance(game.over, AtomicSet):
+        return np.arange(n)
+    prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
+    return np.sort(_spread(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
+
+
+def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return columns outside the working set whose edge exceeds all those inside."""
+    outside = prices.copy()
+    outside[columns] = -np.inf
+    inside = float(prices[columns].max())
+    candidates = np.flatnonzero(outside > inside)
+    return _spread(candidates[np.argsort(-outside[candidates], kind="stable")], _MORE)
+
+
+def _spread(ranked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the first third of `size` from `ranked` and the rest evenly spread over it.
+
+    Columns of nearly equal edge are often nearly equal columns; a spread brings in others.
+    """
+    if ranked.size <= size:
+        return ranked
+    picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
+    return ranked[np.unique(picks.astype(np.int64))]

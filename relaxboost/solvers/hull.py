@@ -1,0 +1,163 @@
+"""The totally corrective update of games over Euclidean sets: it optimises d, not w."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost.game.domains import Dense
+from relaxboost.game.domains.euclidean import EuclideanSet
+from relaxboost.game.game import Game
+from relaxboost.solvers.dense import DensePoint
+from relaxboost.solvers.rounds import Booster
+
+
+class HullRun(Booster):
+    """d_{t+1} minimises f(d) + g(Aᵀd) over the hull of the worst distributions seen so far.
+
+    Over a Euclidean set every w is dense, so that there are no columns to re-weigh; but g is
+    smooth (but for the origin of a ball, see below), and the best w follows from d. So the roles
+    are exchanged: the d that attains F(A w_t) joins the hull, which is all Frank–Wolfe on the
+    examples' side asks for, and the weights within the hull are optimised by pairwise steps on the
+    Gram matrix of the edges, at no pass over A. For f = 0 this is the minimum norm point
+    algorithm for the rows of A. f enters the hull by its values, an upper bound by convexity.
+
+    For a ball g(v) = r sqrt(‖v‖² + δ²) stands in, with rδ = tol/2: smooth, at most tol/2 above g,
+    and its w is within the ball, and not on its surface where A w = 0 is best.
+
+    References
+    ----------
+    Jaggi (2013), "Revisiting Frank–Wolfe", Sec. 2, fully corrective; Wolfe (1976).
+    """
+
+    inner = "hull"
+
+    def __init__(self, game: Game, tol: float) -> None:
+        assert isinstance(game.over, EuclideanSet)
+        self._relaxation, self._matrix = game.relaxation, game.matrix
+        self._tol = tol
+        self._bent = game.over.smoothed_answer(tol)
+        self.active = DensePoint(game.matrix, game.over)
+        self._used = 0
+        self._settled = False
+        self._weights = np.zeros(16)
+        self._costs = np.zeros(16)
+        self._gram = np.zeros((16, 16))
+        self._points = np.empty((game.m, 16), order="F")
+        self._edges = np.empty((self.active.w.size, 16), order="F")
+        self.d = game.relaxation.center(game.m)
+        self._include(self.d)
+        self._weights[0] = 1.0
+
+    def advance(self, best: Dense) -> Booster | None:
+        """Let w answer, add the worst distribution for it to the hull, and minimise over that."""
+        active = self.active
+        _, curve, base = self._bent
+        bend = math.sqrt(curve * best.edge * best.edge + base)
+        w = best.w if curve == 0.0 else best.w * (best.edge / bend)
+        best = Dense(w, best.edge)
+        active.move(best, 1.0, active.direction(best))
+        worst = self._relaxation.relaxed_margin(active.u)[1]
+        self._include(self._relaxation.repair(worst))
+        used = self._used
+        before = self._weights[:used].copy()
+        reweigh(self._gram, self._costs, self._weights, used, self._bent, 0.02 * self._tol)
+        if np.array_equal(before, self._weights[:used]):
+            settled, self._settled = self._settled, True
+            return (
+                None if settled else self
+            )  # w is the answer to this d only now: show the pair once
+        self._settled = False
+        d = self._points[:, :used] @ self._weights[:used]
+        self.d = self._relaxation.repair(d)
+        return self
+
+    def _include(self, d: Vector) -> None:
+        cost = self._relaxation.penalty(d)
+        if not math.isfinite(cost):
+            return  # an f of one's own that does not accept what it repaired
+        if self._used == self._weights.size:
+            self._make_room()
+        slot = self._used
+        edges = self._matrix.edges(d)
+        self._points[:, slot] = d
+        self._edges[:, slot] = edges
+        self._costs[slot] = cost
+        self._weights[slot] = 0.0
+        self._used = slot + 1
+        products = edges @ self._edges[:, : slot + 1]
+        self._gram[slot, : slot + 1] = self._gram[: slot + 1, slot] = products
+
+    def _make_room(self) -> None:
+        """Drop the points without weight; if few are left over, double the room."""
+        keep = np.flatnonzero(self._weights)
+        size = self._weights.size * (1 if 2 * keep.size <= self._weights.size else 2)
+        weights, costs, gram = np.zeros(size), np.zeros(size), np.zeros((size, size))
+        weights[: keep.size], costs[: keep.size] = self._weights[keep], self._costs[keep]
+        gram[: keep.size, : keep.size] = self._gram[np.ix_(keep, keep)]
+        self._weights, self._costs, self._gram = weights, costs, gram
+        self._points = _columns(self._points, keep, size)
+        self._edges = _columns(self._edges, keep, size)
+        self._used = keep.size
+
+
+def _columns(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> Vector:
+    wider = np.empty((array.shape[0], size), order="F")
+    wider[:, : keep.size] = array[:, keep]
+    return wider
+
+
+@njit()
+def reweigh(
+    gram: NDArray[np.float64],
+    costs: Vector,
+    weights: Vector,
+    used: int,
+    bent: tuple[float, float, float],
+    goal: float,
+) -> int:
+    """Minimise <costs, λ> + G(λᵀ gram λ) over the simplex, in place, to a gap of `goal`.
+
+    With (top, curve, base) = `bent`, G has the derivative top / (2 sqrt(curve · s + base)), so
+    that the gradient is costs + p · gram λ with p = top / sqrt(curve λᵀ gram λ + base). As G is
+    concave, the quadratic with the present p lies above it, and its minimiser along a pairwise
+    direction never overshoots.
+    Returns the number of steps, at most 1000 for each point and 1000 more.
+    """
+    top, curve, base = bent
+    inner = np.zeros(used)
+    for i in range(used):
+        for j in range(used):
+            inner[i] += gram[i, j] * weights[j]
+    most = 1000 * (used + 1)
+    for step in range(most):
+        square = 0.0
+        for i in range(used):
+            square += weights[i] * inner[i]
+        pull = top / np.sqrt(curve * max(square, 0.0) + base)
+        best, worst, level = 0, -1, 0.0
+        low, high = np.inf, -np.inf
+        for i in range(used):
+            slope = costs[i] + pull * inner[i]
+            level += weights[i] * slope
+            if slope < low:
+                best, low = i, slope
+            if weights[i] > 0.0 and slope > high:
+                worst, high = i, slope
+        if level - low <= goal or worst < 0 or high <= low:
+            return step
+        bend = pull * (gram[best, best] - 2.0 * gram[best, worst] + gram[worst, worst])
+        eta = weights[worst]
+        if bend > 0.0 and high - low < bend * eta:
+            eta = (high - low) / bend
+            weights[worst] -= eta
+        else:
+            weights[worst] = 0.0
+        weights[best] += eta
+        for i in range(used):
+            inner[i] += eta * (gram[i, best] - gram[i, worst])
+    return most

@@ -1,0 +1,98 @@
+"""The rounds all boosters share: price, yield the state, update."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, ClassVar
+
+from relaxboost._core.arrays import Vector
+from relaxboost.game.domains import Dense
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.solvers.active import CombinedHypothesis
+
+
+@dataclass(slots=True)
+class RoundState:
+    """A round as it stands after the weak learner has answered and before the update.
+
+    In round 1 w is the point that runs start from, w = 0 over balls. AdaBoost's `active` is w
+    scaled to the size of the ball, and follows the w that is not: ``active.norm`` is its ‖w_t‖_1,
+    ``active.raw`` its margins A w_t, and ``active.log_risk`` the logarithm of the exponential risk
+    (1/m) Σ exp(−(A w_t)_i); over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    """
+
+    round: int
+    d: Vector
+    """The distribution d_t shown to the weak learner."""
+    best: Best | Dense
+    """Its answer: an atom, or a dense w over a Euclidean set."""
+    active: CombinedHypothesis
+    """The combined hypothesis w_t, with its margins."""
+    smoothed_gap: float
+    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
+    g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
+    lower: float
+    """F(A w_t) − g*(w_t) from the cached margins."""
+    upper: float
+    """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
+    step: float
+    """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
+    inner: str
+    """How d_t was made: "smoothed", "lp", "conic" or "hull"; "exponential" by AdaBoost."""
+
+
+class Booster(ABC):
+    """A run of a method: holds d_t and w_t, and moves on when told the best column."""
+
+    label: str = ""
+    """What `Solution.method` says of it."""
+    inner: ClassVar[str]
+    """How d_t is made: "smoothed", "lp", "conic", "hull" or "exponential"."""
+    active: CombinedHypothesis
+    """The combined hypothesis w_t."""
+    d: Vector
+    """The distribution d_t; a new array each round."""
+    step: float = float("nan")
+    """The step that led to w_t; nan where there is none."""
+
+    def named(self, label: str) -> Booster:
+        """Return the booster, with the name that solutions show."""
+        self.label = label
+        return self
+
+    def successor(self, best: Any) -> Booster | None:
+        """Return what takes this answer, and runs from here on, in place of this one; or None."""
+        return None
+
+    @abstractmethod
+    def advance(self, best: Any) -> Booster | None:
+        """Take the answer `best` into account; return itself, None if nothing can change."""
+
+
+def rounds(game: Game, booster: Booster | None) -> Iterator[RoundState]:
+    """Yield a state per round, for ever or until the booster cannot move.
+
+    The state's arrays belong to the round: d is never written to again, the active set lives on.
+    """
+    relaxation, over = game.relaxation, game.over
+    for t in count(1):
+        if booster is None:
+            return
+        d, active, inner = booster.d, booster.active, booster.inner
+        best = over.best(game.matrix, d)
+        yield RoundState(
+            round=t,
+            d=d,
+            best=best,
+            active=active,
+            smoothed_gap=active.gap(d, best) if inner == "smoothed" else float("nan"),
+            lower=relaxation.relaxed_margin(active.u)[0] - active.cost,
+            upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
+            step=booster.step,
+            inner=inner,
+        )
+        booster = (booster.successor(best) or booster).advance(best)

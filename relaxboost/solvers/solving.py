@@ -1,0 +1,240 @@
+"""`solve`: run a method until the bracket of the unsmoothed game is as narrow as asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.history import History
+from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.parameters import positive
+from relaxboost._core.progress import closing
+from relaxboost.game import bounds
+from relaxboost.game.game import Game
+from relaxboost.game.solution import RoundRecord, Solution
+from relaxboost.relaxations import Witness
+from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.master import ProgramError
+from relaxboost.solvers.method import Method, as_method
+from relaxboost.solvers.rounds import RoundState, rounds
+
+
+def solve(
+    game: Game,
+    tol: float = 1e-3,
+    method: str | Method = "auto",
+    *,
+    max_rounds: int | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[RoundState], Any] | None = None,
+    verbose: int = 0,
+) -> Solution:
+    """Solve a game with a booster, up to a certified gap.
+
+    Parameters
+    ----------
+    game : Game
+    tol : float
+        The gap upper − lower of the *unsmoothed* game at which to stop, > 0.
+    method : str or Method
+        ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
+        ``"adaboost"`` and ``"adaboost-star"`` stand for objects with their defaults. The objects
+        are `Combined`, `Corrective`, `TotallyCorrective`, `AdaBoost` and `AdaBoostStar` of
+        `relaxboost.solvers`, as in ``method=rb.solvers.Corrective(step="pairwise")``; each says
+        what it does and which options it has.
+    max_rounds, time_limit : int, float (seconds), optional
+        Further limits; time counts from the call. Without them a run ends at `tol` only; Fig. 1
+        gets there within `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
+    callback : callable, optional
+        Called with the `RoundState` of each round, whose d cannot be written to; the run ends when
+        what it returns is true.
+    verbose : int
+        1 shows a progress bar on a terminal (on standard error); 0 nothing.
+
+    Returns
+    -------
+    Solution
+        Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
+        evaluated afresh from d and w, whatever the booster believed. If the solver of the
+        restricted program gives up, the status is ``"failed"`` and the bracket holds all the
+        same. Deterministic, except for the clock.
+
+    Raises
+    ------
+    InputError
+        Before any work: for an unknown method, one that does not fit the game, tol <= 0, or limits
+        that are not positive. Without `max_rounds` or `time_limit` also for AdaBoost, and for a
+        weak learner whose slack is unknown or not below `tol`.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. The theorem's 32 log(m) / ε² belongs
+    to the smoothed test; `Solution.bound` is 64 log(m) / tol² for the certified one, times the
+    square of the radius of other balls (`Domain.rounds_bound`).
+    """
+    if not isinstance(game, Game):
+        raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
+    tol = positive("tol", tol)
+    limits = Limits(max_rounds, time_limit, callback)
+    clock = Clock(limits.time_limit)
+    chosen = as_method(method).chosen(game, tol)
+    chosen.check(game)
+    _check_ends(game, tol, chosen, limits)
+    if callback is not None:
+        limits = replace(limits, callback=lambda state: callback(_shown(state)))
+    booster = chosen.start(game, tol, clock)
+    best = _Best(game, tol, clock, chosen.smoothed_test)
+    best.active = booster.active
+    reason = ""
+    with closing("gap", tol, verbose > 0) as best.show:
+        try:
+            status = run(rounds(game, booster), best.keep, limits, clock, empty=True) or "stalled"
+        except ProgramError as error:
+            status, reason = "failed", str(error)
+    return best.solution(booster.label, status, reason, chosen.rounds_bound(game, tol))
+
+
+def _check_ends(game: Game, tol: float, method: Method, limits: Limits) -> None:
+    """Raise an InputError for a run that may never end."""
+    if limits.bounded:
+        return
+    slack = game.over.value(game.matrix.slack)
+    if slack >= tol:
+        raise InputError(
+            f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
+            f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
+            "or declare a smaller slack"
+        )
+    if method.endless:
+        raise InputError(f"{method.endless}; give max_rounds or time_limit")
+
+
+class _Best:
+    """The best points that a run has seen, its history, and whether they are good enough."""
+
+    active: CombinedHypothesis
+    show: Callable[[float, int], None]
+
+    def __init__(self, game: Game, tol: float, clock: Clock, smoothed_test: bool) -> None:
+        self._game, self._tol, self._clock = game, tol, clock
+        self._smoothed_test = smoothed_test
+        self._history: History[RoundRecord] = History()
+        self._lower, self._upper = -math.inf, math.inf
+        # Replaced as a whole, so that an interrupt finds a consistent pair.
+        self._w: Any = None
+        self._d = game.relaxation.center(game.m)
+        self._goal = tol  # of the estimate, at which to certify
+
+    def keep(self, state: RoundState) -> str:
+        """Take what is better, write it down, and return why to stop, or ""."""
+        if state.lower > self._lower:
+            self._w, self._lower = state.active.snapshot(), state.lower
+        if state.upper <= self._upper:  # also for inf, so that d is one the booster made
+            self._d, self._upper = state.d, state.upper
+        record = RoundRecord(
+            state.round,
+            self._clock.seconds,
+            self._lower,
+            self._upper,
+            state.smoothed_gap,
+            state.active.used,
+            state.step,
+            state.inner,
+        )
+        self._history.add(record)
+        self.show(self._upper - self._lower, state.round)
+        if self._smoothed_test:
+            return self._tested(state)
+        estimate = self._upper - self._lower
+        if estimate > self._goal:
+            return ""
+        _, lower, _, _, upper = self._certify()
+        return self._verdict(upper - lower, estimate)
+
+    def _tested(self, state: RoundState) -> str:
+        """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
+        if state.smoothed_gap > self._tol:
+            return ""
+        self._w, self._d = state.active.snapshot(), state.d
+        return "optimal"
+
+    def _verdict(self, gap: float, estimate: float) -> str:
+        """Return "optimal" at the gap asked for, "stalled" where rounding keeps it away, or ""."""
+        if gap <= self._tol:
+            return "optimal"
+        rounding = gap - estimate
+        if rounding > self._tol:
+            return "stalled"
+        # Certify again when the estimate is narrower, by little, since the rounds that AdaBoost*
+        # needs are counted to tol.
+        self._goal = max(self._goal - 2.0 * rounding, 0.5 * self._goal)
+        return ""
+
+    def _certify(
+        self,
+    ) -> tuple[tuple[NDArray[np.int64], Vector], float, Witness, Vector, float]:
+        game = self._game
+        snapshot = self.active.snapshot() if self._w is None else self._w
+        w = game.repair_w(self.active.coefficients(snapshot))
+        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
+        d = game.repair_d(self._d)
+        upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+        return w, lower, witness, d, upper
+
+    def solution(self, name: str, status: str, reason: str, bound: float) -> Solution:
+        """Return the best points with their bracket, evaluated afresh."""
+        (support, coefficients), lower, witness, d, upper = self._certify()
+        certified = not self._smoothed_test
+        tol, gap = self._tol, upper - lower
+        if status in ("optimal", "stalled") and certified:
+            status = "optimal" if gap <= tol else "stalled"
+        if gap < 0.0:
+            status = "inaccurate"
+        last = self._history.last
+        history = self._history.records(last and last._replace(lower=lower, upper=upper))
+        return Solution(
+            game=self._game,
+            support=support,
+            coefficients=coefficients,
+            d=d,
+            witness=witness,
+            lower=lower,
+            upper=upper,
+            status=status,
+            tol=tol,
+            method=name,
+            rounds=self._history.rounds,
+            seconds=self._clock.seconds,
+            bound=bound,
+            message=_MESSAGES[status].format(gap=gap, tol=tol, reason=reason)
+            if certified or status != "optimal"
+            else f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}",
+            history=history,
+        )
+
+
+def _shown(state: RoundState) -> RoundState:
+    """Return the state with a d that a callback cannot write to."""
+    d = state.d.view()
+    d.flags.writeable = False
+    return replace(state, d=d)
+
+
+_MESSAGES = {
+    "optimal": "the gap {gap:.3g} is at most tol = {tol:g}",
+    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, tol = {tol:g}",
+    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, tol = {tol:g}",
+    "time_limit": "time_limit was reached at a gap of {gap:.3g}, tol = {tol:g}",
+    "callback": "the callback ended the run at a gap of {gap:.3g}, tol = {tol:g}",
+    "interrupted": "interrupted at a gap of {gap:.3g}, tol = {tol:g}; the bracket holds",
+    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver; if "
+    "the relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees",
+    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, tol = {tol:g}",
+}

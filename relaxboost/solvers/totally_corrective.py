@@ -1,0 +1,285 @@
+"""The totally corrective update of Shalev-Shwartz & Singer (2009), Eq. 13."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.relaxations.numerical import SOLVED, solve_problem
+from relaxboost.solvers.active import ActiveSet
+from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.hull import HullRun
+from relaxboost.solvers.master import ProgramError, RestrictedMaster
+from relaxboost.solvers.method import STOPPING, SmoothedMethod
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Smoother
+
+INNER = ("auto", "smoothed", "lp", "conic", "hull")
+
+_POINTLESS_SMOOTHING = 0.02
+"""Below this gap, for atoms of size 1, an exact program takes over from smoothing; see
+`benchmarks/inner.py`."""
+
+
+@dataclass(frozen=True)
+class TotallyCorrective(SmoothedMethod):
+    """SS09 Eq. 13: all weights of the columns seen so far are optimised each round.
+
+    Over Euclidean sets, where every w is dense, d is optimised over the hull of the worst
+    distributions seen so far.
+
+    Parameters
+    ----------
+    beta, smoothing
+        See `SmoothedMethod`; with ``inner="smoothed"`` only, which they ask for where `inner` is
+        left open.
+    inner : {"auto", "smoothed", "lp", "conic", "hull"}
+        How Eq. 13 is solved: with entropic smoothing, or as the restricted program it becomes for
+        β -> 0, a linear one for polyhedral f and else a conic one through cvxpy. ``"auto"``
+        smooths at tol >= 0.02. Euclidean sets have ``"hull"`` only. The history says which was
+        used.
+    stopping : {"certified", "smoothed"}
+        As for `Corrective`; ``"smoothed"`` with ``inner="smoothed"`` only.
+    """
+
+    name = "totally-corrective"
+    inner: str = "auto"
+    stopping: str = "certified"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.choice("inner", INNER)
+        self.choice("stopping", STOPPING)
+        if self.inner in ("auto", "smoothed"):
+            return
+        if self.smoothed_test:
+            raise InputError(
+                'stopping="smoothed" is the test of a smoothed problem; '
+                'use Corrective(), or inner="smoothed"'
+            )
+        if self.beta is not None or self.smoothing != "entropy":
+            raise InputError(
+                f'beta and smoothing are for inner="smoothed", and inner={self.inner!r} does not '
+                "smooth; leave them out"
+            )
+
+    @property
+    def smoothed_test(self) -> bool:
+        """Whether Fig. 1's own test ends the run."""
+        return self.stopping == "smoothed"
+
+    @property
+    def _smooths(self) -> bool:
+        """Whether an option asks for smoothing."""
+        return self.beta is not None or self.smoothing != "entropy" or self.smoothed_test
+
+    def chosen(self, game: Game, tol: float) -> TotallyCorrective:
+        """Return the method with the way to solve Eq. 13 filled in."""
+        if self.inner != "auto":
+            return self
+        if not isinstance(game.over, AtomicSet):
+            return replace(self, inner="hull")
+        smooths = self._smooths or tol >= loose_gap(game)
+        return replace(self, inner="smoothed" if smooths else exact_program(game))
+
+    def check(self, game: Game) -> None:
+        """Raise an InputError where Eq. 13 is not to be solved so over this domain."""
+        if isinstance(game.over, AtomicSet):
+            if self.inner == "hull":
+                raise InputError(
+                    f'inner="hull" is for Euclidean sets, and this game is over {game.over!r}'
+                )
+        elif self.inner in PROGRAMS or self.inner == "smoothed":
+            raise InputError(
+                f"inner={self.inner!r} re-weighs the columns found so far, and over {game.over!r} "
+                'every column has weight from the start; use inner="hull"'
+            )
+        if self.inner == "lp" and exact_program(game) != "lp":
+            raise InputError(
+                f"{game.relaxation!r} is not polyhedral, so Eq. 13 has no linear program; "
+                'use inner="conic" or inner="smoothed"'
+            )
+        super().check(game)
+
+    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+        """Start a run."""
+        inner = self.chosen(game, tol).inner
+        if inner == "hull":
+            return HullRun(game, tol).named("totally-corrective (hull)")
+        if inner in PROGRAMS:
+            program = PROGRAMS[inner](game, clock, active_set(game, store=True))
+            return program.begin().named(f"totally-corrective ({inner})")
+        beta, smoother, suffix = self.smoother(game, tol)
+        run = SmoothedRun(game, beta, smoother, tol / 2.0, clock)
+        return run.named(f"totally-corrective (smoothed{suffix})")
+
+
+def loose_gap(game: Game) -> float:
+    """Return the gap below which an exact program takes over from smoothing."""
+    return _POINTLESS_SMOOTHING * game.over.reach(game.n)
+
+
+def exact_program(game: Game) -> str:
+    """Return the `inner` that is exact on this game: "lp" for polyhedral f, or "conic"."""
+    return "lp" if game.linear_form is not None else "conic"
+
+
+class SmoothedRun(Booster):
+    """w_{t+1} maximises the smoothed relaxed margin D over the columns seen so far.
+
+    The inner maximisation starts with the best step towards the new column, which alone gains
+    what Fig. 1's step would, so that the bound on the rounds carries over. Pairwise steps over
+    the columns seen follow until their own Frank–Wolfe gap is half of the round's gap or, near
+    the end, of the target: a closer maximum costs more than the rounds it saves
+    (`benchmarks/inner.py`).
+    """
+
+    inner = "smoothed"
+    active: ActiveSet
+
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        smoother: Smoother,
+        target: float,
+        clock: Clock,
+    ) -> None:
+        self.active = active_set(game, store=True)
+        self._clock = clock  # when it has run out, a round ends where it stands
+        self._pairwise = CorrectiveRun(game, beta, "pairwise", smoother, self.active)
+        self._target = target
+        self.d = self._pairwise.d
+
+    def advance(self, best: Best) -> Booster | None:
+        """Add the column `best` and re-weigh all of them."""
+        active, inner = self.active, self._pairwise
+        goal = 0.5 * max(active.gap(inner.d, best), self._target)
+        inner.towards(best)
+        while self._clock.left:
+            best = active.best(inner.d)
+            if active.gap(inner.d, best) <= goal:
+                break
+            inner.advance(best)
+            if inner.step == 0.0:
+                break
+        self.d = inner.d
+        return self
+
+
+class ProgramRun(Booster):
+    """Eq. 13 with β -> 0: (d, w) solve the program restricted to the columns seen so far.
+
+    d_t is the distribution of least penalty plus largest edge over those columns; the weak learner
+    either finds a column with a larger edge or proves the restricted optimum to be the whole one.
+    """
+
+    active: ActiveSet
+
+    def __init__(self, game: Game, clock: Clock, active: ActiveSet) -> None:
+        self.active = active
+        self._game, self._relaxation, self._clock = game, game.relaxation, clock
+        self._slots: list[int] = []  # of the rows of the program, in their order
+        self.d = game.relaxation.center(game.m)
+        self._begun = False
+        self._prepare()
+
+    def begin(self) -> Booster:
+        """Solve over the columns that have weight by now; done once, at the latest in a round."""
+        self._begun = True
+        for slot in np.flatnonzero(self.active.weights[: len(self.active)]).tolist():
+            self._include(slot)
+        if self._slots:
+            self._solve()
+        return self
+
+    def advance(self, best: Best) -> Booster | None:
+        """Add the column `best` and solve again; None if that changes nothing."""
+        begun = self._begun
+        if not begun:
+            self.begin()
+        slot = self.active.slot(best)
+        if slot in self._slots:
+            return None if begun else self
+        self._include(slot)
+        self._solve()
+        return self
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Set up the program without columns."""
+
+    def _include(self, slot: int) -> None:
+        """Add the column of `slot`."""
+        self._slots.append(slot)
+
+    def _solve(self) -> None:
+        d, multipliers = self._optimum()
+        self.d = self._relaxation.repair(d)  # the solver's d is feasible up to its tolerance
+        weights = np.zeros(len(self.active))
+        weights[self._slots] = multipliers
+        self.active.set_weights(weights)
+
+    @abstractmethod
+    def _optimum(self) -> tuple[Vector, Vector]:
+        """Return the optimal d and a multiplier >= 0 for each of the columns included."""
+
+
+class LinearRun(ProgramRun):
+    """The restricted program of a polyhedral f, kept warm in HiGHS."""
+
+    inner = "lp"
+
+    def _prepare(self) -> None:
+        form = self._game.linear_form
+        assert form is not None
+        self._master = RestrictedMaster(form, self._game.m, self.active.over)
+
+    def _include(self, slot: int) -> None:
+        super()._include(slot)
+        self._master.add(self.active.columns[:, slot])
+
+    def _optimum(self) -> tuple[Vector, Vector]:
+        return self._master.solve(self._clock)
+
+
+class ConicRun(ProgramRun):
+    """The restricted program of any f with a cvxpy expression, solved by Clarabel every round.
+
+    It is accurate to some 1e-8 where smoothing crawls, at milliseconds to seconds a round.
+    """
+
+    inner = "conic"
+
+    def _prepare(self) -> None:
+        """Do nothing: the program is written anew every round."""
+
+    def _optimum(self) -> tuple[Vector, Vector]:
+        import cvxpy as cp
+
+        over, m = self.active.over, self._game.m
+        d = cp.Variable(m, nonneg=True)
+        v = cp.Variable(nonneg=over.holds_zero)
+        columns = self.active.columns[:, self._slots].astype(np.float64)
+        penalty, constraints = self._relaxation.cvxpy_penalty(d)
+        edges = columns.T @ d <= v
+        problem = cp.Problem(
+            cp.Minimize(penalty + over.scale * v), [edges, cp.sum(d) == 1, *constraints]
+        )
+        status, _ = solve_problem(problem, self._clock.left)
+        self._clock.check()
+        if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
+            raise ProgramError(f"Clarabel ended with status {status} on the restricted problem")
+        return np.asarray(d.value), np.maximum(np.asarray(edges.dual_value).reshape(-1), 0.0)
+
+
+PROGRAMS: dict[str, type[ProgramRun]] = {"lp": LinearRun, "conic": ConicRun}
+"""The exact programs, by the `inner` that asks for them."""

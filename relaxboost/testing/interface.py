@@ -1,0 +1,109 @@
+"""Checks of the interface itself: copies, keys, inputs left alone, wrong arguments refused."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.rounding import sum_bounds
+from relaxboost.relaxations import Custom, Relaxation
+from relaxboost.testing.core import Case
+
+
+def resolve(case: Case) -> None:
+    """resolve(m) returns a relaxation that resolves to itself and keeps the level."""
+    resolved = case.f.resolve(case.m)
+    case.demand(isinstance(resolved, Relaxation), "resolve returns a Relaxation")
+    case.demand(resolved == case.f, "resolve(m).resolve(m) equals resolve(m)", got=resolved)
+    levels = ("exact", "enclosed", "numerical")
+    case.demand(case.f.level in levels, "level is one of the three levels", got=case.f.level)
+
+
+def identity(case: Case) -> None:
+    """Pickling gives back an equal relaxation with the same hash, key and repr."""
+    f = case.f
+    try:
+        twin = pickle.loads(pickle.dumps(f))
+    except Exception as error:
+        if isinstance(f, Custom):  # of a lambda or a function within a function
+            twin = copy.copy(f)
+        else:
+            promise = "pickle.loads(pickle.dumps(f)) works (classes at the top of a module do)"
+            raise case.error(f"{promise}, and it said: {error}") from error
+    case.demand(
+        f == f and twin == f and f == twin,
+        "the pickled copy equals f, as it does for a frozen dataclass of numbers and tuples",
+        copy=twin,
+    )
+    case.demand(hash(twin) == hash(f), "equal relaxations have equal hashes")
+    case.demand(twin.key() == f.key() == f.key(), "the pickled copy has the key of f")
+    case.demand(bool(repr(f)) and isinstance(f.key(), str) and bool(f.key()), "repr and key exist")
+    case.demand(f != object() and f != f.key(), "f differs from what is no relaxation")
+
+
+def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
+    f, m = case.f, case.m
+    u, d = case.margins(1)[0], case.subject.feasible[-1].copy()
+    return {
+        "penalty": ((d,), None),
+        "conjugate": ((0.1 * u,), None),
+        "relaxed_margin": ((u,), lambda r: r[1]),
+        "distribution": ((u, 0.1), lambda r: r),
+        "witness": ((u,), None),
+        "lower_bound": ((u, f.witness(u.copy())), None),
+        "repair": ((d,), lambda r: r),
+        "center": ((m,), lambda r: r),
+        "penalty_bound": ((d, sum_bounds(d)), None),
+    }
+
+
+def inputs_and_outputs(case: Case) -> None:
+    """Methods leave their arguments alone and return float64 vectors that the caller owns."""
+    for name, (arguments, vector) in _calls(case).items():
+        method = getattr(case.f, name)
+        before = pickle.dumps(arguments)
+        result = method(*arguments)
+        case.demand(pickle.dumps(arguments) == before, f"{name} leaves its arguments alone")
+        if vector is None:
+            continue
+        d = vector(result)
+        fits = isinstance(d, np.ndarray) and d.dtype == np.float64 and d.shape == (case.m,)
+        case.demand(fits, f"{name} returns a float64 vector of length m", got=d)
+        for given in arguments:
+            if isinstance(given, np.ndarray):
+                case.demand(not np.shares_memory(d, given), f"{name} returns a vector of its own")
+        kept = d.copy()
+        case.demand(d.flags.writeable, f"{name} returns a vector the caller may change")
+        d[:] = math.nan
+        again = vector(method(*arguments))
+        same = bool(np.array_equal(again, kept))
+        case.demand(same, f"{name} gives the same answer twice", first=kept, second=again)
+
+
+def wrong_arguments(case: Case) -> None:
+    """nan and 2-D margins and a β that is not positive raise ValueError (InputError is one)."""
+    f, u = case.f, case.margins(1)[0]
+    broken = u.copy()
+    broken[case.m // 2] = math.nan
+    square = np.vstack([u, u])
+    tried: list[tuple[str, tuple[Any, ...]]] = [
+        (name, (wrong, *rest))
+        for name, rest in (("relaxed_margin", ()), ("witness", ()), ("distribution", (0.1,)))
+        for wrong in (broken, square)
+    ]
+    tried += [("distribution", (u, beta)) for beta in (0.0, -0.1, math.nan, math.inf)]
+    for name, arguments in tried:
+        try:
+            got = getattr(f, name)(*arguments)
+        except ValueError:
+            case.demand(True, name)
+            continue
+        raise case.error(
+            f"{name} refuses these arguments with a ValueError (relaxboost.InputError is one)",
+            **dict(zip(("u", "beta"), arguments, strict=False)),
+            got=got,
+        )

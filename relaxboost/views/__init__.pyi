@@ -1,0 +1,2 @@
+from . import plots as plots
+from . import report as report

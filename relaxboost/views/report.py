@@ -1,0 +1,92 @@
+"""A solution in words, and as data for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.rounding import show_bracket
+from relaxboost.game.solution import Solution
+from relaxboost.relaxations.base import LEVELS
+
+QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def margin_quantiles(solution: Solution) -> dict[float, float]:
+    """Return quantiles of the margins A w, by level."""
+    values = np.quantile(solution.margins, QUANTILES)
+    return dict(zip(QUANTILES, values.tolist(), strict=True))
+
+
+def text(solution: Solution, most: int = 10) -> str:
+    """Return the bracket, the rounds, the hypotheses with the largest weights and the margins."""
+    s = solution
+    lower, upper = show_bracket(s.lower, s.upper)
+    certified = "certified" if s.game.relaxation.level != "numerical" else "bracketed, numerical"
+    lines = [
+        f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {s.tol:g}: {s.status})",
+        f"method:     {s.method}, {_rounds(s)}, {s.seconds:.2f} s",
+    ]
+    if s.status != "optimal":
+        lines.append(f"note:       {s.message}")
+    listed = s.hypotheses(most)
+    if listed:
+        lines.append(f"weights:    {len(s.support)} hypotheses have one; the largest are")
+    else:
+        lines.append(
+            "weights:    none: no vote does better than nothing on the worst examples; where equal "
+            "examples carry opposite labels, a cap (--k, --fraction) lets some go"
+        )
+    lines += [f"  {weight:8.4f}  {name}" for weight, name in listed]
+    quantiles = margin_quantiles(s)
+    lines.append("margins:    of the examples, by quantile")
+    lines.append("  " + "".join(f"{_level(q):>9}" for q in quantiles))
+    lines.append("  " + "".join(f"{value:>9.4f}" for value in quantiles.values()))
+    return "\n".join(lines)
+
+
+def data(solution: Solution) -> dict[str, Any]:
+    """Return the solution as JSON-ready data; d and the history are left out."""
+    s = solution
+    return {
+        "lower": _number(s.lower),
+        "upper": _number(s.upper),
+        "gap": _number(s.gap),
+        "tol": s.tol,
+        "status": s.status,
+        "message": s.message,
+        "method": s.method,
+        "rounds": s.rounds,
+        "rounds_bound": _number(s.bound),
+        "seconds": s.seconds,
+        "examples": s.game.m,
+        "hypotheses": s.game.n,
+        "relaxation": repr(s.game.relaxation),
+        "over": repr(s.game.over),
+        "strongest_level": min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index),
+        "game_digest": s.game.digest,
+        "gamma": _number(s.gamma),
+        "weights": [
+            {"column": int(j), "coefficient": c, "hypothesis": s.game.matrix.describe(int(j))}
+            for j, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True)
+        ],
+        "margin_quantiles": {_level(q): value for q, value in margin_quantiles(s).items()},
+    }
+
+
+def _rounds(s: Solution) -> str:
+    rounds = f"{s.rounds} round{'s' * (s.rounds != 1)}"
+    if np.isnan(s.bound):
+        return rounds
+    who = "it" if s.method == "adaboost-star" else "Fig. 1"
+    return f"{rounds} ({who} needs at most {s.bound:.3g})"
+
+
+def _level(q: float) -> str:
+    return {0.0: "min", 0.5: "median", 1.0: "max"}.get(q, f"{q:.0%}")
+
+
+def _number(x: float) -> float | None:
+    """Return `x`, or None where JSON has no number for it."""
+    return float(x) if np.isfinite(x) else None

@@ -1,0 +1,29 @@
+"""Every claim on record has the status it is on record with; a new claim is found here."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxboost import claims
+
+CLAIMS = claims.all()
+FAILING = [claim for claim in CLAIMS if claim.counterexamples]
+
+
+def name(claim):
+    return claim.id
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=name)
+def test_the_status_is_that_on_record(claim):
+    verdict = claim.check(trials=min(claim.trials, 20), seed=1)
+    assert verdict.agrees, str(verdict)
+    assert verdict.stated.tried
+    assert all(correction.tried for correction in verdict.corrections)
+
+
+@pytest.mark.parametrize("claim", FAILING, ids=name)
+def test_counterexamples_on_record_refute(claim):
+    for written in claim.counterexamples:
+        evidence = claim.examine(claim.stated, claim.space.from_json(written), "")
+        assert evidence.outcome == "refuted"

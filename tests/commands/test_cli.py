@@ -1,0 +1,259 @@
+"""The command line, as a real process where that matters."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.commands.cli import main
+from tests.processes import ctrl_c
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "relaxboost", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture
+def csv(tmp_path, rng):
+    X = np.round(rng.normal(size=(80, 3)), 2)
+    y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=80) > 0, "good", "bad")
+    path = tmp_path / "toy.csv"
+    rows = [",".join([*map(str, x), label]) for x, label in zip(X.tolist(), y, strict=True)]
+    path.write_text("\n".join(["height,width,depth,quality", *rows]) + "\n")
+    return path
+
+
+def test_solve_prints_bracket_names_and_margins(csv):
+    result = run("solve", csv, "--label", "quality", "--fraction", "0.1", "--tol", "1e-6")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("data:       toy, 80 examples, 3 features; +1 is 'good' (")
+    assert lines[1].endswith("decision stumps, Capped(k=8)")
+    assert lines[2].startswith("certified:  ")
+    assert "<= rho <=" in lines[2]
+    assert "rounds (Fig. 1 needs at most 2.8e+14)" in lines[3]
+    assert any(name in result.stdout for name in ("width <= ", "height > "))
+    assert "median" in result.stdout
+
+
+def test_other_sets_of_weights(csv, capsys):
+    arguments = ["solve", str(csv), "--label", "quality", "--over", "l2", "--radius", "1/2"]
+    main(arguments)
+    assert "HardMargin(), over L2Ball(radius=0.5)" in capsys.readouterr().out
+    main([*arguments[:4], "--over", "simplex", "--json"])
+    assert json.loads(capsys.readouterr().out)["over"] == "Simplex()"
+    with pytest.raises(SystemExit):
+        main([*arguments[:4], "--over", "simplex", "--radius", "2"])
+    assert "--radius belongs to --over l1 or l2" in capsys.readouterr().err
+
+
+def test_any_relaxation_by_its_expression(csv, capsys):
+    given = "Capped(fraction=1/5) + 0.5*NormPenalty(2, 0.1)"
+    main(["solve", str(csv), "--label", "quality", "--relaxation", given, "--json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["relaxation"] == "(Capped(k=16) + 0.5 * NormPenalty(2, 0.1))"
+    assert content["upper"] - content["lower"] <= 1e-3
+
+
+def test_json_is_the_library(csv):
+    result = run("solve", csv, "--label", "quality", "--k", "7/2", "--tol", "1e-6", "--json")
+    content = json.loads(result.stdout)
+    data = rb.matrices.datasets.read_csv(csv, "quality")
+    game = rb.Game(rb.matrices.stumps(data.X, data.y, data.feature_names), rb.Capped(3.5))
+    solution = rb.solve(game, 1e-6)
+    assert content["lower"] == solution.lower
+    assert content["upper"] == solution.upper
+    assert content["status"] == "optimal"
+    assert content["game_digest"] == game.digest
+    assert content["relaxation"] == "Capped(k=3.5)"
+    assert content["classes"] == {"-1": "bad", "+1": "good"}
+    weights = {w["column"]: w["coefficient"] for w in content["weights"]}
+    assert weights == dict(
+        zip(solution.support.tolist(), solution.coefficients.tolist(), strict=True)
+    )
+    assert content["margin_quantiles"]["min"] == pytest.approx(solution.margins.min())
+
+
+def test_numbers_mean_what_they_mean_in_python(csv):
+    data = rb.matrices.datasets.read_csv(csv, "quality")
+    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
+    for options, relaxation in (
+        (["--fraction", "0.07"], rb.Capped(fraction=0.07)),
+        (["--k", "5.7"], rb.Capped(5.7)),
+        (["--k", "57/10"], rb.Capped(Fraction(57, 10))),
+    ):
+        result = run("solve", csv, "--label", "quality", "--json", *options)
+        assert json.loads(result.stdout)["game_digest"] == rb.Game(matrix, relaxation).digest
+
+
+def test_breast_cancer_by_name():
+    result = run("solve", "--dataset", "breast-cancer", "--k", "56", "--tol", "1e-6")
+    assert result.returncode == 0
+    assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
+    assert re.search(r"0\.0\d+  (worst|mean) [a-z ]+ (<=|>) [0-9.]+\n", result.stdout)
+
+
+def test_plot_is_a_picture(csv, tmp_path):
+    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        picture = tmp_path / f"out{suffix}"
+        assert run("solve", csv, "--label", "quality", "--plot", picture).returncode == 0
+        assert picture.read_bytes().startswith(magic)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "out.pdf",
+        "out.png",
+        "out.svg",
+        "toy.csv",
+    ]
+
+
+def test_a_gap_not_reached_is_status_one(csv):
+    result = run("solve", csv, "--label", "quality", "--method", "corrective", "--max-rounds", "3")
+    assert result.returncode == 1
+    assert "max_rounds was reached at a gap of" in result.stdout
+    assert "<= rho <=" in result.stdout
+
+
+def test_adaboost(csv, capsys):
+    arguments = ["solve", str(csv), "--label", "quality", "--method", "adaboost"]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--step", "classical", "--max-rounds", "1000", "--tol", "1e-9"])
+    assert ended.value.code == 1
+    assert "method:     adaboost (classical), 1000 rounds" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "give max_rounds or time_limit" in capsys.readouterr().err
+    main([*arguments[:-1], "adaboost-star", "--tol", "0.2"])
+    assert "rounds (it needs at most 221)" in capsys.readouterr().out
+
+
+def test_ctrl_c_prints_the_best_bracket(csv):
+    """On a terminal, once the progress bar counts rounds, Ctrl-C ends the run, not the answer."""
+    import pty
+
+    leader, follower = pty.openpty()
+    options = ["--label", "quality", "--method", "corrective", "--tol", "1e-12"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relaxboost", "solve", str(csv), *options],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        text=True,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(follower)
+    shown = b""
+    while b"round" not in shown:
+        shown += os.read(leader, 4096)
+    status, out, _ = ctrl_c(process)
+    with contextlib.suppress(OSError):  # a closed terminal
+        while part := os.read(leader, 4096):
+            shown += part
+    os.close(leader)
+    assert status == 1
+    assert "interrupted at a gap of" in out
+    assert "<= rho <=" in out
+    assert b"Traceback" not in shown
+
+
+BAD_INPUT = {
+    "no data": ([], "give either a CSV file or --dataset"),
+    "both": (["CSV", "--dataset", "breast-cancer"], "give either a CSV file or --dataset"),
+    "no label": (["CSV"], "a CSV needs --label"),
+    "wrong label": (["CSV", "--label", "price"], "has no column 'price'; it has height, width"),
+    "no file": (["nothing.csv", "--label", "y"], "nothing.csv does not exist"),
+    "no data set": (["--dataset", "iris"], "no data set 'iris'; bundled: breast-cancer"),
+    "k too small": (["CSV", "--label", "quality", "--k", "0.5"], "needs k >= 1"),
+    "k too large": (["CSV", "--label", "quality", "--k", "81"], "this game has m = 80 examples"),
+    "k not a number": (["CSV", "--label", "quality", "--k", "many"], "'many' is not a number"),
+    "hard with k": (
+        ["--dataset", "breast-cancer", "--relaxation", "hard", "--k", "2"],
+        "belong to",
+    ),
+    "capped without": (
+        ["--dataset", "breast-cancer", "--relaxation", "capped"],
+        "--k or --fraction",
+    ),
+    "relaxation": (["CSV", "--relaxation", "soft"], "no relaxation is called soft; known: Bin"),
+    "expression with k": (
+        ["CSV", "--relaxation", "KLPenalty(0.1)", "--k", "2"],
+        "belong to",
+    ),
+    "parameters": (
+        ["CSV", "--relaxation", "NormPenalty(2)"],
+        "takes NormPenalty(p, weight, weights=None): missing a required argument: 'weight'",
+    ),
+    "code": (["CSV", "--relaxation", "Capped(k=open('x'))"], "cannot read \"open('x')\""),
+    "out of range": (["CSV", "--relaxation", "Capped(k=0) + HardMargin()"], "needs k >= 1"),
+    "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
+    "method": (["CSV", "--label", "quality", "--method", "best"], "unknown method 'best'"),
+    "step": (
+        ["CSV", "--label", "quality", "--method", "corrective", "--step", "big"],
+        "unknown step 'big'",
+    ),
+    "idle step": (
+        ["CSV", "--label", "quality", "--step", "away"],
+        "--step away needs --method adaboost or corrective",
+    ),
+    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "max_rounds must be a whole"),
+    "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
+    "plot folder": (
+        ["CSV", "--label", "quality", "--plot", "no/a.png"],
+        "folder no does not exist",
+    ),
+    "option": (["CSV", "--labels", "quality"], "No such option"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_line_and_status_two(case, csv, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments, message = BAD_INPUT[case]
+    with pytest.raises(SystemExit) as exit_:
+        main(["solve", *(str(csv) if a == "CSV" else a for a in arguments)])
+    out, err = capsys.readouterr()
+    assert exit_.value.code == 2
+    assert out == ""
+    assert err.startswith("relaxboost: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert [p.name for p in tmp_path.iterdir()] == ["toy.csv"]
+
+
+def test_bad_input_in_a_real_process(tmp_path):
+    result = run("solve", "missing.csv", "--label", "y", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "relaxboost: missing.csv does not exist\n"
+
+
+def test_help_shows_a_working_example(tmp_path):
+    text = run("solve", "--help").stdout
+    example = next(line for line in text.splitlines() if "--dataset breast-cancer --relax" in line)
+    assert run(*example.split()[1:]).returncode == 0
+    assert "solve" in run("--help").stdout
+    assert run("--version").stdout == f"relaxboost, version {rb.__version__}\n"
+
+
+def test_missing_matplotlib_is_named_before_work(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit) as exit_:
+        main(["solve", "--dataset", "breast-cancer", "--plot", "out.png"])
+    assert exit_.value.code == 2
+    assert "pip install matplotlib" in capsys.readouterr().err
+    assert not os.path.exists("out.png")

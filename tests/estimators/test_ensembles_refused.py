@@ -1,0 +1,136 @@
+"""What certify_ensemble refuses, each with the thing, the rule and the remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import relaxboost as rb
+from tests.estimators.test_ensembles import MEMBERS, fitted, random_votes, sample
+
+
+class Other(ClassifierMixin, BaseEstimator):
+    """A classifier that is no ensemble."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
+def refused(message, estimator, X, y, *args, **options):
+    with pytest.raises(rb.InputError, match=message):
+        rb.certify_ensemble(estimator, X, y, *args, **options)
+
+
+def test_estimators_that_are_refused():
+    X, y = sample()
+    z = X[:, 0]
+    refused(r"AdaBoostClassifier is not fitted.*call fit\(X, y\)", AdaBoostClassifier(), X, y)
+    refused("needs a fitted AdaBoostClassifier, not the class", AdaBoostClassifier, X, y)
+    for regressor in (AdaBoostRegressor(n_estimators=2), RandomForestRegressor(n_estimators=2)):
+        refused("is a regressor.*needs a classifier of two classes", regressor.fit(X, z), X, y)
+    three = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    for name in ("ada", "forest", "gradient", "hist"):
+        refused(
+            r"has 3 classes \(a, b, c\).*one class against the rest", fitted(name, X, three), X, y
+        )
+    alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
+    refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
+    double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
+    refused("predicts several labels at a time", double, X, y)
+    refused(r"knows AdaBoost.*, and not Other.*\(H, weights\)", Other().fit(X, y), X, y)
+    stack = StackingClassifier(MEMBERS, LogisticRegression(), cv=2).fit(X, y)
+    refused("not StackingClassifier", stack, X, y)
+    refused("not LogisticRegression", LogisticRegression().fit(X, y), X, y)
+    pipe = make_pipeline(StandardScaler(), fitted("ada", X, y)).fit(X, y)
+    refused("not Pipeline; give its last step", pipe, X, y)
+    search = GridSearchCV(fitted("ada", X, y), {"n_estimators": [2]}, cv=2).fit(X, y)
+    refused("give its best_estimator_", search, X, y)
+    refused("not NoneType", None, X, y)
+    refused("not list", [1, 2], X, y)
+    old = fitted("ada", X, y)
+    old.algorithm = "SAMME.R"
+    refused("SAMME.R.*algorithm='SAMME'", old, X, y)
+
+
+def test_an_estimator_that_was_tampered_with_is_refused():
+    X, y = sample()
+    forest = fitted("forest", X, y)
+    broken = fitted("gradient", X, y)
+    broken.learning_rate = 0.5  # certified as it is now, since that is how it predicts now
+    rb.certify_ensemble(broken, X, y)
+    soft = fitted("voting, soft", X, y)
+    soft.weights = [1, -1, 3]
+    refused("sum to 0, and soft voting divides", soft, X, y)
+    soft.weights = [1, float("nan"), 3]
+    refused("a finite weight for each", soft, X, y)
+
+    class Shifted(RandomForestClassifier):
+        def predict_proba(self, X):
+            return super().predict_proba(X) ** 3
+
+    forest.__class__ = Shifted
+    refused("do not add up to its own decision on X: it is off by", forest, X, y)
+
+
+def test_labels_and_examples_that_are_refused():
+    X, y = sample()
+    ada, forest = fitted("ada", X, y), fitted("forest", X, y)
+    wrong = y.astype(object)
+    wrong[4] = "maybe"
+    refused(r"not fitted on \(maybe\); it knows 'no' and 'yes'", ada, X, wrong)
+    refused(r"not fitted on \(-1, 1\)", ada, X, np.where(y == "yes", 1, -1))
+    refused("X has 60 rows and y has 59 labels", ada, X, y[:-1])
+    refused("y must be a non-empty vector", ada, X, y[:, None])
+    refused("X must have a row for each example", ada, X[0], y)
+    refused("cannot predict on X: .*features", ada, X[:, :3], y)
+    missing = X.copy()
+    missing[7, 2] = np.nan
+    refused(
+        "cannot predict on X, which is not finite at row 7, column 2 .impute or drop",
+        fitted("gradient", X, y),
+        missing,
+        y,
+    )
+    missing[7, 2] = np.inf
+    refused("not finite at row 7, column 2", forest, missing, y)
+    refused("needs 1 <= k <= m, and this game has m = 60", ada, X, y, rb.Capped(80))
+    refused("relaxation must be one of relaxboost's", ada, X, y, "hard")
+    refused("tol must be a positive number", ada, X, y, tol=0)
+    # One class of the two is enough: margins are there.
+    ones = y == "yes"
+    assert rb.certify_ensemble(ada, X[ones], y[ones]).game.m == ones.sum()
+
+
+def test_predictions_and_weights_that_are_refused():
+    H, weights, y = random_votes(0)
+    y[:2] = 1, -1
+    refused("is .H, weights., two things, and this has 3", (H, weights, y), None, y)
+    refused("H must hold real predictions", (H[0], weights), None, y)
+    refused("H must hold real predictions", ([[1], [1, 2]], weights), None, y)
+    refused("H must hold real predictions", (H > 0, weights), None, y)
+    refused("a vector of 5 numbers, one for each column", (H, weights[:-1]), None, y)
+    refused("weight 1 is nan or infinite", (H, [1, np.nan, 1, 1, 1]), None, y)
+    refused("every weight is zero", (H, np.zeros(5)), None, y)
+    refused("every hypothesis is zero on X", (0 * H, weights), None, y)
+    refused("H has 12 rows and y has 11 labels", (H, weights), None, y[:-1])
+    refused("X has 11 rows and H has 12", (H, weights), H[:-1], y)
+    refused("labels have 1 value", (H, weights), None, np.ones(12))
+    refused("labels have 3 values", (H, weights), None, np.arange(12) % 3)
+    H[3, 1] = np.nan
+    refused("prediction of h1 is nan at row 3", (H, weights), None, y)
+    report = rb.certify_ensemble((np.nan_to_num(H), weights), None, y)
+    with pytest.raises(rb.InputError, match=r"X has 4 columns, and this ensemble .* 5 hypotheses"):
+        report.decision(H[:, :4])

@@ -1,0 +1,153 @@
+"""Labelled data: CSV files good and bad, labels of any two values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxboost import InputError
+from relaxboost.matrices import stumps
+from relaxboost.matrices.datasets import breast_cancer, labels, read_csv
+
+
+def test_breast_cancer():
+    data = breast_cancer()
+    assert data.X.shape == (569, 30)
+    assert data.classes == ("malignant", "benign")
+    assert (data.y == 1).sum() == 357
+    assert data.feature_names[20] == "worst radius"
+
+
+@pytest.mark.parametrize(
+    ("given", "classes"),
+    [
+        ([1, 0, 1], (0, 1)),
+        ([-1, 1, 1], (-1, 1)),
+        ([2.5, 7.0, 7.0], (2.5, 7.0)),
+        (["b", "g", "b"], ("b", "g")),
+        (["-1", "+1"], ("-1", "+1")),
+        (np.array([10, 9], dtype=object), (9, 10)),
+        (["10", "9"], ("9", "10")),
+        (["NA", "b"], ("NA", "b")),
+        ([True, False, True], (False, True)),
+        (np.array(["yes", "no", "yes"], dtype=object), ("no", "yes")),
+    ],
+)
+def test_any_two_labels(given, classes):
+    y, names = labels(given)
+    assert names == classes
+    assert list(map(type, names)) == list(map(type, classes))
+    y_given = np.asarray(given)
+    assert y.tolist() == [1.0 if v == classes[1] else -1.0 for v in y_given.tolist()]
+
+
+@pytest.mark.parametrize("given", [[3, 8, 8], [2.5, -1.0], ["no", "yes"], [True, False]])
+def test_what_an_error_recommends_scores_fully(given):
+    """Labels that a margin matrix refuses are mapped as its message says, and back."""
+    y = np.array(given)
+    X = np.arange(y.size, dtype=float)[:, None]
+    with pytest.raises(InputError, match=r"datasets.labels\(y\).signs maps.*decided\(scores\)"):
+        stumps(X, y)
+    made = labels(y)
+    stumps(X, made.signs)
+    predicted = made.decided(made.signs)
+    assert predicted.dtype == y.dtype
+    assert np.mean(predicted == y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 1, 1], r"labels have 1 value \(1\); a margin needs two classes$"),
+        ([1, 2, 3], r"labels have 3 values \(1, 2, 3\); .*; keep two, or set one class against"),
+        (list("abcdefgh"), r"8 values \(a, b, c, d, e, f, ...\)"),
+        ([1.0, np.nan, 0.0], "label of row 2 is missing"),
+        (np.array(["a", None, "b"], dtype=object), "label of row 2 is missing"),
+        (["a", float("nan"), "a"], "label of row 2 is missing"),
+        ([1, "1", "b"], r"labels have 3 values \(1, 1, b\)"),
+        ([], "non-empty vector"),
+        ([[1, 0]], "non-empty vector"),
+    ],
+)
+def test_wrong_labels(given, message):
+    with pytest.raises(InputError, match=message):
+        labels(given)
+
+
+def test_read_csv(tmp_path):
+    path = tmp_path / "wine.csv"
+    path.write_text('age, "sugar, g",old,kind\n1,2.5,True,red\n3,-4e2,False,white\n5,0,True,red\n')
+    data = read_csv(path, "kind")
+    assert data.name == "wine"
+    assert data.X.tolist() == [[1, 2.5, 1], [3, -400, 0], [5, 0, 1]]
+    assert data.y.tolist() == [-1, 1, -1]
+    assert data.feature_names == ("age", "sugar, g", "old")
+    assert data.classes == ("red", "white")
+
+
+BAD = {
+    "empty": ("", "is empty"),
+    "header only": ("a,y\n", "has a header and no rows"),
+    "no label column": ("a,b\n1,2\n", "has no column 'y'; it has a, b"),
+    "label only": ("y\n1\n0\n", "has no column besides the label 'y'"),
+    "text feature": ("a,sex,city,y\n1,m,x,0\n2,f,z,1\n", "columns 'sex', 'city' are not numeric"),
+    "one text feature": (
+        "a,sex,y\n1,m,0\n2,f,1\n",
+        r"column 'sex' is not numeric \(for instance 'm'\); write plain numbers, encode",
+    ),
+    "missing": (
+        "a,b,y\n1,2,0\n3,,1\n,,1\n",
+        "value at row 2, column 'b' is missing, and 2 more; impute or drop",
+    ),
+    "infinite": ("a,b,y\n1,2,0\n3,inf,1\n", "value at row 2, column 'b' is infinite"),
+    "missing label": ("a,y\n1,0\n2,\n3,1\n", "label of row 2 is missing"),
+    "three classes": ("a,y\n1,0\n2,1\n3,2\n", "labels have 3 values"),
+    "one class": ("a,y\n1,0\n2,0\n", "labels have 1 value"),
+    "semicolons": ("a;y\n1;0\n2;1\n", "separated by semicolons; save it with commas"),
+    "tabs": ("a\ty\n1\t0\n2\t1\n", "separated by tabs"),
+    "row numbers": (",a,y\n0,1,0\n1,2,1\n", "column 1 has no name; name it, or drop it if"),
+    "two labels": ("a,y,y\n1,0,0\n2,1,1\n", "two columns are named 'y'"),
+    "all rows longer": ("a,y\n1,0,7\n2,1,7\n", "rows have more fields than the header"),
+    "rows shorter": ("a,b,y\n1,2,0\n3\n", "value at row 2, column 'b' is missing|row 2 is missing"),
+    "thousands": ('a,y\n"1,200",0\n"3,100",1\n', r"for instance '1,200'\); write plain numbers"),
+    "question marks": ("a,y\n1,0\n?,1\n", "value at row 2, column 'a' is missing"),
+    "ragged": ("a,y\n1,0\n2,1,5,6\n", "cannot be read as CSV"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files(case, tmp_path):
+    text, message = BAD[case]
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_csv(path, "y")
+
+
+def test_forms_of_good_files(tmp_path):
+    want = None
+    for number, content in enumerate(
+        (
+            b"a,b,y\n1,2,NA\n3,4,b\n",
+            b"\xef\xbb\xbfa,b,y\r\n1,2,NA\r\n3,4,b\r\n",
+            b"a , b , y\n1, 2,NA\n\n3, 4,b\n",
+            b'"a","b","y"\n"1","2","NA"\n"3","4","b"\n',
+        )
+    ):
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(content)
+        data = read_csv(path, "y")
+        assert data.classes == ("NA", "b")
+        want = want or (data.X.tolist(), data.y.tolist(), data.feature_names)
+        assert (data.X.tolist(), data.y.tolist(), data.feature_names) == want
+
+
+def test_unreadable_files(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        read_csv(tmp_path / "nothing.csv", "y")
+    with pytest.raises(InputError, match="cannot be read as CSV"):
+        read_csv(tmp_path, "y")
+    binary = tmp_path / "picture.csv"
+    binary.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe\x00\x80")
+    with pytest.raises(InputError, match="cannot be read as CSV"):
+        read_csv(binary, "y")

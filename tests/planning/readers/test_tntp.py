@@ -1,0 +1,274 @@
+"""Road networks in the TNTP format, on small files written here."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from relaxboost._core.errors import InputError
+from relaxboost.planning.readers import read_demand, read_network
+from tests.planning.readers.made import changed, check_unreadable, write
+
+NET = """<NUMBER OF ZONES> 2\t\t
+<NUMBER OF NODES> 4\t
+<FIRST THRU NODE> 3
+<NUMBER OF LINKS> 4
+<ORIGINAL HEADER>~ Tail Head ;
+<END OF METADATA>\t\t
+
+~\tinit_node\tterm_node\tcapacity\tlength\tfree_flow_time\tb\tpower\tspeed\ttoll\tlink_type\t;
+\t1\t3\t9000\t5280\t1.09\t0.15\t4\t4842\t0\t1\t;
+\t3\t4\t100\t2\t0\t0.15\t4\t0\t-0.5\t2\t;
+\t4\t2\t25900.2\t6\t6\t0.15\t4\t0\t0\t1\t;
+\t2\t3\t5e3\t4\t4\t0.2\t5\t0\t0\t3;
+"""
+FLOW = """From \tTo \tVolume \tCost
+2 \t3 \t20.5 \t4.5
+1 \t3 \t7074.9 \t1.15
+4 \t2 \t0 \t6
+3 \t4 \t9662.5 \t1.3
+"""
+NODES = """node\tX\tY\t;
+1\t-117.5\t33\t;
+3\t0\t0\t;
+2\t1e3\t2\t;
+4\t5\t6\t;
+"""
+TRIPS = """<NUMBER OF ZONES> 2
+<TOTAL OD FLOW> 15.5
+<END OF METADATA>
+~ a comment
+
+Origin \t1
+    1 :      0.0;     2 :    10.5;
+Origin  2
+    1 :  5;
+"""
+
+
+def geojson(points):
+    return json.dumps(
+        {
+            "type": "FeatureCollection",
+            "features": [
+                {"properties": {"id": node}, "geometry": {"type": "Point", "coordinates": point}}
+                for node, point in points
+            ],
+        }
+    )
+
+
+POINTS = [(4, [5, 6]), (1, [-117.5, 33.0]), (2, [1000.0, 2.0, 9.0]), (3, [0, 0])]
+
+
+def test_a_network(tmp_path):
+    network = read_network(write(tmp_path / "Small_net.tntp", NET))
+    assert network[:4] == ("Small", 4, 2, 3)
+    assert network.tail.tolist() == [1, 3, 4, 2]
+    assert network.head.tolist() == [3, 4, 2, 3]
+    assert network.tail.dtype == network.head.dtype == np.int64
+    assert list(network.attributes) == [
+        "capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type",
+    ]  # fmt: skip
+    assert network.attributes["capacity"].tolist() == [9000, 100, 25900.2, 5000]
+    assert network.attributes["toll"].tolist() == [0, -0.5, 0, 0]
+    assert network.attributes["link_type"].tolist() == [1, 2, 1, 3]
+    assert network[-3:] == (None, None, None)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("nodes", ["Small_node.tntp", "small_nodes.geojson"])
+def test_flows_and_positions_are_matched_and_not_in_their_order(tmp_path, packed, nodes):
+    path = write(tmp_path / "Small_net.tntp", NET, packed)
+    flow = write(tmp_path / "Small_flow.tntp", FLOW, packed)
+    text = NODES if nodes.endswith("tntp") else geojson(POINTS)
+    network = read_network(path, flow, str(write(tmp_path / nodes, text, packed)))
+    assert network.name == "Small"
+    assert network.volume.tolist() == [7074.9, 9662.5, 0, 20.5]
+    assert network.cost.tolist() == [1.15, 1.3, 6, 4.5]
+    assert network.position.tolist() == [[-117.5, 33], [1000, 2], [0, 0], [5, 6]]
+
+
+def test_other_spellings_of_flows(tmp_path):
+    path = write(tmp_path / "Small_net.tntp", NET)
+    text = FLOW.replace("From \tTo \tVolume \tCost", "<NUMBER OF LINKS> 4\n~ Tail Head : Volume ;")
+    text = text.replace("1 \t3 \t", "1 3 : ").replace("\n4", " ;\n4")
+    assert read_network(path, write(tmp_path / "flow", text)).volume[0] == 7074.9
+
+
+def test_several_links_between_two_nodes_have_their_flows_in_order(tmp_path):
+    text = changed(NET, "\t4\t2\t25900.2", "\t3\t4\t25900.2")
+    path = write(tmp_path / "Small_net.tntp", text)
+    flow = write(tmp_path / "flow", changed(FLOW, "4 \t2 \t0 \t6", "3 \t4 \t1 \t6"))
+    assert read_network(path, flow).volume.tolist() == [7074.9, 1, 9662.5, 20.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (changed(NET, "<END OF METADATA>", "<END>"), "before <END OF METADATA>; there each"),
+        ("<NUMBER OF ZONES> 2\n", "has no line <END OF METADATA>"),
+        (changed(NET, "<NUMBER OF NODES> 4\t\n", ""), "its metadata lack <NUMBER OF NODES>"),
+        (
+            changed(NET, "<NUMBER OF NODES> 4", "<NUMBER OF NODES> 4.5"),
+            "line 2: <NUMBER OF NODES> is",
+        ),
+        (
+            changed(NET, "<NUMBER OF NODES> 4", "<NUMBER OF NODES>"),
+            "line 2: <NUMBER OF NODES> is missing",
+        ),
+        (changed(NET, "<NUMBER OF ZONES> 2", "NUMBER OF ZONES 2"), "line 1: 'NUMBER OF ZONES 2'"),
+        (changed(NET, "ZONES> 2", "ZONES> 5"), "says 5 zones, first thru node 3 and 4 nodes"),
+        (changed(NET, "THRU NODE> 3", "THRU NODE> 6"), "says 2 zones, first thru node 6"),
+        (changed(NET, "LINKS> 4", "LINKS> 5"), "4 links, and its metadata say 5"),
+        (changed(NET, "capacity\tlength", "length\tcapacity"), "line 8: columns init_node, term_"),
+        (changed(NET, "\t3\t4\t100", "\t3\t5\t100"), "line 10: term_node is 5; it must be from 1"),
+        (changed(NET, "\t3\t4\t100", "\t0\t4\t100"), "line 10: init_node is 0; it must be from 1"),
+        (changed(NET, "\t3\t4\t100", "\t3.5\t4\t100"), "line 10: init_node is 3.5"),
+        (changed(NET, "25900.2", "nan"), "line 11: capacity is 'nan'; it must be a finite number"),
+        (changed(NET, "25900.2", "1e999"), "line 11: capacity is '1e999'"),
+        (changed(NET, "25900.2", "-1"), "line 11: capacity is -1; it must be at least 0"),
+        (changed(NET, "25900.2", "many"), "line 11: capacity is 'many'"),
+        (changed(NET, "25900.2\t", ""), "line 11: 9 fields; a link needs 10"),
+        (changed(NET, "25900.2\t", "1\t2\t"), "line 11: 11 fields; a link needs 10"),
+    ],
+)
+def test_wrong_networks(tmp_path, text, said):
+    path = write(tmp_path / "wrong_net.tntp", text)
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_network(path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (changed(FLOW, "4 \t2 \t0 \t6\n", ""), "no flow for the link 4 -> 2 of Small (1 of 4"),
+        (changed(FLOW, "4 \t2 \t0", "2 \t4 \t0"), "line 4: the link 2 -> 4 is not in Small"),
+        (changed(FLOW, "4 \t2 \t0", "1 \t3 \t0"), "line 4: the link 1 -> 3 comes again"),
+        (changed(FLOW, "4 \t2 \t0", "7 \t2 \t0"), "line 4: from is 7; it must be from 1 to 4"),
+        (changed(FLOW, "\t0 \t6", "\t-1 \t6"), "line 4: the volume is -1"),
+        (changed(FLOW, "\t0 \t6", "\t0 \tnan"), "line 4: the cost is 'nan'"),
+        (changed(FLOW, "\t0 \t6", "\t0"), "line 4: 3 fields; it needs 4: from, to, volume, cost"),
+        ("From To Volume Cost\n", "no flow for the link 1 -> 3 of Small (4 of 4"),
+    ],
+)
+def test_wrong_flows(tmp_path, text, said):
+    path = write(tmp_path / "Small_net.tntp", NET)
+    flow = write(tmp_path / "wrong_flow.tntp", text)
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_network(path, flow)
+    assert str(flow) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("n.tntp", changed(NODES, "4\t5\t6\t;\n", ""), "no position for node 4 (1 of 4"),
+        ("n.tntp", changed(NODES, "4\t5\t6", "5\t5\t6"), "line 5: the node is 5"),
+        ("n.tntp", changed(NODES, "4\t5\t6", "3\t5\t6"), "line 5: node 3 comes again"),
+        ("n.tntp", changed(NODES, "4\t5\t6", "4\t5\tinf"), "line 5: y is 'inf'"),
+        ("n.tntp", changed(NODES, "4\t5\t6", "4\t5"), "line 5: 2 fields; it needs 3: node, x, y"),
+        ("n.geojson", geojson(POINTS[:3]), "no position for node 3 (1 of 4"),
+        ("n.geojson", geojson([*POINTS, (1, [0, 0])]), "feature 5: node 1 comes again"),
+        ("n.geojson", geojson([(5, [0, 0])]), "feature 1: id is 5; it must be from 1 to 4"),
+        ("n.geojson", geojson([("1", [0, 0])]), "feature 1: id is '1'"),
+        ("n.geojson", geojson([(True, [0, 0])]), "feature 1: id is True"),
+        ("n.geojson", geojson([(1, [0])]), "feature 1: coordinates [0]; it needs two finite"),
+        ("n.geojson", geojson([(1, [0, "0"])]), "feature 1: coordinates [0, '0']"),
+        ("n.geojson", geojson([(1, [0, float("nan")])]), "feature 1: coordinates [0, nan]"),
+        ("n.geojson", geojson([(1, [0, 10**400])]), "feature 1: coordinates"),
+        ("n.geojson", geojson([(1, {"x": 0})]), "feature 1: coordinates {'x': 0}"),
+        ("n.geojson", geojson(POINTS)[:-5], "is no GeoJSON collection of points"),
+        ("n.json", "[1, 2]", "is no GeoJSON collection of points"),
+        ("n.json", '{"features": [{"properties": null}]}', "is no GeoJSON collection"),
+        ("n.json", "[" * 100_000, "is no GeoJSON collection"),
+    ],
+)
+def test_wrong_nodes(tmp_path, name, text, said):
+    path = write(tmp_path / "Small_net.tntp", NET)
+    nodes = write(tmp_path / name, text)
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_network(path, nodes=nodes)
+    assert str(nodes) in str(raised.value)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_demand(tmp_path, packed):
+    demand = read_demand(write(tmp_path / "Small_trips.tntp", TRIPS, packed))
+    assert demand.tolist() == [[0, 10.5], [5, 0]]
+    without = changed(TRIPS, "<TOTAL OD FLOW> 15.5\n", "")
+    assert read_demand(write(tmp_path / "other", without)).sum() == 15.5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (changed(TRIPS, "<NUMBER OF ZONES> 2\n", ""), "lack <NUMBER OF ZONES>"),
+        (changed(TRIPS, "ZONES> 2", "ZONES> 99999999"), "line 1: <NUMBER OF ZONES> is 99999999"),
+        (changed(TRIPS, "15.5", "15.6"), "trips sum to 15.5, and its metadata say 15.6"),
+        (changed(TRIPS, "Origin \t1\n", ""), "line 6: trips must come after a line 'Origin"),
+        (
+            changed(TRIPS, "Origin \t1", "Origin 3"),
+            "line 6: the origin is 3; it must be from 1 to 2",
+        ),
+        (changed(TRIPS, "Origin \t1", "Origin"), "line 6: the origin is missing"),
+        (changed(TRIPS, "2 :    10.5", "3 :    10.5"), "line 7: the destination is 3"),
+        (changed(TRIPS, "2 :    10.5", "1 :    10.5"), "line 7: trips from 1 to 1 come twice"),
+        (
+            changed(TRIPS, "2 :    10.5", "2      10.5"),
+            "line 7: '2      10.5' is not 'zone : trips;'",
+        ),
+        (changed(TRIPS, "2 :    10.5", "2 :    nan"), "line 7: trips is 'nan'"),
+        (changed(TRIPS, "2 :    10.5", "2 :    -1"), "line 7: trips is -1; it must be at least 0"),
+        ("<NUMBER OF ZONES> 2\n<END OF METADATA>\nOrigin 1\n", "has no trips"),
+    ],
+)
+def test_wrong_demand(tmp_path, text, said):
+    path = write(tmp_path / "wrong_trips.tntp", text)
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_demand(path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["network", "demand", "flow", "nodes"])
+def test_unreadable_files(tmp_path, kind):
+    path = write(tmp_path / "Small_net.tntp", NET)
+    read, text = {
+        "network": (read_network, NET),
+        "demand": (read_demand, TRIPS),
+        "flow": (lambda p: read_network(path, flow=p), FLOW),
+        "nodes": (lambda p: read_network(path, nodes=p), NODES),
+    }[kind]
+    check_unreadable(read, tmp_path / "file", text, "https://github.com/bstabler")
+
+
+POSITIVE = st.floats(0, 1e9)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_what_is_written_is_read(tmp_path, data):
+    count = data.draw(st.integers(2, 6))
+    node = st.integers(1, count)
+    links = data.draw(st.lists(st.tuples(node, node), min_size=1, max_size=8))
+    values = data.draw(
+        st.lists(st.tuples(*[POSITIVE] * 10), min_size=len(links), max_size=len(links))
+    )
+    text = (
+        f"<NUMBER OF ZONES> 1\n<NUMBER OF NODES> {count}\n<FIRST THRU NODE> 2\n"
+        f"<NUMBER OF LINKS> {len(links)}\n<END OF METADATA>\n"
+    )
+    flow = ""
+    for (tail, head), row in zip(links, values, strict=True):
+        text += f"{tail} {head} {' '.join(map(repr, row[:8]))} ;\n"
+        flow += f"{tail} {head} {row[8]!r} {row[9]!r}\n"
+    network = read_network(write(tmp_path / "a_net.tntp", text), write(tmp_path / "flow", flow))
+    assert list(zip(network.tail.tolist(), network.head.tolist(), strict=True)) == links
+    columns = [*network.attributes.values(), network.volume, network.cost]
+    assert np.array_equal(np.column_stack(columns), np.array(values))

@@ -1,0 +1,285 @@
+"""Every optimiser against the convex program: brackets hold and close; options, interruption."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost._core.errors import InputError
+from relaxboost.planning.cuts import Cut
+from relaxboost.planning.optimisers import bundle as masters
+from relaxboost.planning.optimisers.base import OPTIMISERS
+from relaxboost.planning.optimisers.bundle import Master
+from relaxboost.planning.optimisers.frank_wolfe import _Blocks, best_step
+from tests.processes import ctrl_c
+
+from . import small
+
+REGULARISERS = list(small.REGULARISERS.values())
+MADE = [
+    *(kind() for kind in OPTIMISERS.values()),
+    pl.Bundle(level=0.0),
+    pl.Subgradient(average="uniform"),
+    pl.FrankWolfe(sampling="uniform", batch=3, every=2, seed=1),
+]
+# Relative gaps after 150 rounds; those of squares with steps for their largest slopes are wide.
+REACHED = {"bundle": 2e-3, "subgradient": 0.3, "frank-wolfe": 1e-2, "exponentiated": 0.2}
+
+
+@pytest.mark.parametrize("optimiser", MADE, ids=str)
+@pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize(
+    ("nonnegative", "negative", "name"),
+    [(True, "exact", "missed"), (False, "relaxed", "strayed")],
+)
+def test_brackets_hold_and_close(optimiser, regulariser, power, nonnegative, negative, name):
+    made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
+    problem = pl.Problem(made, regulariser, nonnegative=nonnegative, negative=negative, power=power)
+    try:
+        optimiser.check(problem)
+    except InputError:
+        stated = regulariser.name in ("ridge", "lasso", "radius")
+        assert optimiser.name in ("frank-wolfe", "exponentiated") or not stated
+        return
+    found = pl.fit(problem, method=optimiser, tol=1e-3, max_rounds=100)
+    right = pl.reference(problem)
+    assert found.lower <= right.upper
+    assert right.lower <= found.upper
+    assert found.upper >= small.risk(problem, found.w, negative == "relaxed") - 1e-12
+    lowers = [record.lower for record in found.history]
+    assert lowers == sorted(lowers)
+    # Steps for the Lasso go by the value at w = 0, which for these losses is far too long.
+    slow = optimiser.name == "subgradient" and regulariser == REGULARISERS[1]
+    if optimiser.name == "bundle" or (power == 1 and not slow):
+        assert found.gap <= REACHED.get(optimiser.name, 0.2) * found.upper
+
+
+@pytest.mark.parametrize("method", ["bundle", "subgradient", "frank-wolfe"])
+def test_planted_weights_make_demonstrations_optimal(method):
+    """Demonstrations that some w explains by the margin have zero loss; the bracket finds 0."""
+    rng = np.random.default_rng(4)
+    g = small.graph(rng, nodes=8, arcs=24)
+    w = np.array([1.0, 3.0, 0.5])
+    shown = [pl.shortest_path(g, g.features @ w, s, t).path for s in range(4) for t in range(4, 8)]
+    made = [pl.Task.along(path, pl.Missed(scale=1e-3)) for path in shown]
+    kind = pl.Ridge(1e-6) if method == "frank-wolfe" else pl.L1Radius(10.0)
+    found = pl.fit(made, kind, method=method, tol=1e-2, max_rounds=200)
+    for path in shown:
+        again = pl.shortest_path(g, found.costs(g), path.nodes[0], path.nodes[-1]).path
+        assert again.cost(g.features @ w) == pytest.approx(path.cost(g.features @ w), rel=0.05)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_line_search_is_exact(nonnegative):
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(300):
+        d = int(rng.integers(1, 8))
+        ridge = pl.Ridge(float(rng.uniform(0.1, 2.0)))
+        v, turn = rng.normal(size=(2, d))
+        turn[rng.random(d) < 0.2] = 0.0
+        more = float(rng.normal())
+        by = best_step(more, v, turn, ridge, nonnegative)
+        at = np.append(np.linspace(0.0, 1.0, 401), by)
+        won = [x * more - ridge.conjugate(v + x * turn, nonnegative) for x in at]
+        assert won[-1] >= max(won) - 1e-12
+        inside += 0.0 < by < 1.0
+    assert inside > 30
+
+
+def test_dropped_cuts_lose_no_bound():
+    problem = pl.Problem(
+        small.tasks(np.random.default_rng(3), 5, nodes=9, arcs=30, d=6), pl.Ridge(1e-3)
+    )
+    few = pl.fit(problem, method=pl.Bundle(most=8), tol=1e-4, max_rounds=150)
+    every = pl.fit(problem, tol=1e-4)
+    assert few.lower <= every.upper
+    assert every.lower <= few.upper
+    assert few.gap <= 1e-2 * few.upper
+    lowers = [record.lower for record in few.history]
+    assert lowers == sorted(lowers)
+
+
+@pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
+def test_units_duplicates_one_feature_and_many(regulariser):
+    rng = np.random.default_rng(0)
+    made = small.tasks(rng, d=4)
+    g = made[0].graph
+
+    def told(X):
+        wide = pl.Graph(g.tail, g.head, X, nodes=g.nodes)
+        return [
+            pl.Task(wide, 0, t.target, [wide.path(arcs=p.arcs) for p in t.demonstrations])
+            for t in made
+        ]
+
+    for X in (
+        g.features * np.array([1e-6, 1e6, 1.0, 1e3]),
+        g.features[:, [0, 0, 1, 1]],
+        g.features[:, :1],
+        np.hstack([g.features, np.zeros((g.arcs, 1))]),
+        rng.random((g.arcs, 100)),
+    ):
+        found = pl.fit(told(X), regulariser, tol=1e-3, max_rounds=100)
+        assert found.gap <= 2e-3 * found.upper, X.shape
+        right = pl.reference(told(X), regulariser)
+        assert found.lower <= right.upper
+        assert right.lower <= found.upper
+
+
+def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):
+    monkeypatch.setattr(masters, "_solved", lambda *args: False)
+    problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
+    with pytest.warns(RuntimeWarning, match="none of CLARABEL"):
+        found = pl.fit(problem, max_rounds=20)
+    right = pl.reference(problem)
+    assert found.lower <= right.upper
+    assert right.lower <= found.upper
+
+
+def test_multipliers_are_not_believed():
+    """Whatever a solver says of the cuts, their average is below."""
+    problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
+    master = Master(problem, 50)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        master.add(problem.at(rng.uniform(size=3)).cut)
+    count = len(master.cuts)
+    master.add(master.cuts[-1])
+    master.add(Cut(-1.0, np.zeros(3)))
+    assert len(master.cuts) == count
+    w, bound = master.minimise()
+    assert bound <= pl.reference(problem).upper
+    assert w is not None
+
+
+def test_warm_starts_names_and_limits():
+    made = small.tasks(np.random.default_rng(0))
+    first = pl.fit(made, tol=1e-6)
+    again = pl.fit(made, tol=1e-6, method=pl.Bundle(start=first))
+    assert again.history[0].value == pytest.approx(first.upper)
+    assert list(first.weights) == list(first.names)
+    assert list(first.weights.values()) == first.w.tolist()
+    assert (
+        pl.fit(made, method=pl.Bundle(start=[-1.0, 0.0, 1.0]), max_rounds=1).status == "max_rounds"
+    )
+    for method in OPTIMISERS:
+        kind = pl.L1Radius(2.0) if method == "exponentiated" else pl.Ridge(0.1)
+        went = OPTIMISERS[method](start=first)
+        found = pl.fit(made, kind, method=went, max_rounds=3, tol=1e-9)
+        assert found.method == method
+        assert found.upper <= pl.Problem(made, kind).at(kind.project(first.w, True), True).bound
+        brief = pl.fit(made, kind, method=method, tol=1e-15, time_limit=0.05)
+        assert brief.status in ("time_limit", "optimal", "stalled")
+        assert brief.seconds < 20.0  # far above the limit, for machines that are busy
+    for true in (True, np.True_, 1, "enough"):
+        stopped = pl.fit(made, callback=lambda state, said=true: said, tol=1e-12)
+        assert stopped.status in ("callback", "optimal")
+        assert stopped.rounds == 1
+
+
+def test_time_ends_within_a_round(monkeypatch):
+    made = small.tasks(np.random.default_rng(0), 6)
+    slow = pl.Oracle._below_zero
+
+    def patient(*args):
+        time.sleep(0.05)
+        return slow(*args)
+
+    monkeypatch.setattr(pl.Oracle, "_below_zero", patient)
+    problem = pl.Problem(
+        [pl.Task(t.graph, 0, t.target, list(t.demonstrations), pl.Hamming()) for t in made],
+        negative="relaxed",
+    )
+    # A round takes 0.3 s or more at w = 0, where all is negative, and so do the first and the last.
+    found = pl.fit(problem, time_limit=0.1, tol=1e-12)
+    assert found.status == "time_limit"
+    assert found.rounds <= 2
+
+
+def test_refused():
+    made = small.tasks(np.random.default_rng(0))
+    cases = [
+        ({"method": "magic"}, "one of bundle"),
+        ({"method": "frank-wolfe", "regulariser": pl.Lasso()}, "strongly convex"),
+        ({"method": "exponentiated"}, "needs L1Radius"),
+        ({"method": pl.Bundle(start=[1.0])}, "start needs 3"),
+        ({"method": pl.Bundle(start="w")}, "start must be"),
+        ({"callback": 3}, "callback"),
+        ({"tol": 0.0}, "tol"),
+        ({"max_rounds": 0}, "max_rounds"),
+        ({"time_limit": -1.0}, "time_limit"),
+    ]
+    for options, said in cases:
+        with pytest.raises(InputError, match=said):
+            pl.fit(made, **options)
+    for make, said in (
+        (lambda: pl.Bundle(level=1.0), "level"),
+        (lambda: pl.Bundle(most=0), "most"),
+        (lambda: pl.Subgradient(average="no"), "average"),
+        (lambda: pl.Subgradient(step=0.0), "step"),
+        (lambda: pl.FrankWolfe(sampling="no"), "sampling"),
+        (lambda: pl.FrankWolfe(seed=-1), "seed"),
+        (lambda: pl.Exponentiated(step=-1.0), "step"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make()
+    with pytest.raises(InputError, match="power=1"):
+        pl.fit(pl.Problem(made, power=2), method="frank-wolfe")
+    with pytest.raises(InputError, match="of its own"):
+        pl.fit(pl.Problem(made), pl.Lasso())
+    other = pl.fit(small.tasks(np.random.default_rng(0), d=2), max_rounds=1)
+    with pytest.raises(InputError, match="was learned on"):
+        pl.fit(made, method=pl.Bundle(start=other))
+
+
+INTERRUPTED = """
+import numpy as np
+from relaxboost import planning as pl
+rng = np.random.default_rng(0)
+k = np.arange(20 * 20).reshape(20, 20)
+tail = np.concatenate([k[:, :-1].ravel(), k[:, 1:].ravel(), k[:-1].ravel(), k[1:].ravel()])
+head = np.concatenate([k[:, 1:].ravel(), k[:, :-1].ravel(), k[1:].ravel(), k[:-1].ravel()])
+g = pl.Graph(tail, head, rng.random((tail.size, 8)))
+ends = [rng.choice(400, 2, replace=False) for _ in range(60)]
+shown = [pl.shortest_path(g, rng.random(g.arcs), int(s), int(t)).path for s, t in ends]
+tasks = [pl.Task.along(path) for path in shown]
+said = []
+def tell(state):
+    if not said:
+        said.append(print("going", flush=True))
+found = pl.fit(tasks, pl.Ridge(1e-4), method=METHOD, tol=1e-15, max_rounds=10**9, callback=tell)
+print(found.status, found.lower <= found.upper, found.rounds)
+"""
+
+
+@pytest.mark.parametrize("method", ["bundle", "frank-wolfe"])
+def test_ctrl_c_returns_the_best_bracket(method):
+    code = INTERRUPTED.replace("METHOD", repr(method))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "going\n"
+        time.sleep(0.5)
+        status, said, _ = ctrl_c(run)
+    assert status == 0
+    assert said.split()[:2] == ["interrupted", "True"]
+
+
+def test_frank_wolfe_averages_with_running_weights():
+    """2/(k + 2) at step k from 0 weighs the k-th w in proportion to k + 1."""
+    rng = np.random.default_rng(0)
+    problem = pl.Problem(small.tasks(rng, 3), pl.Ridge(0.01))
+    blocks, seen = _Blocks(problem), []
+    for _ in range(4):
+        for row in range(len(problem.oracle.rows)):
+            found = problem.plans(blocks.w, [row])
+            blocks.move(np.array([row]), problem.pieces(found, [row]))
+            seen.append(blocks.w)
+    weights = np.arange(1.0, len(seen) + 1)
+    assert np.ptp(seen, axis=0).max() > 0.0
+    assert blocks.average == pytest.approx(weights @ seen / weights.sum(), rel=1e-12)

@@ -1,0 +1,149 @@
+"""The entropic projection of Fig. 2 against its exact twin, cvxpy, and the cases that break it."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from relaxboost import InputError
+from relaxboost.relaxations._projections import capped_distribution
+from tests.twins import fig2_exact, fig2_float
+
+METHODS = ("select", "sort")
+
+
+def hard_cases(rng: np.random.Generator, count: int):
+    """Yield (u, β, k): β from 1e-9 to 10, spreads of u to 1e6, ties, integer and real k."""
+    for case in range(count):
+        m = int(rng.integers(1, 13))
+        spread = 10.0 ** rng.uniform(-6, 6)
+        beta = 10.0 ** rng.uniform(-9, 1)
+        u = rng.normal(size=m) * spread
+        if case % 3 == 0:  # ties: few distinct values
+            u = rng.choice(u[: max(1, m // 3)], size=m)
+        if case % 5 == 0:  # differences of the size of β, where the answer is not a vertex
+            u = spread + beta * rng.normal(size=m) * 3
+        if case % 7 == 0:
+            u = np.round(u / beta) * beta
+        k = float(rng.choice([1, m, rng.integers(1, m + 1), rng.uniform(1, m)]))
+        yield u, beta, min(max(k, 1.0), float(m))
+
+
+def test_ten_thousand_hard_cases_equal_the_exact_twin(rng):
+    worst = 0.0
+    capped = 0
+    for u, beta, k in hard_cases(rng, 10_000):
+        exact = np.array([float(x.mid()) for x in fig2_exact(u, beta, k)])
+        for method in METHODS:
+            d = capped_distribution(u, beta, k, method)
+            worst = max(worst, float(np.abs(d - exact).max()))
+            assert abs(d.sum() - 1.0) <= 1e-14 * u.size
+            assert d.min() >= 0.0
+            assert d.max() <= 1.0 / k * (1 + 1e-15)
+        capped += bool(exact.max() >= (1 - 1e-12) / k > exact.min() + 1e-9)
+    print(f"largest difference from the exact twin: {worst:.2e}")
+    assert worst <= 1e-10
+    assert capped > 3500  # the cap binds, and not everywhere
+
+
+def test_cvxpy_agrees(rng):
+    for m, k in ((3, 1.0), (7, 2.5), (20, 6.0), (20, 19.5)):
+        for beta in (0.05, 0.5):
+            u = rng.normal(size=m) * 0.3
+            d = cp.Variable(m)
+            objective = cp.Minimize(u @ d - beta * cp.sum(cp.entr(d)))
+            problem = cp.Problem(objective, [cp.sum(d) == 1, d <= 1 / k])
+            problem.solve(solver="CLARABEL")
+            ours = capped_distribution(u, beta, k)
+            assert np.abs(ours - d.value).max() <= 1e-4
+            value = u @ ours + beta * ours @ np.log(ours)
+            assert value <= problem.value + 1e-7
+
+
+@pytest.mark.parametrize(
+    ("theta", "k"),
+    [
+        ((0, -40, -41), 2),
+        ((0, -34, -35, -36.5), 2),
+        ((0, -37, -8), 3),
+        ((0, -800, -801), 2),
+    ],
+)
+def test_cases_that_break_the_linear_domain(theta, k):
+    theta = np.array(theta, dtype=float)
+    with np.errstate(all="ignore"):
+        printed = fig2_float(theta, 1 / k)
+    assert not (np.isfinite(printed).all() and abs(printed.sum() - 1) < 1e-3)
+    exact = [float(x.mid()) for x in fig2_exact(-theta, 1.0, float(k))]
+    for method in METHODS:
+        d = capped_distribution(-theta, 1.0, k, method)
+        assert d.sum() == pytest.approx(1.0, abs=1e-15)
+        assert np.abs(d - exact).max() <= 1e-15
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_corners(method):
+    assert capped_distribution([0.3], 1.0, 1, method).tolist() == [1.0]
+    for m in (2, 3, 7, 50):  # ν = 1/m leaves the uniform distribution only
+        u = np.linspace(-1, 1, m)
+        assert np.abs(capped_distribution(u, 1e-9, m, method) - 1 / m).max() <= 1e-16
+        assert np.abs(capped_distribution(np.zeros(m), 1.0, 1, method) - 1 / m).max() <= 1e-16
+    # k fractional, β -> 0: the limit is the minimiser of AvgMin_k
+    d = capped_distribution([0.0, 1.0, 2.0, 3.0], 1e-9, 2.5, method)
+    assert d == pytest.approx([0.4, 0.4, 0.2, 0.0], abs=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_zeros_of_d0(method):
+    with np.errstate(divide="ignore"):
+        u = -np.log([0.5, 0.3, 0.2, 0.0, 0.0])
+    d = capped_distribution(u, 1.0, 2, method)
+    assert d == pytest.approx([0.5, 0.3, 0.2, 0, 0], abs=1e-15)
+    d = capped_distribution(u, 1.0, 3, method)
+    assert d == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0], abs=1e-15)
+    with pytest.raises(
+        InputError, match=r"only 3 entries have weight above zero, fewer than k = 3.5"
+    ):
+        capped_distribution(u, 1.0, 3.5, method)
+
+
+def test_large_margins_do_not_matter(rng):
+    """Only differences of margins over β enter (metamorphic)."""
+    u = rng.integers(-100, 100, size=30).astype(float)
+    for k in (1.0, 4.5, 30.0):
+        d = capped_distribution(u, 3.0, k)
+        assert np.array_equal(d, capped_distribution(u + 2.0**20, 3.0, k))
+        assert np.array_equal(d, capped_distribution(u * 2.0**40, 3.0 * 2.0**40, k))
+        order = rng.permutation(30)
+        assert np.allclose(d[order], capped_distribution(u[order], 3.0, k), rtol=0, atol=1e-16)
+
+
+def test_methods_agree_on_a_large_vector(rng):
+    u = np.round(rng.normal(size=20_000), 3)
+    for k in (1.0, 2.0, 1999.5, 20_000.0):
+        for beta in (1e-6, 0.01, 1.0):
+            one, other = (capped_distribution(u, beta, k, method) for method in METHODS)
+            assert np.abs(one - other).max() <= 1e-14
+            assert one.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], 1.0, 1), "non-empty vector"),
+        (([[1.0]], 1.0, 1), "non-empty vector"),
+        (([1.0, math.nan], 1.0, 1), "nan or -inf"),
+        (([1.0, -math.inf], 1.0, 1), "nan or -inf"),
+        (([1.0, 2.0], 0.0, 1), "beta must be a positive number"),
+        (([1.0, 2.0], math.nan, 1), "beta must be a positive number"),
+        (([1.0, 2.0], 1.0, 0.5), r"needs 1 <= k <= m"),
+        (([1.0, 2.0], 1.0, 2.01), r"a cap 1/k below 1/m leaves no distribution"),
+        (([1.0, 2.0], 1.0, 1, "guess"), "unknown method"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(InputError, match=message):
+        capped_distribution(*arguments)

@@ -1,0 +1,253 @@
+"""Boosters over every domain: optima, rounds, the gain of a round, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.hull import reweigh
+from relaxboost.solvers.rounds import rounds
+from tests.relaxations.test_own import TwoNormBall
+
+ATOMIC = [rb.L1Ball(4), rb.L1Ball(0.1), rb.Simplex()]
+EUCLIDEAN = [rb.L2Ball(), rb.L2Ball(0.1), rb.SquaredNorm(0.5), rb.SquaredNorm(20)]
+STEPS = ("fig1", "line-search")
+
+
+def size(over, n):
+    """A gap is judged against how large margins can be."""
+    return min(over.reach(n), 10.0)
+
+
+def games(rng, over, shapes=((12, 8), (6, 15))):
+    for m, n in shapes:
+        A = np.clip(rng.uniform(-1, 1, (m, n)) + rng.choice([0.0, 0.3]), -1, 1)
+        for relaxation in (rb.HardMargin(), rb.Capped(max(1, m / 3))):
+            yield rb.Game(A, relaxation, over=over)
+
+
+@pytest.mark.parametrize("over", ATOMIC, ids=repr)
+def test_every_method_reaches_the_optimum_over_atoms(over, rng):
+    ways = [{"method": Corrective(step=step)} for step in rb.solvers.STEPS]
+    ways += [{"method": TotallyCorrective(inner=inner)} for inner in ("smoothed", "lp")]
+    for game in games(rng, over):
+        reference = rb.reference(game)
+        tol = 0.05 * size(over, game.n)
+        for way in [{}, *ways]:
+            solution = rb.solve(game, tol, **way)
+            assert solution.status == "optimal", solution
+            assert solution.gap <= tol
+            assert rb.compare(solution, reference)
+            assert np.abs(solution.w).sum() <= over.scale * (1 + 1e-12)
+            if isinstance(over, rb.Simplex):
+                assert solution.w.min() >= 0.0
+                assert solution.w.sum() == pytest.approx(1.0)
+        tight = rb.solve(game, 1e-9 * over.scale)
+        assert tight.status == "optimal"
+        assert rb.compare(tight, reference)
+
+
+@pytest.mark.parametrize("over", EUCLIDEAN, ids=repr)
+def test_every_method_reaches_the_optimum_over_euclidean_sets(over, rng):
+    for game in games(rng, over):
+        reference = rb.reference(game)
+        tol = 0.05 * size(over, game.n)
+        for step in ("fig1", "classic", "line-search"):
+            solution = rb.solve(game, tol, Corrective(step=step))
+            assert solution.status == "optimal", solution
+            assert solution.gap <= tol
+            assert rb.compare(solution, reference)
+        tight = rb.solve(game, 1e-8)
+        assert tight.method == "totally-corrective (hull)"
+        assert tight.status == "optimal"
+        assert rb.compare(tight, reference)
+        assert tight.rounds <= 100
+        assert tight.history[-1].inner == "hull"
+
+
+@pytest.mark.parametrize("over", [*ATOMIC, *EUCLIDEAN], ids=repr)
+def test_rounds_stay_under_the_bound(over, rng):
+    for _ in range(3):
+        for game in games(rng, over, shapes=[rng.integers(1, 9, 2)]):
+            _under_the_bound(game, rng)
+        A = np.sign(rng.normal(size=rng.integers(1, 9, 2)))
+        _under_the_bound(rb.Game(A, over=over), rng)
+
+
+def _under_the_bound(game, rng):
+    tol = float(rng.uniform(0.1, 0.5)) * size(game.over, game.n)
+    for step in STEPS:
+        for stopping in ("certified", "smoothed"):
+            run = rb.solve(game, tol, Corrective(step=step, stopping=stopping))
+            assert run.status == "optimal"
+            assert run.rounds <= run.bound
+
+
+def test_the_bound_grows_with_the_square_of_the_radius():
+    for over, factor in {rb.L1Ball(3): 9.0, rb.Simplex(): 1.0, rb.L2Ball(2): 16.0}.items():
+        bound = rb.solve(rb.Game(np.eye(4), over=over), 0.1, max_rounds=1).bound
+        assert bound == pytest.approx(64 * math.log(4) * factor / 0.01)
+    penalty = rb.Game(np.eye(4), over=rb.SquaredNorm(1))
+    coarse, fine = (rb.solve(penalty, tol, max_rounds=1).bound for tol in (1e-2, 1e-3))
+    assert 10 < fine / coarse < 20
+
+
+def test_a_ball_is_the_unit_ball_for_a_scaled_game(rng):
+    """f = 0: the runs over radius r with r · tol and over radius 1 with tol are the same."""
+    A = rng.uniform(-1, 1, (15, 12))
+    for step in rb.solvers.STEPS:
+        one = rb.solve(rb.Game(A), 0.1, Corrective(step=step), max_rounds=40)
+        four = rb.solve(rb.Game(A, over=rb.L1Ball(4)), 0.4, Corrective(step=step), max_rounds=40)
+        assert four.rounds == one.rounds
+        assert four.w == pytest.approx(4 * one.w, abs=1e-9)
+        assert four.bound == pytest.approx(one.bound)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_round_over_a_penalty_gains_its_share(step, rng):
+    """ε shrinks by 1 − q, q = λ / (λ + n/(2β)), and the gap tested is at most ε / q."""
+    weight, beta, m, n = 0.5, 0.05, 10, 6
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (m, n)) + 0.3, -1, 1), over=rb.SquaredNorm(weight))
+    values, gaps = [], []
+    for state in rounds(game, CorrectiveRun(game, beta, step)):
+        d = state.d[state.d > 0]
+        smoothed = state.d @ state.active.u + beta * (d @ np.log(d) + math.log(m))
+        values.append(smoothed - state.active.cost)
+        gaps.append(state.smoothed_gap)
+        if state.round > 2000 or gaps[-1] < 1e-12:
+            break
+    errors = max(values) + gaps[-1] - np.array(values)
+    q = weight / (weight + n / (2 * beta))
+    assert (errors[1:] <= (1 - q) * errors[:-1] + 1e-12).all()
+    assert (np.array(gaps)[:-1] <= errors[:-1] / q + 1e-11).all()
+    assert (np.array(gaps) >= errors - 1e-11).all()
+
+
+def test_weights_in_the_hull_are_the_minimum(rng):
+    """Against a fine pass of Frank–Wolfe's own test, for both shapes of g."""
+    V = rng.normal(size=(6, 9)) + 0.3
+    gram, costs = V.T @ V, rng.uniform(0, 0.1, 9)
+    for top, curve, base in ((0.7, 0.0, 1.0), (2.0, 1.0, 1e-6)):
+        weights = np.zeros(9)
+        weights[0] = 1.0
+        reweigh(gram, costs, weights, 9, (top, curve, base), 1e-10)
+        inner = gram @ weights
+        slopes = costs + top / math.sqrt(curve * (weights @ inner) + base) * inner
+        assert weights.min() >= 0.0
+        assert weights.sum() == pytest.approx(1.0)
+        assert weights @ slopes - slopes.min() <= 1e-9
+
+
+@pytest.mark.parametrize("over", EUCLIDEAN, ids=repr)
+def test_a_gap_below_rounding_ends_as_stalled(over, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (30, 10)) + 0.3, -1, 1), over=over)
+    solution = rb.solve(game, 1e-18, max_rounds=300)
+    assert solution.status in ("stalled", "optimal", "max_rounds")
+    assert solution.gap <= 1e-12
+    assert rb.compare(solution, rb.reference(game))
+
+
+@pytest.mark.parametrize("make", [rb.L1Ball, rb.L2Ball, rb.SquaredNorm])
+@pytest.mark.parametrize("value", [1e-100, 1e-9, 1e9, 1e100])
+def test_extreme_sizes_end_somehow_with_a_true_bracket(make, value, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 4)) + 0.5, -1, 1), over=make(value))
+    sizes = {rb.L1Ball: 1.0, rb.L2Ball: 1.0, rb.SquaredNorm: 0.25}
+    unit = rb.reference(rb.Game(game.matrix, over=make(sizes[make])))
+    for tol in (1e-300, 1e-3, 1e300):
+        for options in ({}, {"method": "corrective"}):
+            run = rb.solve(game, tol, max_rounds=30, **options)
+            factor = value if make is not rb.SquaredNorm else sizes[make] / value
+            assert run.lower <= unit.upper * factor * (1 + 1e-12)
+            assert run.upper >= unit.lower * factor * (1 - 1e-12)
+
+
+def test_the_hull_drops_points_without_weight(rng):
+    A = np.clip(rng.uniform(-1, 1, (300, 40)) + 0.1, -1, 1)
+    game = rb.Game(A, rb.Capped(30), over=rb.L2Ball())
+    solution = rb.solve(game, 1e-10)
+    assert solution.status == "optimal"
+    assert solution.rounds > 16  # more than the room at first
+    assert rb.compare(solution, rb.reference(game))
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.L2Ball(), rb.SquaredNorm(0.5)])
+def test_a_curved_relaxation_over_every_set(over, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 5)) + 0.2, -1, 1), TwoNormBall(0.5), over=over)
+    reference, solution = rb.reference(game), rb.solve(game, 0.02)
+    assert solution.status == "optimal"
+    assert rb.compare(reference, solution)
+
+
+def test_stumps_over_every_set(cancer_stumps):
+    game = rb.Game(cancer_stumps, rb.Capped(57), over=rb.L2Ball())
+    solution = rb.solve(game, 1e-3)
+    assert solution.status == "optimal"
+    assert solution.lower <= 8.22704435 <= solution.upper  # Clarabel, on the turned matrix
+    assert solution.rounds < 200
+    game = rb.Game(cancer_stumps, rb.Capped(57), over=rb.L1Ball(10))
+    assert rb.solve(game, 1e-6).lower == pytest.approx(1.70012459, abs=1e-6)
+
+
+@pytest.mark.parametrize("over", [rb.L2Ball(), rb.SquaredNorm(1)], ids=repr)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "combined"}, r"Combined\(\) re-weighs the columns"),
+        ({"method": TotallyCorrective(inner="lp")}, "inner='lp' re-weighs the columns"),
+        (
+            {"method": TotallyCorrective(inner="smoothed")},
+            'use inner="hull"',
+        ),
+        ({"method": Corrective(step="pairwise")}, 'has none; use step="line-search"'),
+        ({"method": Corrective(step="away")}, "finitely many atoms"),
+        ({"method": TotallyCorrective(beta=0.1)}, "inner='hull' does not smooth"),
+        ({"method": TotallyCorrective(stopping="smoothed")}, "is the test of a smoothed problem"),
+    ],
+)
+def test_options_that_do_not_apply(over, options, message):
+    with pytest.raises(rb.InputError, match=message):
+        rb.solve(rb.Game(np.eye(3), over=over), **options)
+
+
+def test_the_hull_is_for_euclidean_sets():
+    with pytest.raises(rb.InputError, match='inner="hull" is for Euclidean sets'):
+        rb.solve(rb.Game(np.eye(3)), method=TotallyCorrective(inner="hull"))
+
+
+@pytest.mark.parametrize("over", [rb.Simplex(), rb.L2Ball(), rb.SquaredNorm(1)], ids=repr)
+def test_an_interrupt_before_the_first_round_ends(over, monkeypatch, rng):
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (9, 7)) - 0.2, -1, 1), over=over)
+    honest = type(game.over).best
+
+    def press(self, matrix, d):
+        if press.armed:
+            press.armed = False
+            raise KeyboardInterrupt
+        return honest(self, matrix, d)
+
+    press.armed = not isinstance(over, rb.Simplex)  # the simplex asks for its first point
+    monkeypatch.setattr(type(game.over), "best", press)
+    if isinstance(over, rb.Simplex):
+        monkeypatch.setattr(rb.HardMargin, "relaxed_margin", _raise)
+    solution = rb.solve(game, 1e-6)
+    monkeypatch.undo()
+    assert solution.status == "interrupted"
+    assert rb.compare(solution, rb.reference(game))
+
+
+def _raise(self, u):
+    raise KeyboardInterrupt
+
+
+def test_callbacks_see_dense_answers():
+    seen = []
+    game = rb.Game(np.eye(3), over=rb.L2Ball(2))
+    rb.solve(game, 0.1, "corrective", callback=lambda s: seen.append((s.best, s.active.used)))
+    best, used = seen[0]
+    assert np.linalg.norm(best.w) == pytest.approx(2.0)
+    assert used == 0

@@ -1,0 +1,114 @@
+"""One thing has one name: what was renamed is nowhere left under the name it had."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SUFFIXES = {".py", ".pyi", ".md", ".toml", ".yml", ""}
+# The changelog says what became of old names; frozen files hold them; this test lists them.
+LEFT_ALONE = ("CHANGELOG.md", "tests/golden/", "tests/test_names.py", "LICENSE")
+
+ROOMS = [
+    "boosters",
+    "bounds",
+    "cli",
+    "compiled",
+    "datasets",
+    "ensembles",
+    "errors",
+    "files",
+    "intervals",
+    "maps",
+    "models",
+    "outer",
+    "parameters",
+    "plots",
+    "projections",
+    "readers",
+    "references",
+    "report",
+    "rounding",
+    "solution",
+]
+MODULES = [
+    "certificates.emit",
+    "certificates.forms",
+    "certificates.making",
+    "certificates.optimum",
+    "certificates.rational",
+    "certificates.simplex",
+    "certificates.spell",
+    "claims.ledger",
+    "claims.pictures",
+    "claims.prose",
+    "claims.report",
+    "claims.worker",
+    "game.domains.refused",
+    "planning.learners",
+    "relaxations.shares",
+    "relaxations.stacking",
+    "solvers.pair",
+    "solvers.plan",
+    "testing.habits",
+]
+OLD = [
+    *(rf"\b(?:rb|relaxboost)\.{room}\b(?!\()" for room in ROOMS),
+    *(rf"\brelaxboost/{room}(?:/|\.py)" for room in ROOMS),
+    *(rf"\brelaxboost\.{re.escape(module)}\b" for module in MODULES),
+    r"\bOuterSet\b",
+    r"\bouter set",
+    r"\bReferenceSet\b",
+    r"relaxboost reference (?:make|check)",
+    r"\brelaxboost_reference\b",
+    r"\bTotallyCorrective(?:LP|Conic|Smoothed)\b",
+    r"_projections[./](?:plateau|narrowing)\b",
+]
+
+
+def texts() -> list[tuple[str, str]]:
+    """Return the texts of the repository; without git, of its folders."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    folders = ("relaxboost", "tests", "docs", "examples", "benchmarks")
+    names = listed or [
+        str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*")
+    ]
+    chosen = [
+        name
+        for name in names
+        if not name.startswith(LEFT_ALONE)
+        and Path(name).suffix in SUFFIXES
+        and (ROOT / name).is_file()
+    ]
+    return [(name, (ROOT / name).read_text(encoding="utf-8")) for name in chosen]
+
+
+TEXTS = texts()
+
+
+def test_texts_are_read():
+    names = {name for name, _ in TEXTS}
+    assert {"README.md", "relaxboost/__init__.pyi", "docs/api.md", "Makefile"} <= names
+
+
+def test_no_old_name_is_left():
+    pattern = re.compile("|".join(OLD))
+    found = [
+        f"{name}:{number}: {line.strip()[:90]}"
+        for name, text in TEXTS
+        if pattern.search(text)
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("line", ["rb.references.load(x)", "from relaxboost.boosters import solve"])
+def test_an_old_name_is_seen(line):
+    assert re.search("|".join(OLD), line)

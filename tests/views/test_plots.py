@@ -1,0 +1,58 @@
+"""Pictures of relaxations: what is drawn, and where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import relaxboost as rb
+from relaxboost.views import plots
+
+
+def test_portrait_shows_f_its_conjugate_and_the_distribution():
+    capped, norm = rb.Capped(k=2.5), rb.NormPenalty(2, 0.5)
+    u = [0.3, -0.1, 0.2, 0.0, 0.5]
+    figure = plots.portrait(capped, norm, margins=u, beta=0.1)
+    price, conjugate, preferred = figure.axes
+    of_capped, of_norm, bar = price.get_lines()
+    assert of_capped.get_xdata()[-1] == pytest.approx(0.4, abs=1e-9)
+    assert set(bar.get_xdata()) == {of_capped.get_xdata()[-1]}
+    assert of_norm.get_ydata()[-1] == pytest.approx(0.5)  # all weight on one example
+    of_capped, of_norm, _ = conjugate.get_lines()
+    assert of_capped.get_ydata()[-1] == pytest.approx(1 / 2.5)
+    assert of_norm.get_xdata()[-1] == pytest.approx(0.5)  # infinite where |t| > 0.5
+    drawn = preferred.get_lines()[0].get_ydata()
+    assert np.array_equal(drawn, capped.distribution(np.sort(u), 0.1))
+
+
+def test_portrait_names_what_is_no_relaxation():
+    for given in ((), (rb.Capped,)):
+        with pytest.raises(rb.InputError, match="portrait needs one relaxation or more"):
+            plots.portrait(*given, margins=[0.0, 1.0])
+
+
+def walls(axes):
+    drawn = [line.get_xdata() for line in axes.get_lines()]
+    return [x[0] for x in drawn if len(x) == 2 and x[0] == x[1]]
+
+
+def test_walls_stand_where_f_becomes_infinite():
+    """A cap of 1/20 between grid points; w² + (1 − w)²/56 = 0.09 on the line; f* of the hard margin
+    is infinite from 0 on."""
+    axes = Figure().subplots()
+    plots.draw_penalty(axes, rb.Capped(k=20), rb.NormBall(2, 0.3), rb.HardMargin(), m=57)
+    root = (1 + np.sqrt(1 - 57 * (1 - 56 * 0.09))) / 57
+    assert walls(axes) == pytest.approx([1 / 20, root], abs=1e-9)
+    axes = Figure().subplots()
+    plots.draw_conjugate(axes, rb.HardMargin(), rb.NormPenalty(2, 1 / 3), m=5)
+    assert walls(axes) == pytest.approx([0, 1 / 3], abs=1e-9)
+
+
+def test_a_curve_may_have_walls_at_both_ends():
+    """With these caps the uniform distribution is too dear, and so is all weight on one example."""
+    axes = Figure().subplots()
+    plots.draw_penalty(axes, rb.Caps([0.6, 0.3, 0.3]), m=3)
+    assert walls(axes) == pytest.approx([0.4, 0.6], abs=1e-9)
+    curve = axes.get_lines()[0].get_xdata()
+    assert (curve[0], curve[-1]) == pytest.approx((0.4, 0.6), abs=1e-9)
