@@ -50,6 +50,8 @@ MODULES = [
     "claims.worker",
     "game.domains.refused",
     "planning.learners",
+    "planning.optimisers.exponentiated",
+    "planning.optimisers.subgradient",
     "relaxations.shares",
     "relaxations.stacking",
     "solvers.pair",
@@ -67,6 +69,7 @@ OLD = [
     r"\brelaxboost_reference\b",
     r"\bTotallyCorrective(?:LP|Conic|Smoothed)\b",
     r"_projections[./](?:plateau|narrowing)\b",
+    r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated)\b",
 ]
 
 

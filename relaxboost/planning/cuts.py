@@ -146,35 +146,3 @@ def mean(cuts: Sequence[Cut], weights: Array) -> Cut | None:
         alpha @ G,
         error * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(G)),
     )
-
-
-class Average:
-    """A running average of cuts, of weights that are given round by round.
-
-    It keeps sums, and counts the roundings that go into them.
-    """
-
-    def __init__(self, d: int) -> None:
-        self._total, self._offset, self._size, self._count = 0.0, 0.0, 0.0, 0
-        self._slope, self._slope_size, self._error = np.zeros(d), np.zeros(d), np.zeros(d)
-
-    def add(self, cut: Cut, weight: float) -> None:
-        """Add a cut; only proportions of the weights count."""
-        self._total += weight
-        self._offset += weight * cut.offset
-        self._size += weight * abs(cut.offset)
-        self._slope += weight * cut.slope
-        self._slope_size += weight * np.abs(cut.slope)
-        self._error += weight * cut.error
-        self._count += 1
-
-    def cut(self) -> Cut:
-        """Return the average."""
-        γ = roundoff(2 * self._count + 8)
-        # The true total may be smaller than the sum; then weights would add up to more than 1.
-        by = 1.0 / (self._total * (1.0 + 2.0 * γ))
-        return Cut(
-            down(self._offset * by - 2.0 * γ * self._size * by),
-            self._slope * by,
-            (self._error * (1.0 + 2.0 * γ) + 2.0 * γ * self._slope_size) * by,
-        )

@@ -335,32 +335,26 @@ def paths_and_cycles(
     """
     left = {int(e): float(x) for e, x in zip(arcs, flow, strict=True)}
     least = _DIRT * max(left.values(), default=0.0)
+    # A path is a cycle that an arc from target to source closes.
+    close, tail, head = graph.arcs, [*graph.tail.tolist(), target], [*graph.head.tolist(), source]
     leaving: dict[int, list[int]] = {}
     for e, x in left.items():
         if x > least:
-            leaving.setdefault(int(graph.tail[e]), []).append(e)
+            leaving.setdefault(tail[e], []).append(e)
     # Cycles first, since some pass source and target and would be taken for paths.
-    cycles = _cycles(graph, leaving, left, least)
-    paths: list[Part] = []
-    walk: list[int] = []
-    node = source
-    while True:
-        arc = _largest(leaving.get(node, []), left, least)
-        if node == target and walk:
-            paths.append((np.array(walk), _take(walk, left)))
-        elif arc >= 0 and len(walk) < graph.nodes:
-            walk.append(arc)
-            node = int(graph.head[arc])
-            continue
-        elif walk:
-            left[walk[-1]] = 0.0  # it led nowhere
-        else:
-            return paths, cycles
-        walk, node = [], source  # what was taken has emptied an arc, so that this comes to an end
+    cycles = _cycles(tail, head, leaving, left, least)
+    left[close] = np.inf
+    closed = {**leaving, source: leaving.get(source, []), target: [close]}
+    paths = _cycles(tail, head, {source: closed.pop(source), **closed}, left, least)
+    return [(arcs[:-1], amount) for arcs, amount in paths], cycles
 
 
 def _cycles(
-    graph: Graph, leaving: dict[int, list[int]], left: dict[int, float], least: float
+    tail: list[int],
+    head: list[int],
+    leaving: dict[int, list[int]],
+    left: dict[int, float],
+    least: float,
 ) -> list[Part]:
     """Take cycles away until there is none, by searches that go deep."""
     found: list[Part] = []
@@ -369,31 +363,22 @@ def _cycles(
         walk: list[int] = []
         seen, node = {first: 0}, first
         while first not in done:
-            open_arcs = [e for e in leaving.get(node, []) if int(graph.head[e]) not in done]
-            arc = _largest(open_arcs, left, least)
-            if arc < 0:  # no cycle passes here any more
+            open_arcs = [e for e in leaving.get(node, []) if head[e] not in done]
+            arc = max(open_arcs, key=lambda e: left[e], default=-1)
+            if arc < 0 or left[arc] <= least:  # no cycle passes here any more
                 done.add(node)
                 del seen[node]
-                node = int(graph.tail[walk.pop()]) if walk else node
+                node = tail[walk.pop()] if walk else node
                 continue
             walk.append(arc)
-            node = int(graph.head[arc])
+            node = head[arc]
             if node not in seen:
                 seen[node] = len(walk)
                 continue
             around = walk[seen[node] :]
-            found.append((np.array(around), _take(around, left)))
+            amount = min(left[e] for e in around)
+            for e in around:
+                left[e] -= amount
+            found.append((np.array(around), amount))
             walk, seen, node = [], {first: 0}, first
     return found
-
-
-def _largest(arcs: list[int], left: dict[int, float], least: float) -> int:
-    best = max(arcs, key=lambda e: left[e], default=-1)
-    return best if best >= 0 and left[best] > least else -1
-
-
-def _take(walk: list[int], left: dict[int, float]) -> float:
-    amount = min(left[e] for e in walk)
-    for e in walk:
-        left[e] -= amount
-    return amount

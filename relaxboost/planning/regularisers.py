@@ -38,17 +38,17 @@ class Regulariser(ABC):
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return Ω*(v), inf outside its domain."""
 
-    @abstractmethod
     def scale(self, v: Array, nonnegative: bool) -> float:
-        """Return the largest s in [0, 1] with Ω*(s v) < inf."""
+        """Return the largest s in [0, 1] with Ω*(s v) < inf; 1 where that is finite everywhere."""
+        return 1.0
 
     @abstractmethod
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
         """Return Ω as a cvxpy expression of w, and constraints."""
 
-    @abstractmethod
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the nearest point of the set."""
+        """Return the nearest point of the set; w or its positive part, where Ω is finite there."""
+        return np.maximum(w, 0.0) if nonnegative else w
 
 
 REGULARISERS: Registry[Regulariser] = Registry("regulariser")
@@ -91,19 +91,11 @@ class Ridge(Regulariser):
         kept = np.maximum(v, 0.0) if nonnegative else v
         return _half_square(kept, 1.0, self.strength)
 
-    def scale(self, v: Array, nonnegative: bool) -> float:
-        """Return 1: the conjugate is finite everywhere."""
-        return 1.0
-
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
         """Return Ω as a cvxpy expression."""
         import cvxpy as cp
 
         return 0.5 * self.strength * cp.sum_squares(w), []
-
-    def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return w, or its positive part."""
-        return np.maximum(w, 0.0) if nonnegative else w
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
@@ -159,10 +151,6 @@ class Lasso(Regulariser):
 
         return self.strength * cp.norm1(w), []
 
-    def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return w, or its positive part."""
-        return np.maximum(w, 0.0) if nonnegative else w
-
 
 @dataclass(frozen=True)
 class L1Radius(Regulariser):
@@ -189,10 +177,6 @@ class L1Radius(Regulariser):
         """Return radius times the largest entry of v (of |v| for free signs), at least 0."""
         return self.radius * _largest(v, nonnegative)
 
-    def scale(self, v: Array, nonnegative: bool) -> float:
-        """Return 1: the conjugate is finite everywhere."""
-        return 1.0
-
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
         """Return 0 and the ball."""
         import cvxpy as cp
@@ -201,7 +185,7 @@ class L1Radius(Regulariser):
 
     def project(self, w: Array, nonnegative: bool) -> Array:
         """Return the nearest point of the ball, by sorting, pulled inside by a few roundings."""
-        w = np.maximum(w, 0.0) if nonnegative else w
+        w = super().project(w, nonnegative)
         size = np.abs(w)
         if math.fsum(size.tolist()) <= self.radius:
             return w

@@ -9,7 +9,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.cuts import Average, mean
+from relaxboost.planning.cuts import mean
 
 from . import small
 
@@ -111,12 +111,6 @@ def test_lower_bounds_of_any_average(regulariser, nonnegative):
         alpha = rng.dirichlet(np.full(len(points), 0.3)) * rng.uniform(0.1, 10.0)
         average = mean([point.cut for point in points], alpha)
         assert problem.lower(average) <= least
-        running = Average(3)
-        for point, weight in zip(points, alpha, strict=True):
-            running.add(point.cut, weight)
-        assert running.cut().offset == pytest.approx(average.offset)
-        assert running.cut().slope == pytest.approx(average.slope)
-        assert problem.lower(running.cut()) == pytest.approx(problem.lower(average), abs=1e-12)
     assert mean([points[0].cut], np.array([-1.0])) is None
     assert mean([points[0].cut], np.array([np.nan])) is None
 

@@ -19,8 +19,6 @@ from relaxboost.planning.optimisers.base import FitState, Optimiser
 from relaxboost.planning.problem import Problem
 from relaxboost.planning.regularisers import Ridge
 
-SAMPLINGS = ("permutation", "uniform")
-
 
 @dataclass(frozen=True)
 class FrankWolfe(Optimiser):
@@ -32,14 +30,12 @@ class FrankWolfe(Optimiser):
     as far as serves the lower bound most: the slope of the bound along the way is piecewise
     linear and falls, and its root is found exactly, among the points where entries of w leave 0.
 
-    A round plans once for each demonstration, or that many times at random. Ω + R is evaluated
-    every few rounds, at the average of the w with running weights 2/(k + 2); those plans serve
-    for steps as well.
+    A round plans once for each demonstration, in random order. Ω + R is evaluated every few
+    rounds, at the average of the w with running weights 2/(k + 2); those plans serve for steps
+    as well.
 
     Parameters
     ----------
-    sampling : {"permutation", "uniform"}
-        Each demonstration once a round in random order, or drawn independently.
     batch : int
         Demonstrations to plan for at the same w, on several threads. The steps are still one after
         the other.
@@ -53,7 +49,6 @@ class FrankWolfe(Optimiser):
     demonstration, so that its blocks are unbounded and Frank–Wolfe has no vertex to go to.
     """
 
-    sampling: str = "permutation"
     batch: int = 1
     every: int = 5
     seed: int = 0
@@ -61,10 +56,6 @@ class FrankWolfe(Optimiser):
     name: ClassVar[str] = "frank-wolfe"
 
     def __post_init__(self) -> None:
-        if self.sampling not in SAMPLINGS:
-            raise InputError(
-                f"sampling must be one of {', '.join(SAMPLINGS)}, got {self.sampling!r}"
-            )
         count("batch", self.batch)
         count("every", self.every)
         natural("seed", self.seed)
@@ -80,7 +71,7 @@ class FrankWolfe(Optimiser):
         if problem.oracle.power != 1:
             raise InputError(
                 "FrankWolfe does power=1; the dual of squared losses is unbounded in each "
-                'block: use method="bundle" or "subgradient"'
+                'block: use method="bundle"'
             )
 
     def steps(self, problem: Problem, start: Array, clock: Clock) -> Iterator[FitState]:
@@ -94,11 +85,9 @@ class FrankWolfe(Optimiser):
         done = 0
         while True:
             done += 1
-            order = (
-                rng.permutation(n) if self.sampling == "permutation" else rng.integers(n, size=n)
-            )
+            order = rng.permutation(n)
             for first in range(0, n, self.batch):
-                rows = np.unique(order[first : first + self.batch])
+                rows = np.sort(order[first : first + self.batch])
                 found = problem.plans(blocks.w, rows.tolist(), clock=clock)
                 blocks.move(rows, problem.pieces(found, rows.tolist()))
             blocks.renew()

@@ -13,7 +13,7 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import archive, number, whole
+from relaxboost.planning.readers.fields import NumberField, archive, row
 from relaxboost.planning.readers.places import SOURCES, lines
 
 TEXTS = (
@@ -33,8 +33,15 @@ _ARRAYS = (
     "dest_dummy",
     "dest_pairs",
 )
+_WHOLE = {"arcs": 2, "dest_pairs": 2, "path_links": 1, "path_start": 1, "dest_dummy": 1}
+"""Arrays of whole numbers, and their dimensions."""
 _HALF_TURN = np.pi + 1e-6  # angles are printed, and so a little over π at times
 _MOST = 10**7  # links, trips or places; far beyond any city, and keeps indices in bounds
+_ENTRY = (
+    NumberField("the row", 1, _MOST),
+    NumberField("the column", 1, _MOST),
+    NumberField("the value"),
+)
 
 
 class Routes(NamedTuple):
@@ -111,7 +118,7 @@ def read_routes(path: str | PathLike[str]) -> Routes:
         raise InputError(f"{given} does not exist; name another, or get it from {_source()}")
     if given.suffix.lower() != ".npz":
         raise InputError(f"{given} is no .npz file; name one, or the folder with {TEXTS[0]}")
-    return _from_archive(given)
+    return _from_arrays(given, archive(given))
 
 
 def left_turns(routes: Routes, least: float = 40.0, most: float = 177.0) -> Array:
@@ -181,88 +188,81 @@ def _from_texts(folder: Path) -> Routes:
             )
         found.append(path)
     incidence, times, angles, observed = (_entries(path) for path in found)
-    if any(value != 1 for value in incidence.values()):
-        pair = next(pair for pair, value in incidence.items() if value != 1)
-        raise InputError(f"{found[0]}: the entry {pair[0]}, {pair[1]} is not 1, as all must be")
+    for pair, value in incidence.items():
+        if value != 1:
+            raise InputError(f"{found[0]}: the entry {pair[0]}, {pair[1]} is not 1, as all must be")
     links = max(tail for tail, _ in incidence)
-    arcs = sorted(pair for pair in incidence if pair[1] <= links)
-    ends = sorted((head, tail) for tail, head in incidence if head > links)
-    for arc in arcs:
+    arcs = [pair for pair in incidence if pair[1] <= links]
+    for arc in sorted(arcs):
         if arc not in times:
             raise InputError(f"{found[1]}: no time for the arc {arc[0]} -> {arc[1]}")
-    paths, destinations = _trips(found[3], observed)
-    routes = Routes(
-        links,
-        np.array(arcs, dtype=np.int64).reshape(-1, 2),
-        np.array([times[arc] for arc in arcs]),
-        np.array([angles.get(arc, np.nan) for arc in arcs]),
-        np.array(ends, dtype=np.int64).reshape(-1, 2)[:, ::-1].copy(),
-        paths,
-        destinations,
-    )
-    return _checked(folder, routes)
+    ends = [(head, tail) for tail, head in incidence if head > links]
+    trips = _trips(found[3], observed)
+    held = {
+        "arcs": np.array(arcs, dtype=np.int64).reshape(-1, 2),
+        "time": np.array([times[arc] for arc in arcs]),
+        "turn_angle": np.array([angles.get(arc, np.nan) for arc in arcs]),
+        "path_links": np.concatenate([trip[1:-1] for trip in trips]),
+        "path_start": np.cumsum([0, *(len(trip) - 2 for trip in trips)]),
+        "dest_dummy": np.array([trip[0] for trip in trips]),
+        "dest_pairs": np.array(ends, dtype=np.int64).reshape(-1, 2),
+    }
+    return _from_arrays(folder, held)
 
 
 def _entries(path: Path) -> dict[tuple[int, int], float]:
     """Return the entries of a sparse matrix by row and column."""
     entries: dict[tuple[int, int], float] = {}
     for n, line in lines(path):
-        fields = line.split()
-        if len(fields) != 3:
-            raise InputError(
-                f"{path}, line {n}: {len(fields)} fields; it needs 3: row, column, value"
-            )
-        row, column = (
-            whole(path, n, text, what, 1, _MOST)
-            for text, what in zip(fields, ("the row", "the column"), strict=False)
-        )
-        if (row, column) in entries:
-            raise InputError(f"{path}, line {n}: the entry {row}, {column} comes again")
-        entries[row, column] = number(path, n, fields[2], "the value")
+        first, second, value = row(path, n, line.split(), _ENTRY)
+        at = int(first), int(second)
+        if at in entries:
+            raise InputError(f"{path}, line {n}: the entry {at[0]}, {at[1]} comes again")
+        entries[at] = value
     if not entries:
         raise InputError(f"{path} has no entries; get the file again")
     return entries
 
 
-def _trips(path: Path, observed: dict[tuple[int, int], float]) -> tuple[tuple[Whole, ...], Whole]:
-    """Return the links of each trip between the destination it begins and ends with."""
+def _trips(path: Path, observed: dict[tuple[int, int], float]) -> list[Whole]:
+    """Return the places of each trip: its destination, links, and its destination again."""
     places: dict[int, dict[int, float]] = defaultdict(dict)
     for (trip, place), link in observed.items():
         places[trip][place] = link
-    paths, destinations = [], []
+    trips = []
     for trip in range(1, max(places) + 1):
-        row = [places[trip].get(place) for place in range(1, len(places[trip]) + 1)]
-        if None in row or len(row) < 3:
+        found = [places[trip].get(place) for place in range(1, len(places[trip]) + 1)]
+        if None in found or len(found) < 3:
             raise InputError(
                 f"{path}: trip {trip} has places {sorted(places[trip])[:5]}; it needs 1, 2, 3 ... "
                 "without gaps: destination, links, destination"
             )
-        path_links = np.array(row, dtype=np.float64)
-        if (
-            row[0] != row[-1]
-            or (path_links != np.floor(path_links)).any()
-            or not ((path_links >= 1) & (path_links <= _MOST)).all()
-        ):
+        links = np.array(found, dtype=np.float64)
+        known = (links >= 1) & (links <= _MOST) & (links == np.floor(links))
+        if links[0] != links[-1] or not known.all():
             raise InputError(
-                f"{path}: trip {trip} begins with {row[0]:g} and ends with {row[-1]:g}; both must "
-                "be its destination, and all of it whole numbers from 1"
+                f"{path}: trip {trip} begins with {links[0]:g} and ends with {links[-1]:g}; both "
+                "must be its destination, and all of it whole numbers from 1"
             )
-        paths.append(path_links[1:-1].astype(np.int64))
-        destinations.append(int(path_links[0]))
-    return tuple(paths), np.array(destinations, dtype=np.int64)
+        trips.append(links.astype(np.int64))
+    return trips
 
 
-def _from_archive(path: Path) -> Routes:
-    held = archive(path)
+def _from_arrays(path: Path, held: dict[str, Any]) -> Routes:
     missing = [name for name in _ARRAYS if name not in held]
     if missing:
         raise InputError(f"{path} lacks {', '.join(missing)}; it needs {', '.join(_ARRAYS)}")
-    arcs = _whole_array(path, held, "arcs", 2)
-    ends = _whole_array(path, held, "dest_pairs", 2)
-    links, start, destinations = (
-        _whole_array(path, held, name, 1) for name in ("path_links", "path_start", "dest_dummy")
+    arcs, ends, links, start, destinations = (
+        _whole_array(path, held[name], name, dimensions) for name, dimensions in _WHOLE.items()
     )
-    values = [_float_array(path, held, name, len(arcs)) for name in ("time", "turn_angle")]
+    values = []
+    for name in ("time", "turn_angle"):
+        if held[name].dtype.kind not in "fiu" or held[name].shape != (len(arcs),):
+            raise InputError(
+                f"{path}: {name} is {held[name].dtype} of shape {held[name].shape}; it must be "
+                f"numbers of shape ({len(arcs)},), one for each arc"
+            )
+        values.append(held[name].astype(np.float64))
     if (
         len(destinations) == 0
         or len(start) != len(destinations) + 1
@@ -287,14 +287,13 @@ def _from_archive(path: Path) -> Routes:
     return _checked(path, routes)
 
 
-def _whole_array(path: Path, held: dict[str, Any], name: str, dimensions: int) -> Whole:
-    array = held[name]
+def _whole_array(path: Path, array: Any, name: str, dimensions: int) -> Whole:
+    shape = ("(n,)", "(n, 2)")[dimensions - 1]
     if (
         array.dtype.kind not in "iu"
         or array.ndim != dimensions
         or array.shape[1:] not in ((), (2,))
     ):
-        shape = "(n, 2)" if dimensions == 2 else "(n,)"
         raise InputError(
             f"{path}: {name} is {array.dtype} of shape {array.shape}; it must be whole numbers of "
             f"shape {shape}"
@@ -302,17 +301,8 @@ def _whole_array(path: Path, held: dict[str, Any], name: str, dimensions: int) -
     least = 0 if name == "path_start" else 1
     if array.size and not (array.min() >= least and array.max() <= _MOST):
         raise InputError(f"{path}: {name} has numbers outside {least} to {_MOST}")
-    return array.astype(np.int64)
-
-
-def _float_array(path: Path, held: dict[str, Any], name: str, length: int) -> Array:
-    array = held[name]
-    if array.dtype.kind not in "fiu" or array.shape != (length,):
-        raise InputError(
-            f"{path}: {name} is {array.dtype} of shape {array.shape}; it must be numbers of shape "
-            f"({length},), one for each arc"
-        )
-    return array.astype(np.float64)
+    made: Whole = array.astype(np.int64)
+    return made
 
 
 def _checked(path: Path, routes: Routes) -> Routes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,38 @@ def whole(path: Path, n: int, text: str, what: str, least: int, most: int = 2**5
         bounds = f"{least} or more" if most == 2**53 else f"from {least} to {most}"
         raise InputError(f"{path}, line {n}: {what} is {text}; it must be {bounds}")
     return int(value)
+
+
+class NumberField(NamedTuple):
+    """What the numbers of a column are called and must be."""
+
+    what: str
+    least: float = -math.inf
+    most: int | None = None
+    """Whole numbers up to this one; None for finite numbers of any kind."""
+
+
+def row(
+    path: Path, n: int, fields: Sequence[str], columns: Sequence[NumberField], what: str = "it"
+) -> list[float]:
+    """Return the numbers of a line, one a column, or raise with its line.
+
+    Raises
+    ------
+    InputError
+        If there are more fields or fewer, or one is no such number.
+    """
+    if len(fields) != len(columns):
+        names = ", ".join(column.what.removeprefix("the ") for column in columns)
+        raise InputError(
+            f"{path}, line {n}: {len(fields)} fields; {what} needs {len(columns)}: {names}"
+        )
+    return [
+        number(path, n, text, column.what, column.least)
+        if column.most is None
+        else whole(path, n, text, column.what, int(column.least), column.most)
+        for text, column in zip(fields, columns, strict=True)
+    ]
 
 
 def archive(path: Path) -> dict[str, NDArray[Any]]:

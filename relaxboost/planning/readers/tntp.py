@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import number, whole
+from relaxboost.planning.readers.fields import NumberField, number, row, whole
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
 ATTRIBUTES = (
@@ -27,7 +27,7 @@ ATTRIBUTES = (
     "toll",
     "link_type",
 )
-_COLUMNS = ("init_node", "term_node", *ATTRIBUTES)
+_ENDS = ("init_node", "term_node")
 _NOT_NEGATIVE = {"capacity", "length", "free_flow_time"}
 _END = "END OF METADATA"
 MOST_ZONES = 20_000
@@ -115,17 +115,16 @@ def read_network(
             f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither can "
             "be more than there are nodes"
         )
-    ends = np.empty((len(rows), 2), dtype=np.int64)
-    values = np.empty((len(rows), len(ATTRIBUTES)))
-    for row, (n, line) in enumerate(rows):
-        ends[row], values[row] = _link(path, n, line, count)
+    columns = [NumberField(name, 1, count) for name in _ENDS]
+    columns += [NumberField(name, 0.0 if name in _NOT_NEGATIVE else -np.inf) for name in ATTRIBUTES]
+    found = [row(path, n, line.rstrip("; \t").split(), columns, "a link") for n, line in rows]
     if len(rows) != links:
         raise InputError(f"{path}: {len(rows)} links, and its metadata say {links}; get it again")
-    attributes = dict(zip(ATTRIBUTES, np.ascontiguousarray(values.T), strict=True))
+    table = np.array(found).T.copy()
+    tail, head = table[:2].astype(np.int64)
+    attributes = dict(zip(ATTRIBUTES, table[2:], strict=True))
     name = path.name.removesuffix(".gz").removesuffix(".tntp").removesuffix("_net")
-    network = RoadNetwork(
-        name, count, zones, through, ends[:, 0].copy(), ends[:, 1].copy(), attributes
-    )
+    network = RoadNetwork(name, count, zones, through, tail, head, attributes)
     if flow is not None:
         volume, cost = _flows(located(flow, SOURCES["tntp"]), network)
         network = network._replace(volume=volume, cost=cost)
@@ -222,32 +221,14 @@ def _said(path: Path, said: dict[str, Line], key: str, most: int = 2**53) -> int
 def _check_columns(path: Path, n: int, line: str) -> None:
     """Raise if a line of headings has other columns than the format."""
     headings = tuple(line.lower().replace("~", " ").replace(";", " ").split())
-    if headings != _COLUMNS:
+    if headings != (*_ENDS, *ATTRIBUTES):
         raise InputError(
             f"{path}, line {n}: columns {', '.join(headings)}; the format has "
-            f"{', '.join(_COLUMNS)}, in this order"
+            f"{', '.join(_ENDS + ATTRIBUTES)}, in this order"
         )
 
 
-def _link(path: Path, n: int, line: str, count: int) -> tuple[list[int], list[float]]:
-    fields = line.rstrip("; \t").split()
-    if len(fields) != len(_COLUMNS):
-        raise InputError(
-            f"{path}, line {n}: {len(fields)} fields; a link needs {len(_COLUMNS)}: "
-            f"{', '.join(_COLUMNS)}"
-        )
-    ends = [
-        whole(path, n, text, name, 1, count)
-        for name, text in zip(_COLUMNS, fields[:2], strict=False)
-    ]
-    values = [
-        number(path, n, text, name, 0.0 if name in _NOT_NEGATIVE else -np.inf)
-        for name, text in zip(ATTRIBUTES, fields[2:], strict=True)
-    ]
-    return ends, values
-
-
-def _table(path: Path, width: int, what: str) -> Iterator[tuple[int, list[str]]]:
+def _table(path: Path, *columns: NumberField) -> Iterator[tuple[int, list[float]]]:
     """Yield the rows of a table that may have headings, comments and closing semicolons."""
     first = True
     for n, line in lines(path):
@@ -256,32 +237,27 @@ def _table(path: Path, width: int, what: str) -> Iterator[tuple[int, list[str]]]
         fields = line.replace(";", " ").replace(":", " ").split()
         heading = first and fields and fields[0].isalpha()
         first = False
-        if heading:
-            continue
-        if len(fields) != width:
-            raise InputError(f"{path}, line {n}: {len(fields)} fields; it needs {width}: {what}")
-        yield n, fields
+        if not heading:
+            yield n, row(path, n, fields, columns)
 
 
 def _flows(path: Path, network: RoadNetwork) -> tuple[Array, Array]:
     """Return volume and cost in the order of the links, which the file need not have."""
-    places = defaultdict(list)
-    for place, ends in enumerate(zip(network.tail.tolist(), network.head.tolist(), strict=True)):
-        places[ends].append(place)
-    waiting = {ends: list(reversed(found)) for ends, found in places.items()}
+    waiting = defaultdict(list)
+    for place in reversed(range(len(network.tail))):
+        waiting[int(network.tail[place]), int(network.head[place])].append(place)
     volume = np.full(len(network.tail), np.nan)
     cost = volume.copy()
-    for n, fields in _table(path, 4, "from, to, volume, cost"):
-        tail, head = (
-            whole(path, n, text, what, 1, network.nodes)
-            for text, what in zip(fields[:2], ("from", "to"), strict=True)
-        )
-        if not waiting.get((tail, head)):
-            what = "comes again" if (tail, head) in waiting else f"is not in {network.name}"
-            raise InputError(f"{path}, line {n}: the link {tail} -> {head} {what}")
-        place = waiting[tail, head].pop()
-        volume[place] = number(path, n, fields[2], "the volume", 0)
-        cost[place] = number(path, n, fields[3], "the cost", 0)
+    nodes = NumberField("from", 1, network.nodes), NumberField("to", 1, network.nodes)
+    for n, (one, other, *values) in _table(
+        path, *nodes, NumberField("the volume", 0), NumberField("the cost", 0)
+    ):
+        ends = int(one), int(other)
+        if not waiting.get(ends):
+            what = "comes again" if ends in waiting else f"is not in {network.name}"
+            raise InputError(f"{path}, line {n}: the link {ends[0]} -> {ends[1]} {what}")
+        place = waiting[ends].pop()
+        volume[place], cost[place] = values
     missing = np.flatnonzero(np.isnan(volume))
     if missing.size:
         place = missing[0]
@@ -309,16 +285,13 @@ def _positions(path: Path, count: int) -> Array:
     return position
 
 
-def _node_rows(path: Path, count: int) -> Iterator[tuple[str, int, tuple[float, float]]]:
-    for n, (node, x, y) in _table(path, 3, "node, x, y"):
-        yield (
-            f"line {n}",
-            whole(path, n, node, "the node", 1, count),
-            (number(path, n, x, "x"), number(path, n, y, "y")),
-        )
+def _node_rows(path: Path, count: int) -> Iterator[tuple[str, int, list[float]]]:
+    columns = NumberField("the node", 1, count), NumberField("x"), NumberField("y")
+    for n, (node, *point) in _table(path, *columns):
+        yield f"line {n}", int(node), point
 
 
-def _points(path: Path, count: int) -> Iterator[tuple[str, int, tuple[float, float]]]:
+def _points(path: Path, count: int) -> Iterator[tuple[str, int, list[float]]]:
     text = "\n".join(line for _, line in lines(path))
     try:
         features: Any = json.loads(text)["features"]
@@ -338,7 +311,7 @@ def _points(path: Path, count: int) -> Iterator[tuple[str, int, tuple[float, flo
         # A comparison is also false for NaN, and does not overflow for whole numbers of any size.
         if not good or not all(type(v) in (int, float) and abs(v) < 1e300 for v in point):
             raise InputError(f"{path}, {where}: coordinates {point!r}; it needs two finite numbers")
-        yield where, node, (float(point[0]), float(point[1]))
+        yield where, node, [float(x) for x in point[:2]]
 
 
 class Into(NamedTuple):
