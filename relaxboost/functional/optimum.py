@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import roundoff
 from relaxboost.functional.learners.finite import outputs_of
 from relaxboost.functional.losses import Risk
@@ -293,8 +294,6 @@ def _ray(space: _Space) -> Array:
     in {0, 1}: 1 for the separated ones, the complement of the hard core of Telgarsky (2012),
     A primal-dual convergence analysis of boosting.
     """
-    import cvxpy as cp
-
     margins = space.risk.margins()
     alpha = cp.Variable(space.H.shape[1], name="alpha")
     none = np.zeros(space.H.shape[1])
@@ -314,8 +313,6 @@ def _ray(space: _Space) -> Array:
 
 def _solve(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
     """Return α, the Z of the multipliers or None, the solver and its status."""
-    import cvxpy as cp
-
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from relaxboost._core.lazy import cp
 from relaxboost.game.domains import Domain
 from relaxboost.relaxations import Relaxation
 
@@ -28,8 +29,6 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
     g is written in epigraph form or on a copy v of the edges, so that the multipliers are w.
     """
-    import cvxpy as cp
-
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
     support, coupling = over.cvxpy_support(A, d)
@@ -43,8 +42,6 @@ def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
     F is non-decreasing, so the inequality costs nothing and its multipliers come out as d >= 0.
     """
-    import cvxpy as cp
-
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")
     gamma = cp.Variable(name="gamma")

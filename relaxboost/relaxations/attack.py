@@ -17,6 +17,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
@@ -223,8 +224,6 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
 
     It is drawn towards 0 by 1e-6, so that f is finite at it where f(0) is.
     """
-    import cvxpy as cp
-
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
@@ -239,8 +238,6 @@ def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
 
     It is the multiplier of y + s = point in min f(y) + bound ‖s‖_1.
     """
-    import cvxpy as cp
-
     y, s = cp.Variable(point.size), cp.Variable(point.size)
     value, constraints = f.cvxpy_penalty(y)
     equal = y + s == point

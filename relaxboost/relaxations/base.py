@@ -19,6 +19,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
@@ -270,8 +271,6 @@ class Relaxation(ABC):
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return F(u) as γ − f*(x) to be maximised over γ and x >= γ − u, and its constraints."""
-        import cvxpy as cp
-
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import logistic_distribution
@@ -160,16 +161,12 @@ class BinaryEntropy(Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return −(c/k) Σ entr(k d) + entr(1 − k d) − log 2."""
-        import cvxpy as cp
-
         x = self._k * d
         entropies = cp.sum(cp.entr(x) + cp.entr(1.0 - x))
         return self._c / self._k * (d.shape[0] * math.log(2.0) - entropies), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return (c/k) Σ logistic(x/c) − log 2."""
-        import cvxpy as cp
-
         losses = cp.sum(cp.logistic(x / self._c))
         return self._c / self._k * (losses - x.shape[0] * math.log(2.0)), []
 

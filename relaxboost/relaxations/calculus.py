@@ -15,6 +15,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds, up
 from relaxboost.relaxations import numerical
@@ -355,8 +356,6 @@ class Sum(Relaxation):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f1*(y) + f2*(x − y), to be minimised over y."""
-        import cvxpy as cp
-
         y = cp.Variable(x.shape[0])
         first, some = self.first.cvxpy_conjugate(y)
         second, more = self.second.cvxpy_conjugate(x - y)
@@ -364,8 +363,6 @@ class Sum(Relaxation):
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return F1(v) + F2(u − v), to be maximised over v; γ is that of both together."""
-        import cvxpy as cp
-
         v, part = cp.Variable(u.shape[0], name="v"), cp.Variable()
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
         second, more = self.second.cvxpy_relaxed_margin(u - v, part)

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
 from relaxboost.relaxations._projections import binary_capped_distribution
@@ -181,20 +182,14 @@ class Capped(Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |d| <= 1/k."""
-        import cvxpy as cp
-
         return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self.cap]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return ‖x‖_1 / k."""
-        import cvxpy as cp
-
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (Eq. 6)."""
-        import cvxpy as cp
-
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 

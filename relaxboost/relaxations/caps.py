@@ -16,6 +16,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_threshold
@@ -252,20 +253,14 @@ class Caps(Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |d| <= c."""
-        import cvxpy as cp
-
         return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self._of(d.shape[0]).near]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return Σ c_i |x_i|."""
-        import cvxpy as cp
-
         return self._of(x.shape[0]).near @ cp.abs(x), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ − Σ c_i x_i subject to x >= γ − u, x >= 0."""
-        import cvxpy as cp
-
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
 

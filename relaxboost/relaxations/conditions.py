@@ -26,6 +26,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
 from relaxboost.relaxations import attack
 from relaxboost.relaxations.attack import Violation
@@ -154,8 +155,6 @@ def _scale(f: Relaxation, m: int) -> float:
 
 def _signed(f: Relaxation, m: int) -> bool:
     """Return whether cvxpy's sign rules give f >= 0, and f(0) = 0 exactly: then min f = 0."""
-    import cvxpy as cp
-
     value, _ = f.cvxpy_penalty(cp.Variable(m))
     nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
     return bool(nonnegative) and f.penalty(np.zeros(m)) == 0.0
@@ -222,8 +221,6 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     ----------
     Shalev-Shwartz & Singer (2009), Lemma 8.
     """
-    import cvxpy as cp
-
     u = np.asarray(u, dtype=np.float64)
     m = u.size
     f = relaxation.resolve(m)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
@@ -46,8 +47,6 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         rules, alone or with a list of constraints that obey them; if it has integer variables,
         or parameters, whose values could change later.
     """
-    import cvxpy as cp
-
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)
@@ -93,8 +92,6 @@ def _kind(thing: Any) -> str:
 
 
 def _check(constraint: Any, owner: str) -> None:
-    import cvxpy as cp
-
     if not isinstance(constraint, cp.Constraint):
         raise InputError(
             f"{owner} has {constraint!r} of type {type(constraint).__name__} among its "
@@ -115,8 +112,6 @@ def _difference(constraint: Any) -> Any:
 
 
 def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
-    import cvxpy as cp
-
     problem = cp.Problem(cp.Minimize(value), list(constraints))
     if problem.is_mixed_integer():
         raise InputError(f"{owner} has integer variables, and its f is then not convex")
@@ -178,8 +173,6 @@ class ConeProgram(NamedTuple):
 
 def compiled(given: Parts) -> ConeProgram:
     """Return the cone program of the epigraph of the function."""
-    import cvxpy as cp
-
     d, height = cp.Variable(given.variable.size), cp.Variable()
     value, constraints = given.at(d)
     value = value + 0.0 * cp.sum(d)  # so that d is there, even if f is a constant

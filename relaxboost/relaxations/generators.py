@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.priors import check_prior
@@ -86,8 +87,6 @@ class _Divergence:
     prior: tuple[Any, ...] | None
 
     def __call__(self, d: Any) -> tuple[Any, list[Any]]:
-        import cvxpy as cp
-
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
             raise InputError(f"prior has {len(self.prior)} entries")

@@ -17,6 +17,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections.caps import by_caps
@@ -243,15 +244,11 @@ class GroupCaps(Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to the sums of |d| over groups being at most the caps."""
-        import cvxpy as cp
-
         matrix, caps = self._groups_matrix(d.shape[0])
         return 0.0, [matrix @ (d if d.is_nonneg() else cp.abs(d)) <= caps] if caps.size else []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return Σ c_g t_g subject to |x_i| <= t_g in group g and x = 0 on the free examples."""
-        import cvxpy as cp
-
         matrix, caps = self._groups_matrix(x.shape[0])
         if not caps.size:
             return 0.0, [x == 0]
@@ -260,8 +257,6 @@ class GroupCaps(Relaxation):
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ − Σ c_g t_g subject to t_g >= γ − u_i in group g, t >= 0, u_i >= γ if free."""
-        import cvxpy as cp
-
         matrix, caps = self._groups_matrix(u.shape[0])
         if not caps.size:
             return gamma, [u >= gamma]

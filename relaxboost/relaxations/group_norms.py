@@ -24,6 +24,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations._projections.capped import by_selection
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
@@ -184,16 +185,12 @@ class GroupNorm(WithNorm):
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return Σ a_g ‖d_g‖ as a cvxpy expression."""
-        import cvxpy as cp
-
         p = float(self.p)
         terms = [a * cp.norm(d[g], p) for a, g in zip(self._a, self.members, strict=True)]
         return cp.sum(cp.hstack(terms))
 
     def cvxpy_dual(self, x: Any) -> Any:
         """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
-        import cvxpy as cp
-
         p = float(self.norm.dual)
         terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
         return cp.max(cp.hstack(terms))

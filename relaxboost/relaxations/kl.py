@@ -19,6 +19,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive, spell
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import logistic_distribution, tilt
@@ -146,15 +147,11 @@ class KLPenalty(OverPrior):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return c Σ π (exp(x/c) − 1)."""
-        import cvxpy as cp
-
         pi = self.center(x.shape[0])
         return self._c * (pi @ cp.exp(x / self._c) - 1.0), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ subject to log Σ exp(log π − u/c) <= −γ/c."""
-        import cvxpy as cp
-
         m = u.shape[0]
         if self._zeros is not None:
             u = u[np.flatnonzero(~self._zeros)]
@@ -381,8 +378,6 @@ class KLBall(OverPrior):
 
     def _exponential_cone(self, x: Any) -> tuple[Any, Any, list[Any]]:
         """Return λ, Σ π t and the constraints λ exp(x/λ) <= t."""
-        import cvxpy as cp
-
         pi = self._inside(self.center(x.shape[0]))
         if self._zeros is not None:
             x = x[np.flatnonzero(~self._zeros)]
@@ -391,8 +386,6 @@ class KLBall(OverPrior):
 
 
 def _cvxpy_divergence(relaxation: OverPrior, d: Any) -> tuple[Any, list[Any]]:
-    import cvxpy as cp
-
     zeros = relaxation._zeros
     pi = relaxation._inside(relaxation.center(d.shape[0]))
     if zeros is None:

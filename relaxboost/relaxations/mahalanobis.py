@@ -26,6 +26,7 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
@@ -195,15 +196,11 @@ class Mahalanobis(WithNorm):
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return ‖v‖ and the constraint Qᵀ v = x."""
-        import cvxpy as cp
-
         v = cp.Variable(self.matrix.shape[0])
         return cp.norm2(v), [self.matrix.T @ v == x]
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return ‖Q d‖ as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.norm2(self.matrix @ d)
 
 
@@ -338,8 +335,6 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
 
     @cached_property
     def _flattest(self) -> Vector:
-        import cvxpy as cp
-
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])

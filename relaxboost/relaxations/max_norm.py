@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations._projections.max_penalty import (
     by_plateau,
     max_penalty_margin,
@@ -41,15 +42,11 @@ class _OfMaxNorm(OfNorm):
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return max_i a_i |d_i| as a cvxpy expression."""
-        import cvxpy as cp
-
         a = self.factors * np.ones(d.shape[0])
         return cp.max(cp.multiply(a, d if d.is_nonneg() else cp.abs(d)))
 
     def cvxpy_dual(self, x: Any) -> Any:
         """Return Σ |x_i| / a_i as a cvxpy expression."""
-        import cvxpy as cp
-
         return (1.0 / (self.factors * np.ones(x.shape[0]))) @ cp.abs(x)
 
     def extremes(self, m: int) -> tuple[Interval, Interval]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 SOLVED = ("optimal", "optimal_inaccurate")
@@ -137,38 +138,28 @@ class Programs:
         return self._compiled[kind]
 
     def _parts(self) -> tuple[Any, Any, list[Any]]:
-        import cvxpy as cp
-
         d = cp.Variable(self._m, name="d")
         value, constraints = self._relaxation.cvxpy_penalty(d)
         return d, value + 0.0 * cp.sum(d), list(constraints)
 
     def _make_margin(self) -> _Program:
-        import cvxpy as cp
-
         d, value, constraints = self._parts()
         u, simplex = cp.Parameter(self._m), cp.sum(d) == 1
         problem = cp.Problem(cp.Minimize(u @ d + value), [simplex, d >= 0, *constraints])
         return _Program(problem, d, (u,), simplex)
 
     def _make_distribution(self) -> _Program:
-        import cvxpy as cp
-
         d, value, constraints = self._parts()
         u, beta = cp.Parameter(self._m), cp.Parameter(nonneg=True)
         goal = cp.Minimize(u @ d + value - beta * cp.sum(cp.entr(d)))
         return _Program(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta), None)
 
     def _make_conjugate(self) -> _Program:
-        import cvxpy as cp
-
         d, value, constraints = self._parts()
         theta = cp.Parameter(self._m)
         return _Program(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,), None)
 
     def _make_boxed_conjugate(self) -> _Program:
-        import cvxpy as cp
-
         d, value, constraints = self._parts()
         theta = cp.Parameter(self._m)
         box = [d >= 0, d <= 1]
@@ -176,8 +167,6 @@ class Programs:
         return _Program(cp.Problem(goal, [*box, *constraints]), d, (theta,), None)
 
     def _make_penalty(self) -> _Program:
-        import cvxpy as cp
-
         d, value, constraints = self._parts()
         problem = cp.Problem(cp.Minimize(value), constraints)
         if {v.id for v in problem.variables()} <= {d.id}:
@@ -214,8 +203,6 @@ def solve_problem(problem: Any, seconds: float = math.inf) -> tuple[str, float]:
     attempts fail. The optimum is the solver's own where its point is outside the domain of the
     objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
-    import cvxpy as cp
-
     limit = {} if seconds == math.inf else {"time_limit": max(seconds, 1e-3)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
@@ -265,8 +252,6 @@ def split(total: Any, u: Vector) -> Vector:
     v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
     the minimum of f2(d2) − <λ, d2> over all of R^m.
     """
-    import cvxpy as cp
-
     cache, m = vars(total).setdefault("_programs", {}), len(u)
     if ("split", m) not in cache:
         d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
@@ -290,7 +275,6 @@ def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
     `of` maps a variable of shape (m,) to (expression, constraints). The conjugate of f at x is
     the support function of its epigraph {(d, t): f(d) <= t} at (x, −1).
     """
-    import cvxpy as cp
     from cvxpy.transforms.suppfunc import SuppFunc
 
     point = cp.Variable(m + 1)

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.base import Level, Witness, as_margins
@@ -64,8 +65,6 @@ class PNorm:
 
     def cvxpy(self, x: Any, dual: bool = False) -> Any:
         """Return ‖x‖ or ‖x‖_* as a cvxpy expression."""
-        import cvxpy as cp
-
         if self._a is not None:
             a = self._a.lower
             x = cp.multiply(1.0 / a if dual else a, x)

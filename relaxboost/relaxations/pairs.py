@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations.custom import Custom
 
 Primal = Callable[[Any], Any]
@@ -41,8 +42,6 @@ class ConjugatePair(NamedTuple):
 
 def _norm(rng: np.random.Generator) -> tuple[Primal, Dual]:
     """Return ‖Q d‖_p for a random Q and p, and the dual norm ‖Q^{-T} θ‖_q, 1/p + 1/q = 1."""
-    import cvxpy as cp
-
     p, q = [(1, math.inf), (2, 2), (math.inf, 1), (3, 1.5)][rng.integers(4)]
     Q = np.eye(_M) + 0.3 * rng.normal(size=(_M, _M))
     back = np.linalg.inv(Q).T
@@ -55,14 +54,10 @@ def _ball(rng: np.random.Generator) -> tuple[Primal, Dual]:
 
 
 def _simplex(rng: np.random.Generator) -> tuple[Primal, Dual]:
-    import cvxpy as cp
-
     return lambda d: (0.0, [d >= 0, cp.sum(d) == 1]), lambda theta: float(np.max(theta))
 
 
 def _entropy(rng: np.random.Generator) -> tuple[Primal, Dual]:
-    import cvxpy as cp
-
     def f(d: Any) -> Any:
         return cp.sum(cp.kl_div(d, 1.0 / _M)), [cp.sum(d) == 1]  # kl_div adds terms of sum 0
 
@@ -70,8 +65,6 @@ def _entropy(rng: np.random.Generator) -> tuple[Primal, Dual]:
 
 
 def _half_square(rng: np.random.Generator) -> tuple[Primal, Dual]:
-    import cvxpy as cp
-
     norm, dual = _norm(rng)
     return lambda d: 0.5 * cp.square(norm(d)), lambda theta: 0.5 * dual(theta) ** 2
 

@@ -21,6 +21,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.balls import Ball
@@ -137,8 +138,6 @@ class PowerDivergence(OverPrior):
         return [] if self.alpha == 2 else [d >= 0.0]
 
     def _cvxpy_divergence(self, d: Any) -> Any:
-        import cvxpy as cp
-
         pi, a = self.center(d.shape[0]), float(self.alpha)
         if self.alpha == 2:
             return float(self.scale) / 2 * cp.sum(cp.multiply(1.0 / pi, cp.square(d - pi)))
@@ -234,8 +233,6 @@ class DivergencePenalty(PowerDivergence):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return c s Σ π φ*(x / (c s))."""
-        import cvxpy as cp
-
         a, c = float(self.alpha), self._strength
         base = 1.0 + (a - 1.0) / c * x
         if self.alpha == 2:
@@ -372,8 +369,6 @@ class DivergenceBall(Ball, PowerDivergence):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f*, for χ² as <x, π> plus a multiple of the l2 norm of sqrt(π) x."""
-        import cvxpy as cp
-
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

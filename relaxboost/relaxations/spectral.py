@@ -15,6 +15,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds, up
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.exact_points import within_caps
@@ -203,8 +204,6 @@ class SpectralRisk(Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
-        import cvxpy as cp
-
         parts = [
             (float(p), float(p / k), cp.Variable(d.shape[0], nonneg=True)) for k, p in self._mixture
         ]
@@ -214,8 +213,6 @@ class SpectralRisk(Relaxation):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]_+, to be minimised over t >= 0."""
-        import cvxpy as cp
-
         t, total = cp.Variable(len(self._mixture), nonneg=True), 0.0
         for level, (k, p) in zip(t, self._mixture, strict=True):
             total += float(p) * level + float(p / k) * cp.sum(cp.pos(cp.abs(x) - level))

@@ -14,6 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations._projections.capped import by_selection
 from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.base import Level, Witness, as_margins
@@ -36,14 +37,10 @@ class _OfSumNorm(OfNorm):
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return Σ a_i |d_i| as a cvxpy expression."""
-        import cvxpy as cp
-
         return (self.factors * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d))
 
     def cvxpy_dual(self, x: Any) -> Any:
         """Return max_i |x_i| / a_i as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.max(cp.multiply(1.0 / (self.factors * np.ones(x.shape[0])), cp.abs(x)))
 
     def extremes(self, m: int) -> tuple[float, float]:
@@ -209,14 +206,10 @@ class SumPenalty(_OfSumNorm, NormPenalty):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return c Σ a_i |d_i|."""
-        import cvxpy as cp
-
         return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |x_i| <= c a_i."""
-        import cvxpy as cp
-
         return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:

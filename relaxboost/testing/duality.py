@@ -7,6 +7,7 @@ from typing import Any
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost.relaxations.numerical import solve_problem
 from relaxboost.testing.core import Case, size
 
@@ -50,8 +51,6 @@ def conjugate(case: Case) -> None:
 
 def cvxpy_conjugate(case: Case) -> None:
     """conjugate(θ) is what cvxpy_conjugate says at θ."""
-    import cvxpy as cp
-
     x, at = cp.Variable(case.m), cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(x)), [x == at, *constraints])

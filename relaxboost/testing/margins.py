@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
 from relaxboost.testing.core import Case, size
 from relaxboost.testing.duality import optimum
 
@@ -31,8 +32,6 @@ def relaxed_margin(case: Case) -> None:
 
 def cvxpy_relaxed_margin(case: Case) -> None:
     """The maximum of cvxpy_relaxed_margin over γ, and of γ − f*(x) over x >= γ − u, is F(u)."""
-    import cvxpy as cp
-
     m = case.m
     u, at, gamma, x = cp.Variable(m), cp.Parameter(m), cp.Variable(), cp.Variable(m)
     goal, constraints = case.f.cvxpy_relaxed_margin(u, gamma)

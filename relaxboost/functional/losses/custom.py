@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, Risk
 from relaxboost.functional.measure import Empirical
 
@@ -115,8 +116,6 @@ class CustomRisk(Risk):
         self.outputs = len(classes) if loss.task == "multiclass" else None
         self.strong_convexity, self.smoothness = loss.strong_convexity, loss.smoothness
         self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
-        import cvxpy as cp
-
         self._variable = cp.Variable(self.zero().shape)
         self._losses = self._stated(self._variable)
         self._conjugate: Any = None
@@ -133,8 +132,6 @@ class CustomRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return R*(Z) to the accuracy of Clarabel; inf where it finds the program unbounded."""
-        import cvxpy as cp
-
         from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
         share = self.measure.p * self.measure.size
@@ -152,8 +149,6 @@ class CustomRisk(Risk):
         return value / self.measure.size
 
     def _stated(self, F: Any) -> Any:
-        import cvxpy as cp
-
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
         if not isinstance(given, cp.Expression) or given.shape != shape:

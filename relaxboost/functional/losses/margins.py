@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
@@ -42,8 +43,6 @@ class Logistic(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -78,8 +77,6 @@ class Exponential(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -108,8 +105,6 @@ class Hinge(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.pos(1.0 - cp.multiply(y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -156,8 +151,6 @@ class SmoothHinge(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:

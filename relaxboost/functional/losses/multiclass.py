@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from relaxboost._core.arrays import Array, Flags, Whole
+from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.classes import hinge, logistic
 from relaxboost.functional.measure import Empirical
@@ -126,8 +127,6 @@ class MulticlassHinge(MulticlassLoss):
 
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         label = _indicators(y, F.shape[1])
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
@@ -163,8 +162,6 @@ class MultinomialLogistic(MulticlassLoss):
 
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         label = _indicators(y, F.shape[1])
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 

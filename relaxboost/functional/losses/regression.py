@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
 
@@ -29,8 +30,6 @@ class Squared(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.square(F - y) / 2.0
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -54,8 +53,6 @@ class Absolute(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.abs(F - y)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -100,8 +97,6 @@ class Quantile(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.maximum(self.q * (y - F), (1.0 - self.q) * (F - y))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -145,8 +140,6 @@ class Huber(PointwiseLoss):
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
-        import cvxpy as cp
-
         return cp.huber(F - y, self.delta) / 2.0
 
     def conjugates(self, Z: Array, y: Array) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
 from relaxboost.game.domains.base import BELOW, Domain, size_parameter
@@ -144,16 +145,12 @@ class L1Ball(AtomicSet):
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return radius · v with −v <= Aᵀd <= v, the form every solver takes."""
-        import cvxpy as cp
-
         v = cp.Variable(name="v")
         edges = A.T @ d
         return self.scale * v, [(edges <= v, 1.0), (-edges <= v, -1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
         """Return 0 on ‖w‖_1 <= radius."""
-        import cvxpy as cp
-
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
@@ -246,15 +243,11 @@ class Simplex(AtomicSet):
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return v with Aᵀd <= v."""
-        import cvxpy as cp
-
         v = cp.Variable(name="v")
         return v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
         """Return 0 on w >= 0, Σw = 1."""
-        import cvxpy as cp
-
         return 0.0, [w >= 0, cp.sum(w) == 1]
 
     def key(self) -> str:

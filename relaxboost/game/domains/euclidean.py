@@ -13,6 +13,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
 from relaxboost.game.domains.base import BELOW, Dense, Domain, size_parameter
@@ -149,15 +150,11 @@ class L2Ball(EuclideanSet):
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return radius · ‖v‖_2 with v = Aᵀd."""
-        import cvxpy as cp
-
         v = cp.Variable(A.shape[1], name="v")
         return float(self.radius) * cp.norm2(v), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
         """Return 0 on ‖w‖_2 <= radius."""
-        import cvxpy as cp
-
         return 0.0, [cp.norm2(w) <= float(self.radius)]
 
     def key(self) -> str:
@@ -258,15 +255,11 @@ class SquaredNorm(EuclideanSet):
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return ‖v‖_2² / (4 weight) with v = Aᵀd."""
-        import cvxpy as cp
-
         v = cp.Variable(A.shape[1], name="v")
         return cp.sum_squares(v) / (4.0 * float(self.weight)), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
         """Return weight · ‖w‖_2²."""
-        import cvxpy as cp
-
         return float(self.weight) * cp.sum_squares(w), []
 
     def key(self) -> str:
