@@ -52,6 +52,7 @@ MODULES = [
     "planning.learners",
     "planning.optimisers.exponentiated",
     "planning.optimisers.subgradient",
+    "planning.planners.astar",
     "relaxations.shares",
     "relaxations.stacking",
     "solvers.pair",
@@ -69,7 +70,7 @@ OLD = [
     r"\brelaxboost_reference\b",
     r"\bTotallyCorrective(?:LP|Conic|Smoothed)\b",
     r"_projections[./](?:plateau|narrowing)\b",
-    r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated)\b",
+    r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar)\b",
 ]
 
 

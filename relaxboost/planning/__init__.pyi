@@ -41,9 +41,6 @@ from .optimisers.frank_wolfe import FrankWolfe as FrankWolfe
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
-from .planners.astar import AStar as AStar
-from .planners.astar import euclidean as euclidean
-from .planners.astar import octile as octile
 from .planners.base import PLANNERS as PLANNERS
 from .planners.base import Planner as Planner
 from .planners.bellman_ford import BellmanFord as BellmanFord

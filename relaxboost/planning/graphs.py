@@ -295,22 +295,18 @@ class Graph:
         if arcs is not None:
             return Path(self, _numbers("arcs", arcs))
         if nodes is not None:
-            ends = [(self.node(u), self.node(v), None) for u, v in pairwise(nodes)]
-            if not ends:
+            edges = list(pairwise(nodes))
+            if not edges:
                 raise InputError(f"a path needs at least two nodes, got {list(nodes)!r}")
-        else:
-            assert edges is not None
-            ends = [self._edge(edge) for edge in edges]
         found = []
-        for place, (u, v, key) in enumerate(ends):
+        for place, edge in enumerate(edges or ()):
+            if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+                raise InputError(f"edges are (tail, head) or (tail, head, key), got {edge!r}")
+            u, v = (self.node(label) for label in edge[:2])
+            key = edge[2] if len(edge) == 3 else None
             step = f"step {place + 1} of the path, {self.label(u)!r} -> {self.label(v)!r}"
             found.append(self._joining(u, v, key, step + ("" if key is None else f", key {key!r}")))
         return Path(self, np.array(found, dtype=np.int64))
-
-    def _edge(self, edge: Any) -> tuple[int, int, Any]:
-        if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
-            raise InputError(f"edges are (tail, head) or (tail, head, key), got {edge!r}")
-        return self.node(edge[0]), self.node(edge[1]), edge[2] if len(edge) == 3 else None
 
     def _joining(self, u: int, v: int, key: Hashable, what: str) -> int:
         """Return the one arc between two nodes, or raise about `what`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -187,29 +187,29 @@ def _one_attribute(kind: str, things: Attributes, name: str) -> tuple[Array, lis
     """Return what an attribute holds: a number, a dict or an array."""
     values = [_get(kind, thing, data, name) for thing, data in things]
     first = values[0]
-    if isinstance(first, Mapping):
-        keys, rows = list(first), []
-        for (thing, _), value in zip(things, values, strict=True):
+    if not isinstance(first, Mapping) and not np.ndim(first):
+        rows = [
+            [_number(kind, thing, name, x)] for (thing, _), x in zip(things, values, strict=True)
+        ]
+        return np.array(rows), [name]
+    keys = list(first) if isinstance(first, Mapping) else list(range(len(first)))
+    rows = []
+    for (thing, _), value in zip(things, values, strict=True):
+        if isinstance(first, Mapping):
             if not isinstance(value, Mapping) or set(value) != set(keys):
                 has = sorted(map(str, value)) if isinstance(value, Mapping) else value
                 raise InputError(
                     f"attribute {name!r} of {kind} {thing!r} has {has}, and of {kind} "
                     f"{things[0][0]!r} {sorted(map(str, keys))}; give all the same keys"
                 )
-            rows.append([_number(kind, thing, f"{name}[{key!r}]", value[key]) for key in keys])
-        return np.array(rows, dtype=np.float64), [str(key) for key in keys]
-    if isinstance(first, Sequence | np.ndarray) and not isinstance(first, str) and np.ndim(first):
-        length, rows = len(first), []
-        for (thing, _), value in zip(things, values, strict=True):
-            if np.ndim(value) != 1 or len(value) != length:
-                raise InputError(
-                    f"attribute {name!r} of {kind} {thing!r} has shape {np.shape(value)}, and of "
-                    f"{kind} {things[0][0]!r} ({length},); give arrays of one length"
-                )
-            rows.append([_number(kind, thing, f"{name}[{j}]", x) for j, x in enumerate(value)])
-        return np.array(rows).reshape(len(rows), length), [f"{name}[{j}]" for j in range(length)]
-    numbers = [_number(kind, thing, name, x) for (thing, _), x in zip(things, values, strict=True)]
-    return np.array(numbers)[:, None], [name]
+        elif np.ndim(value) != 1 or len(value) != len(keys):
+            raise InputError(
+                f"attribute {name!r} of {kind} {thing!r} has shape {np.shape(value)}, and of "
+                f"{kind} {things[0][0]!r} ({len(keys)},); give arrays of one length"
+            )
+        rows.append([_number(kind, thing, f"{name}[{key!r}]", value[key]) for key in keys])
+    names = [str(key) if isinstance(first, Mapping) else f"{name}[{key}]" for key in keys]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(keys)), names
 
 
 def _get(kind: str, thing: Hashable, data: Mapping[str, Any], name: str) -> Any:
@@ -240,18 +240,14 @@ def _position(G: Any, given: Any) -> Array | None:
     """Return (x, y) for each node."""
     if given is None:
         return None
-    read: Callable[[Hashable, Mapping[str, Any]], Any]
-    if isinstance(given, str):
-        read = lambda node, data: data[given]  # noqa: E731
-    elif isinstance(given, Mapping):
-        read = lambda node, data: given[node]  # noqa: E731
-    else:
-        x, y = given
-        read = lambda node, data: (data[x], data[y])  # noqa: E731
     made = []
     for node, data in G.nodes(data=True):
         try:
-            place = [float(coordinate) for coordinate in read(node, data)]
+            if isinstance(given, str | Mapping):
+                place = data[given] if isinstance(given, str) else given[node]
+            else:
+                place = [data[name] for name in given]
+            place = [float(coordinate) for coordinate in place]
         except (KeyError, TypeError, ValueError):
             place = []
         if len(place) != 2 or not np.isfinite(place).all():

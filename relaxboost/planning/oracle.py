@@ -105,9 +105,6 @@ class Oracle:
         self.tasks, self.negative, self.power = checked_tasks(tasks), negative, int(power)
         self.graphs: tuple[Graph, ...] = tuple(dict.fromkeys(task.graph for task in self.tasks))
         self.rows = tuple(self._rows())
-        self._groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for i, row in enumerate(self.rows):
-            self._groups[row.graph, row.target].append(i)
 
     def _rows(self) -> list[Demonstration]:
         number = {graph: place for place, graph in enumerate(self.graphs)}
@@ -155,8 +152,12 @@ class Oracle:
         NegativeCycle
             With negative="exact", where loss-augmented costs fall for ever around a cycle.
         """
-        groups = list(self._groups.items()) if rows is None else self._grouped(rows)
-        wanted = {graph for (graph, _), _ in groups}
+        order = list(range(len(self.rows)) if rows is None else rows)
+        members: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for i in order:
+            members[self.rows[i].graph, self.rows[i].target].append(i)
+        groups = list(members.items())
+        wanted = {graph for graph, _ in members}
         ready = {graph: Priced(self.graphs[graph], costs[graph]) for graph in wanted}
         pool, threads = thread_pool()
 
@@ -170,25 +171,16 @@ class Oracle:
         chunks = [groups[k :: 4 * threads] for k in range(min(4 * threads, len(groups)))]
         parts = map(work, chunks) if len(chunks) == 1 else pool.map(work, chunks)
         answers = dict(pair for part in parts for pair in part)
-        order = range(len(self.rows)) if rows is None else rows
-        weights = self.weights if rows is None else self.weights[list(rows)]
-        return self._summed([answers[i] for i in order], weights)
-
-    def _grouped(self, rows: Sequence[int]) -> list[tuple[tuple[int, int], list[int]]]:
-        groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for i in rows:
-            groups[self.rows[i].graph, self.rows[i].target].append(i)
-        return list(groups.items())
-
-    def _summed(self, answers: list[AugmentedPlan], p: Array) -> AugmentedPlans:
-        values = np.array([answer.value for answer in answers]) ** self.power
-        bounds = np.maximum([answer.bound for answer in answers], 0.0) ** self.power
-        grown = 1.0 + 4.0 * UNIT * (len(answers) + 4)
+        each = tuple(answers[i] for i in order)
+        weights = self.weights[order]
+        values = np.array([answer.value for answer in each]) ** self.power
+        bounds = np.maximum([answer.bound for answer in each], 0.0) ** self.power
+        grown = 1.0 + 4.0 * UNIT * (len(each) + 4)
         return AugmentedPlans(
-            value=float(p @ values),
-            bound=float(p @ bounds) * grown,
-            each=tuple(answers),
-            exact=all(answer.exact for answer in answers),
+            value=float(weights @ values),
+            bound=float(weights @ bounds) * grown,
+            each=each,
+            exact=all(answer.exact for answer in each),
         )
 
     def _group(

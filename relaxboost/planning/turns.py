@@ -57,18 +57,15 @@ class TurnGraph(Graph):
             raise InputError("lift needs a path of the graph that the turns were made of")
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
         there = self.before * self.original.arcs + self.after  # ascending
-        at = np.searchsorted(there, wanted)
-        known = np.zeros(wanted.size, dtype=bool)
-        inside = at < there.size
-        known[inside] = there[at[inside]] == wanted[inside]
-        if not known.all():
-            step = int(np.flatnonzero(~known)[0])
+        forbidden = np.flatnonzero(~np.isin(wanted, there))
+        if forbidden.size:
+            step = int(forbidden[0])
             one, other = (self.original.arc_name(int(arc)) for arc in path.arcs[step : step + 2])
             raise InputError(
                 f"step {step + 2} of the path turns from {one} to {other}, which is not allowed "
                 "in this graph; allow it with u_turns or allowed"
             )
-        turns, arcs = self.before.size, self.original.arcs
+        at, turns, arcs = np.searchsorted(there, wanted), self.before.size, self.original.arcs
         first = np.array([turns + path.arcs[0]])
         last = np.array([turns + arcs + path.arcs[-1]])
         return Path(self, np.concatenate([first, at, last]))

@@ -13,15 +13,12 @@ from relaxboost import planning
 from relaxboost._core.errors import InputError
 from relaxboost.planning import (
     PLANNERS,
-    AStar,
     Graph,
     NegativeCycle,
     NoPath,
     Simple,
     check_plan,
-    euclidean,
     grid,
-    octile,
     shortest_path,
     shortest_paths,
     to_networkx,
@@ -31,7 +28,7 @@ from tests.planning import slow, small, twins
 
 assert PLANNERS["csgraph"] is twins.CsGraph
 
-SLOW = ("astar", "simple", "flow")
+SLOW = ("led", "simple", "flow")
 """They need estimates, have no potentials, or take their time: they have their own tests."""
 SEARCHES = [name for name in PLANNERS if name not in SLOW]
 NON_NEGATIVE = {
@@ -79,7 +76,7 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
         assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
         ahead = distances_to(graph, costs, t)
         ahead = np.zeros(graph.nodes) if trial % 3 == 0 else ahead / (1 + trial % 3 % 2)
-        for planner in (*SEARCHES, AStar(ahead)):
+        for planner in (*SEARCHES, twins.Led(ahead)):
             if math.isinf(exact):
                 with pytest.raises(NoPath):
                     shortest_path(graph, costs, s, t, planner)
@@ -236,46 +233,7 @@ def test_negative_cycles_elsewhere_do_no_harm():
         assert name == "simple" or check_plan(plan).ok
 
 
-def test_estimates_of_distance_are_consistent_on_grids(rng):
-    for trial in range(60):
-        H, W = rng.integers(2, 12, size=2)
-        free = rng.random((H, W)) < 0.8
-        neighbours = int(rng.choice([4, 8]))
-        try:
-            graph = grid(rng.random((2, H, W)), free, neighbours=neighbours)
-        except InputError:
-            continue
-        costs = graph.arc_features @ rng.random(2) + 0.01 * (trial % 2)
-        s, t = (graph.label(n) for n in rng.choice(graph.nodes, 2, replace=False))
-        for estimate in (octile, euclidean):
-            try:
-                length = shortest_path(graph, costs, s, t).cost
-            except NoPath:
-                with pytest.raises(NoPath):
-                    shortest_path(graph, costs, s, t, AStar(estimate(graph, costs, t)))
-                continue
-            plan = shortest_path(graph, costs, s, t, AStar(estimate(graph, costs, t)))
-            assert check_plan(plan).ok
-            assert plan.cost == pytest.approx(length, rel=1e-12)
-
-
-def test_estimates_may_be_functions_and_below_zero():
-    graph = grid(np.ones((5, 5)), neighbours=4)
-    costs = graph.arc_features[:, 0]
-
-    def steps(node, target):
-        return abs(node[0] - target[0]) + abs(node[1] - target[1]) - 1.5
-
-    plan = shortest_path(graph, costs, (0, 0), (4, 4), AStar(steps))
-    assert plan.cost == 8.0
-    assert check_plan(plan, exact=True).ok
-
-
 GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
-
-
-def led(ahead):
-    return shortest_path(GRAPH, [1, 1, 1], 0, 2, AStar(ahead))
 
 
 @pytest.mark.parametrize(
@@ -294,44 +252,16 @@ def led(ahead):
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "flow"), "no path from 0 to 3"),
         (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "dijkstra"), r"arc 1 .* has -1"),
         (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "csgraph"), r"arc 1 .* has -1"),
-        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, AStar(np.zeros(4))), "'astar' needs costs"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"), "planner must be one of dijkstra"),
         (
-            lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "astar"),
-            r"needs estimates: AStar\(euclidean",
+            lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"),
+            "planner must be one of bellman-ford, dijkstra, simple",
         ),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, AStar), "or a Planner, got <class"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, Simple), "or a Planner, got <class"),
         (lambda: Simple(time_limit=0.0), "time_limit must be a positive"),
-        (
-            lambda: led(np.zeros(3)),
-            r"ahead needs shape \(4,\)",
-        ),
-        (
-            lambda: led(["a"] * 4),
-            "ahead must be an array of numbers",
-        ),
-        (
-            lambda: led([0, np.nan, 0, 0]),
-            "estimate at 1 is nan",
-        ),
-        (
-            lambda: led([0, 0, 1, 0]),
-            "estimate at the target 2 is 1",
-        ),
-        (
-            lambda: led([2, 3, 0, 0]),
-            r"not consistent on arc 1 \(1 -> 2\): 3 before it exceeds its cost 1 plus 0",
-        ),
-        (
-            lambda: led([np.inf, 1, 0, 0]),
-            r"not consistent on arc 0 \(0 -> 1\): inf before",
-        ),
-        (lambda: euclidean(GRAPH, [1, 1, 1], 2), "estimates need a graph with position"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], []), "list of pairs is empty"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1), 2]), r"pairs\[1\] must be"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 7)]), r"pairs\[0\]: no node 7"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(1, 1)]), r"pairs\[0\]: source and target"),
-        (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1)], AStar(np.zeros(4))), "for one target"),
         (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "dijkstra"), "needs costs >= 0"),
         (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "csgraph"), "needs costs >= 0"),
     ],

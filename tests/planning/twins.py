@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import dijkstra
 from relaxboost.planning import BellmanFord, Path, Plan, Planner
 from relaxboost.planning.kernels import NOTHING, search, trace
 from relaxboost.planning.planners.base import between, no_path
+from relaxboost.planning.planners.dijkstra import shortest_arcs
+from relaxboost.planning.plans import capped
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,21 @@ class CsGraph(Planner):
         arcs = kept[np.searchsorted(pair, along[:-1] * graph.nodes + along[1:])]
         potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, arcs), costs, potential, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Led(Planner):
+    """The search led by estimates of what lies ahead, as losses of many demonstrations use it."""
+
+    ahead: np.ndarray
+
+    name: ClassVar[str] = "led"
+
+    def plan(self, graph, costs, source, target):
+        ordered = costs[graph.forward.arcs]
+        taken, distance = shortest_arcs(graph, ordered, source, target, self.ahead)
+        potential = capped(distance, distance[target], self.ahead)
+        return Plan(Path(graph, taken), costs, potential, self.name)
 
 
 @dataclass(frozen=True)

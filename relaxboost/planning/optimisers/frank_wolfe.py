@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -162,22 +163,16 @@ def best_step(more: float, v: Array, turn: Array, ridge: Ridge, nonnegative: boo
     def slope(γ: float) -> float:
         return more - float(turn @ ridge.argmax(v + γ * turn, nonnegative))
 
-    low, high, at_low = 0.0, 1.0, slope(0.0)
-    if at_low <= 0.0:
-        return 0.0
-    at_high = slope(1.0)
-    if at_high >= 0.0:
-        return 1.0
+    points = np.array([0.0, 1.0])
     if nonnegative:
         moving = turn != 0.0
         corners = -v[moving] / turn[moving]
-        corners = np.sort(corners[(corners > 0.0) & (corners < 1.0)])
-        first, last = 0, corners.size  # the root is after corners[:first], before corners[last:]
-        while first < last:
-            middle = (first + last) // 2
-            value = slope(float(corners[middle]))
-            if value > 0.0:
-                first, low, at_low = middle + 1, float(corners[middle]), value
-            else:
-                last, high, at_high = middle, float(corners[middle]), value
+        inside = np.sort(corners[(corners > 0.0) & (corners < 1.0)])
+        points = np.concatenate([[0.0], inside, [1.0]])
+    # It falls, and is linear between these points; the root is before the first where it is <= 0.
+    k = bisect_left(points, 0.0, key=lambda γ: -slope(γ))
+    if k in (0, points.size):
+        return float(k > 0)
+    low, high = float(points[k - 1]), float(points[k])
+    at_low, at_high = slope(low), slope(high)
     return min(1.0, low + (high - low) * at_low / (at_low - at_high))

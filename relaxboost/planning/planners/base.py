@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Hashable, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Flags, doubles
+from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.registry import Registry
 from relaxboost.planning.graphs import Adjacency, Graph
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.plans import LARGEST, NoPath, Plan
-
-Work = Callable[[], dict[int, Plan | InputError]]
 
 PLANNERS: Registry[Planner] = Registry("planner")
 """Every planner by its name."""
@@ -67,20 +65,16 @@ class Planner(ABC):
     def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
         """Return a path of least cost between two nodes, for costs that were checked."""
 
-    def jobs(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Work]:
-        """Return jobs that plan for many pairs; each gives plans, or errors, by places of pairs.
+    def plans(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Plan | InputError]:
+        """Return a plan for each pair, or the error of one that has none; by default one by one."""
 
-        By default a job for each pair.
-        """
-        return [partial(self._alone, graph, costs, k, pair) for k, pair in enumerate(pairs)]
+        def alone(pair: Ends) -> Plan | InputError:
+            try:
+                return self.plan(graph, costs, *pair)
+            except InputError as error:
+                return error
 
-    def _alone(
-        self, graph: Graph, costs: Array, place: int, pair: Ends
-    ) -> dict[int, Plan | InputError]:
-        try:
-            return {place: self.plan(graph, costs, *pair)}
-        except InputError as error:
-            return {place: error}
+        return list((thread_pool()[0].map if self.threads else map)(alone, pairs))
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:

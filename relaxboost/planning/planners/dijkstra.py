@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, search, trace
-from relaxboost.planning.planners.base import Ends, Planner, Work, no_path
+from relaxboost.planning.planners.base import Ends, Planner, no_path
 from relaxboost.planning.plans import Plan, capped
 
 
@@ -34,8 +34,8 @@ class Dijkstra(Planner):
         potential = capped(distance, distance[target], NOTHING)
         return Plan(Path(graph, taken), costs, potential, self.name)
 
-    def jobs(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Work]:
-        """Return one search for all pairs of a source, or of a target."""
+    def plans(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Plan | InputError]:
+        """Return plans from one search for all pairs of a source, or of a target."""
         backward = len({pair.target for pair in pairs}) < len({pair.source for pair in pairs})
         groups: dict[int, list[int]] = defaultdict(list)
         for place, pair in enumerate(pairs):
@@ -44,14 +44,15 @@ class Dijkstra(Planner):
         ends = graph.head if backward else graph.tail
         ordered = costs[arcs]
 
-        def work(root: int, places: list[int]) -> dict[int, Plan | InputError]:
+        made: dict[int, Plan | InputError] = {}
+
+        def work(root: int, places: list[int]) -> None:
             leaves = [pairs[i].source if backward else pairs[i].target for i in places]
             last = leaves[0] if len(leaves) == 1 else -1
             distance, via, _ = search(start, far, ordered, root, last, NOTHING)
             potential = -distance if backward else distance
             if last >= 0:
                 potential = np.clip(potential, -distance[last], distance[last])
-            made: dict[int, Plan | InputError] = {}
             for i, leaf in zip(places, leaves, strict=True):
                 if np.isinf(distance[leaf]):
                     made[i] = no_path(graph, *pairs[i])
@@ -59,9 +60,9 @@ class Dijkstra(Planner):
                 path = trace(via, arcs, ends, root, leaf)
                 path = path[::-1] if backward else path
                 made[i] = Plan(Path(graph, path), costs, potential, self.name)
-            return made
 
-        return [partial(work, root, places) for root, places in groups.items()]
+        list(thread_pool()[0].map(work, groups.keys(), groups.values()))
+        return [made[i] for i in range(len(pairs))]
 
 
 def shortest_arcs(

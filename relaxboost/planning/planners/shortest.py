@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.planners.base import PLANNERS, Ends, Planner, Work, ends
+from relaxboost.planning.planners.base import PLANNERS, Ends, Planner, ends
 from relaxboost.planning.planners.bellman_ford import BellmanFord
 from relaxboost.planning.planners.dijkstra import Dijkstra
 from relaxboost.planning.planners.simple import Simple
@@ -31,9 +30,9 @@ class BySign(Planner):
         """Return a shortest path; see `Planner.plan`."""
         return self._chosen(costs).plan(graph, costs, source, target)
 
-    def jobs(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Work]:
-        """Return the jobs of the planner that suits the costs."""
-        return self._chosen(costs).jobs(graph, costs, pairs)
+    def plans(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Plan | InputError]:
+        """Return the plans of the planner that suits the costs."""
+        return self._chosen(costs).plans(graph, costs, pairs)
 
     def _chosen(self, costs: Array) -> Planner:
         return BellmanFord() if costs.min() < 0.0 else Dijkstra()
@@ -56,7 +55,7 @@ def shortest_path(
     source, target : labels of nodes
         Different.
     planner : {"auto", "dijkstra", "bellman-ford", "simple"} or Planner
-        A name, or an object with options: ``AStar(ahead)``, ``Simple(time_limit=5)``. ``"auto"``
+        A name, or an object with options, such as ``Simple(time_limit=5)``. ``"auto"``
         is ``"dijkstra"`` where no cost is negative, else ``"bellman-ford"``. ``"simple"`` is exact
         over paths that visit no node twice, even where cycles are negative. It is NP-hard, and
         its plan has no potentials.
@@ -97,7 +96,7 @@ def shortest_paths(
     pairs : iterable of (source, target)
         Labels of nodes; not empty.
     planner : str or Planner
-        As for `shortest_path`, but no `AStar`. A time limit is for each pair.
+        As for `shortest_path`. A time limit is for each pair.
 
     Returns
     -------
@@ -115,16 +114,10 @@ def shortest_paths(
     how = _planner(planner)
     c = how.checked(graph, costs)
     asked = _checked_pairs(graph, pairs)
-    jobs = how.jobs(graph, c, asked)
-    parts = (
-        thread_pool()[0].map(lambda job: job(), jobs) if how.threads else [job() for job in jobs]
-    )
-    found = {place: answer for part in parts for place, answer in part.items()}
     plans = []
-    for place, pair in enumerate(asked):
-        answer = found[place]
+    for place, answer in enumerate(how.plans(graph, c, asked)):
         if isinstance(answer, InputError):
-            raise _told_apart(answer, graph, c, place, pair)
+            raise _told_apart(answer, graph, c, place, asked[place])
         plans.append(answer)
     return plans
 
