@@ -29,7 +29,7 @@ TWINS = 5
 def planted(size: int, tasks: int, layers: int = 4, seed: int = 0) -> tuple[pl.Graph, list]:
     """Return a grid with random layers, and shortest paths of a planted linear cost."""
     rng = np.random.default_rng(seed)
-    graph = pl.grid(rng.random((layers, size, size)), distance=True)
+    graph = pl.grid([*rng.random((layers, size, size)), np.ones((size, size))])
     expert = graph.arc_features @ np.append(rng.random(layers), 0.2)
     made: list[pl.Task] = []
     while len(made) < tasks:

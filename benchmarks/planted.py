@@ -111,9 +111,9 @@ def terrain(folder: Path) -> list[tuple]:
         "linear: slope and land cover": 0.5 + 4.0 * slope + tolls[kind],
         "steep: exp(5 slope)": np.exp(5.0 * slope) * (0.5 + tolls[kind]),
     }
-    layered = np.stack([slope, *(kind == k for k in range(kinds.size))])
-    names = ["slope", *(f"cover {int(k)}" for k in kinds)]
-    graph = pl.grid(layered, names=names, distance=True)
+    layered = np.stack([slope, *(kind == k for k in range(kinds.size)), np.ones(slope.shape)])
+    names = ["slope", *(f"cover {int(k)}" for k in kinds), "distance"]
+    graph = pl.grid(layered, names=names)
     cells = rng.integers(0, len(height), (SHOWN + HELD, 2, 2))
     pairs = [tuple(map(tuple, pair.tolist())) for pair in cells]
     rows = []

@@ -9,14 +9,14 @@ from .cuts import Cut as Cut
 from .evaluation import METRICS as METRICS
 from .evaluation import Difference as Difference
 from .evaluation import Evaluation as Evaluation
+from .evaluation import Fold as Fold
 from .evaluation import PerTask as PerTask
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
+from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
-from .folds import Fold as Fold
-from .folds import split as split
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid

@@ -89,12 +89,13 @@ class BoostedCosts(LearnedCosts):
         start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(graph.features, upto))
 
-    def costs(self, graph: Graph, *, upto: int | None = None, raw: bool = False) -> Array:
+    def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return arc costs c = B C, shape (E,), that every planner takes.
 
         Exponential costs are positive. Additive ones may have come out negative at some sites;
         these are raised to `floor`, next to nothing, since a plan in training has such arcs for
         free as well (``negative="relaxed"``). A `FlooredCosts` warning then says at how many.
+        For planners that take costs below 0 ``graph.costs(learned.site_costs(graph))`` has them.
 
         Parameters
         ----------
@@ -102,17 +103,14 @@ class BoostedCosts(LearnedCosts):
             With the features that were learned from.
         upto : int, optional
             Of the iterate of this round.
-        raw : bool
-            Leave negative costs as they are, for planners that take them, such as `BellmanFord`.
         """
         C = self.site_costs(graph, upto)
-        if raw:
-            return graph.costs(C)
         below = int((C < 0.0).sum())
         if below:
             warnings.warn(
                 f"the cost is negative at {below} of {C.size} sites of {graph}, the least "
-                f"{C.min():.3g}; raised to {self.floor:.3g} there. raw=True leaves them, and "
+                f"{C.min():.3g}; raised to {self.floor:.3g} there. "
+                "graph.costs(learned.site_costs(graph)) leaves them, and "
                 'PlanningLoss("exponential") learns costs that are positive everywhere',
                 FlooredCosts,
                 stacklevel=2,

@@ -1,9 +1,10 @@
-"""How well costs reproduce demonstrations: plans against what experts did, task by task."""
+"""How well costs reproduce demonstrations, task by task; and folds of tasks to hold some out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.folds import group_numbers
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.planners.base import Ends, arc_costs
@@ -232,7 +232,7 @@ def compare(
     _check_same(first, second)
     if count("draws", draws) < 100:
         raise InputError(f"draws must be at least 100 for percentiles, got {draws}")
-    group = np.unique(np.array(group_numbers(first.tasks, by)), return_inverse=True)[1]
+    group = np.unique(np.array(_group_numbers(first.tasks, by)), return_inverse=True)[1]
     size = int(group.max()) + 1
     sums = np.zeros((size, 4 * len(metrics)))
     for j, name in enumerate(metrics):
@@ -333,21 +333,97 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
             f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "
             "the same tasks in the same order"
         )
-    alike: dict[tuple[Graph, Graph], bool] = {}
+
+    @cache
+    def alike(one: Graph, other: Graph) -> bool:
+        pairs = ((one.tail, other.tail), (one.head, other.head))
+        return all(np.array_equal(x, y) for x, y in pairs)
+
     for place, (a, b) in enumerate(zip(first.tasks, second.tasks, strict=True)):
         if a is b:
             continue
-        graphs = (a.graph, b.graph)
-        if graphs not in alike:
-            ends = ((g.tail, g.head) for g in graphs)
-            alike[graphs] = all(np.array_equal(x, y) for x, y in zip(*ends, strict=True))
-        shown = [[p.arcs.tolist() for p in task.demonstrations] for task in (a, b)]
-        if (
-            not alike[graphs]
-            or (a.source, a.target) != (b.source, b.target)
-            or shown[0] != shown[1]
-        ):
+        shown = [
+            (task.source, task.target, [p.arcs.tolist() for p in task.demonstrations])
+            for task in (a, b)
+        ]
+        if shown[0] != shown[1] or not alike(a.graph, b.graph):
             raise InputError(
                 f"task {place} is {a.name} in the first report and {b.name} in the second, or was "
                 "demonstrated otherwise; compare needs the same tasks in the same order"
             )
+
+
+class Fold(NamedTuple):
+    """Places of tasks in the list that was split."""
+
+    train: Whole
+    test: Whole
+
+
+def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) -> tuple[Fold, ...]:
+    """Return folds of tasks for cross-validation; every task is in the test part of one.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    folds : int
+        >= 2.
+    seed : int
+        The same seed gives the same folds.
+    by : {"pair", "source", "target", "graph"}, callable, or sequence, optional
+        Tasks alike in this are never on both sides: a trip that is made every day would otherwise
+        be learned by heart. ``"pair"`` is source and target together. A callable maps a task to a
+        hashable; a sequence has one for each task. By default every task is for itself. Sizes of
+        folds differ by no more than the largest group.
+
+    Raises
+    ------
+    InputError
+        For more folds than groups.
+    """
+    made = checked_tasks(tasks)
+    if count("folds", folds) < 2:
+        raise InputError(f"folds must be at least 2, got {folds}")
+    group = np.array(_group_numbers(made, by))
+    sizes = np.bincount(group)
+    if sizes.size < folds:
+        raise InputError(f"{folds} folds need as many groups, and there are {sizes.size}")
+    rng = np.random.default_rng(seed)
+    shuffled = rng.permutation(sizes.size)
+    # Large groups first, each to the fold that is smallest so far.
+    shuffled = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    filled, home = np.zeros(folds, dtype=np.int64), np.empty(sizes.size, dtype=np.int64)
+    for one in shuffled:
+        home[one] = int(filled.argmin())
+        filled[home[one]] += sizes[one]
+    place = home[group]
+    return tuple(Fold(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(folds))
+
+
+_GROUPS: dict[str, Callable[[Task], Hashable]] = {
+    "pair": lambda task: (task.graph, task.source, task.target),
+    "source": lambda task: (task.graph, task.source),
+    "target": lambda task: (task.graph, task.target),
+    "graph": lambda task: task.graph,
+}
+
+
+def _group_numbers(tasks: Sequence[Task], by: Any = None) -> list[int]:
+    """Return the number of each task's group, from 0 in the order in which they come; see `split`.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or a sequence of another length.
+    """
+    if by is None:
+        return list(range(len(tasks)))
+    if isinstance(by, str):
+        if by not in _GROUPS:
+            raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")
+        by = _GROUPS[by]
+    keys = [by(task) for task in tasks] if callable(by) else list(by)
+    if len(keys) != len(tasks):
+        raise InputError(f"by has {len(keys)} entries for {len(tasks)} tasks; one each")
+    number: dict[Hashable, int] = {}
+    return [number.setdefault(key, len(number)) for key in keys]

@@ -237,6 +237,16 @@ class Graph:
         """Arcs by the node they enter, in the order of their numbers."""
         return _adjacency(self.head, self.tail, self.nodes)
 
+    @cached_property
+    def incidence(self) -> Any:
+        """The sparse matrix of shape (nodes, E), +1 where an arc leaves and −1 where it enters."""
+        from scipy.sparse import csc_array
+
+        ends = np.stack([self.tail, self.head], axis=1).ravel()
+        signs = np.tile([1.0, -1.0], self.arcs)
+        starts = np.arange(0, 2 * self.arcs + 1, 2)
+        return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
+
     def node(self, label: Hashable) -> int:
         """Return the number of a node, or raise an InputError that names the label."""
         return self.labels.number(label)

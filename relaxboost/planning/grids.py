@@ -30,7 +30,6 @@ def grid(
     neighbours: int = 8,
     corners: str = "both",
     cost: str = "mean",
-    distance: bool = False,
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
@@ -40,7 +39,8 @@ def grid(
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        Features of cells, finite where passable; what blocked cells have is not looked at.
+        Features of cells, finite where passable; what blocked cells have is not looked at. A
+        layer of ones gives a linear cost a term for length alone.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
     names : sequence of L str, optional
@@ -52,9 +52,6 @@ def grid(
         blocked cells; ``"free"`` asks for none.
     cost : {"mean", "entering"}
         A step costs its length times the mean cost of the two cells, or that of the cell entered.
-    distance : bool
-        Whether to add a feature ``"distance"`` that is 1 in every cell, so that a linear cost has
-        a term for length alone.
 
     Returns
     -------
@@ -87,11 +84,6 @@ def grid(
     made = [f"layer {j}" for j in range(len(X))] if names is None else [str(n) for n in names]
     if len(made) != len(X):
         raise InputError(f"{len(made)} names for {len(X)} layers; one each")
-    if distance:
-        features, made = (
-            np.column_stack([features, free.ravel().astype(float)]),
-            [*made, "distance"],
-        )
     rows, columns = np.divmod(np.arange(H * W), W)
     return Graph(
         tail,

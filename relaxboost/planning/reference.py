@@ -262,12 +262,9 @@ def _owners(parts: list[_Part], size: int) -> Any:
 
 def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
     """Return π_head − π_tail for each inequality, π_target for each row, and the rows' parts."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import block_diag, csr_array
 
-    rows: list[Whole] = []
-    columns: list[Whole] = []
-    signs: list[Array] = []
-    parts, targets = [], []
+    blocks, parts, targets = [], [], []
     first = potentials = 0
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]
@@ -276,23 +273,16 @@ def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
         if problem.oracle.negative == "relaxed":  # all arcs may be free
             inner[:] = True
         arcs = np.flatnonzero(inner[graph.tail] & inner[graph.head])
-        number = np.full(graph.nodes, -1, dtype=np.int64)
         inner[row.source] = False
-        number[inner] = potentials + np.arange(int(inner.sum()))
-        for ends, sign in ((graph.head, 1.0), (graph.tail, -1.0)):
-            at = number[ends[arcs]]
-            rows.append(first + np.flatnonzero(at >= 0))
-            columns.append(at[at >= 0])
-            signs.append(np.full(columns[-1].size, sign))
-        targets.append(int(number[row.target]))
+        nodes = np.flatnonzero(inner)
+        blocks.append(-graph.incidence[:, arcs].tocsr()[nodes].T)
+        targets.append(potentials + int(np.searchsorted(nodes, row.target)))
         parts.append(_Part(row, arcs, first))
         first += arcs.size
-        potentials += int(inner.sum())
-    where = (np.concatenate(rows), np.concatenate(columns))
-    D = csr_array((np.concatenate(signs), where), shape=(first, potentials))
+        potentials += nodes.size
     n = len(targets)
     T = csr_array((np.ones(n), (np.arange(n), targets)), shape=(n, potentials))
-    return D, T, parts
+    return block_diag(blocks, format="csr"), T, parts
 
 
 def _solve(model: _Model, name: str) -> str:

@@ -212,15 +212,15 @@ class PlanningRisk(Risk):
         self._ends = np.cumsum([0, *(graph.size for graph in graphs)])
         self._first = np.cumsum([0, *(graph.arcs for graph in graphs)])
         self._start = np.concatenate([loss.start(graph) for graph in graphs])
-        self._entry: Whole | None = None
-        sites = Empirical(int(self._ends[-1]), weights)
+        # The entry of F that each site has, and the first site that has each.
+        self._entry = self._rows = np.arange(self.sites)
+        sites = Empirical(self.sites, weights)
         if not (sites.p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
         self.measure = sites
         if loss.shared:
             self._entry, self._rows = _different(self._features())
-            p = _sums(self._entry, sites.p, self._rows.size)
-            self.measure = Empirical(self._rows.size, p)
+            self.measure = Empirical(self._rows.size, self._shared(sites.p, self._rows.size))
         # What demonstrations add to the gradient is the same each time but for the rate.
         rows = self.oracle.rows
         self._shown = np.concatenate([self._first[row.graph] + row.path.arcs for row in rows])
@@ -243,28 +243,22 @@ class PlanningRisk(Risk):
         """
         if self.loss.power == 2 or self.loss.strength or self.loss.link == "exponential":
             return math.inf
-        parts = []
-        for place, graph in enumerate(self.oracle.graphs):
-            most = np.zeros(graph.arcs)
-            for row in self.oracle.rows:
-                if row.graph == place:
-                    counts = path_counts(row.path.arcs, graph.arcs)
-                    most += row.weight * np.maximum(counts, 1.0)
-            parts.append(graph.gathered(most))
-        v = np.concatenate(parts)
-        if self._entry is not None:
-            v = _sums(self._entry, v, self.measure.size)
+        most = np.zeros(int(self._first[-1]))
+        for row in self.oracle.rows:
+            at = slice(self._first[row.graph], self._first[row.graph + 1])
+            counts = path_counts(row.path.arcs, self.oracle.graphs[row.graph].arcs)
+            most[at] += row.weight * np.maximum(counts, 1.0)
+        v = self._shared(self._gathered(most), self.measure.size)
         return float(np.sqrt((v * v / self.measure.p).sum())) * (1.0 + 1e-12)
 
     @property
     def features(self) -> Array:
         """The rows of X that belong to these tasks, one for each entry of F."""
-        found = self._features()
-        return found if self._entry is None else found[self._rows]
+        return self._features()[self._rows]
 
     def site_costs(self, F: Array) -> Array:
         """Return C, shape (S,), for the sites of one graph after the other."""
-        return self.loss.linked(self._start, F if self._entry is None else F[self._entry])
+        return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
         """Return the arc costs of each graph."""
@@ -326,9 +320,11 @@ class PlanningRisk(Risk):
         if self.loss.power == 2:
             rates = 2.0 * rates * np.array([answer.value for answer in found.each])
         each = self._gathered(self._demonstrated(rates) - self._taken(found, rates))
-        if self._entry is None:
-            return each
-        return _sums(self._entry, each, self.measure.size)
+        return self._shared(each, self.measure.size)
+
+    def _shared(self, each: Array, size: int) -> Array:
+        """Return the sums over the sites that share an entry of F."""
+        return _sums(self._entry, each, size)
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F; for small problems.
@@ -346,7 +342,7 @@ class PlanningRisk(Risk):
                 'paths that visit no node twice (negative="simple") have no convex expression of '
                 'small size; use negative="relaxed"'
             )
-        all_costs = self._start + (F if self._entry is None else F[self._entry])
+        all_costs = self._start + F[self._entry]
         terms = []
         for row in self.oracle.rows:
             graph = self.oracle.graphs[row.graph]
@@ -370,11 +366,11 @@ class PlanningRisk(Risk):
         balance[row.source], balance[row.target] = 1.0, -1.0
         if self.loss.negative != "relaxed":
             flow = cp.Variable(E)
-            return cp.suppfunc(flow, [flow >= 0.0, incidence(graph) @ flow == balance])(gained)
+            return cp.suppfunc(flow, [flow >= 0.0, graph.incidence @ flow == balance])(gained)
         # What is taken lies between the flow and 1; written so, cvxpy sees that it is convex.
         both = cp.Variable(2 * E)
         taken, flow = both[:E], both[E:]
-        rules = [flow >= 0.0, incidence(graph) @ flow == balance, flow <= taken, taken <= 1.0]
+        rules = [flow >= 0.0, graph.incidence @ flow == balance, flow <= taken, taken <= 1.0]
         return cp.suppfunc(both, rules)(cp.hstack([gained, np.zeros(E)]))
 
     def conjugate(self, Z: Array) -> float:
@@ -427,18 +423,6 @@ def site_weights(risk: PlanningRisk, measure: str | ArrayLike) -> Array | None:
 def path_counts(path: Any, arcs: int) -> Array:
     """Return how often a path takes each of `arcs` arcs."""
     return np.bincount(path, minlength=arcs).astype(np.float64)
-
-
-def incidence(graph: Any) -> Any:
-    """Return the node-arc matrix, +1 where an arc leaves and −1 where it enters."""
-    from scipy.sparse import csr_array
-
-    arcs = np.arange(graph.arcs)
-    ones = np.ones(graph.arcs)
-    rows, columns = np.concatenate([graph.tail, graph.head]), np.concatenate([arcs, arcs])
-    return csr_array(
-        (np.concatenate([ones, -ones]), (rows, columns)), shape=(graph.nodes, graph.arcs)
-    )
 
 
 def _sums(places: Whole, values: Array, size: int) -> Array:

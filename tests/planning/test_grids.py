@@ -51,9 +51,9 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
         free = rng.random((H, W)) < rng.choice([0.4, 0.7, 1.0])
         neighbours = int(rng.choice([4, 8]))
         wanted = steps(free, neighbours, corners)
-        layers = rng.random((2, H, W))
+        layers = np.concatenate([rng.random((2, H, W)), np.ones((1, H, W))])
         layers[:, ~free] = np.nan
-        options = {"neighbours": neighbours, "corners": corners, "cost": cost, "distance": True}
+        options = {"neighbours": neighbours, "corners": corners, "cost": cost}
         if not wanted:
             with pytest.raises(InputError, match="no two passable cells"):
                 grid(layers, free, **options)
@@ -67,7 +67,7 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
             length = found[u, v] = wanted[u, v]
             share = [0.5, 0.5] if cost == "mean" else [0.0, 1.0]
             assert costs[e] == pytest.approx(length * (share[0] * C[u] + share[1] * C[v]))
-            rows = [np.append(layers[(slice(None), *at)], 1.0) for at in (u, v)]
+            rows = [layers[(slice(None), *at)] for at in (u, v)]
             linear = length * (share[0] * rows[0] + share[1] * rows[1]) @ w
             assert graph.arc_features[e] @ w == pytest.approx(linear)
         assert found == wanted
@@ -151,7 +151,6 @@ def holed(value):
         (lambda: grid(holed(-np.inf)), r"layer 1 is -inf at the passable cell \(2, 0\)"),
         (lambda: grid(ONES, names=["a"]), "1 names for 2 layers"),
         (lambda: grid(ONES, names=["a", "a"]), "2 different entries"),
-        (lambda: grid(ONES, names=["a", "distance"], distance=True), "3 different entries"),
         (lambda: grid(ONES, neighbours=6), "neighbours must be one of 8, 4"),
         (lambda: grid(ONES, corners="all"), "corners must be one of both, one, free"),
         (lambda: grid(ONES, cost="leaving"), "cost must be one of mean, entering"),

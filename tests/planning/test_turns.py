@@ -95,7 +95,8 @@ def _places(price, path):
 
 
 def test_sites_of_the_graph_stay_sites(rng):
-    graph = grid(rng.random((2, 4, 4)), distance=True)
+    layers = [*rng.random((2, 4, 4)), np.ones((4, 4))]
+    graph = grid(layers, names=["layer 0", "layer 1", "distance"])
     made = turns(graph, turn_angles(graph), names=["angle"], u_turns=False)
     assert made.names == ("layer 0", "layer 1", "distance", "angle")
     assert made.size == graph.size + made.before.size

@@ -124,11 +124,8 @@ class Master:
         """
         import cvxpy as cp
 
-        z, height = cp.Variable(self.problem.d), cp.Variable()
-        a, G, size = self._scaled()
-        penalty, rules = self._domain(size * cp.multiply(self._unit, z))
-        below = G @ z + a <= height
-        if not _solved(cp.Problem(cp.Minimize(penalty / size + height), [below, *rules])):
+        z, height, below, penalty, rules, size = self._posed()
+        if not _solved(cp.Problem(cp.Minimize(penalty + height), [below, *rules])):
             self._warn()
             return None, 0.0
         w, bound = self._projected(size * self._unit * z.value), 0.0
@@ -146,34 +143,36 @@ class Master:
         """
         import cvxpy as cp
 
-        z = cp.Variable(self.problem.d)
-        a, G, size = self._scaled()
-        penalty, rules = self._domain(size * cp.multiply(self._unit, z))
-        height = cp.Variable()  # so that a curved penalty is in one constraint, not in one a cut
-        rules += [G @ z + a <= height, height + penalty / size <= level / size]
+        z, height, below, penalty, rules, size = self._posed()
+        rules += [below, height + penalty <= level / size]
         away = cp.sum_squares(z - centre / (size * self._unit))
         if not _solved(cp.Problem(cp.Minimize(away), rules), ("CLARABEL",)):
             return None
         return self._projected(size * self._unit * z.value)
 
-    def _scaled(self) -> tuple[Array, Array, float]:
+    def _posed(self) -> tuple[Any, Any, Any, Any, list[Any], float]:
+        """Return the variables, the model below its height, Ω, its domain, and the unit of values.
+
+        The height is a variable, so that a curved Ω is in one constraint and not in one a cut.
+        """
+        import cvxpy as cp
+
         a = np.array([cut.offset for cut in self.cuts])
-        G = np.array([cut.slope for cut in self.cuts])
-        scaled = G * self._unit
-        size, steep = float(np.abs(a).max()), float(np.abs(scaled).max())
+        G = np.array([cut.slope for cut in self.cuts]) * self._unit
+        size, steep = float(np.abs(a).max()), float(np.abs(G).max())
         if size <= 1e-9 * steep:  # offsets of 0, or what rounding leaves of them
             size = steep
         size = size if size > 0.0 else 1.0
-        return a / size, scaled, size
+        z, height = cp.Variable(self.problem.d), cp.Variable()
+        w = size * cp.multiply(self._unit, z)
+        penalty, rules = self.problem.regulariser.expression(w)
+        rules = [*rules, w >= 0.0] if self.problem.nonnegative else rules
+        return z, height, G @ z + a / size <= height, penalty / size, rules, size
 
     def _projected(self, w: Array) -> Array | None:
         if not np.isfinite(w).all():
             return None
         return self.problem.regulariser.project(w, self.problem.nonnegative)
-
-    def _domain(self, w: Any) -> tuple[Any, list[Any]]:
-        penalty, rules = self.problem.regulariser.expression(w)
-        return penalty, [*rules, w >= 0.0] if self.problem.nonnegative else rules
 
     def _forget(self, alpha: Array) -> None:
         """Drop cuts that have long been inactive, if there are too many.

@@ -92,16 +92,12 @@ class _Rules:
     """The constraints of the integer program, on the arcs kept."""
 
     def __init__(self, graph: Graph, kept: Whole, s: int, t: int) -> None:
-        from scipy.sparse import csr_array
-
         self.tail, self.head, self.nodes = graph.tail[kept], graph.head[kept], graph.nodes
-        columns, ones = np.arange(kept.size), np.ones(kept.size)
-        shape = (graph.nodes, kept.size)
-        leaving = csr_array((ones, (self.tail, columns)), shape=shape)
-        entering = csr_array((ones, (self.head, columns)), shape=shape)
+        flow = graph.incidence[:, kept]
+        leaving = flow.maximum(0.0)
         balance = np.zeros(graph.nodes)
         balance[s], balance[t] = 1.0, -1.0
-        self.rows = [leaving - entering, leaving]
+        self.rows = [flow, leaving]
         self.low = [balance, np.zeros(graph.nodes)]
         self.high = [balance, np.ones(graph.nodes)]
         pair, back = self.tail * self.nodes + self.head, self.head * self.nodes + self.tail

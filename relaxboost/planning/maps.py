@@ -1,8 +1,8 @@
-"""Graphs, costs and paths on matplotlib axes."""
+"""Pictures of paths and costs on grids and networks (needs the `plots` extra)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,137 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import Cells
+from relaxboost.planning.planners.shortest import shortest_path
+from relaxboost.planning.plans import Plan
+from relaxboost.planning.tasks import Task
+
+__all__ = ["before_after", "paths"]
+
+
+def paths(
+    where: Task | Graph,
+    demonstrated: Any = None,
+    planned: Any = None,
+    alternatives: Any = None,
+    costs: Any = None,
+    *,
+    label: str = "cost",
+    scale: str = "linear",
+) -> Any:
+    """Return a matplotlib figure of paths over a grid or a network, of its costs, or of both.
+
+    Parameters
+    ----------
+    where : Task or Graph
+        A task brings its demonstrations, which are drawn unless `demonstrated` says otherwise,
+        and its ends.
+    demonstrated, planned, alternatives : Path, Plan, or sequence of these, optional
+        Thick and dark, orange, dotted blue; where they run together all are seen.
+    costs : array of shape (S,) or (E,), or a fit, optional
+        Per site or per arc. On a grid, the colour of the cells (of costs per arc: of the mean cost
+        per length of the arcs that enter a cell). On a network, the colour of the lines (of arcs
+        between the same nodes, their mean).
+    label : str
+        Of the colour bar.
+    scale : {"linear", "log"}
+        Of the colours; ``"log"`` for positive costs of different sizes, as boosting makes them.
+
+    Returns
+    -------
+    Figure
+        For `plots.save`, or `figure.savefig`; ``figure.suptitle`` gives it a title.
+    """
+    graph, shown, ends = _asked(where, demonstrated, planned, alternatives)
+    figure, (axes,) = _new_figure(graph, 1)
+    drawing = _Drawing(graph)
+    values = drawing.values(costs)
+    image = drawing.ground(axes, values, _colour_norm([values], scale))
+    drawing.routes(axes, shown, ends)
+    if image is not None:
+        figure.colorbar(image, ax=axes, label=label, shrink=0.85, pad=0.02)
+    _add_legend(figure, [axes])
+    return figure
+
+
+def before_after(
+    task: Task,
+    before: Any,
+    after: Any,
+    *,
+    names: tuple[str, str] = ("before", "after"),
+    label: str = "cost",
+    scale: str = "linear",
+) -> Any:
+    """Return a matplotlib figure of a task under two costs, side by side on one colour scale.
+
+    Each panel has the demonstrations, and the path that is shortest for its costs; above it stands
+    the loss of that path.
+
+    Parameters
+    ----------
+    task : Task
+    before, after : arrays of shape (S,) or (E,), or fits
+        As for `paths`.
+    names : two str
+        Of the panels.
+    label, scale : str
+        As for `paths`.
+    """
+    if not isinstance(task, Task):
+        raise InputError(f"before_after needs a Task, got {type(task).__name__}")
+    graph = task.graph
+    figure, panels = _new_figure(graph, 2)
+    drawing = _Drawing(graph)
+    values = [drawing.values(before), drawing.values(after)]
+    norm = _colour_norm(values, scale)
+    image, source, target = None, graph.label(task.source), graph.label(task.target)
+    for axes, name, costs, value in zip(panels, names, (before, after), values, strict=True):
+        plan = shortest_path(graph, _arc_costs(graph, costs), source, target)
+        _, shown, ends = _asked(task, None, plan, None)
+        image = drawing.ground(axes, value, norm)
+        drawing.routes(axes, shown, ends)
+        loss = task.loss.value(plan.path, task.demonstration)
+        axes.set_title(f"{name}: the shortest path has loss {loss:.4g}", fontsize="medium")
+    figure.colorbar(image, ax=panels, label=label, shrink=0.85, pad=0.02)
+    _add_legend(figure, panels)
+    return figure
+
+
+def _asked(
+    where: Any, demonstrated: Any, planned: Any, alternatives: Any
+) -> tuple[Graph, dict[str, list[Path]], list[tuple[int, int]]]:
+    """Return the graph, its paths by kind, and the ends to mark."""
+    if isinstance(where, Task):
+        graph, ends = where.graph, [(where.source, where.target)]
+        demonstrated = where.demonstrations if demonstrated is None else demonstrated
+    elif isinstance(where, Graph):
+        graph, ends = where, []
+    else:
+        raise InputError(f"a picture needs a Task or a Graph, got {type(where).__name__}")
+    given = {"alternatives": alternatives, "demonstrated": demonstrated, "planned": planned}
+    shown = {kind: _paths(graph, kind, some) for kind, some in given.items()}
+    if not ends:
+        found = [(path.source, path.target) for some in shown.values() for path in some]
+        ends = list(dict.fromkeys(found))
+    return graph, shown, ends
+
+
+def _paths(graph: Graph, kind: str, given: Any) -> list[Path]:
+    if given is None:
+        return []
+    some = given if isinstance(given, Iterable) else [given]
+    made = []
+    for one in some:
+        path = one.path if isinstance(one, Plan) else one
+        if not isinstance(path, Path):
+            raise InputError(
+                f"{kind} must be a Path, a Plan or a list of these, got {one!r}; graph.path(nodes) "
+                "makes a Path"
+            )
+        if path.graph is not graph:
+            raise InputError(f"{kind}: {path!r} is a path of another graph")
+        made.append(path)
+    return made
 
 
 class _Style(NamedTuple):
@@ -37,7 +168,7 @@ _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
 
 
-def arc_costs(graph: Graph, costs: Any) -> Array:
+def _arc_costs(graph: Graph, costs: Any) -> Array:
     """Return costs per arc from what `paths` takes for costs."""
     if isinstance(costs, LearnedCosts):
         return costs.costs(graph)
@@ -59,7 +190,7 @@ def _site_costs(graph: Graph, costs: Any) -> Array | None:
     return np.asarray(costs, dtype=np.float64)
 
 
-def colour_norm(values: list[Array | None], scale: str) -> Any:
+def _colour_norm(values: list[Array | None], scale: str) -> Any:
     """Return the scale of colours that some panels share; None without costs."""
     from matplotlib.colors import LogNorm, Normalize
 
@@ -78,7 +209,7 @@ def colour_norm(values: list[Array | None], scale: str) -> Any:
     return LogNorm(low, high)
 
 
-class Drawing:
+class _Drawing:
     """A graph with coordinates of its nodes."""
 
     def __init__(self, graph: Graph) -> None:
@@ -90,7 +221,7 @@ class Drawing:
         elif graph.position is not None:
             self.xy = graph.position
         else:
-            self.xy = layout(graph)
+            self.xy = _layout(graph)
         # An edge is all arcs between two nodes, whatever their direction.
         pair = np.sort(np.column_stack([graph.tail, graph.head]), axis=1)
         self.edges, self.edge = np.unique(pair, axis=0, return_inverse=True)
@@ -99,7 +230,7 @@ class Drawing:
         """Return what is coloured, a number a cell or an edge, or None without costs."""
         if costs is None:
             return None
-        graph, c = self.graph, arc_costs(self.graph, costs)
+        graph, c = self.graph, _arc_costs(self.graph, costs)
         if self.grid is None:
             return np.bincount(self.edge, c) / np.bincount(self.edge)
         entered = np.bincount(graph.head, minlength=graph.nodes)
@@ -211,7 +342,7 @@ def _heat_colours() -> Any:
     return ListedColormap(colormaps["viridis_r"](np.linspace(0.0, 0.86, 256)))
 
 
-def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
+def _new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
     """Return a figure with panels in the proportions of the graph."""
     from matplotlib.figure import Figure
 
@@ -227,7 +358,7 @@ def new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
     return figure, list(np.atleast_1d(figure.subplots(1, count)))
 
 
-def add_legend(figure: Any, panels: list[Any]) -> None:
+def _add_legend(figure: Any, panels: list[Any]) -> None:
     """Name what the panels show, once, below them."""
     handles: dict[str, Any] = {}
     for axes in panels:
@@ -249,7 +380,7 @@ def add_legend(figure: Any, panels: list[Any]) -> None:
         )
 
 
-def layout(graph: Graph) -> Array:
+def _layout(graph: Graph) -> Array:
     """Return coordinates for a network without any, shape (nodes, 2), the same every time.
 
     Nodes that few arcs lie between are put near each other, by networkx.
