@@ -240,6 +240,9 @@ def test_the_demo_runs_and_draws(tmp_path):
         check=True,
     )
     assert result.stdout.count("all 6 brackets overlap: True") == 2
+    gaps = re.findall(r"^  reference \(HIGHS\) +\S+, +\S+ +(\S+) ", result.stdout, re.MULTILINE)
+    assert len(gaps) == 2
+    assert all(float(gap) <= 1e-6 for gap in gaps)
     assert "0.142938287812 <= rho <= 0.142938287813" in result.stdout
     assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")

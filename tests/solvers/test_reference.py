@@ -81,30 +81,36 @@ def test_small_games_against_the_exact_optimum(rng):
             assert reference.gap <= 1e-6
 
 
+@pytest.fixture(scope="module")
+def five_hundred():
+    """Return a game whose dense optimum has 240 columns, what boosters find, its hard margin."""
+    game = rb.Game(planted(np.random.default_rng(20091026), 500, 500), rb.Capped(150))
+    boosters = [rb.solve(game, 1e-6), rb.solve(game, 0.01, Corrective(step="pairwise"))]
+    return game, boosters, rb.solve(rb.Game(game.matrix), 1e-3)
+
+
 @pytest.mark.parametrize("solver", ["HIGHS", "CLARABEL", "SCS"])
-def test_five_hundred_by_five_hundred(solver, rng):
-    """A dense optimum of 240 columns; the cap binds: the hard margin is 0.5240."""
-    game = rb.Game(planted(rng, 500, 500), rb.Capped(150))
+def test_five_hundred_by_five_hundred(solver, five_hundred):
+    """The cap binds: the hard margin is 0.5240."""
+    game, boosters, hard = five_hundred
     reference = rb.reference(game, solver)
     assert reference.gap <= 1e-6, reference.message
-    boosters = [rb.solve(game, 1e-6), rb.solve(game, 0.01, Corrective(step="pairwise"))]
     assert rb.compare(reference, *boosters)
     assert reference.d.max() >= game.relaxation.cap * (1 - 1e-6)
-    assert rb.solve(rb.Game(game.matrix), 1e-3).upper < reference.lower
+    assert hard.upper < reference.lower
 
 
-@pytest.mark.parametrize(
-    ("relaxation", "rho"),
-    [(rb.HardMargin(), 0.14293828781), (rb.Capped(56), 0.168663002143)],
-)
-def test_breast_cancer_is_priced_in_columns(cancer_stumps, relaxation, rho, monkeypatch):
-    """The whole 569 x 15 310 array is never formed, and the bracket is one of the whole game."""
+def test_breast_cancer_is_priced_in_columns(cancer_stumps, monkeypatch):
+    """The whole 569 x 15 310 array is never formed, and the bracket is one of the whole game.
+
+    The demo, which `tests/test_docs.py` runs, does the same with the hard margin.
+    """
 
     def refuse(self):
         raise AssertionError("the whole matrix was written down")
 
     monkeypatch.setattr(type(cancer_stumps), "toarray", refuse)
-    game = rb.Game(cancer_stumps, relaxation)
+    game, rho = rb.Game(cancer_stumps, rb.Capped(56)), 0.168663002143
     reference = rb.reference(game)
     assert reference.status == "optimal"
     assert reference.lower <= rho + 1e-11
