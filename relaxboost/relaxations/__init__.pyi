@@ -32,7 +32,6 @@ from .mahalanobis import MahalanobisBall as MahalanobisBall
 from .mahalanobis import MahalanobisPenalty as MahalanobisPenalty
 from .norms import NormBall as NormBall
 from .norms import NormPenalty as NormPenalty
-from .pairs import appendix_b as appendix_b
 from .spectral import SpectralRisk as SpectralRisk
 
 __all__: list[str]

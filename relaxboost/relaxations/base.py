@@ -171,7 +171,7 @@ class Relaxation(ABC):
 
     binary_entropy: ClassVar[bool] = False
     """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;
-    set it where you write one."""
+    set it where you write `_binary_distribution`."""
 
     __array_ufunc__ = None  # so that a NumPy number times f comes to __rmul__
 
@@ -232,6 +232,10 @@ class Relaxation(ABC):
 
         Families that set `binary_entropy` have it.
         """
+        return self._binary_distribution(as_margins(u, self), positive("beta", beta))
+
+    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return `binary_distribution` at margins and a β that need no look."""
         raise InputError(f"{self!r} has no binary_distribution; it does not set binary_entropy")
 
     def projector(self, beta: float) -> Callable[[Vector], Vector]:

@@ -18,7 +18,6 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import logistic_distribution
-from relaxboost.relaxations._projections.binary_entropy import logistic
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, box_around
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.exact_points import Groups
@@ -130,19 +129,23 @@ class BinaryEntropy(Relaxation):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and d_i = σ((γ − u_i)/c)/k."""
         u = as_margins(u, self)
-        d, gamma = logistic_distribution(u, self._c, self._k)
+        d, gamma = self._level(u, 0.0)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
+        return self._level(u, beta)[0]
+
+    def _level(self, u: Vector, beta: float) -> tuple[Vector, float]:
+        """Return the d of least <d, u> + f(d) + β Σ d log d, and its γ."""
         temperature, k = self._c + beta, self._k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
-        return logistic(u, temperature, k, max(self._c / temperature, 1e-300))[0]
+        return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))
 
     def witness(self, u: Vector) -> Witness:
         """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
-        return Witness(logistic_distribution(as_margins(u, self), self._c, self._k)[1])
+        return Witness(self._level(as_margins(u, self), 0.0)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards; for every γ.

@@ -17,8 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
-from relaxboost.relaxations._projections import binary_capped_distribution
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -152,14 +151,18 @@ class Capped(Relaxation):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        k = float(self._resolved_k)
-        if k > u.size:
-            self.resolve(u.size)  # which says what is wrong
-        return by_selection(u, beta, k)
+        return capped_distribution(u, beta, self._k_of(u.size))
 
-    def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d_i = min{1/k, σ((γ − u_i)/β)}, smoothed by Σ d log d + (1 − d) log(1 − d)."""
-        return binary_capped_distribution(u, beta, float(self._resolved_k))
+    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
+        return binary_capped_distribution(u, beta, self._k_of(u.size))
+
+    def _k_of(self, m: int) -> float:
+        """Return k as a double."""
+        k = float(self._resolved_k)
+        if k > m:
+            self.resolve(m)  # which says what is wrong
+        return k
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""

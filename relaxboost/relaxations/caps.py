@@ -19,8 +19,7 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
-from relaxboost.relaxations._projections import caps_threshold
-from relaxboost.relaxations._projections.caps import by_caps
+from relaxboost.relaxations._projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -232,7 +231,7 @@ class Caps(Relaxation):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection: min{c_i, x exp(−u_i/β)} with the x that normalises."""
         caps = self._of(u.size)
-        return caps.near.copy() if caps.single else by_caps(u, beta, caps.near)
+        return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
         """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""

@@ -20,7 +20,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
-from relaxboost.relaxations._projections.caps import by_caps
+from relaxboost.relaxations._projections import caps_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
 from relaxboost.relaxations.exact_points import Groups
@@ -229,7 +229,7 @@ class GroupCaps(Relaxation):
         # The group's margin is `least` − β log `sums`; told apart, neither is lost in the other.
         between = doubles.near if doubles.single else None
         if between is None:
-            between = by_caps(least, beta, doubles.near, sums)
+            between = caps_distribution(least, beta, doubles.near, sums)
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:

@@ -26,7 +26,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations._projections.roots import decreasing_root
@@ -344,7 +344,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball."""
-        free = by_selection(u, beta, 1.0)
+        free = capped_distribution(u, beta)
         r = float(self.radius)
         if self.size(free) <= r:
             return free

@@ -11,8 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import binary_capped_distribution
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.linear import ExactForm
 
@@ -59,10 +58,10 @@ class HardMargin(Relaxation):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
-        return by_selection(u, beta, 1.0)
+        return capped_distribution(u, beta)
 
-    def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d_i = σ((γ − u_i)/β), of least <d, u> + β Σ d log d + (1 − d) log(1 − d)."""
+    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d_i = σ((γ − u_i)/β)."""
         return binary_capped_distribution(u, beta)
 
     def witness(self, u: Vector) -> Witness:

@@ -20,10 +20,13 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, positive, spell
+from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations._projections import logistic_distribution, tilt
-from relaxboost.relaxations._projections.kl_ball import by_tilting
+from relaxboost.relaxations._projections import (
+    kl_ball_distribution,
+    logistic_distribution,
+    tilt,
+)
 from relaxboost.relaxations.base import Traits, Witness, as_margins
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
@@ -113,12 +116,9 @@ class KLPenalty(OverPrior):
             g = g + beta * (self._log_prior - self._log_prior.max())
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
 
-    def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d + (1 − d) log(1 − d).
-
-        It has (c + β) log d − β log(1 − d) = γ − u + c log π.
-        """
-        g, temperature = self._inside(as_margins(u, self)), self._c + positive("beta", beta)
+    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return d with (c + β) log d − β log(1 − d) = γ − u + c log π."""
+        g, temperature = self._inside(u), self._c + beta
         if self._log_prior is not None:
             g = g - self._c * (self._log_prior - self._log_prior.max())
         share = max(beta / temperature, 1e-300)
@@ -371,7 +371,8 @@ class KLBall(OverPrior):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        inside, multiplier = by_tilting(self._inside(u), beta, self._r, self._log_prior)
+        given = self._inside(u), beta, self._r, self._log_prior
+        inside, multiplier = kl_ball_distribution(*given)
         d = self._spread_out(inside)
         # β log π may carry more roundings than the ball forgives.
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier

@@ -30,8 +30,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations._projections import mahalanobis
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
@@ -160,7 +159,7 @@ class Mahalanobis(WithNorm):
         if u.size == 1 or size <= 1e-9 * self._largest:
             return d
         if ball:
-            free = by_selection(u, beta, 1.0)
+            free = capped_distribution(u, beta)
             if self.norm_size(free) <= self.limit:
                 return free
         sharp = mahalanobis.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)

@@ -15,10 +15,7 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost.relaxations._projections.max_penalty import (
-    by_plateau,
-    max_penalty_margin,
-)
+from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
 from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
@@ -134,7 +131,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
-        return by_plateau(u, beta, float(self.weight), self._given)
+        return max_penalty_distribution(u, beta, float(self.weight), self._given)
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the level γ of the water."""

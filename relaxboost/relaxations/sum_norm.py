@@ -15,7 +15,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm, LinearForm
@@ -128,7 +128,7 @@ class SumBall(_OfSumNorm, NormBall):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + λ a)/β), λ >= 0 the root of Σ a_i d_i = r."""
         a, r = self.factors * np.ones(u.size), float(self.radius)
-        d = by_selection(u, beta, 1.0)
+        d = capped_distribution(u, beta)
         if self.flat or float(a @ d) <= r:
             return d
         inside, outside = self.center(u.size), d
@@ -136,7 +136,7 @@ class SumBall(_OfSumNorm, NormBall):
         def excess(x: float) -> tuple[float, float]:
             nonlocal inside, outside
             multiplier = math.exp(x)
-            d = by_selection(u + multiplier * a, beta, 1.0)
+            d = capped_distribution(u + multiplier * a, beta)
             mean = float(a @ d)
             if mean <= r:
                 inside = d
@@ -197,7 +197,7 @@ class SumPenalty(_OfSumNorm, NormPenalty):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp(−(u + c a)/β)."""
-        return by_selection(u + self._costs, beta, 1.0)
+        return capped_distribution(u + self._costs, beta)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return min_i (u_i + c a_i), rounded downwards, whatever the witness."""

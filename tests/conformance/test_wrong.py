@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from relaxboost import Capped, Game, HardMargin, InputError, Relaxation, reference, solve
-from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.testing import ConformanceError, check_relaxation
 from tests.conformance.samples import Ball, Entropy, Square
@@ -201,12 +200,12 @@ WRONG = [
     (
         "distribution",
         "ignores f",
-        wrong(Capped, distribution=lambda f, u, beta: capped_distribution(u, beta)),
+        wrong(Capped, distribution=lambda f, u, beta: HardMargin().distribution(u, beta)),
     ),
     (
         "distribution",
         "half of beta",
-        wrong(HardMargin, distribution=lambda f, u, beta: capped_distribution(u, beta / 2)),
+        wrong(HardMargin, distribution=lambda f, u, beta: HardMargin().distribution(u, beta / 2)),
     ),
     ("first_order", "nudged", wrong(HardMargin, distribution=nudged)),
     (
@@ -214,7 +213,7 @@ WRONG = [
         "beta has a floor",
         wrong(
             HardMargin,
-            distribution=lambda f, u, beta: capped_distribution(
+            distribution=lambda f, u, beta: HardMargin().distribution(
                 u, max(beta, 1e-3) if beta > 0 else 0
             ),
         ),
@@ -224,7 +223,7 @@ WRONG = [
         "beta has a ceiling",
         wrong(
             HardMargin,
-            distribution=lambda f, u, beta: capped_distribution(
+            distribution=lambda f, u, beta: HardMargin().distribution(
                 u, min(beta, 20.0) if beta < math.inf else beta
             ),
         ),

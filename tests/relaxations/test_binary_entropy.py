@@ -305,9 +305,6 @@ def test_fraction_resolves_at_the_game():
         (lambda: BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before a game"),
         (lambda: BinaryEntropy(2).distribution(np.ones(2), -1.0), "beta must be a positive"),
         (lambda: BinaryEntropy(2).relaxed_margin(np.array([0, math.inf])), "nan or infinities"),
-        (lambda: logistic_distribution(np.ones(2), 0.0), "needs temperature > 0"),
-        (lambda: logistic_distribution(np.ones(2), 1.0, 3.0), "1 <= k <= m = 2"),
-        (lambda: logistic_distribution(np.ones(2), 1.0, 1.0, 1.5), "share <= 1"),
     ],
 )
 def test_wrong_arguments(make, message):

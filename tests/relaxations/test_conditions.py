@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations import Traits, appendix_b, check_conditions, hinge_form
+from relaxboost.relaxations import Traits, check_conditions, hinge_form
 from tests.twins import average_of_smallest
 
 
@@ -220,22 +220,6 @@ def test_it_is_deterministic_and_prints_a_table():
         check_conditions(rb.Capped, 3)
     with pytest.raises(rb.InputError, match="m must be a whole number"):
         check_conditions(rb.Capped(2), 0)
-
-
-@pytest.mark.parametrize("row", range(7))
-def test_appendix_b(row):
-    pair = appendix_b()[row]
-    assert pair.check(seed=row) <= 1e-6
-
-
-def test_a_wrong_row_would_be_noticed():
-    pair = appendix_b()[4]
-
-    def wrong(rng):
-        f, conjugate = pair.make(rng)
-        return f, lambda theta: 1.01 * conjugate(theta)
-
-    assert pair._replace(make=wrong).check() > 1e-3
 
 
 def test_the_dilation_of_a_cap_is_a_cap(rng):

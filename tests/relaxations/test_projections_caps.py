@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from relaxboost import InputError
 from relaxboost.relaxations._projections import (
     capped_distribution,
     caps_distribution,
@@ -105,11 +104,12 @@ def test_equal_caps_are_the_capped_simplex_and_ties_share(rng):
             u = np.round(rng.normal(size=m), 1)
             ours = caps_distribution(u, beta, np.full(m, 1 / k))
             assert np.abs(ours - capped_distribution(u, beta, k)).max() <= 1e-15
+    infinite = np.array([0.0, math.inf, 1.0])
     # All margins equal: water fills the caps to one level however small β is.
-    assert caps_distribution(np.ones(4), 1e-300, [0.1, 0.2, 1.0, 5.0]) == pytest.approx(
+    assert caps_distribution(np.ones(4), 1e-300, np.array([0.1, 0.2, 1.0, 5.0])) == pytest.approx(
         [0.1, 0.2, 0.35, 0.35], abs=1e-15
     )
-    assert caps_distribution([0.0, math.inf, 1.0], 1e-9, [0.75, 1, 1]).tolist() == [0.75, 0, 0.25]
+    assert caps_distribution(infinite, 1e-9, np.array([0.75, 1, 1])).tolist() == [0.75, 0, 0.25]
 
 
 def test_cvxpy_agrees(rng):
@@ -203,46 +203,23 @@ def test_plateau_agrees_with_cvxpy_and_tends_to_its_limit(weighted, rng):
 
 
 def test_plateau_corners():
-    u = np.array([0.0, 1.0, 3.0])
+    u, infinite = np.array([0.0, 1.0, 3.0]), np.array([0.0, math.inf, 1.0])
     assert max_penalty_margin(u, 0.0) == (0.0, pytest.approx([1, 0, 0]))
     assert max_penalty_margin(u, 1e-300)[0] == 1e-300
     assert max_penalty_margin(u, 5.0)[0] == 3.0  # 3 + 2 = 5
     assert max_penalty_margin(u, 8.0)[0] == pytest.approx(4.0, abs=1e-15)
     exact = (Fraction(1) + Fraction(1, 2)) / (1 + Fraction(1, 2))  # a = (1, 2, 1), two below
-    assert max_penalty_margin(u, 1.0, [1, 2, 1])[0] == pytest.approx(float(exact), abs=1e-15)
+    assert max_penalty_margin(u, 1.0, np.array([1, 2, 1]))[0] == pytest.approx(
+        float(exact), abs=1e-15
+    )
     softmax = capped_distribution(u, 0.7)
     assert np.abs(max_penalty_distribution(u, 0.7, 0.0) - softmax).max() <= 1e-16
     assert np.abs(max_penalty_distribution(u, 0.7, 1e-20) - softmax).max() <= 1e-16
-    assert max_penalty_distribution(u, 0.7, 1e9, [1, 2, 4]) == pytest.approx(
+    assert max_penalty_distribution(u, 0.7, 1e9, np.array([1, 2, 4])) == pytest.approx(
         np.array([4, 2, 1]) / 7, abs=1e-9
     )
     # With tied margins and c far below β, log a must not be lost beside the margins.
-    tied = max_penalty_distribution([0.5, 0.5, 0.5], 1e-300, 0.0, [1, 2, 3])
+    tied = max_penalty_distribution(np.full(3, 0.5), 1e-300, 0.0, np.array([1, 2, 3]))
     assert tied == pytest.approx(np.ones(3) / 3, abs=1e-16)
-    assert max_penalty_distribution([0.0, math.inf, 1.0], 0.1, 0.5).tolist()[1] == 0.0
-    assert max_penalty_margin([0.0, math.inf, 1.0], 3.0)[0] == pytest.approx(2.0)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: caps_distribution([], 1.0, []), "non-empty vector"),
-        (lambda: caps_distribution([1, 2], 1.0, [1.0]), r"caps has shape \(1,\), and there are 2"),
-        (lambda: caps_distribution([1, 2], 1.0, [0.3, 0.3]), "sum to 0.5999.* below 1; raise"),
-        (lambda: caps_distribution([1, math.inf], 1.0, [0.5, 0.5]), "finite margins sum to 0.5"),
-        (lambda: caps_distribution([1, 2], 1.0, [2.0, -0.3]), "numbers >= 0"),
-        (lambda: caps_distribution([1, 2], 1.0, [2.0, math.nan]), "numbers >= 0"),
-        (lambda: caps_distribution([1, 2], 1.0, ["a", 1]), "must be numbers"),
-        (lambda: caps_distribution([1, 2], 0.0, [1, 1]), "beta must be a positive number"),
-        (lambda: caps_distribution([1, math.nan], 1.0, [1, 1]), "nan or -inf"),
-        (lambda: caps_distribution([1, 2], 1.0, [1, 1], [1, 0]), "prior must be positive"),
-        (lambda: max_penalty_distribution([1, 2], 1.0, -1.0), "weight c .* >= 0"),
-        (lambda: max_penalty_distribution([1, 2], 1.0, math.nan), "weight c .* >= 0"),
-        (lambda: max_penalty_distribution([1, 2], 1.0, 1.0, [1, 2, 3]), "a has shape"),
-        (lambda: max_penalty_distribution([1, 2], 1.0, 1.0, [1, -2]), "a must be positive"),
-        (lambda: max_penalty_margin([math.inf], 1.0), "must not all be infinite"),
-    ],
-)
-def test_wrong_arguments(call, message):
-    with pytest.raises(InputError, match=message):
-        call()
+    assert max_penalty_distribution(infinite, 0.1, 0.5).tolist()[1] == 0.0
+    assert max_penalty_margin(infinite, 3.0)[0] == pytest.approx(2.0)

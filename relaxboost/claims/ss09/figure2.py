@@ -15,7 +15,7 @@ from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.relaxations._projections import capped_distribution
+from relaxboost.relaxations._projections import by_sorting
 
 
 def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
@@ -178,7 +178,7 @@ def doubles(x: Instance) -> Iterator[Slack]:
 )
 def log_domain(x: Instance) -> Iterator[Slack]:
     """No difference is formed but of two θ; compared with a bisection for log ξ."""
-    d = capped_distribution(-x.theta, 1.0, x.k, method="sort")
+    d = by_sorting(-x.theta, 1.0, x.k)
     yield from _accurate(d, x, math.fsum(d))
 
 

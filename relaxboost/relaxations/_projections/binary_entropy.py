@@ -20,12 +20,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
 from relaxboost.relaxations._projections.capped import capped_distribution
-from relaxboost.relaxations._projections.kl_ball import finite_margins
 from relaxboost.relaxations._projections.logits import nudge, weigh
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
@@ -35,7 +32,7 @@ _NOTHING = 1e-270  # weights that come from the cut of the logits
 
 
 def logistic_distribution(
-    u: ArrayLike, temperature: float, k: float = 1.0, share: float = 1.0
+    u: Vector, temperature: float, k: float = 1.0, share: float = 1.0
 ) -> tuple[Vector, float]:
     """Return d = x/k with log x − a log(1 − x) = (γ − u)/T and Σ x = k, and γ.
 
@@ -51,23 +48,7 @@ def logistic_distribution(
         1 <= k <= m; for k = m only the uniform d is left, and γ is just large.
     share : float
         a in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If one of these is out of range.
     """
-    u = finite_margins(u)
-    if not (0.0 < temperature < math.inf and 0.0 < share <= 1.0 and 1.0 <= k <= u.size):
-        raise InputError(
-            f"needs temperature > 0, 0 < share <= 1 and 1 <= k <= m = {u.size}, "
-            f"got {temperature}, {share} and {k}"
-        )
-    return logistic(u, temperature, k, share)
-
-
-def logistic(u: Vector, temperature: float, k: float, share: float) -> tuple[Vector, float]:
-    """Return `logistic_distribution`, without a look at the arguments."""
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
     gamma, d = _locate(u, temperature, k, share)
@@ -198,7 +179,7 @@ class _Weighing:
         return True
 
 
-def binary_capped_distribution(u: ArrayLike, beta: float, k: float = 1.0) -> Vector:
+def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """Return the d in the simplex, d <= 1/k, minimising <d, u> + β Σ d log d + (1−d) log(1−d).
 
     It is d_i = min{1/k, σ((γ − u_i)/β)}. With γ' that of the entropic projection d', whose uncapped
@@ -213,16 +194,10 @@ def binary_capped_distribution(u: ArrayLike, beta: float, k: float = 1.0) -> Vec
     k : float
         Reciprocal of the cap, 1 <= k <= m.
 
-    Raises
-    ------
-    InputError
-        As for `capped_distribution`.
-
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 6: binary entropies in place of the relative entropy.
     """
-    u = finite_margins(u)
     entropic = capped_distribution(u, beta, k)
     if k == 1.0:
         return logistic_distribution(u, beta)[0]

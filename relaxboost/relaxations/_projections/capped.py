@@ -11,20 +11,17 @@ The test reads k − (i − 1) <= T_i. Every T_i lies in [1, m − i + 1] and ev
 difference of two margins divided by β, so nothing can over- or underflow, whereas the
 linear-domain procedure divides by zero once Z is exhausted. T_i >= 1 also shows that the walk
 stops at i <= ceil(k): only the ceil(k) smallest margins need an order, and the others enter
-through one sum. That is the `select` method; `sort` is Fig. 2 to the letter.
+through one sum. That is `capped_distribution`; `by_sorting` is Fig. 2 to the letter.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.errors import InputError
 from relaxboost.relaxations._projections.caps import cap_exponentials
 from relaxboost.relaxations._projections.selection import pair_of_rank
 
@@ -52,22 +49,6 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
         if k - i <= tails[i]:
             return i, tails[i]
     return n - 1, tails[n - 1]
-
-
-@njit()
-def _fill(u: Vector, beta: float, k: float, i: int, tail: float, pivot: float) -> Vector:
-    """Return min{ν, ξ d_0}, written relative to the pivot margin u_i of the sorted order."""
-    cap = 1.0 / k
-    rest = (k - i) / k / tail
-    d = np.empty(u.shape[0])
-    for r in range(u.shape[0]):
-        if u[r] < pivot:
-            d[r] = cap
-        elif u[r] == pivot:
-            d[r] = min(cap, rest)
-        else:
-            d[r] = min(cap, rest * math.exp(-((u[r] - pivot) / beta)))
-    return d
 
 
 @njit()
@@ -102,10 +83,15 @@ def _fill_above(
             d[r] = min(cap, rest * math.exp(-((u[r] - pivot) / beta)))
 
 
-def _by_sorting(u: Vector, beta: float, k: float) -> Vector:
+def by_sorting(u: Vector, beta: float, k: float) -> Vector:
+    """Return `capped_distribution` by Fig. 2 as printed but in the log domain, O(m log m)."""
     ordered = np.sort(u)
     i, tail = _walk(ordered, 1.0, beta, k)
-    return _fill(u, beta, k, i, tail, ordered[i])
+    above = np.maximum(u - ordered[i], 0.0)
+    with np.errstate(over="ignore", under="ignore"):
+        d = np.minimum(1.0 / k, (k - i) / k / tail * np.exp(-(above / beta)))
+    d[u < ordered[i]] = 1.0 / k
+    return d
 
 
 def _by_ratios(u: Vector, beta: float, k: float) -> Vector:
@@ -115,8 +101,36 @@ def _by_ratios(u: Vector, beta: float, k: float) -> Vector:
     return d
 
 
-def by_selection(u: Vector, beta: float, k: float) -> Vector:
-    """Return `capped_distribution`, without a look at the arguments."""
+def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
+    """Return the d in the simplex with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
+
+    This is the distribution d_t of Fig. 1 for the capped simplex: the entropic projection
+    (Fig. 2) of the d_0 proportional to exp(−u/β), computed from margins and β together so that
+    no logarithm or exponential is ever formed of anything but a difference of margins.
+
+    It orders only the ceil(k) smallest margins, O(m + k log k), and not even these if they are
+    many; `benchmarks/projection.py` compares it with `by_sorting`.
+
+    Parameters
+    ----------
+    u : array of shape (m,)
+        Margins. ``+inf`` is allowed and stands for a zero of d_0 (Fig. 2's own input is
+        ``u = -log(d0), beta = 1``); such an entry gets weight 0. At least k are finite.
+    beta : float
+        Entropic smoothing, > 0; 1e-9 of the spread of `u` and less are fine.
+    k : float
+        Reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max).
+
+    Returns
+    -------
+    array of shape (m,)
+        The distribution; it sums to one up to rounding. Equal margins get equal weights.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, Eq. 14. The printed procedure
+    accepts ν < 1/m, for which no distribution is left.
+    """
     size = math.ceil(k)
     if size > _LONG:
         return _by_ratios(u, beta, k)
@@ -132,72 +146,3 @@ def by_selection(u: Vector, beta: float, k: float) -> Vector:
     i, tail = _walk(head, 1.0 + ties + total, beta, k)
     _fill_above(d, u, beta, k, i, tail, head[i], edge)
     return d
-
-
-_METHODS = {"sort": _by_sorting, "select": by_selection}
-
-
-def capped_distribution(
-    u: ArrayLike, beta: float, k: float = 1.0, method: Literal["select", "sort"] = "select"
-) -> Vector:
-    """Return the d in the simplex with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
-
-    This is the distribution d_t of Fig. 1 for the capped simplex: the entropic projection
-    (Fig. 2) of the d_0 proportional to exp(−u/β), computed from margins and β together so that
-    no logarithm or exponential is ever formed of anything but a difference of margins.
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins. ``+inf`` is allowed and stands for a zero of d_0 (Fig. 2's own input is
-        ``u = -log(d0), beta = 1``); such an entry gets weight 0.
-    beta : float
-        Entropic smoothing, > 0; 1e-9 of the spread of `u` and less are fine.
-    k : float
-        Reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max).
-    method : {"select", "sort"}
-        ``"sort"`` is Fig. 2 as printed but in the log domain, O(m log m). ``"select"`` orders
-        only the ceil(k) smallest margins, O(m + k log k), and not even these if they are many;
-        `benchmarks/projection.py` compares them.
-
-    Returns
-    -------
-    array of shape (m,)
-        The distribution; it sums to one up to rounding. Equal margins get equal weights.
-
-    Raises
-    ------
-    InputError
-        If `u` is not a non-empty vector of margins, β is not positive, k is outside [1, m] (for
-        ν < 1/m the set is empty), or fewer than k entries of d_0 are positive.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, Eq. 14. The printed procedure
-    accepts ν < 1/m; here that is an error.
-    """
-    try:
-        u = np.asarray(u, dtype=np.float64, order="C")
-        beta, k = float(beta), float(k)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"margins u, beta and k must be numbers: {error}") from None
-    if u.ndim != 1 or u.size == 0:
-        raise InputError(f"margins u must be a non-empty vector, got shape {u.shape}")
-    if not (beta > 0.0 and math.isfinite(beta)):
-        raise InputError(f"beta must be a positive number, got {beta}")
-    if not 1.0 <= k <= u.size:
-        raise InputError(
-            f"k={k} needs 1 <= k <= m, and there are m = {u.size} margins "
-            "(a cap 1/k below 1/m leaves no distribution)"
-        )
-    if not isinstance(method, str) or method not in _METHODS:
-        raise InputError(f"unknown method {method!r}; choose one of {', '.join(_METHODS)}")
-    low, high = u.min(), u.max()
-    if not low > -math.inf or math.isnan(high):
-        raise InputError("margins u must not contain nan or -inf")
-    if high == math.inf and (positive := int(np.count_nonzero(u < math.inf))) < k:
-        raise InputError(
-            f"only {positive} entries have weight above zero, fewer than k = {k}: "
-            "no distribution under the cap 1/k vanishes on the others"
-        )
-    return _METHODS[method](u, beta, k)

@@ -16,14 +16,11 @@ whose e_i underflows has no weight.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.errors import InputError
 from relaxboost.relaxations._projections.selection import compensated_sum
 from relaxboost.relaxations._projections.targets import (
     RAMPS,
@@ -83,7 +80,7 @@ def _cut(e: Vector, c: Vector, best: float) -> None:
         e[i] = c[i] if _at_cap(e[i], c[i], best) else min(c[i], x * e[i])
 
 
-def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = None) -> Vector:
+def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
     """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
     Parameters
@@ -92,8 +89,8 @@ def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = N
         Margins; ``+inf`` is allowed and gets weight 0.
     beta : float
         Entropic smoothing, > 0; any size relative to the spread of `u` is fine.
-    caps : array of shape (m,)
-        The caps c_i >= 0, with a sum of at least one up to rounding; 1 and more is no cap.
+    c : array of shape (m,)
+        The caps, >= 0, with a sum of at least one up to rounding; 1 and more is no cap.
     prior : array of shape (m,), optional
         The a_i > 0, by default 1, none of them far beyond 1e±50. A whole number stands for as
         many examples of one margin under one cap.
@@ -103,30 +100,10 @@ def caps_distribution(u: ArrayLike, beta: float, caps: ArrayLike, prior: Any = N
     array of shape (m,)
         The distribution; it sums to one up to rounding.
 
-    Raises
-    ------
-    InputError
-        If the vectors do not match, hold nan or numbers out of range, or the caps (of the entries
-        with a finite margin) sum to less than one.
-
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, where all caps are equal.
     """
-    u, c, prior = check_vectors(u, beta, "caps", caps, "prior", prior)
-    if not (c.min() >= 0.0 and c.max() < math.inf):
-        raise InputError("caps must be numbers >= 0; 1 stands for no cap")
-    room = float(np.minimum(c, 1.0)[u < math.inf].sum())  # which cannot overflow
-    if room < 1.0 - 1e-15 * (c.size + 8):
-        raise InputError(
-            f"the caps of the entries with finite margins sum to {room:.17g}, and no distribution "
-            "obeys caps whose sum is below 1; raise some"
-        )
-    return by_caps(u, beta, c, prior)
-
-
-def by_caps(u: Vector, beta: float, c: Vector, prior: Any = None) -> Vector:
-    """Return `caps_distribution`, without a look at the arguments."""
     if c.max() > 1.0:
         c = np.minimum(c, 1.0)  # so that their sum cannot overflow
     d = np.empty(u.size)
@@ -135,7 +112,7 @@ def by_caps(u: Vector, beta: float, c: Vector, prior: Any = None) -> Vector:
 
 
 def cap_exponentials(
-    u: Vector, gamma: float, beta: float, c: Vector, d: Vector, prior: Any = None
+    u: Vector, gamma: float, beta: float, c: Vector, d: Vector, prior: Vector | None = None
 ) -> None:
     """Set d = min{c, x a exp(−(u − γ)/β)} with Σ d = 1, γ being what `caps_threshold` returns."""
     _free(u, gamma, beta, d)
@@ -143,37 +120,3 @@ def cap_exponentials(
         with np.errstate(over="ignore", under="ignore"):
             d *= prior
     _cut(d, c, reaching(RAMPS, d, c, 1.0))
-
-
-def check_vectors(
-    u: ArrayLike, beta: float, name: str, values: Any, other: str, optional: Any
-) -> tuple[Vector, Vector, Any]:
-    """Return margins and two vectors that go with them as float64; `optional` > 0 may be None.
-
-    Raises
-    ------
-    InputError
-        For margins that are nan or −inf, β <= 0, shapes that differ, nan.
-    """
-    try:
-        u = np.ascontiguousarray(u, dtype=np.float64)
-        values = np.ascontiguousarray(values, dtype=np.float64)
-        optional = None if optional is None else np.ascontiguousarray(optional, dtype=np.float64)
-        beta = float(beta)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"margins u, beta, {name} and {other} must be numbers: {error}") from None
-    if u.ndim != 1 or u.size == 0:
-        raise InputError(f"margins u must be a non-empty vector, got shape {u.shape}")
-    if not (beta > 0.0 and math.isfinite(beta)):
-        raise InputError(f"beta must be a positive number, got {beta}")
-    if not u.min() > -math.inf or math.isnan(u.max()):
-        raise InputError("margins u must not contain nan or -inf")
-    for label, vector in ((name, values), (other, optional)):
-        if vector is not None and vector.shape != u.shape:
-            raise InputError(
-                f"{label} has shape {vector.shape}, and there are {u.size} margins; "
-                "give one number for each"
-            )
-    if optional is not None and not (optional.min() > 0.0 and optional.max() < math.inf):
-        raise InputError(f"{other} must be positive numbers")
-    return u, values, optional

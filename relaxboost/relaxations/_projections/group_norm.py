@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.capped import by_selection
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
@@ -242,7 +242,7 @@ class Spreading:
         states = self._states
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
-        self._shares = by_selection(values, self._beta, 1.0)
+        self._shares = capped_distribution(values, self._beta, 1.0)
         # d log N = (1 − d log μ)/q, and V_g has the slope a_g N_g in λ.
         slopes = (1.0 - states[:, 4]) / self._q
         norms = np.exp((self._log_c - states[:, 1]) / self._q + onwards * slopes)

@@ -14,17 +14,12 @@ margin, Σ [γ − u_i]_+ / a_i = c.
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.errors import InputError
-from relaxboost.relaxations._projections.capped import by_selection
-from relaxboost.relaxations._projections.caps import check_vectors
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.targets import HINGES, reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
@@ -71,17 +66,7 @@ def _flatten(v: Vector, inverse: Vector, level: float) -> None:
         v[i] = inverse[i] * exp(min(level - v[i], 0.0))
 
 
-def _checked(u: ArrayLike, beta: float, c: float, a: Any) -> tuple[Vector, Vector, float]:
-    """Return u, 1/a and c; `a` is None for ones."""
-    u, _, a = check_vectors(u, beta, "u", u, "a", a)
-    if not (isinstance(c, Real) and 0.0 <= float(c) < math.inf):
-        raise InputError(f"the weight c of the largest entry must be a number >= 0, got {c!r}")
-    if u.min() == math.inf:
-        raise InputError("margins u must not all be infinite")
-    return u, np.ones(u.size) if a is None else 1.0 / a, float(c)
-
-
-def max_penalty_margin(u: ArrayLike, c: float, a: Any = None) -> tuple[float, Vector]:
+def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
     """Return min over the simplex of <d, u> + c max_i a_i d_i and a d that attains it.
 
     Parameters
@@ -99,13 +84,8 @@ def max_penalty_margin(u: ArrayLike, c: float, a: Any = None) -> tuple[float, Ve
         The γ with Σ [γ − u_i]_+ / a_i = c, or min u if c = 0.
     array of shape (m,)
         d_i proportional to 1/a_i where u_i < γ (for c = 0 the first minimiser of u alone).
-
-    Raises
-    ------
-    InputError
-        For shapes that differ, numbers out of range, nan.
     """
-    u, inverse, c = _checked(u, 1.0, c, a)
+    inverse = np.ones(u.size) if a is None else 1.0 / a
     low = float(u.min())
     gamma, edge = _level(u - low, inverse, c) if c > 0.0 else (0.0, 0.0)
     if not edge > 0.0:  # c = 0, or too small to lift γ above min u in double precision
@@ -116,7 +96,7 @@ def max_penalty_margin(u: ArrayLike, c: float, a: Any = None) -> tuple[float, Ve
     return low + gamma, d / d.sum()
 
 
-def max_penalty_distribution(u: ArrayLike, beta: float, c: float, a: Any = None) -> Vector:
+def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
     The largest a_i d_i are cut to a plateau: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β),
@@ -138,21 +118,10 @@ def max_penalty_distribution(u: ArrayLike, beta: float, c: float, a: Any = None)
     array of shape (m,)
         The distribution; it sums to one up to rounding.
 
-    Raises
-    ------
-    InputError
-        For shapes that differ, numbers out of range, nan.
-
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 5, whose Fig. 2 is the case of a hard cap.
     """
-    u, _, c = _checked(u, beta, c, a)
-    return by_plateau(u, beta, c, None if a is None else np.asarray(a, dtype=np.float64))
-
-
-def by_plateau(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
-    """Return `max_penalty_distribution`, without a look at the arguments."""
     inverse = np.ones(u.size) if a is None else 1.0 / a
     with np.errstate(over="ignore", under="ignore"):
         v = u - u.min()
@@ -163,7 +132,7 @@ def by_plateau(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vec
         unit = max(float(beta), c * 1e-300, spread * float(inverse.sum()) * 1e-300)
         v /= unit
         if c / unit == 0.0:
-            return by_selection(u, beta, 1.0)
+            return capped_distribution(u, beta)
         if a is not None:
             v += np.log(inverse)
         level, _ = _level(v, inverse, c / unit)
