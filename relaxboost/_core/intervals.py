@@ -194,6 +194,12 @@ class Interval:
         return Interval(np.maximum(self.lower, other.lower), np.maximum(self.upper, other.upper))
 
     @property
+    def middle(self) -> Any:
+        """The middle, in doubles."""
+        with np.errstate(over="ignore"):
+            return 0.5 * (self.lower + self.upper)
+
+    @property
     def down(self) -> float:
         """The lower end of a scalar; −inf in place of nan."""
         value = float(self.lower)

@@ -39,8 +39,7 @@ class Ball(Relaxation):
 
     def size(self, d: Vector) -> float:
         """Return G(d) in doubles."""
-        enclosed = self.gauge(Interval(np.asarray(d, dtype=np.float64)))
-        return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
+        return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     @property
     def _limit(self) -> float:

@@ -173,6 +173,9 @@ class Relaxation(ABC):
     """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;
     set it where you write `_binary_distribution`."""
 
+    per_example: ClassVar[str] = ""
+    """The parameter that holds an entry for each example, if there is one; it may be None."""
+
     __array_ufunc__ = None  # so that a NumPy number times f comes to __rmul__
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -357,8 +360,14 @@ class Relaxation(ABC):
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
 
-        By default this one, after a look at what `cvxpy_penalty` returns if all comes from there.
+        By default this one, if it has as many entries as it needs; after a look at what
+        `cvxpy_penalty` returns if all comes from there.
         """
+        if self.fixed_m not in (None, m):
+            raise InputError(
+                f"{repr(self).partition('(')[0]} has {self.fixed_m} entries in {self.per_example}, "
+                f"and this game has m = {m} examples; give one for each"
+            )
         if self.level == "numerical":
             numerical.check(self, m)
         return self
@@ -444,6 +453,9 @@ class Relaxation(ABC):
     @property
     def fixed_m(self) -> int | None:
         """The number of examples, where a parameter with an entry for each of them tells it."""
+        given = getattr(self, self.per_example) if self.per_example else None
+        if isinstance(given, tuple):
+            return len(given)
         return next((f.fixed_m for f in self.parts if f.fixed_m is not None), None)
 
     def plus(self, other: Relaxation) -> Relaxation | None:

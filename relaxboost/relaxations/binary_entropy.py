@@ -129,23 +129,20 @@ class BinaryEntropy(Relaxation):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and d_i = σ((γ − u_i)/c)/k."""
         u = as_margins(u, self)
-        d, gamma = self._level(u, 0.0)
+        d, gamma = logistic_distribution(u, self._c, self.resolve(u.size)._k)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
-        return self._level(u, beta)[0]
-
-    def _level(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the d of least <d, u> + f(d) + β Σ d log d, and its γ."""
         temperature, k = self._c + beta, self._k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
-        return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))
+        return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
         """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
-        return Witness(self._level(as_margins(u, self), 0.0)[1])
+        u = as_margins(u, self)
+        return Witness(logistic_distribution(u, self._c, self.resolve(u.size)._k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards; for every γ.

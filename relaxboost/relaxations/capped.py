@@ -151,18 +151,14 @@ class Capped(Relaxation):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        return capped_distribution(u, beta, self._k_of(u.size))
+        k = float(self._resolved_k)
+        if k > u.size:
+            self.resolve(u.size)  # which says what is wrong
+        return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
-        return binary_capped_distribution(u, beta, self._k_of(u.size))
-
-    def _k_of(self, m: int) -> float:
-        """Return k as a double."""
-        k = float(self._resolved_k)
-        if k > m:
-            self.resolve(m)  # which says what is wrong
-        return k
+        return binary_capped_distribution(u, beta, float(self.resolve(u.size)._resolved_k))
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""

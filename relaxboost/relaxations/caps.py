@@ -146,6 +146,7 @@ class Caps(Relaxation):
     """
 
     family = "relaxboost.Caps"
+    per_example: ClassVar[str] = "caps"
 
     caps: Any
 
@@ -175,11 +176,6 @@ class Caps(Relaxation):
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         text = ", ".join(map(str, each))
         return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return None if isinstance(self.caps, Fraction) else len(self.caps)
 
     def resolve(self, m: int) -> Caps:
         """Return `Caps` with m caps."""

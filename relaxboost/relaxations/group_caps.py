@@ -92,6 +92,7 @@ class GroupCaps(Relaxation):
     """
 
     family = "relaxboost.GroupCaps"
+    per_example: ClassVar[str] = "groups"
 
     groups: Any
     caps: Any
@@ -131,11 +132,6 @@ class GroupCaps(Relaxation):
         """Return the class, the labels and the caps, exactly."""
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
         return f"{self.family}({list(self.groups)}, {{{caps}}})"
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return len(self.groups)
 
     def resolve(self, m: int) -> GroupCaps:
         """Return it, if there is a label for each of m examples."""

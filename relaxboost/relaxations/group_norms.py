@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,9 +34,8 @@ from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.balls import fit
 from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
-from relaxboost.relaxations.p_norm import PNorm, check_range
+from relaxboost.relaxations.p_norm import check_range, power_norm
 from relaxboost.relaxations.vectors import (
-    check_length,
     enclose_vector,
     exact_vector,
     positive_size,
@@ -48,13 +48,14 @@ class GroupNorm(WithNorm):
     """What the penalty and the ball share: the groups and their norm."""
 
     level: ClassVar[Level] = "enclosed"
+    per_example: ClassVar[str] = "groups"
 
     groups: Any
     p: Any
     factors: Any
 
-    def _prepare(self, name: str) -> None:
-        kind = type(self).__name__
+    def __post_init__(self) -> None:
+        kind, name = type(self).__name__, self.size_name
         labels = exact_vector(kind, "groups", self.groups)
         count = int(max(labels)) + 1
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
@@ -63,7 +64,7 @@ class GroupNorm(WithNorm):
                 "number of groups less one, none left out"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
-        object.__setattr__(self, name, positive_size(kind, name, getattr(self, name)))
+        object.__setattr__(self, name, positive_size(kind, name, self.bound))
         p = exact(kind, "p", self.p)
         if p <= 1:
             raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
@@ -75,21 +76,11 @@ class GroupNorm(WithNorm):
                 raise InputError(f"{kind} needs a factor > 0 for each of the {count} groups")
             object.__setattr__(self, "factors", positive_vector(kind, "factors", factors))
 
-    def _show(self, name: str) -> str:
+    def __repr__(self) -> str:
         groups = list(self.groups) if len(self.groups) <= 8 else f"<{len(self.groups)} labels>"
         tail = "" if self.factors is None else f", factors={spell_vector(self.factors)}"
-        size = spell(getattr(self, name))
-        return f"{type(self).__name__}({groups}, {name}={size}, p={spell(self.p)}{tail})"
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return len(self.groups)
-
-    def resolve(self, m: int) -> Any:
-        """Return itself if there is a label for each of the m examples."""
-        check_length(type(self).__name__, "groups", self.groups, m)
-        return self
+        size = f"{self.size_name}={spell(self.bound)}"
+        return f"{type(self).__name__}({groups}, {size}, p={spell(self.p)}{tail})"
 
     def describe_norm(self) -> dict[str, Any]:
         """Return the norm as certificates write it, without its size."""
@@ -111,10 +102,10 @@ class GroupNorm(WithNorm):
             zero_in_core=True,
         )
 
-    @cached_property
-    def norm(self) -> PNorm:
-        """The norm within a group."""
-        return PNorm(self.p, None)
+    @property
+    def dual(self) -> Fraction:
+        """The exponent of the dual norm within a group."""
+        return self.p / (self.p - 1)
 
     @cached_property
     def members(self) -> list[NDArray[np.int64]]:
@@ -131,16 +122,17 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _a(self) -> Vector:
-        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
+        middle: Vector = self.enclosed.middle
+        return middle
 
     def norm_of(self, d: Interval) -> Interval:
         """Return Σ a_g ‖d_g‖."""
-        sizes = [self.norm.of(d[group]) for group in self.members]
+        sizes = [power_norm(d[group].abs(), self.p) for group in self.members]
         return (_stack(sizes) * self.enclosed).sum()
 
     def dual_of(self, x: Interval) -> Interval:
         """Return max_g ‖x_g‖_* / a_g."""
-        sizes = [self.norm.dual_of(x[group]) for group in self.members]
+        sizes = [power_norm(x[group].abs(), self.dual) for group in self.members]
         return (_stack(sizes) / self.enclosed).max()
 
     def extremes(self, m: int) -> tuple[Interval, Interval]:
@@ -151,10 +143,6 @@ class GroupNorm(WithNorm):
         """Return Σ a_g ‖d_g‖ in doubles."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         return float(self._a @ group_norms(d, *self._order, float(self.p)))
-
-    def _dual_size(self, theta: Vector) -> float:
-        enclosed = self.dual_of(Interval(np.asarray(theta, dtype=np.float64)))
-        return 0.5 * (float(enclosed.lower) + float(enclosed.upper))
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
@@ -171,11 +159,11 @@ class GroupNorm(WithNorm):
 
     def spreading(self, u: Vector, beta: float) -> Spreading:
         """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
-        return Spreading(u, beta, *self._order, self._a, self.norm.q)
+        return Spreading(u, beta, *self._order, self._a, float(self.p - 1))
 
     def levels(self, u: Vector) -> Levels:
         """Return the groups' relaxed margins without smoothing, level by level."""
-        return Levels(u, *self._order, self._a, self.norm.q)
+        return Levels(u, *self._order, self._a, float(self.p - 1))
 
     def place(self, g: int, part: Vector) -> Vector:
         """Return `part` as a distribution over all examples."""
@@ -191,7 +179,7 @@ class GroupNorm(WithNorm):
 
     def cvxpy_dual(self, x: Any) -> Any:
         """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
-        p = float(self.norm.dual)
+        p = float(self.dual)
         terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
         return cp.max(cp.hstack(terms))
 
@@ -225,20 +213,6 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     weight: Any
     p: Any = 2
     factors: Any = None
-
-    def __post_init__(self) -> None:
-        self._prepare("weight")
-
-    def __repr__(self) -> str:
-        return self._show("weight")
-
-    def penalty(self, d: Vector) -> float:
-        """Return c Σ a_g ‖d_g‖."""
-        return float(self.weight) * self.norm_size(np.asarray(d, dtype=np.float64))
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return 0 where max_g ‖θ_g‖_* / a_g <= c (1 + 1e-12), else inf."""
-        return 0.0 if self._dual_size(theta) <= float(self.weight) * (1.0 + 1e-12) else math.inf
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) = min_g V_g and a minimiser on one group."""
@@ -278,21 +252,9 @@ class GroupNormBall(GroupNorm, BallOfNorm):
     p: Any = 2
     factors: Any = None
 
-    level: ClassVar[Level] = "enclosed"
-
-    def __post_init__(self) -> None:
-        self._prepare("radius")
-
-    def __repr__(self) -> str:
-        return self._show("radius")
-
-    def size(self, d: Vector) -> float:
-        """Return Σ a_g ‖d_g‖ in doubles."""
-        return self.norm_size(np.asarray(d, dtype=np.float64))
-
     def resolve(self, m: int) -> GroupNormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
-        check_length(type(self).__name__, "groups", self.groups, m)
+        super().resolve(m)
         radius = fit(self, self.radius, float(self._flattest[1].lower))
         if radius == self.radius:
             return self
@@ -303,10 +265,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         g, _ = self._flattest
         size = len(self.members[g])
         return self.place(g, np.full(size, 1.0 / size))
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return r max_g ‖θ_g‖_* / a_g."""
-        return float(self.radius) * self._dual_size(theta)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
         """Return γ and d: the level at which Σ a_g ‖d_g‖ falls through the radius.

@@ -12,7 +12,6 @@ form and Examples 1 and 2 (`check_conditions` finds the witness); the bounds do 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,11 +47,12 @@ class Mahalanobis(WithNorm):
     """What the ball and the penalty share: Q, and enclosures of Q d and Qᵀ v."""
 
     level: ClassVar[Level] = "enclosed"
+    per_example: ClassVar[str] = "a row of Q"
 
     Q: Any
 
-    def _prepare(self, name: str) -> None:
-        kind = type(self).__name__
+    def __post_init__(self) -> None:
+        kind, name = type(self).__name__, self.size_name
         try:
             given = np.asarray(self.Q)
         except ValueError as error:
@@ -65,12 +65,12 @@ class Mahalanobis(WithNorm):
             raise InputError(f"{kind} needs entries of Q within 1e100; scale Q and the {name}")
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
-        object.__setattr__(self, name, positive_size(kind, name, getattr(self, name)))
+        object.__setattr__(self, name, positive_size(kind, name, self.bound))
 
-    def _show(self, name: str) -> str:
+    def __repr__(self) -> str:
         r, m = self.matrix.shape
         Q = [list(row) for row in self.Q] if r * m <= 16 else f"<{r} x {m} matrix>"
-        return f"{type(self).__name__}({Q}, {name}={spell(getattr(self, name))})"
+        return f"{type(self).__name__}({Q}, {self.size_name}={spell(self.bound)})"
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -81,15 +81,6 @@ class Mahalanobis(WithNorm):
     def fixed_m(self) -> int | None:
         """The number of examples, if the parameters tell."""
         return self.matrix.shape[1]
-
-    def resolve(self, m: int) -> Any:
-        """Return itself if Q has m columns."""
-        if self.matrix.shape[1] != m:
-            raise InputError(
-                f"{type(self).__name__} has a Q with {self.matrix.shape[1]} columns, and this game "
-                f"has m = {m} examples"
-            )
-        return self
 
     @property
     def traits(self) -> Traits:
@@ -112,9 +103,9 @@ class Mahalanobis(WithNorm):
         return margins + _product(self.matrix.T, Interval(np.asarray(v, dtype=np.float64)))
 
     @property
-    @abstractmethod
     def limit(self) -> float:
         """The radius r or the weight c."""
+        return float(self.bound)
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
         """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
@@ -185,7 +176,7 @@ class Mahalanobis(WithNorm):
         """Return the v at which f* is finite; for the ball all are."""
         return v
 
-    def conjugate_of(self, theta: Vector) -> float:
+    def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
         theta = np.asarray(theta, dtype=np.float64)
         v, *_ = np.linalg.lstsq(self.matrix.T, theta, rcond=None)
@@ -239,26 +230,6 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q: Any
     weight: Any
 
-    def __post_init__(self) -> None:
-        self._prepare("weight")
-
-    def __repr__(self) -> str:
-        return self._show("weight")
-
-    @property
-    def limit(self) -> float:
-        """The weight c."""
-        return float(self.weight)
-
-    def penalty(self, d: Vector) -> float:
-        """Return weight · ‖Q d‖."""
-        return float(self.weight) * self.norm_size(np.asarray(d, dtype=np.float64))
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return 0 where some v of length weight (1 + 1e-12) at most has Qᵀ v = θ, else inf."""
-        size = self.conjugate_of(theta)
-        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
-
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
         """Return min (u + Qᵀv) − [‖v‖ − c]_+ max_i ‖Q e_i‖, rounded down; valid for every v."""
         v = np.asarray(witness.v, dtype=np.float64)
@@ -308,23 +279,6 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
     Q: Any
     radius: Any
 
-    level: ClassVar[Level] = "enclosed"
-
-    def __post_init__(self) -> None:
-        self._prepare("radius")
-
-    def __repr__(self) -> str:
-        return self._show("radius")
-
-    @property
-    def limit(self) -> float:
-        """The radius r."""
-        return float(self.radius)
-
-    def size(self, d: Vector) -> float:
-        """Return ‖Q d‖ in doubles."""
-        return self.norm_size(np.asarray(d, dtype=np.float64))
-
     def resolve(self, m: int) -> MahalanobisBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         super().resolve(m)
@@ -356,10 +310,6 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
     def center(self, m: int) -> Vector:
         """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""
         return self._flattest.copy()
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return radius · min ‖v‖ over Qᵀ v = θ, inf if there is no such v."""
-        return float(self.radius) * self.conjugate_of(theta)
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
         """Return min (u + Qᵀv) − radius ‖v‖, rounded downwards; valid for every v."""

@@ -28,7 +28,6 @@ from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Relaxation, Traits, Witness, onto_simplex
 from relaxboost.relaxations.vectors import (
-    check_length,
     enclose_vector,
     positive_size,
     positive_vector,
@@ -58,6 +57,15 @@ class WithNorm(Relaxation):
     and the extremes where it has bounds of its own (`Mahalanobis`).
     """
 
+    size_name: ClassVar[str]
+    """What the parameter beside the norm is called, radius or weight."""
+
+    @property
+    def bound(self) -> Fraction:
+        """The radius or the weight, exactly."""
+        size: Fraction = getattr(self, self.size_name)
+        return size
+
     def norm_of(self, d: Interval) -> Interval:
         """Return ‖d‖."""
         raise NotImplementedError
@@ -65,6 +73,14 @@ class WithNorm(Relaxation):
     def dual_of(self, x: Interval) -> Interval:
         """Return ‖x‖_*."""
         raise NotImplementedError
+
+    def norm_size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        return float(self.norm_of(Interval(np.asarray(d, dtype=np.float64))).middle)
+
+    def dual_size(self, theta: Vector) -> float:
+        """Return ‖θ‖_* in doubles."""
+        return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return ‖d‖ as a cvxpy expression."""
@@ -82,20 +98,29 @@ class WithNorm(Relaxation):
         """Return the norm as certificates write it, without its size."""
         raise NotImplementedError
 
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the norm, and the radius or the weight."""
+        return self.describe_norm() | {self.size_name: number(self.bound)}
+
 
 class BallOfNorm(WithNorm, Ball):
     """The indicator of ‖d‖ <= radius."""
 
-    radius: Any
+    size_name: ClassVar[str] = "radius"
 
-    @property
-    def bound(self) -> Fraction:
-        """The radius."""
-        return self.radius
+    radius: Any
 
     def gauge(self, d: Interval) -> Interval:
         """Return ‖d‖."""
         return self.norm_of(d)
+
+    def size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        return self.norm_size(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return r ‖θ‖_*."""
+        return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − r ‖[γ − u]_+‖_*, rounded downwards; valid for every γ."""
@@ -112,26 +137,22 @@ class BallOfNorm(WithNorm, Ball):
         """Return r ‖x‖_*."""
         return float(self.radius) * self.cvxpy_dual(x), []
 
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the norm and the radius."""
-        return self.describe_norm() | {"radius": number(self.radius)}
-
 
 class PenaltyOfNorm(WithNorm):
     """f(d) = weight · ‖d‖."""
+
+    size_name: ClassVar[str] = "weight"
 
     weight: Any
     enclosed: Any
 
     def penalty(self, d: Vector) -> float:
         """Return c ‖d‖."""
-        enclosed = self.norm_of(Interval(np.asarray(d, dtype=np.float64)))
-        return float(self.weight) * 0.5 * (float(enclosed.lower) + float(enclosed.upper))
+        return float(self.weight) * self.norm_size(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
         """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""
-        size = self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).down
-        return 0.0 if size <= float(self.weight) * (1.0 + 1e-12) else math.inf
+        return 0.0 if self.dual_size(theta) <= float(self.weight) * (1.0 + 1e-12) else math.inf
 
     def witness(self, u: Vector) -> Any:
         """Return γ = F(u)."""
@@ -158,10 +179,6 @@ class PenaltyOfNorm(WithNorm):
         """Return 0 subject to ‖x‖_* <= c."""
         return 0.0, [self.cvxpy_dual(x) <= float(self.weight)]
 
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the norm and its weight."""
-        return self.describe_norm() | {"weight": number(self.weight)}
-
     def repair(self, d: Vector) -> Vector:
         """Return `d` clipped at zero and normalised."""
         return onto_simplex(d, repr(self))
@@ -178,18 +195,24 @@ class PenaltyOfNorm(WithNorm):
 class OfNorm(WithNorm):
     """What balls and penalties share: a p, and weights a that may be absent."""
 
+    kind: ClassVar[str]
+    """What users call it."""
+    per_example: ClassVar[str] = "weights"
+
     p: Any
     weights: Any
 
-    def _keep(self, kind: str, name: str) -> None:
-        """Check the parameters, and replace them by what they are exactly."""
+    def __post_init__(self) -> None:
         kept = {
-            "p": _exponent(kind, self.p),
-            name: positive_size(kind, name, getattr(self, name)),
-            "weights": positive_vector(kind, "weights", self.weights),
+            "p": _exponent(self.kind, self.p),
+            self.size_name: positive_size(self.kind, self.size_name, self.bound),
+            "weights": positive_vector(self.kind, "weights", self.weights),
         }
         for each, value in kept.items():
             object.__setattr__(self, each, value)
+
+    def __repr__(self) -> str:
+        return show_norm(self.kind, self.p, self.bound, self.weights)
 
     @cached_property
     def enclosed(self) -> Interval:
@@ -199,16 +222,12 @@ class OfNorm(WithNorm):
     @property
     def factors(self) -> Vector:
         """The weights in doubles, a vector of length m or 1."""
-        return 0.5 * (self.enclosed.lower + self.enclosed.upper)
+        middle: Vector = self.enclosed.middle
+        return middle
 
     def exact_weights(self, m: int) -> list[Fraction]:
         """Return the weights of m examples as they were given."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the weights tell."""
-        return None if self.weights is None else len(self.weights)
 
     @property
     def flat(self) -> bool:
@@ -259,6 +278,7 @@ class NormBall(OfNorm, BallOfNorm):
     """
 
     family = "relaxboost.NormBall"
+    kind: ClassVar[str] = "NormBall"
     kinds: ClassVar[dict[Any, type[NormBall]]] = {}
     """The classes by p, None for 1 < p < inf, and by (p, True) with weights where that differs."""
 
@@ -270,15 +290,9 @@ class NormBall(OfNorm, BallOfNorm):
         """Return the ball for this p."""
         return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
-    def __post_init__(self) -> None:
-        self._keep("NormBall", "radius")
-
-    def __repr__(self) -> str:
-        return show_norm("NormBall", self.p, self.radius, self.weights)
-
     def resolve(self, m: int) -> NormBall:
         """Return the ball for `m` examples; raises InputError if it misses the simplex."""
-        check_length("NormBall", "weights", self.weights, m)
+        super().resolve(m)
         radius = fit(self, self.radius, self.extremes(m)[0])
         return self if radius == self.radius else NormBall(self.p, radius, self.weights)
 
@@ -311,6 +325,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     """
 
     family = "relaxboost.NormPenalty"
+    kind: ClassVar[str] = "NormPenalty"
     kinds: ClassVar[dict[Any, type[NormPenalty]]] = {}
     """The classes by p, None for 1 < p < inf."""
 
@@ -321,17 +336,6 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
         """Return the penalty for this p."""
         return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
-
-    def __post_init__(self) -> None:
-        self._keep("NormPenalty", "weight")
-
-    def __repr__(self) -> str:
-        return show_norm("NormPenalty", self.p, self.weight, self.weights)
-
-    def resolve(self, m: int) -> NormPenalty:
-        """Return itself; raises InputError if the weights do not fit `m`."""
-        check_length("NormPenalty", "weights", self.weights, m)
-        return self
 
 
 def _kind(base: Any, p: Any, weights: Any) -> Any:

@@ -19,59 +19,9 @@ from relaxboost._core.parameters import spell
 from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights, hinge
-from relaxboost.relaxations.vectors import enclose_vector
 
 
-class PNorm:
-    """A weighted p-norm, 1 < p < inf, and its dual, in intervals."""
-
-    def __init__(self, p: Fraction, weights: Weights) -> None:
-        self.p, self.dual = p, p / (p - 1)
-        self._a = None if weights is None else enclose_vector(weights)
-        kappa = np.ones(1) if self._a is None else self._a.lower ** float(p)
-        self.kappa = np.ascontiguousarray(kappa)
-        self.q = float(p - 1)
-
-    def of(self, d: Interval) -> Interval:
-        """Return ‖d‖."""
-        size = d.abs() if self._a is None else d.abs() * self._a
-        return _root(size, self.p)
-
-    def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
-        largest = float(np.max(np.abs(d)))
-        if largest == 0.0:
-            return 0.0
-        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
-        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
-
-    def dual_of(self, x: Interval) -> Interval:
-        """Return ‖x‖_*."""
-        size = x.abs() if self._a is None else x.abs() / self._a
-        return _root(size, self.dual)
-
-    def flattest(self, m: int) -> Vector:
-        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
-        if self.kappa.size == 1:
-            return np.full(m, 1.0 / m)
-        d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
-        return d / math.fsum(d.tolist())
-
-    def extremes(self, m: int) -> tuple[float, float]:
-        """Return the least and the largest norm on the simplex, rounded outwards."""
-        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
-        steepest = 1.0 if self._a is None else float(self._a.upper.max())
-        return 1.0 / float(least.upper) * (1.0 - 1e-15), steepest
-
-    def cvxpy(self, x: Any, dual: bool = False) -> Any:
-        """Return ‖x‖ or ‖x‖_* as a cvxpy expression."""
-        if self._a is not None:
-            a = self._a.lower
-            x = cp.multiply(1.0 / a if dual else a, x)
-        return cp.norm(x, float(self.dual if dual else self.p))
-
-
-def _root(size: Interval, p: Fraction) -> Interval:
+def power_norm(size: Interval, p: Fraction) -> Interval:
     """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
     largest = float(size.upper.max())
     if not largest < math.inf:
@@ -111,32 +61,59 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 
 class _OfPNorm(OfNorm):
-    """What the ball and the penalty share."""
+    """What the ball and the penalty share: the norm and its dual."""
+
+    level: ClassVar[Level] = "enclosed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range(self.kind, self.p, self.weights)
+
+    @property
+    def dual(self) -> Fraction:
+        """The exponent p' of the dual norm."""
+        return self.p / (self.p - 1)
 
     @cached_property
-    def norm(self) -> PNorm:
-        """The norm."""
-        return PNorm(self.p, self.weights)
+    def kappa(self) -> Vector:
+        """a^p, a vector of length m or 1."""
+        return np.ascontiguousarray(self.enclosed.lower ** float(self.p))
+
+    @property
+    def q(self) -> float:
+        """p − 1."""
+        return float(self.p - 1)
 
     def norm_of(self, d: Interval) -> Interval:
         """Return ‖d‖."""
-        return self.norm.of(d)
+        return power_norm(d.abs() if self.weights is None else d.abs() * self.enclosed, self.p)
 
     def dual_of(self, x: Interval) -> Interval:
         """Return ‖x‖_*."""
-        return self.norm.dual_of(x)
+        return power_norm(x.abs() if self.weights is None else x.abs() / self.enclosed, self.dual)
+
+    def norm_size(self, d: Vector) -> float:
+        """Return ‖d‖ in doubles."""
+        largest = float(np.max(np.abs(d)))
+        if largest == 0.0:
+            return 0.0
+        powers = self.kappa * np.power(np.abs(d) / largest, float(self.p))
+        return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return ‖d‖ as a cvxpy expression."""
-        return self.norm.cvxpy(d)
+        d = d if self.weights is None else cp.multiply(self.enclosed.lower, d)
+        return cp.norm(d, float(self.p))
 
     def cvxpy_dual(self, x: Any) -> Any:
         """Return ‖x‖_* as a cvxpy expression."""
-        return self.norm.cvxpy(x, dual=True)
+        x = x if self.weights is None else cp.multiply(1.0 / self.enclosed.lower, x)
+        return cp.norm(x, float(self.dual))
 
     def extremes(self, m: int) -> tuple[float, float]:
         """Return the least and the largest norm on the simplex, rounded outwards."""
-        return self.norm.extremes(m)
+        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
+        return 1.0 / float(least.upper) * (1.0 - 1e-15), float(self.enclosed.upper.max())
 
     def describe_norm(self) -> dict[str, Any]:
         """Return the norm as certificates write it, without its size."""
@@ -149,41 +126,29 @@ class PNormBall(_OfPNorm, NormBall):
     """``NormBall(p, radius, weights)`` for 1 < p < inf."""
 
     family = NormBall.family
-    level: ClassVar[Level] = "enclosed"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("NormBall", self.p, self.weights)
-
-    def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
-        return self.norm.size(d)
 
     def center(self, m: int) -> Vector:
-        """Return the d in the simplex of least norm."""
-        return self.norm.flattest(m)
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return r ‖θ‖_*."""
-        return float(self.radius) * _middle(self.norm.dual_of(Interval(theta)))
+        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
+        if self.kappa.size == 1:
+            return np.full(m, 1.0 / m)
+        d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
+        return d / math.fsum(d.tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; γ is the root of a scalar equation."""
         gamma, d = self._minimise(u)
-        return gamma - float(self.radius) * _middle(self.norm.dual_of(hinge(gamma, u))), d
+        return gamma - float(self.radius) * float(self.dual_of(hinge(gamma, u)).middle), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
         u = as_margins(u, self)
-        norm = self.norm
         bound = float(self.p) * math.log(self.radius)
-        gamma, _, d = power_margin.power_ball_margin(u, norm.kappa, norm.q, bound)
+        gamma, _, d = power_margin.power_ball_margin(u, self.kappa, self.q, bound)
         return gamma, self.draw_in(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
-        norm = self.norm
         bound = float(self.p) * math.log(self.radius)
-        return self.draw_in(power.power_ball(u, beta, norm.kappa, norm.q, bound))
+        return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 
     def witness(self, u: Vector) -> Witness:
         """Return the γ that attains F(u)."""
@@ -192,7 +157,7 @@ class PNormBall(_OfPNorm, NormBall):
     def entropy_range(self, m: int) -> float:
         """Return log m + p' log(r / min a): the Rényi entropy of order p bounds Shannon's."""
         least = 1.0 if self.weights is None else float(min(self.weights))
-        share = float(self.norm.dual) * math.log(float(self.radius) / least)
+        share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))
 
 
@@ -201,30 +166,15 @@ class PNormPenalty(_OfPNorm, NormPenalty):
     """``NormPenalty(p, weight, weights)`` for 1 < p < inf."""
 
     family = NormPenalty.family
-    level: ClassVar[Level] = "enclosed"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("NormPenalty", self.p, self.weights)
-
-    def penalty(self, d: Vector) -> float:
-        """Return c ‖d‖."""
-        return float(self.weight) * self.norm.size(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; γ is the root of a scalar equation."""
         u = as_margins(u, self)
-        norm = self.norm
-        return power_margin.norm_penalty_margin(u, norm.kappa, norm.q, float(self.weight))
+        return power_margin.norm_penalty_margin(u, self.kappa, self.q, float(self.weight))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
-        norm = self.norm
-        return power.norm_penalty(u, beta, norm.kappa, norm.q, float(self.weight))
-
-
-def _middle(x: Interval) -> float:
-    return 0.5 * (float(x.lower) + float(x.upper))
+        return power.norm_penalty(u, beta, self.kappa, self.q, float(self.weight))
 
 
 NormBall.kinds[None], NormPenalty.kinds[None] = PNormBall, PNormPenalty

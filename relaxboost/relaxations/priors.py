@@ -62,22 +62,9 @@ class OverPrior(Relaxation):
     """
 
     level: ClassVar[Level] = "enclosed"
+    per_example: ClassVar[str] = "prior"
 
     prior: Any
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
-        return None if self.prior is None else len(self.prior)
-
-    def resolve(self, m: int) -> OverPrior:
-        """Return itself if the prior has m entries."""
-        if self.prior is not None and len(self.prior) != m:
-            raise InputError(
-                f"{type(self).__name__} has a prior of {len(self.prior)} entries, and this game "
-                f"has m = {m} examples; give one entry for each"
-            )
-        return self
 
     def center(self, m: int) -> Vector:
         """Return π."""

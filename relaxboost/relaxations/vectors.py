@@ -53,15 +53,6 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
     return numbers
 
 
-def check_length(owner: str, name: str, values: tuple[Any, ...] | None, m: int) -> None:
-    """Raise an InputError unless `values` is None or has one entry for each of the m examples."""
-    if values is not None and len(values) != m:
-        raise InputError(
-            f"{owner} has {len(values)} {name}, and this game has m = {m} examples; "
-            "give one for each"
-        )
-
-
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
     """Return the doubles next to `values` on either side; those that are doubles stay."""
     low = np.array([float_down(value) for value in values])

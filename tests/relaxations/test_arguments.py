@@ -158,7 +158,7 @@ PRIORS = {
         ([0.5, 0.5, 0.5, -0.5], r"needs prior\[3\] >= 0, got -0\.5"),
         ([0.5, 0.5, 0, 0], r"prior > 0, and prior\[2\] is 0; leave that example out, or use KL"),
         ([0.5, 0.5, math.nan, 0], "every entry of prior to be a finite real number, got nan"),
-        ([0.5, 0.5], "prior of 2 entries, and this game has m = 4 examples; give one entry"),
+        ([0.5, 0.5], "2 entries in prior, and this game has m = 4 examples; give one"),
         ([], "priors must sum to one"),
         (1, "prior to be a vector of numbers, got 1"),
     ],
@@ -218,7 +218,11 @@ def test_weights_whose_powers_no_double_holds(name):
         ([], {}, "groups to have an entry"),
         (3, {}, "groups to be a vector of numbers"),
         (np.zeros((2, 2), int), {}, r"groups to be a vector, got shape \(2, 2\)"),
-        ([0, 1], {}, "has 2 groups, and this game has m = 4 examples; give one for each"),
+        (
+            [0, 1],
+            {},
+            "has 2 entries in groups, and this game has m = 4 examples; give one",
+        ),
         ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf within the groups, got p = 1"),
         ([0, 0, 1, 1], {"p": math.inf}, "p to be a finite real number, got inf"),
         ([0, 0, 1, 1], {"p": HUGE}, r"needs 1\.00001 <= p <= 10001$"),
@@ -236,7 +240,7 @@ def test_groups(name, groups, options, message):
 @pytest.mark.parametrize(
     ("Q", "message"),
     [
-        (np.eye(3), "Q with 3 columns, and this game has m = 4 examples"),
+        (np.eye(3), "has 3 entries in a row of Q, and this game has m = 4 examples; give one"),
         (np.ones(4), "Q to be a matrix of numbers with m columns"),
         (np.zeros((0, 4)), "Q to be a matrix of numbers with m columns"),
         (np.eye(4) * 1j, "Q to be a matrix of numbers with m columns"),

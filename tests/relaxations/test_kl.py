@@ -389,7 +389,7 @@ def test_keys_tell_parameters_apart():
         (lambda: KLBall(1, (math.nan, 1)), "every entry of prior to be a finite"),
         (lambda: KLBall(1, "ab"), "vector of numbers"),
         (lambda: KLBall(1, 0.5), "vector of numbers"),
-        (lambda: rb.Game(np.eye(3), KLBall(1, (0.5, 0.5))), "prior of 2 entries, .* m = 3"),
+        (lambda: rb.Game(np.eye(3), KLBall(1, (0.5, 0.5))), "2 entries in prior, .* m = 3"),
         (lambda: KLPenalty(1).distribution(np.ones(2), 0.0), "beta must be a positive"),
         (lambda: KLBall(1).distribution(np.array([math.nan]), 1.0), "nan or infinities"),
         (lambda: KLBall(1).relaxed_margin(np.ones((2, 2))), "non-empty vector"),
