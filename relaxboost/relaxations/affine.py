@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,6 +61,29 @@ class _Changed(Relaxation):
             if math.isfinite(value):
                 return float(witness.gamma) - value
         return super().lower_bound(u, witness)
+
+    @abstractmethod
+    def _changed(self, form: ExactForm, m: int) -> ExactForm:
+        """Return the linear program of f after the change."""
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return that of f after the change, where it stays one."""
+        form = self.f.exact_form(m) if self.traits.polyhedral else None
+        return None if form is None else self._changed(form, m)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f after the change; f may know doubles only."""
+        form = self.f.linear_form(m) if self.traits.polyhedral else None
+        return None if form is None else self._changed(form.exactly(), m).doubles()
+
+    @abstractmethod
+    def _described(self, m: int) -> dict[str, Any]:
+        """Return the change as certificates write it, without that of f."""
+
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return the linear program of the whole if there is one, else the change and that of f."""
+        whole, of = super().describe(m), self.f.describe(m)
+        return whole or (None if of is None else self._described(m) | {"of": of})
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return x and the γ that it allows."""
@@ -156,21 +180,15 @@ class Shifted(_Changed):
         value, constraints = self.f.cvxpy_conjugate(x)
         return value - x @ np.broadcast_to(self.d0, (x.shape[0],)), constraints
 
-    def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the linear program of the whole if there is one, else d0 and that of f."""
-        whole, of = super().describe(m), self.f.describe(m)
-        by = vector(self.exact_shift(m))
-        return whole or (None if of is None else {"kind": "shifted", "by": by, "of": of})
+    def _described(self, m: int) -> dict[str, Any]:
+        return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
         """Return d0 for m examples, in fractions."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
-    def exact_form(self, m: int) -> ExactForm | None:
-        """Return that of f at e = d + d0 in terms of d, for d0 >= 0."""
-        form = self.f.exact_form(m) if self.traits.polyhedral else None
-        if form is None:
-            return None
+    def _changed(self, form: ExactForm, m: int) -> ExactForm:
+        """Return `form` at e = d + d0 in terms of d, for d0 >= 0."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
@@ -181,29 +199,6 @@ class Shifted(_Changed):
             row_upper=_less(form.row_upper, moved),
             constant=form.constant + cost,
         )
-
-    def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f with its bounds moved; f may know doubles only.
-
-        The constant is the cost of a variable that is 1.
-        """
-        form = self.f.linear_form(m) if self.traits.polyhedral else None
-        if form is None:
-            return None
-        d0 = np.broadcast_to(self.d0, (m,))
-        lower, upper = form.lower.copy(), form.upper.copy()
-        lower[:m] -= d0
-        upper[:m] -= d0
-        cost = np.append(form.cost, form.cost[:m] @ d0)
-        lower, upper = np.append(lower, 1.0), np.append(upper, 1.0)
-        if form.rows is None:
-            return LinearForm(cost, lower, upper)
-        from scipy import sparse
-
-        rows = sparse.csr_array(form.rows)
-        moved = rows[:, :m] @ d0
-        wider = sparse.csr_array(sparse.hstack([rows, sparse.csr_array((rows.shape[0], 1))]))
-        return LinearForm(cost, lower, upper, wider, form.row_lower - moved, form.row_upper - moved)
 
 
 @makes("scaled")
@@ -265,39 +260,17 @@ class Dilated(_Changed):
         """Return f*(x/c)."""
         return self.f.cvxpy_conjugate(x / float(self.c))
 
-    def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the linear program of the whole if there is one, else c and that of f."""
-        whole, of = super().describe(m), self.f.describe(m)
-        own = None if of is None else {"kind": "dilated", "factor": number(self.c), "of": of}
-        return whole or own
+    def _described(self, m: int) -> dict[str, Any]:
+        return {"kind": "dilated", "factor": number(self.c)}
 
-    def exact_form(self, m: int) -> ExactForm | None:
-        """Return that of f at e = c d in terms of d, for c > 0."""
-        form = self.f.exact_form(m) if self.traits.polyhedral else None
-        if form is None:
-            return None
+    def _changed(self, form: ExactForm, m: int) -> ExactForm:
+        """Return `form` at e = c d in terms of d, for c > 0."""
         c: Fraction = self.c
         return form._replace(
             cost=[c * x for x in form.cost[:m]] + form.cost[m:],
             lower=[None if x is None else x / c for x in form.lower[:m]] + form.lower[m:],
             upper=[None if x is None else x / c for x in form.upper[:m]] + form.upper[m:],
             rows=[{j: c * x if j < m else x for j, x in row.items()} for row in form.rows],
-        )
-
-    def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f with the columns of d times c; f may know doubles only."""
-        form = self.f.linear_form(m) if self.traits.polyhedral else None
-        if form is None:
-            return None
-        c = np.ones(form.cost.size)
-        c[:m] = float(self.c)
-        rows = form.rows
-        if rows is not None:
-            from scipy import sparse
-
-            rows = sparse.csr_array(sparse.csr_array(rows) * c)
-        return LinearForm(
-            form.cost * c, form.lower / c, form.upper / c, rows, form.row_lower, form.row_upper
         )
 
 

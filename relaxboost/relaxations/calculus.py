@@ -30,7 +30,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
-from relaxboost.relaxations.linear import ExactForm, LinearForm, stacked
+from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.vectors import positive_size
 
 _ROUNDINGS = 1e-12
@@ -376,7 +376,9 @@ class Sum(Relaxation):
     def linear_form(self, m: int) -> LinearForm | None:
         """Return that of the terms' own; these may know doubles only."""
         first, second = self.first.linear_form(m), self.second.linear_form(m)
-        return None if first is None or second is None else stacked(first, second, m)
+        if first is None or second is None:
+            return None
+        return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return the descriptions of the terms; two linear programs are one."""

@@ -219,7 +219,7 @@ class OfNorm(WithNorm):
         """The weights, a vector of length m or 1."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
-    @property
+    @cached_property
     def factors(self) -> Vector:
         """The weights in doubles, a vector of length m or 1."""
         middle: Vector = self.enclosed.middle

@@ -131,7 +131,7 @@ WEIGHTED = {
         (3, "weights to be a vector of numbers, got 3"),
         ("ab", "weights to be a vector of numbers, got 'ab'"),
         (np.ones((2, 2)), r"weights to be a vector, got shape \(2, 2\)"),
-        ([1, 1], "has 2 (weights|caps), and this game has m = 4 examples; give one"),
+        ([1, 1], "has 2 (entries in weights|caps), and this game has m = 4 examples; give one"),
     ],
 )
 def test_weights_of_norms(name, weights, message):

@@ -29,7 +29,8 @@ def test_a_family_is_complete(name):
 
 
 def test_every_norm_that_is_made_overrides_what_norms_leave_open():
-    left_open = [name for name, value in vars(WithNorm).items() if callable(value)]
+    methods = [(name, value) for name, value in vars(WithNorm).items() if callable(value)]
+    left_open = [n for n, value in methods if "NotImplementedError" in value.__code__.co_names]
     assert len(left_open) == 6
     made = {type(f) for f in (make(6) for _, make in FAMILIES) if isinstance(f, WithNorm)}
     assert {rb.NormBall, rb.NormPenalty}.isdisjoint(made)
