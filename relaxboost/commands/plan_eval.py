@@ -56,22 +56,23 @@ def evaluate(
 
     if (tasks is None) == (scenarios is None):
         raise InputError("give either --tasks or --scenarios")
+    if model is None and scenarios is None:
+        raise InputError("--tasks needs MODEL, a file of relaxboost plan fit --out")
     learned = None if model is None else planning.load_model(model)
+    source = files.read()
     if scenarios is not None:
-        source = files.read()
         rows = _lengths(source, learned, inputs.read_problems(scenarios, source, limit))
         checked = learned is None and files.neighbours == 8
+        same = sum(row.same for row in rows)
         if as_json:
-            inputs.print_json(scenario_data(rows, source, checked))
+            data = {"data": source.name, "problems": len(rows), "checked": checked, "same": same}
+            inputs.print_json(data | {"each": [row._asdict() for row in rows]})
         else:
             click.echo(scenario_text(rows, source, checked))
-        if checked and not all(row.same for row in rows):
+        if checked and same < len(rows):
             sys.exit(1)
         return
-    if learned is None:
-        raise InputError("--tasks needs MODEL, a file of relaxboost plan fit --out")
     assert tasks is not None
-    source = files.read()
     shown = inputs.read_tasks(tasks, source)
     with inputs.spoken(inputs.USED):
         report = planning.evaluate(shown, learned)
@@ -159,14 +160,3 @@ def scenario_text(rows: list[Compared], source: PlanInput, checked: bool) -> str
             f"the shortest path has {row.planned:.8g}"
         )
     return "\n".join(lines)
-
-
-def scenario_data(rows: list[Compared], source: PlanInput, checked: bool) -> dict[str, Any]:
-    """Return the same for machines."""
-    return {
-        "data": source.name,
-        "problems": len(rows),
-        "checked": checked,
-        "same": sum(row.same for row in rows),
-        "each": [row._asdict() for row in rows],
-    }

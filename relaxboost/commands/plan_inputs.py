@@ -237,7 +237,7 @@ def read_problems(path: Path, source: PlanInput, limit: int | None = None) -> li
     return read_scenarios(path, source.grid)[:limit]
 
 
-def _table(path: Path, needed: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[int, Any]]]:
+def _table(path: Path, needed: tuple[str, ...]) -> tuple[list[str], list[tuple[int, Any]]]:
     """Return the header of a CSV, and its rows with the numbers of their lines."""
     if not path.is_file():
         raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
@@ -254,17 +254,15 @@ def _table(path: Path, needed: tuple[str, ...]) -> tuple[list[str], Iterator[tup
         raise InputError(f"{path} needs a column {missing[0]!r} in its header, which has {found}")
     if "" in header or len(set(header)) != len(header):
         raise InputError(f"{path}: columns need different names, got {', '.join(header)}")
-    return header, _rows(path, header, held[1:])
-
-
-def _rows(path: Path, header: list[str], held: list[Any]) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, row in held:
+    rows = []
+    for line, row in held[1:]:
         if len(row) != len(header):
             raise InputError(
                 f"{path}, line {line}: {len(row)} entries, and the header has {len(header)}; "
                 "entries that contain commas need quotes"
             )
-        yield line, dict(zip(header, (cell.strip() for cell in row), strict=True))
+        rows.append((line, dict(zip(header, (cell.strip() for cell in row), strict=True))))
+    return header, rows
 
 
 def _label(path: Path, line: int, column: str, text: str) -> str:

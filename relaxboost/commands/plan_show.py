@@ -75,12 +75,10 @@ def show(
 def _chosen(names: list[str], things: list[Any], name: str | None) -> Any:
     if name is None and len(things) == 1:
         return things[0]
-    if name is None or (name not in names and not _is_place(name, len(names))):
+    known = {str(place): thing for place, thing in enumerate(things, start=1)}
+    known |= dict(zip(names, things, strict=True))
+    if name is None or name not in known:
         few = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         asked = "say which with --task" if name is None else f"there is no task {name!r}"
         raise InputError(f"{asked}; there are {len(names)}: {few}")
-    return things[names.index(name) if name in names else int(name) - 1]
-
-
-def _is_place(name: str, most: int) -> bool:
-    return name.isascii() and name.isdigit() and 1 <= int(name) <= most
+    return known[name]

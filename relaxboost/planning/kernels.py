@@ -17,8 +17,8 @@ _ARITY = 4
 @njit(nogil=True)
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
-) -> tuple[Array, Whole, int]:
-    """Return distances from `source`, the entry of the adjacency that reached each node, and pops.
+) -> tuple[Array, Whole]:
+    """Return distances from `source`, and the entry of the adjacency that reached each node.
 
     Dijkstra's algorithm on an indexed heap, for costs >= 0; with `ahead`, admissible estimates of
     the distance to the target, A*. It ends when the target is taken from the heap (never, for
@@ -42,7 +42,7 @@ def search(
     place = np.full(nodes, -1, dtype=np.int64)  # in the heap
     heap = np.empty(nodes, dtype=np.int64)
     key = np.empty(nodes)
-    size, pops = 1, 0
+    size = 1
     distance[source] = 0.0
     heap[0], place[source] = source, 0
     key[0] = ahead[source] if guided else 0.0
@@ -50,7 +50,6 @@ def search(
         u = heap[0]
         size -= 1
         place[u] = -1
-        pops += 1
         if u == target:
             break
         if size > 0:
@@ -72,7 +71,7 @@ def search(
                     where = size
                     size += 1
                 _swim(heap, key, place, v, estimate, where)
-    return distance, via, pops
+    return distance, via
 
 
 @njit(nogil=True, inline="always")

@@ -161,12 +161,8 @@ def _check(
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float) and not isinstance(x, bool) and _finite(x)
-
-
-def _finite(x: float) -> bool:
     try:
-        return math.isfinite(float(x))
+        return type(x) in (int, float) and math.isfinite(float(x))
     except OverflowError:  # a whole number beyond doubles
         return False
 

@@ -86,7 +86,7 @@ class Flow(Planner):
         start, far, arcs = graph.forward
         cost = np.full(graph.arcs, np.inf)
         cost[graph.place[kept[amount > 1e-6]]] = 1.0
-        _, via, _ = search(start, far, cost, source, target, NOTHING)
+        _, via = search(start, far, cost, source, target, NOTHING)
         path = Path(graph, trace(via, arcs, graph.tail, source, target))
         return Plan(path, costs, potential, self.name)
 

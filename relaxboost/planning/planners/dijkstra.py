@@ -49,7 +49,7 @@ class Dijkstra(Planner):
         def work(root: int, places: list[int]) -> None:
             leaves = [pairs[i].source if backward else pairs[i].target for i in places]
             last = leaves[0] if len(leaves) == 1 else -1
-            distance, via, _ = search(start, far, ordered, root, last, NOTHING)
+            distance, via = search(start, far, ordered, root, last, NOTHING)
             potential = -distance if backward else distance
             if last >= 0:
                 potential = np.clip(potential, -distance[last], distance[last])
@@ -85,7 +85,7 @@ def shortest_arcs(
         If the target is out of reach.
     """
     start, far, arcs = graph.forward
-    distance, via, _ = search(start, far, ordered, source, target, ahead)
+    distance, via = search(start, far, ordered, source, target, ahead)
     if np.isinf(distance[target]):
         raise no_path(graph, source, target)
     return trace(via, arcs, graph.tail, source, target), distance

@@ -155,7 +155,7 @@ def _fewest(graph: Graph, usable: Flags, s: int, t: int) -> Whole:
     """Return the path with the fewest arcs."""
     start, far, arcs = graph.forward
     cost = np.where(usable[arcs], 1.0, np.inf)
-    _, via, _ = search(start, far, cost, s, t, NOTHING)
+    _, via = search(start, far, cost, s, t, NOTHING)
     made: Whole = trace(via, arcs, graph.tail, s, t)
     return made
 

@@ -35,6 +35,7 @@ _ARRAYS = (
 )
 _WHOLE = {"arcs": 2, "dest_pairs": 2, "path_links": 1, "path_start": 1, "dest_dummy": 1}
 """Arrays of whole numbers, and their dimensions."""
+_SLIGHT, _STRAIGHT, _BACK = 15.0, 40.0, 177.0  # degrees up to which turns are so
 _HALF_TURN = np.pi + 1e-6  # angles are printed, and so a little over π at times
 _MOST = 10**7  # links, trips or places; far beyond any city, and keeps indices in bounds
 _ENTRY = (
@@ -121,53 +122,27 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     return _from_arrays(given, archive(given))
 
 
-def left_turns(routes: Routes, least: float = 40.0, most: float = 177.0) -> Array:
+def left_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a left turn, else 0, shape (A,).
 
-    A left turn is an angle to the left of more than `least` and less than `most` degrees, by
-    default the 40 and 177 of Fosgerau, Frejinger & Karlstrom (2013); with them a fifth of the
-    arcs are. (The published code of Mai has 30 degrees, with 40 in a comment, and 3.1 radians,
-    177.6 degrees, which makes three arcs no u-turns.) Left is negative: so that code has it, and
-    so the data: every roundabout and every other circle of one-way links, which in Sweden are
-    driven anticlockwise, sums to -2π. Where the angle is unknown it is 0, as in the code.
-
-    Parameters
-    ----------
-    routes : Routes
-    least, most : float
-        Degrees, 0 <= least < most <= 180.
-
-    Raises
-    ------
-    InputError
-        If `least` and `most` are not so.
+    A left turn is an angle to the left of more than 40 and less than 177 degrees, as in Fosgerau,
+    Frejinger & Karlstrom (2013); a fifth of the arcs are. (The published code of Mai has 30
+    degrees, with 40 in a comment, and 3.1 radians, 177.6 degrees, which makes three arcs no
+    u-turns.) Left is negative: so that code has it, and so the data: every roundabout and every
+    other circle of one-way links, which in Sweden are driven anticlockwise, sums to -2π. Where the
+    angle is unknown it is 0, as in the code.
     """
-    if not 0 <= least < most <= 180:
-        raise InputError(f"left turns need 0 <= least < most <= 180, got {least} and {most}")
     degrees = np.degrees(np.nan_to_num(routes.turn_angle))
-    return ((degrees < -least) & (degrees > -most)).astype(np.float64)
+    return ((degrees < -_STRAIGHT) & (degrees > -_BACK)).astype(np.float64)
 
 
-def u_turns(routes: Routes, least: float = 177.0) -> Array:
+def u_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a u-turn, else 0, shape (A,).
 
-    A u-turn is an angle of `least` degrees or more to either side. Where it is unknown it is 0,
-    as in the published code; see `left_turns` and `read_routes`.
-
-    Parameters
-    ----------
-    routes : Routes
-    least : float
-        Degrees, above 0, at most 180.
-
-    Raises
-    ------
-    InputError
-        If `least` is not so.
+    A u-turn is an angle of 177 degrees or more to either side. Where it is unknown it is 0, as in
+    the published code; see `left_turns` and `read_routes`.
     """
-    if not 0 < least <= 180:
-        raise InputError(f"u-turns need 0 < least <= 180, got {least}")
-    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= least).astype(np.float64)
+    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= _BACK).astype(np.float64)
 
 
 def _source() -> str:
@@ -354,8 +329,6 @@ def _check_trips(path: Path, routes: Routes) -> None:
 PLAIN = ("time", "left turn", "u-turn", "link")
 """The features of the recursive logit's authors."""
 
-_STRAIGHT = 40.0  # degrees, as for left turns
-_SLIGHT = 15.0
 _CLASSES = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Quantiles of traffic between which links are of a class."""
 
