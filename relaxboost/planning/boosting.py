@@ -173,7 +173,9 @@ def boost(
     Grubb & Bagnell (2011), Sec. 5, Fig. 1; Ratliff, Silver & Bagnell (2009), LEARCH.
     """
     tasks = checked_tasks(tasks)
-    given = _checked_loss(loss).on(tasks)
+    given = PlanningLoss() if loss is None else loss
+    if not isinstance(given, PlanningLoss):
+        raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
     method, stop = algorithm_of(algorithm), Stopping.of(stopping)
     if given.link == "exponential" and method.step == "line-search":
         raise InputError(
@@ -202,13 +204,6 @@ def boost(
         seed=seed,
     )
     return _result(boosted, risk, scale)
-
-
-def _checked_loss(loss: Any) -> PlanningLoss:
-    made = PlanningLoss() if loss is None else loss
-    if not isinstance(made, PlanningLoss):
-        raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
-    return made
 
 
 def _result(boosted: Boosted, risk: PlanningRisk, scale: float) -> BoostedCosts:

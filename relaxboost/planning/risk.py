@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,29 +48,6 @@ class Linear:
         return made
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """Site costs of one graph, as an array: a base for tasks on that graph alone.
-
-    Attributes
-    ----------
-    graph : Graph
-    values : array of shape (S,)
-    """
-
-    graph: Graph
-    values: Array = field(repr=False)
-
-    def __call__(self, graph: Graph) -> Array:
-        """Return the costs of the graph's sites, shape (S,)."""
-        if graph is not self.graph:
-            raise InputError(
-                f"base is an array for the sites of {self.graph}, and costs of another graph are "
-                "wanted; give base as a function from a graph to the costs of its sites"
-            )
-        return self.values
-
-
 @dataclass(frozen=True)
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
@@ -85,10 +62,10 @@ class PlanningLoss(Loss):
         C = base + F: the loss is convex in F and the theorems hold, but costs may come out
         negative. C = base · exp(F): costs are positive, and the loss is not convex in F; the
         gradient handed to the weak learner is that of R at C, as in LEARCH.
-    base : float, linear costs, callable or array
+    base : float, linear costs or callable
         The costs per site at F = 0, by default 1; finite, and > 0 for the exponential link.
         Linear costs are a `Fit` or a `LinearModel`. A function takes a graph and returns the costs
-        of its sites, shape (S,). An array does for tasks that are all on one graph.
+        of its sites, shape (S,).
     negative : {"relaxed", "exact", "simple"}
         See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
         loss-augmented cost is negative.
@@ -112,7 +89,7 @@ class PlanningLoss(Loss):
     """
 
     link: str = "additive"
-    base: float | LinearCosts | ArrayLike | Callable[[Graph], Array] = 1.0
+    base: float | LinearCosts | Callable[[Graph], Array] = 1.0
     negative: str = "relaxed"
     power: int = 1
     strength: float = 0.0
@@ -128,24 +105,17 @@ class PlanningLoss(Loss):
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
         if isinstance(self.base, LinearCosts):
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
-        elif not callable(self.base) and np.ndim(self.base) == 0:
+        elif np.ndim(self.base):  # type: ignore[arg-type]
+            raise InputError(
+                "base must be a number, linear costs, or a function from a graph to an array of "
+                "the costs of its sites; got an array"
+            )
+        elif not callable(self.base):
             object.__setattr__(self, "base", positive("base", np.asarray(self.base).item()))
         if self.strength:
             positive("strength", self.strength)
             if self.link == "exponential":
                 raise InputError("strength belongs to the additive link")
-
-    def on(self, tasks: Sequence[Task]) -> PlanningLoss:
-        """Return the loss with an array as base tied to the one graph of some tasks."""
-        if callable(self.base) or np.ndim(self.base) == 0:  # type: ignore[arg-type]
-            return self
-        graphs = list(dict.fromkeys(task.graph for task in tasks))
-        if len(graphs) > 1:
-            raise InputError(
-                f"base is an array, and the tasks are on {len(graphs)} graphs; give it as a "
-                "function from a graph to the costs of its sites"
-            )
-        return replace(self, base=Given(graphs[0], np.array(self.base, dtype=np.float64)))
 
     def start(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites at F = 0, shape (S,)."""
