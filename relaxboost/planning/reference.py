@@ -168,10 +168,11 @@ class _Model:
 
     def __init__(self, problem: Problem, inside: float) -> None:
         import cvxpy as cp
+        from scipy.sparse import block_diag
 
         self.problem, self.power = problem, problem.oracle.power
         self.relaxed = problem.oracle.negative == "relaxed"
-        D, T, self.parts = _incidence(problem)
+        D, targets, self.parts = _incidence(problem)
         p = problem.oracle.weights
         F = np.vstack([problem.arc_features[x.row.graph][x.arcs] for x in self.parts])
         gains = np.concatenate([x.row.gains.at(x.arcs) for x in self.parts])
@@ -185,14 +186,15 @@ class _Model:
         if problem.nonnegative:
             rules = [*rules, self.w >= 0.0]
         costs = F @ self.w - gains
-        loss = constant + shown @ self.w - T @ potentials
+        loss = constant + shown @ self.w - potentials[targets]
         self.below = D @ potentials <= costs - inside * max(1.0, float(np.abs(gains).max()))
         self.won = None
         if self.relaxed:
             free = cp.Variable(gains.size, name="free", nonneg=True)
             self.below = D @ potentials <= costs + free
             self.won = -free <= costs
-            loss = loss + _owners(self.parts, gains.size) @ free
+            own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
+            loss = loss + own @ free
             rules.append(self.won)
         each = cp.square(slack) if self.power == 2 else slack
         rules += [self.below, loss <= slack]
@@ -252,17 +254,9 @@ def _multipliers(constraint: Any) -> Array:
     return np.maximum(np.asarray(found, dtype=np.float64), 0.0)
 
 
-def _owners(parts: list[_Part], size: int) -> Any:
-    """Return the matrix that sums over the arcs of each demonstration."""
-    from scipy.sparse import csr_array
-
-    owner = np.repeat(np.arange(len(parts)), [part.arcs.size for part in parts])
-    return csr_array((np.ones(size), (owner, np.arange(size))), shape=(len(parts), size))
-
-
-def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
-    """Return π_head − π_tail for each inequality, π_target for each row, and the rows' parts."""
-    from scipy.sparse import block_diag, csr_array
+def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
+    """Return π_head − π_tail for each inequality, the place of each π_target, and rows' parts."""
+    from scipy.sparse import block_diag
 
     blocks, parts, targets = [], [], []
     first = potentials = 0
@@ -280,9 +274,7 @@ def _incidence(problem: Problem) -> tuple[Any, Any, list[_Part]]:
         parts.append(_Part(row, arcs, first))
         first += arcs.size
         potentials += nodes.size
-    n = len(targets)
-    T = csr_array((np.ones(n), (np.arange(n), targets)), shape=(n, potentials))
-    return block_diag(blocks, format="csr"), T, parts
+    return block_diag(blocks, format="csr"), targets, parts
 
 
 def _solve(model: _Model, name: str) -> str:

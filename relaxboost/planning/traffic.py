@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.compiled import njit, thread_pool
+from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.kernels import NOTHING, search
+from relaxboost.planning.kernels import NOTHING, search, trace
 from relaxboost.planning.planners.base import arc_costs, non_negative
 from relaxboost.planning.tasks import Task
 
@@ -45,8 +45,11 @@ def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) ->
     ordered = c[arcs]
 
     def work(row: Whole) -> Array:
-        via = search(start, far, ordered, int(row[0]), -1, NOTHING)[1]
-        made: Array = _walked(via, arcs, graph.tail, int(row[0]), row[1:], graph.arcs)
+        root, made = int(row[0]), np.zeros(graph.arcs)
+        via = search(start, far, ordered, root, -1, NOTHING)[1]
+        for node in row[1:].tolist():
+            if via[node] >= 0:
+                made[trace(via, arcs, graph.tail, root, node)] += 1.0
         return made
 
     return np.asarray(sum(thread_pool()[0].map(work, list(ends)), np.zeros(graph.arcs)))
@@ -74,16 +77,4 @@ def demonstrated(graph: Graph, tasks: Iterable[Task]) -> Array:
             )
         for path in task.demonstrations:
             np.add.at(made, path.arcs, 1.0 / len(task.demonstrations))
-    return made
-
-
-@njit(nogil=True)
-def _walked(via: Whole, arcs: Whole, tail: Whole, source: int, targets: Whole, count: int) -> Array:
-    """Return how many of the paths from a source to targets take each arc."""
-    made = np.zeros(count)
-    for node in targets:
-        while node != source and via[node] >= 0:
-            arc = arcs[via[node]]
-            made[arc] += 1.0
-            node = tail[arc]
     return made
