@@ -169,27 +169,37 @@ class _Bracket:
         """Return the best weights; their value is proved here, once."""
         assert self.best is not None
         proved = self.problem.at(self.best.w, prove=True)
-        return Fit(
-            w=proved.w,
-            names=self.problem.names,
-            lower=uncrossed(self.problem, self.lower, proved.bound),
-            upper=proved.bound,
-            status=status,
-            method=method,
-            rounds=len(self.history),
-            exact=proved.plans.exact,
-            seconds=self.clock.seconds,
-            problem=self.problem,
-            history=tuple(self.history),
-        )
+        history = tuple(self.history)
+        return bracketed(self.problem, proved, self.lower, status, method, history, self.clock)
 
 
-def uncrossed(problem: Problem, lower: float, upper: float) -> float:
-    """Return the lower bound, or raise where it is above the upper one: something is wrong then."""
+def bracketed(
+    problem: Problem,
+    proved: FitPoint,
+    lower: float,
+    status: str,
+    method: str,
+    history: tuple[FitRecord, ...],
+    clock: Clock,
+) -> Fit:
+    """Return a `Fit` of a proved point, or raise where bounds cross: something is wrong then."""
+    upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
             f"the lower bound {lower!r} is above the upper bound {upper!r}: value and conjugate of "
             f"{problem.regulariser!r}, or a loss, contradict each other, or there is an error in "
             "relaxboost; please report it"
         )
-    return lower
+    return Fit(
+        w=proved.w,
+        names=problem.names,
+        lower=lower,
+        upper=upper,
+        status=status,
+        method=method,
+        rounds=len(history),
+        exact=proved.plans.exact,
+        seconds=clock.seconds,
+        problem=problem,
+        history=history,
+    )

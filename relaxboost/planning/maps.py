@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -145,20 +145,16 @@ def _paths(graph: Graph, kind: str, given: Any) -> list[Path]:
     return made
 
 
-class _Style(NamedTuple):
-    """How a kind of path is drawn: told apart by width, dashes and lightness, not hue alone."""
-
-    name: str
-    color: str
-    width: float
-    line: Any
-    order: float
-
-
-_STYLES = {
-    "demonstrated": _Style("demonstrated", "#111111", 4.6, "-", 5.0),
-    "planned": _Style("planned", "#D55E00", 2.2, "-", 6.0),
-    "alternatives": _Style("alternative", "#0072B2", 1.7, (0, (1.2, 1.1)), 4.0),
+# Told apart by width, dashes and lightness, not hue alone.
+_STYLES: dict[str, dict[str, Any]] = {
+    "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
+    "planned": {"color": "#D55E00", "linewidth": 2.2, "linestyle": "-", "zorder": 6.0},
+    "alternatives": {
+        "color": "#0072B2",
+        "linewidth": 1.7,
+        "linestyle": (0, (1.2, 1.1)),
+        "zorder": 4.0,
+    },
 }
 LARGEST = 3000
 """Nodes of the largest network that is laid out."""
@@ -303,20 +299,14 @@ class _Drawing:
 
         for kind, some in shown.items():
             style = _STYLES[kind]
-            halo = [patheffects.withStroke(linewidth=1.2 * style.width + 0.6, foreground="white")]
+            wide = 1.2 * style["linewidth"] + 0.6
+            halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
             for place, path in enumerate(some):
-                many = f"{style.name}, {len(some)} paths" if len(some) > 1 else style.name
-                axes.plot(
-                    *self.xy[path.numbers].T,
-                    color=style.color,
-                    linewidth=style.width,
-                    linestyle=style.line,
-                    zorder=style.order,
-                    path_effects=halo,
-                    solid_capstyle="round",
-                    solid_joinstyle="round",
-                    label=many if place == 0 else None,
-                )
+                name = kind.removesuffix("s") + (f", {len(some)} paths" if len(some) > 1 else "")
+                label = name if place == 0 else None
+                rounded = {"solid_capstyle": "round", "solid_joinstyle": "round"}
+                line = self.xy[path.numbers].T
+                axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
         self._ends(axes, ends)
 
     def _ends(self, axes: Any, ends: list[tuple[int, int]]) -> None:
@@ -365,7 +355,7 @@ def _add_legend(figure: Any, panels: list[Any]) -> None:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     # Paths are drawn with alternatives at the bottom, and named with them at the end.
-    order = sorted(handles, key=lambda name: name.startswith(_STYLES["alternatives"].name))
+    order = sorted(handles, key=lambda name: name.startswith("alternative"))
     order = sorted(order, key=lambda name: name in ("source", "target"))
     if handles:
         figure.legend(

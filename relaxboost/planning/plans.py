@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -135,19 +136,18 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
             f"costs must be finite and within ±{LARGEST:g}; nothing is proved about others"
         )
     upper = sum_bounds(c[plan.path.arcs])[1]
+    nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
-        return PlanCheck(False, -math.inf, upper, _unproved(plan))
+        return nothing(_unproved(plan))
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
-        return PlanCheck(False, -math.inf, upper, "the potentials are not one number a node")
+        return nothing("the potentials are not one number a node")
     source, target = plan.path.source, plan.path.target
     if not np.isfinite(π[[source, target]]).all():
-        reason = "the potential of the source or of the target is not finite"
-        return PlanCheck(False, -math.inf, upper, reason)
+        return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
     if worst == -math.inf:
-        reason = f"infinite potentials do not separate: {graph.arc_name(arc)}"
-        return PlanCheck(False, -math.inf, upper, reason)
+        return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
     if exact:
         lower = _exactly(graph, c, π, source, target)
     else:

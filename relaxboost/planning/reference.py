@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import roundoff
 from relaxboost.planning.cuts import Cut, Plans, combined, squares
-from relaxboost.planning.fitting import Fit, FitRecord, as_problem, uncrossed
+from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Demonstration
 from relaxboost.planning.planners.base import between
@@ -72,7 +72,7 @@ def reference(
     """
     problem = as_problem(tasks, regulariser)
     _check(problem)
-    clock = time.perf_counter()
+    clock = Clock()
     curved = problem.regulariser.strong_convexity > 0.0 or problem.oracle.power == 2
     about = f"{problem.regulariser!r} with power={problem.oracle.power}" if curved else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
@@ -96,21 +96,8 @@ def reference(
             f"{name} found no w without negative cycles ({status}); there may be none: "
             'negative="relaxed" has a finite loss for every w'
         )
-    seconds = time.perf_counter() - clock
-    lower = uncrossed(problem, lower, best.bound)
-    return Fit(
-        w=best.w,
-        names=problem.names,
-        lower=lower,
-        upper=best.bound,
-        status=status,
-        method=f"reference ({name})",
-        rounds=1,
-        exact=best.plans.exact,
-        seconds=seconds,
-        problem=problem,
-        history=(FitRecord(1, best.value, lower, best.value, seconds),),
-    )
+    record = FitRecord(1, best.value, lower, best.value, clock.seconds)
+    return bracketed(problem, best, lower, status, f"reference ({name})", (record,), clock)
 
 
 def program(problem: Problem) -> Any:

@@ -246,13 +246,6 @@ class PlanningRisk(Risk):
             gradient += self.loss.strength * F
         return value, gradient
 
-    def value(self, F: Array) -> float:
-        """Return R."""
-        value = self.oracle.evaluate(self.arc_costs(F)).value
-        if self.loss.strength:
-            value += 0.5 * self.loss.strength * self.measure.inner(F, F)
-        return value
-
     def inexact(self, F: Array) -> int:
         """Return how many demonstrations were planned for in relaxed form at F."""
         found = self.oracle.evaluate(self.arc_costs(F))
