@@ -39,7 +39,7 @@ check: $(READY)
 	$(BIN)/mypy
 
 test: check
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

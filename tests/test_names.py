@@ -63,9 +63,9 @@ MODULES = [
     "testing.habits",
 ]
 OLD = [
-    *(rf"\b(?:rb|relaxboost)\.{room}\b(?!\()" for room in ROOMS),
-    *(rf"\brelaxboost/{room}(?:/|\.py)" for room in ROOMS),
-    *(rf"\brelaxboost\.{re.escape(module)}\b" for module in MODULES),
+    rf"\b(?:rb|relaxboost)\.(?:{'|'.join(ROOMS)})\b(?!\()",
+    rf"\brelaxboost/(?:{'|'.join(ROOMS)})(?:/|\.py)",
+    rf"\brelaxboost\.(?:{'|'.join(map(re.escape, MODULES))})\b",
     r"\bappendix_b\b",
     r"\bOuterSet\b",
     r"\bouter set",

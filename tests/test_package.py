@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -53,14 +54,19 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
-MODULES = {name_of(path): path for path in TREES}
+FILES = sorted(ROOT.rglob("*.py"))
+MODULES = {name_of(path): path for path in FILES}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def imports(path: Path, *, lazy: bool):
     """Yield what a file imports, module.name for a name; if `lazy`, inside functions too."""
     here = name_of(path).split(".")
-    for node in ast.walk(TREES[path]) if lazy else TREES[path].body:
+    for node in ast.walk(tree(path)) if lazy else tree(path).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -80,8 +86,9 @@ def imported_files(path: Path, *, lazy: bool):
 
 def defined(kind):
     """Yield (module, node) of every class or function of the package."""
-    for path, tree in TREES.items():
-        yield from ((name_of(path), node) for node in ast.walk(tree) if isinstance(node, kind))
+    for path in FILES:
+        found = (node for node in ast.walk(tree(path)) if isinstance(node, kind))
+        yield from ((name_of(path), node) for node in found)
 
 
 def room(module: str) -> str:
@@ -90,7 +97,7 @@ def room(module: str) -> str:
 
 def test_imports_between_rooms_point_down():
     """Those inside functions too."""
-    for path in TREES:
+    for path in FILES:
         if path.parent == ROOT:
             continue
         for target in imported_files(path, lazy=True):
@@ -101,7 +108,7 @@ def test_imports_between_rooms_point_down():
 
 def test_there_are_no_circles_of_files():
     graph = networkx.DiGraph()
-    for path in TREES:
+    for path in FILES:
         if path.name == "__init__.py":  # gathers the files of its folder, which import each other
             continue
         for target in imported_files(path, lazy=True):
@@ -141,7 +148,7 @@ def test_few_names_are_at_the_top():
 
 
 def test_heavy_libraries_are_imported_where_they_are_used():
-    for path in TREES:
+    for path in FILES:
         # Estimators inherit from scikit-learn's, and so are only loaded themselves when used.
         lazy = LAZY - {"sklearn"} if "estimators" in path.relative_to(ROOT).parts else LAZY
         for target in imports(path, lazy=False):
@@ -160,9 +167,11 @@ def test_files_and_functions_stay_short():
 
 
 def test_everything_public_is_documented():
-    for path, tree in TREES.items():
-        assert ast.get_docstring(tree), path
-        homes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef)]
+    for path in FILES:
+        assert ast.get_docstring(tree(path)), path
+        homes = [
+            node for node in ast.walk(tree(path)) if isinstance(node, ast.Module | ast.ClassDef)
+        ]
         for node in (child for home in homes for child in home.body):
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
                 assert ast.get_docstring(node), f"{name_of(path)}: {node.name}"

@@ -109,7 +109,7 @@ def test_no_process_outlives_the_one_that_started_it(file, tmp_path):
         assert process.poll() is None
         time.sleep(0.05)
     process.kill()
-    told = process.communicate(timeout=100)[1]  # they write there too: all have ended
+    told = process.communicate(timeout=250)[1]  # they write there too: all have ended
     kept = {line.strip() for line in told.splitlines() if "resource_tracker" not in line}
     assert kept <= {"warnings.warn("}  # loky clears up after a process that was killed
 
@@ -144,7 +144,7 @@ def test_no_more_than_asked_for_is_done(file, tmp_path):
     start = time.monotonic()
     with contextlib.closing(claims.check_all(chosen, jobs=2)) as runs:
         assert next(runs)[0].id == "X-a"
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 200  # of the 300 s that b and c take
     assert not (tmp_path / "late").exists()
     assert found(claims.check_all([])) == []
 

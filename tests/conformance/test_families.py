@@ -8,11 +8,22 @@ from relaxboost.testing import check_relaxation, checks
 from tests.conformance import samples
 from tests.conformance.families import FAMILIES, SIZES
 
+BULKY = {
+    "MahalanobisBall",
+    "HellingerBall(prior)",
+    "PowerBall(3)",
+    "f + g",
+    "f_divergence",
+}
+"""Families that cvxpy takes seconds to compile for m = 200. They are held to it at 60, which is
+large to the suite too, and their siblings at 200: the penalty, or the ball without a prior."""
+
 
 @pytest.mark.parametrize("m", SIZES)
-@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in FAMILIES])
-def test_it_conforms(make, m):
-    report = check_relaxation(make, sizes=(m,))
+@pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
+def test_it_conforms(name, m):
+    m = 60 if m == 200 and name in BULKY else m
+    report = check_relaxation(dict(FAMILIES)[name], sizes=(m,))
     assert [row.check for row in report.rows] == list(checks())
     assert {row.status for row in report.rows} <= {"passed", "not claimed"}
 

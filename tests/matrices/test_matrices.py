@@ -213,7 +213,7 @@ def test_the_shared_pass_survives_forks_and_threads(rng):
         "print(same, os.waitpid(pid, 0)[1])\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True
     )
     assert result.stdout == "True 0\n"
 

@@ -232,6 +232,7 @@ def test_refused():
 
 
 INTERRUPTED = """
+import time
 import numpy as np
 from relaxboost import planning as pl
 rng = np.random.default_rng(0)
@@ -246,6 +247,7 @@ said = []
 def tell(state):
     if not said:
         said.append(print("going", flush=True))
+    time.sleep(0.03)  # a bundle is at its end after 73 rounds, which must last
 found = pl.fit(tasks, pl.Ridge(1e-4), method=METHOD, tol=1e-15, max_rounds=10**9, callback=tell)
 print(found.status, found.lower <= found.upper, found.rounds)
 """

@@ -104,9 +104,9 @@ def f(d):
 f, seconds = rb.Custom(f), []
 for seed in range(4):
     u = np.random.default_rng(seed).uniform(-1, 1, 200)
-    start = time.perf_counter()
+    start = time.process_time()
     f.distribution(u, 0.05)
-    seconds.append(time.perf_counter() - start)
+    seconds.append(time.process_time() - start)
 assert 5 * min(seconds[1:]) <= seconds[0], seconds
 """
     subprocess.run([sys.executable, "-c", code], check=True)

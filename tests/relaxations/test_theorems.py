@@ -20,13 +20,18 @@ from tests.twins import average_of_smallest
 
 def maximum(function, low, high):
     """Return the maximum of a concave function that is -inf, if anywhere, to the right."""
-    for _ in range(75):
-        third = (high - low) / 3.0
-        left, right = low + third, high - third
-        if function(left) < function(right):
-            low = left
+    golden = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = function(left), function(right)
+    for _ in range(65):
+        if at_left < at_right:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = function(right)
         else:
-            high = right
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = function(left)
     return function(low)
 
 

@@ -50,8 +50,8 @@ def deepest(call):
     longest = []
 
     def look(frame, event, arg):
-        if event != "call":
-            return
+        if event != "call" or not frame.f_code.co_filename.startswith(ROOM):
+            return  # a frame from elsewhere leaves the stack as it was
         stack = []
         while frame is not None:
             if frame.f_code.co_filename.startswith(ROOM):

@@ -39,7 +39,7 @@ def test_max_rounds(game):
 def test_time_limit(game):
     solution = rb.solve(game, 1e-6, "corrective", time_limit=0.2)
     assert solution.status == "time_limit"
-    assert 0.2 <= solution.seconds < 5.0
+    assert 0.2 <= solution.seconds < 20.0  # not 30, on a busy machine either
     assert holds(solution)
 
 
@@ -286,7 +286,7 @@ def test_extreme_tolerances_end(game):
 def test_time_limit_inside_a_long_round(game):
     solution = rb.solve(game, 1e-7, TotallyCorrective(inner="smoothed", beta=1e-9), time_limit=0.5)
     assert solution.status == "time_limit"
-    assert solution.seconds < 3.0
+    assert solution.seconds < 20.0  # without the limit 40 are too few
 
 
 def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
