@@ -15,6 +15,7 @@ from relaxboost.claims.fields import (
     Field,
     Rng,
     Sizes,
+    as_number,
     json_number,
     short,
     simpler_numbers,
@@ -240,4 +241,4 @@ def _each(written: Any) -> Any:
     """Return nested lists with every written number as a float."""
     if isinstance(written, (list, tuple)):
         return [_each(entry) for entry in written]
-    return float(Fraction(written) if isinstance(written, str) else written)
+    return as_number(written)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-from relaxboost._core.parameters import count, natural
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.record import ClaimRecord, Statement
 from relaxboost.claims.spaces import Values
-from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
+from relaxboost.claims.verdict import Evidence, StatementVerdict
 
 _DRAWN = 0.4
 """Share of the budget for instances drawn; the rest climbs from the best of them."""
@@ -16,27 +13,8 @@ _PATIENCE = 60
 """Steps without success after which a climb starts again from the next best."""
 
 
-def attack(claim: ClaimRecord, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-    """Return the verdict of a search for counterexamples to a claim and to its corrections."""
-    start = time.perf_counter()
-    budget = count("budget", budget)
-    natural("seed", seed)
-    stated, *corrections = (
-        _attacked(claim, statement, budget, seed)
-        for statement in (claim.stated, *claim.corrections)
-    )
-    return ClaimVerdict(
-        id=claim.id,
-        recorded=claim.status,
-        stated=stated,
-        corrections=tuple(corrections),
-        seed=seed,
-        repeat=claim.command("attack", f" --budget {budget} --seed {seed}"),
-        seconds=time.perf_counter() - start,
-    )
-
-
-def _attacked(claim: ClaimRecord, statement: Statement, budget: int, seed: int) -> StatementVerdict:
+def attack(claim: ClaimRecord, statement: Statement, budget: int, seed: int) -> StatementVerdict:
+    """Return the verdict of a search for counterexamples to a statement of a claim."""
     verdict = StatementVerdict(statement.words)
     found = _search(claim, statement, budget, seed, verdict)
     if found is not None:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, natural
 from relaxboost.claims.attacking import attack
-from relaxboost.claims.checking import check
-from relaxboost.claims.record import Check, ClaimRecord, Statement, Unchecked
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Slack
+from relaxboost.claims.record import (
+    Check,
+    CheckT,
+    ClaimRecord,
+    Statement,
+    Unchecked,
+    certificate_folder,
+)
 from relaxboost.claims.spaces import Space
-from relaxboost.claims.verdict import ClaimVerdict
+from relaxboost.claims.verdict import ClaimVerdict, StatementVerdict
 
 
 @dataclass(repr=False, kw_only=True)
@@ -25,10 +35,14 @@ class Claim(ClaimRecord):
 
     source: Source
 
-    def corrected(self, words: str, formula: str = "") -> Callable[[Check], Check]:
+    def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
+        """Return the slacks of the check as stated, which a correction may ask for less or more."""
+        return self.stated.measure(x, *options)
+
+    def corrected(self, words: str, formula: str = "") -> Callable[[CheckT], CheckT]:
         """Decorate the check of a corrected statement, on the same data."""
 
-        def add(check: Check) -> Check:
+        def add(check: CheckT) -> CheckT:
             self.corrections.append(Statement(words, formula, check))
             return check
 
@@ -52,7 +66,20 @@ class Claim(ClaimRecord):
         certificates : path, optional
             A folder in which to write the certificate of every optimum used.
         """
-        return check(self, trials, seed, certificates)
+        start = time.perf_counter()
+        trials = self.trials if trials is None else count("trials", trials)
+        folder = None if certificates is None else certificate_folder(certificates)
+        statements = [self.stated, *self.corrections]
+        parts = [StatementVerdict(statement.words) for statement in statements]
+        for number, (origin, values) in enumerate(self.instances(trials, natural("seed", seed))):
+            for place, (statement, part) in enumerate(zip(statements, parts, strict=True)):
+                files = None if folder is None else folder / f"{self.id}-{number}-{place}"
+                evidence = self.examine(statement, values, origin, files)
+                part.add(evidence)
+                if number < len(self.counterexamples):
+                    part.known.append(evidence)
+        asked = f" --trials {trials}" if trials != self.trials else ""
+        return self._verdict(parts, seed, "check", f"{asked} --seed {seed}", start)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
@@ -63,7 +90,24 @@ class Claim(ClaimRecord):
             Instances to try, >= 1; shrinking may take as many again.
         seed : int
         """
-        return attack(self, budget, seed)
+        start, budget = time.perf_counter(), count("budget", budget)
+        natural("seed", seed)
+        statements = (self.stated, *self.corrections)
+        parts = [attack(self, statement, budget, seed) for statement in statements]
+        return self._verdict(parts, seed, "attack", f" --budget {budget} --seed {seed}", start)
+
+    def _verdict(
+        self, parts: list[StatementVerdict], seed: int, action: str, options: str, start: float
+    ) -> ClaimVerdict:
+        return ClaimVerdict(
+            id=self.id,
+            recorded=self.status,
+            stated=parts[0],
+            corrections=tuple(parts[1:]),
+            seed=seed,
+            repeat=self.command(action, options),
+            seconds=time.perf_counter() - start,
+        )
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ class Real(Field):
 
     def from_json(self, written: Any) -> float:
         """Return a number."""
-        return float(Fraction(written) if isinstance(written, str) else written)
+        return as_number(written)
 
 
 class Whole(Field):
@@ -207,6 +207,11 @@ def short(x: float) -> str:
     if float(fraction) == x and abs(fraction.numerator) < 10_000:
         return str(fraction)
     return repr(float(x))
+
+
+def as_number(written: Any) -> float:
+    """Return a number that JSON has, or the fraction that a text such as "1/10" is."""
+    return float(Fraction(written) if isinstance(written, str) else written)
 
 
 def json_number(x: float) -> Any:

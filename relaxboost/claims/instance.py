@@ -34,11 +34,6 @@ class CertifiedOptimum:
     """(support, coefficients)."""
     bracket: Bracket
 
-    @property
-    def digest(self) -> str:
-        """What names the game in certificates and sets of certified games."""
-        return self.game.digest
-
     def certificate(self) -> Certificate:
         """Return the certificate, complete with the matrix, for ``relaxboost check``."""
         from relaxboost.certificates import certify

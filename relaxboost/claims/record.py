@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from relaxboost.claims.verdict import CORRECTED, FAILS, Bound, Evidence
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
-Check: TypeAlias = Callable[[Any], "Iterable[Slack] | Slack"]
+Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
+CheckT = TypeVar("CheckT", bound=Check)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class Statement:
         """The line of the check in its file."""
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
-    def measure(self, x: Instance) -> tuple[Slack, ...]:
+    def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slack of each inequality of an instance, in order; `Vacuous` if none is.
+
+        `options` are those of the check, where a correction shares it.
 
         Raises
         ------
@@ -57,7 +60,7 @@ class Statement:
             For a check that gives something else, or finds the hypotheses not met after it has
             measured an inequality, which would be lost.
         """
-        found = self.check(x)
+        found = self.check(x, *options)
         slacks: list[Slack] = []
         try:
             for slack in found if isinstance(found, Iterable) else (found,):
@@ -203,6 +206,15 @@ class ClaimRecord:
         return f"relaxboost claims {action} {self.id}{file}{options}"
 
 
+def certificate_folder(folder: Path | str) -> Path:
+    """Return a folder for certificates, which is made if there is none."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write certificates to {folder}: {error.strerror}") from None
+    return Path(folder)
+
+
 def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
     for number, optimum in enumerate(x.optima):
         file = ""
@@ -210,4 +222,4 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
             file = f"{certificates}-{number}.json"
             optimum.certificate().save(file)
         bracket = optimum.bracket
-        yield Bound(optimum.digest, str(bracket.lower), str(bracket.upper), file)
+        yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)

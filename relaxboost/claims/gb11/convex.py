@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Instance, Real, Slack, Space, at_most
 from relaxboost.claims.gb11.problems import STRONG, space
-from relaxboost.claims.gb11.repeated import lengths, strongly, wasted, weakly
+from relaxboost.claims.gb11.repeated import lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 
 _TAN = 0.5773502691896257
@@ -36,7 +36,7 @@ _TAN = 0.5773502691896257
 ).checked(trials=60)
 def double(x: Instance) -> Iterator[Slack]:
     """Two projections may be at an acute angle: sqrt(21/16) = 1.1456 for H at ±30° to ∇_2."""
-    yield from lengths(x, 1.0)
+    yield from lengths_double(x, 1.0)
 
 
 @double.corrected("‖h_t‖ ≤ (1 + q^t)‖∇_t‖, and ≤ ‖∇_t‖ for t = 1.", "‖h_t‖ ≤ (1 + q^t)‖∇_t‖")
@@ -66,30 +66,35 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
         {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
     ],
 ).checked(trials=60)
-def convex(x: Instance) -> Iterator[Slack]:
+def convex(x: Instance) -> Slack:
     """‖f_t − f*‖² is up to 4F², so that the first term is 2F²/sqrt(T). The third lacks 1/T.
 
     False without any projection error: for R = |f − 1|/2 from −1, .6616 > .5303 after two rounds.
     """
-    run, proof = weakly(x), x.index != "f_1..f_T"
-    for t in range(1, run.last + 1):
-        gamma, F, G = run.gamma(t), run.radius(t), run.gradients(t)
-        right = F**2 / 2.0 / math.sqrt(t) + G**2 / math.sqrt(t)
-        right += 2.0 * F * G * (1.0 - gamma**2) / gamma**2
-        if t == run.last:
-            yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
+    run = weakly(x)
+    t = run.last
+    gamma, F, G = run.gamma(t), run.radius(t), run.gradients(t)
+    right = F**2 / 2.0 / math.sqrt(t) + G**2 / math.sqrt(t)
+    right += 2.0 * F * G * (1.0 - gamma**2) / gamma**2
+    return at_most(run.mean(t, x.index != "f_1..f_T"), right, f"mean gap of {x.index}", t)
 
 
 @convex.corrected(
     "It is at most 2F²/√T + G²/√T + 2FGq/((1−q)T).",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/sqrt(T) + 2FG q/((1 − q)T), q = sqrt(1 − γ²)",
 )
-def convex_corrected(x: Instance) -> Iterator[Slack]:
+def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
     """As for `T4`: η‖h_t‖²/2 + <r_t, z_t> = η(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>, ‖z‖ <= 2F.
 
     q/(1 − q) = q(1 + q)/γ² <= 2q/γ². For f_1..f_T, with one more round, sqrt(T+1)/T for 1/sqrt(T).
     """
-    yield from _corrected(x, None)
+    run, proof = weakly(x), x.index != "f_1..f_T"
+    for t in range(1, run.last + 1):
+        q, G = wasted(run.gamma(t)), run.gradients(t)
+        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+        rounds = math.sqrt(t if proof else t + 1) / t
+        right = (D**2 / 2.0 + G**2) * rounds + D * G * q / ((1.0 - q) * t)
+        yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
 @convex.corrected(
@@ -115,17 +120,7 @@ def convex_looser(x: Instance) -> Iterator[Slack]:
 )
 def convex_distance(x: Instance) -> Iterator[Slack]:
     """The same; only distances to f* enter, and the first two terms are as printed."""
-    yield from _corrected(x, x.y)
-
-
-def _corrected(x: Instance, centre: Array | None) -> Iterator[Slack]:
-    run, proof = weakly(x), x.index != "f_1..f_T"
-    for t in range(1, run.last + 1):
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
-        rounds = math.sqrt(t if proof else t + 1) / t
-        right = (D**2 / 2.0 + G**2) * rounds + D * G * q / ((1.0 - q) * t)
-        yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
+    yield from convex_corrected(x, x.y)
 
 
 @SOURCE.claim(

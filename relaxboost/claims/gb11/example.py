@@ -25,12 +25,6 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t: 0.5 / math.sqrt(t), last)
 
 
-def _selected(x: Instance, at_zero: float) -> Iterator[Slack]:
-    for _, after, direction in run(x.a, x.b, Naive(), x.T, at_zero).moves():
-        moved = abs(float(direction.values[1]))
-        yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
-
-
 @SOURCE.claim(
     "example-select",
     "Sec. 4.1, example",
@@ -40,13 +34,15 @@ def _selected(x: Instance, at_zero: float) -> Iterator[Slack]:
     space=STARTS,
     counterexamples=[{"a": 2, "b": 5, "T": 2}],
 )
-def select(x: Instance) -> Iterator[Slack]:
+def select(x: Instance, at_zero: float = 0.0) -> Iterator[Slack]:
     """Not where f(x_1) = 0 and the subgradient chosen there is 0: then x_2 is corrected.
 
     From (2, 5) the first step leads to (0, 5). From (1, 5) the run is at R = 5 for thousands of
     rounds (in doubles until f(x_1) is 0 by rounding, at t = 3610).
     """
-    yield from _selected(x, 0.0)
+    for _, after, direction in run(x.a, x.b, Naive(), x.T, at_zero).moves():
+        moved = abs(float(direction.values[1]))
+        yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
 @select.corrected(
@@ -54,7 +50,7 @@ def select(x: Instance) -> Iterator[Slack]:
 )
 def select_corrected(x: Instance) -> Iterator[Slack]:
     """|<∇, e_1>| is twice |<∇, e_2>|. Taken at 0 is that of +0."""
-    yield from _selected(x, 1.0)
+    yield from select(x, 1.0)
 
 
 @SOURCE.claim(

@@ -52,10 +52,10 @@ def nearest(x: Instance) -> Iterator[Slack]:
         yield equal(square, left_over(x.v, x.h) + rest, "‖∇ − αh‖², ‖∇ − h'‖² + ‖h' − αh‖²")
 
 
-def _chosen(x: Instance, projection: str) -> Array:
+def _chosen(H: Array, v: Array, projection: str) -> Array:
     """Return the h that the package's learner takes."""
-    pool = FiniteSet().prepare(x.H, Empirical(x.v.size), None, projection, np.random.default_rng(0))
-    return pool.nearest(x.v)[1]
+    pool = FiniteSet().prepare(H, Empirical(v.size), None, projection, np.random.default_rng(0))
+    return pool.nearest(v)[1]
 
 
 def _columns(x: Instance) -> list[Array]:
@@ -75,7 +75,7 @@ def _columns(x: Instance) -> list[Array]:
 )
 def inner(x: Instance) -> Iterator[Slack]:
     """The projection error depends on |<∇, h>|: −∇ has none, and is the last that Eq. 3 takes."""
-    columns, h = _columns(x), _chosen(x, "inner")
+    columns, h = _columns(x), _chosen(x.H, x.v, "inner")
     assume(bool(h.any()))
     for other in columns:
         yield at_most(left_over(x.v, h), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
@@ -87,11 +87,8 @@ def inner(x: Instance) -> Iterator[Slack]:
 )
 def inner_corrected(x: Instance) -> Iterator[Slack]:
     """min over α of ‖∇ − αh‖² = ‖∇‖² − <∇, h>²/‖h‖². Checked with the class and its negatives."""
-    columns, h = _columns(x), _chosen(x, "least-squares")
-    pool = FiniteSet().prepare(
-        np.hstack([x.H, -x.H]), Empirical(x.v.size), None, "inner", np.random.default_rng(0)
-    )
-    for found in (h, pool.nearest(x.v)[1]):
+    columns, both = _columns(x), np.hstack([x.H, -x.H])
+    for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
             yield at_most(left_over(x.v, found), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
 
@@ -116,7 +113,7 @@ def least_squares(x: Instance) -> Iterator[Slack]:
     length = max(abs(float(mean(v, u))) for u in unit)
     best = min(left_over(v, h) for h in columns)
     yield equal(float(best), float(mean(v, v)) - length**2, "min ‖∇ − αh‖², ‖∇‖² − <∇, h*>²/‖h*‖²")
-    h = _chosen(x, "least-squares")
+    h = _chosen(x.H, x.v, "least-squares")
     yield at_most(left_over(v, h), best + _rounding(x), "‖∇ − h'‖² of the learner")
     for alpha in x.rng.normal(size=40) * 3.0:
         for other in columns:
@@ -192,8 +189,7 @@ def classification(x: Instance) -> Iterator[Slack]:
         wrong = sum((w for w, a, b in zip(weights, h, labels, strict=True) if a != b), Fraction(0))
         yield equal(mean(x.v, h), (sum(weights) - 2 * wrong) / x.v.size, "<∇, h>")
         errors.append(wrong)
-    pool = FiniteSet().prepare(H, Empirical(x.v.size), None, "inner", np.random.default_rng(0))
-    h = pool.nearest(x.v)[1]
+    h = _chosen(H, x.v, "inner")
     taken = sum((w for w, a, b in zip(weights, h, labels, strict=True) if a != b), Fraction(0))
     yield at_most(taken, min(errors) + sum(weights) / 10**12, "weighted error, the least")
 

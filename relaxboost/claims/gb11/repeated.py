@@ -183,16 +183,6 @@ def strong_proof(x: Instance) -> Iterator[Slack]:
         yield at_most(run.mean(t, True), bound4(run, x.lam, t) + more, "mean gap, G² and ln", t)
 
 
-def lengths(x: Instance, factor: float) -> Iterator[Slack]:
-    """Measure ‖h_t‖ <= factor·‖∇_t‖ in every round of Algorithm 2."""
-    run = strongly(x)
-    for before, after, direction in run.moves():
-        size = run.norm(before.gradient)
-        if size > 1e-9:
-            ratio = run.norm(direction.values) / size
-            yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
-
-
 @SOURCE.claim(
     "T4-h",
     "Theorem 4, its proof, before the third display",
@@ -201,9 +191,14 @@ def lengths(x: Instance, factor: float) -> Iterator[Slack]:
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
 ).checked(trials=60)
-def lengths_double(x: Instance) -> Iterator[Slack]:
+def lengths_double(x: Instance, factor: float = 2.0) -> Iterator[Slack]:
     """h_t = ∇_t − r_t, and ‖r_t‖ <= ‖∇_t‖."""
-    yield from lengths(x, 2.0)
+    run = strongly(x)
+    for before, after, direction in run.moves():
+        size = run.norm(before.gradient)
+        if size > 1e-9:
+            ratio = run.norm(direction.values) / size
+            yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
 
 
 @SOURCE.claim(
@@ -244,21 +239,8 @@ PLANE = Space(
         {"H": [[1], [1]], "A": [[1, 1]], "y": [0, 0], "f0": [2, -3], "lam": 1, "T": 100},
     ],
 ).checked(trials=12)
-def gradients_only(x: Instance) -> Iterator[Slack]:
+def gradients_only(x: Instance, residuals: bool = False) -> Slack:
     """The residuals may be orthogonal to every h, so that no number of projections helps."""
-    yield from _by_gradients(x, False)
-
-
-@gradients_only.corrected(
-    "It holds with an edge at every vector handed to the projection.",
-    "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
-)
-def gradients_and_residuals(x: Instance) -> Iterator[Slack]:
-    """GB11-T4. Nothing is said where a residual has no angle to any h, an edge of 0."""
-    yield from _by_gradients(x, True)
-
-
-def _by_gradients(x: Instance, residuals: bool) -> Iterator[Slack]:
     assume(bool(np.abs(x.H).sum(axis=0).all()))
     step = lambda t: 2.0 / (x.lam * t)  # noqa: E731
     run = Descent(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
@@ -274,4 +256,13 @@ def _by_gradients(x: Instance, residuals: bool) -> Iterator[Slack]:
             gamma = min(gamma, abs(edges[0]))
     assume(gamma > 0.05)
     right = _bound(run.gradients(x.T), gamma, x.lam, x.T)
-    yield at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)
+    return at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+@gradients_only.corrected(
+    "It holds with an edge at every vector handed to the projection.",
+    "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
+)
+def gradients_and_residuals(x: Instance) -> Iterator[Slack]:
+    """GB11-T4. Nothing is said where a residual has no angle to any h, an edge of 0."""
+    yield from gradients_only(x, True)

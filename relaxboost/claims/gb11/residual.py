@@ -100,20 +100,8 @@ def strong_end(x: Instance) -> Iterator[Slack]:
         {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
     ],
 ).checked(trials=60)
-def shrinking(x: Instance) -> Iterator[Slack]:
+def shrinking(x: Instance, corrected: bool = False) -> Iterator[Slack]:
     """1 − γ² is for the square, Definition 1: .7071 > .5 for (1, 1) along the axes."""
-    yield from _shrunk(x, False)
-
-
-@shrinking.corrected(
-    "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
-)
-def shrinking_corrected(x: Instance) -> Iterator[Slack]:
-    """Pythagoras. The paper goes on with this factor, in its c."""
-    yield from _shrunk(x, True)
-
-
-def _shrunk(x: Instance, corrected: bool) -> Iterator[Slack]:
     run = strongly(x, Residual(), 1.0)
     for t, total, _, left in residuals(run):
         size = run.norm(total)
@@ -123,6 +111,14 @@ def _shrunk(x: Instance, corrected: bool) -> Iterator[Slack]:
                 yield at_most(ratio**2, most, "‖Δ_{t+1}‖²/‖Δ_t + ∇_t‖²", t)
             else:
                 yield at_most(ratio, most, "‖Δ_{t+1}‖/‖Δ_t + ∇_t‖", t)
+
+
+@shrinking.corrected(
+    "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
+)
+def shrinking_corrected(x: Instance) -> Iterator[Slack]:
+    """Pythagoras. The paper goes on with this factor, in its c."""
+    yield from shrinking(x, True)
 
 
 _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
@@ -138,23 +134,19 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
 ).checked(trials=60)
-def lengths(x: Instance) -> Iterator[Slack]:
+def lengths(x: Instance, corrected: bool = False) -> Iterator[Slack]:
     """h_t is the projection of Δ_t + ∇_t. After one round along x_1 it is 1.8 > sqrt(1.81)."""
-    yield from _lengths(x, False)
-
-
-@lengths.corrected("‖h_t‖ ≤ G/(1 − q).", "‖h_t‖ ≤ ‖Δ_t + ∇_t‖ ≤ G/(1 − q), q = sqrt(1 − γ²)")
-def lengths_corrected(x: Instance) -> Iterator[Slack]:
-    """‖Δ_t‖ <= qG/(1 − q), `T6-c`."""
-    yield from _lengths(x, True)
-
-
-def _lengths(x: Instance, corrected: bool) -> Iterator[Slack]:
     run, root = weakly(x, Residual()), math.sqrt(x.y.size)
     q = wasted(run.gamma(run.last)) if corrected else 0.0
     for t, _, h, _ in residuals(run):
         G = run.gradients(run.last - 1)
         yield at_most(root * run.norm(h), root * G / (1.0 - q), "‖h_t‖, G", t)
+
+
+@lengths.corrected("‖h_t‖ ≤ G/(1 − q).", "‖h_t‖ ≤ ‖Δ_t + ∇_t‖ ≤ G/(1 − q), q = sqrt(1 − γ²)")
+def lengths_corrected(x: Instance) -> Iterator[Slack]:
+    """‖Δ_t‖ <= qG/(1 − q), `T6-c`."""
+    yield from lengths(x, True)
 
 
 @SOURCE.claim(
@@ -208,12 +200,18 @@ def convex(x: Instance) -> Iterator[Slack]:
     "It is at most 2F²/√T + G²/((1−q)²√T) + q²G²/(2(1−q)²T^1.5).",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/((1 − q)² sqrt(T)) + q²G²/(2(1 − q)² T^(3/2))",
 )
-def convex_corrected(x: Instance) -> Iterator[Slack]:
+def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
     """As for `T6-sharp`; qG‖z_{T+1}‖/(1 − q) − sqrt(T)‖z_{T+1}‖²/2 gives the last term.
 
     1/(1 − q) = (1 + q)/γ² <= 2/γ², so that only F²/2 is wrong. For f_1..f_T it is sqrt(T+1)/T.
     """
-    yield from _corrected(x, None)
+    run, proof = weakly(x, Residual()), x.index != "f_1..f_T"
+    for t in range(1, run.last + 1):
+        q, G = wasted(run.gamma(t)), run.gradients(t)
+        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+        rounds = math.sqrt(t if proof else t + 1) / t
+        right = (D**2 / 2.0 + (G / (1.0 - q)) ** 2 * (1.0 + q * q / (2.0 * t))) * rounds
+        yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
 @convex.corrected(
@@ -223,14 +221,4 @@ def convex_corrected(x: Instance) -> Iterator[Slack]:
 )
 def convex_distance(x: Instance) -> Iterator[Slack]:
     """The same; with c = 2/γ² >= 1/(1 − q) it is what is printed."""
-    yield from _corrected(x, x.y)
-
-
-def _corrected(x: Instance, centre: Array | None) -> Iterator[Slack]:
-    run, proof = weakly(x, Residual()), x.index != "f_1..f_T"
-    for t in range(1, run.last + 1):
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
-        rounds = math.sqrt(t if proof else t + 1) / t
-        right = (D**2 / 2.0 + (G / (1.0 - q)) ** 2 * (1.0 + q * q / (2.0 * t))) * rounds
-        yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
+    yield from convex_corrected(x, x.y)

@@ -97,19 +97,17 @@ def weak_learning_corrected(x: Instance) -> Slack:
         {"H": [[1, 1, -1, -1], [1, -1, 1, -1]]},
     ],
 ).checked(trials=50)
-def strict(x: Instance) -> Slack:
+def strict(x: Instance, more: float = STRICTLY) -> Slack:
     """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points."""
     delta = advantage(x)
     assume(delta > 0)
-    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)) + STRICTLY, "γ, δ/sqrt(N)")
+    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)) + more, "γ, δ/sqrt(N)")
 
 
 @strict.corrected("It is at least δ/sqrt(N).", "γ ≥ δ/sqrt(N)")
-def strict_corrected(x: Instance) -> Slack:
+def strict_corrected(x: Instance) -> Iterator[Slack]:
     """As shown before that line; sharp for every N."""
-    delta = advantage(x)
-    assume(delta > 0)
-    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "γ, δ/sqrt(N)")
+    yield from strict(x, 0.0)
 
 
 @SOURCE.claim(

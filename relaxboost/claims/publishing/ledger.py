@@ -65,11 +65,6 @@ def page(claims: Iterable[Claim], not_checked: Iterable[Unchecked] = ()) -> str:
     return "\n".join(parts)
 
 
-def pictured(claim: Claim) -> bool:
-    """Return whether a claim has a picture on the page, as those that fail as stated have."""
-    return bool(claim.counterexamples)
-
-
 def write(folder: Path | str) -> list[Path]:
     """Write the page and its pictures below the folder of the documentation.
 
@@ -87,7 +82,7 @@ def write(folder: Path | str) -> list[Path]:
     images = folder / PICTURES
     images.mkdir(parents=True, exist_ok=True)
     written = [folder / PAGE]
-    for claim in filter(pictured, claims):
+    for claim in (claim for claim in claims if claim.counterexamples):
         figure = picture(claim, claim.check(min(_TRIALS, claim.trials), _SEED))
         written.append(images / f"{claim.id}.svg")
         write_atomically(written[-1], svg(figure, claim.id))
@@ -157,8 +152,9 @@ def _claim(claim: Claim) -> str:
     for correction in claim.corrections:
         words, *rest = _statement(correction)
         lines += [f"**Corrected:** {words}", *rest, "", *_note(correction)]
-    lines += [f"Check: `{_file(claim.stated)}`.", ""]
-    if pictured(claim):
+    file, _, _ = claim.stated.code.rpartition(":")  # lines move, files seldom do
+    lines += [f"Check: `{file}`.", ""]
+    if claim.counterexamples:
         words = "the two sides, the slack of every instance, and the counterexample"
         lines += [f"![{claim.id}: {words}]({PICTURES}/{claim.id}.svg)", ""]
     return "\n".join(lines)
@@ -173,11 +169,6 @@ def _statement(statement: Statement) -> list[str]:
 
 def _note(statement: Statement) -> list[str]:
     return [line for part in paragraphs(statement.note) for line in (as_markdown(part), "")]
-
-
-def _file(statement: Statement) -> str:
-    """Return the file of the check; lines move, files seldom do."""
-    return statement.code.rpartition(":")[0]
 
 
 def _counterexamples(claim: Claim) -> list[str]:

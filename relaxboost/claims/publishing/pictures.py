@@ -12,7 +12,9 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
+from relaxboost.claims.fields import as_number
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
+from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT, WRONG, MENDED, OPEN = "C0", "C1", "C3", "C2", "0.6"
@@ -274,9 +276,8 @@ def draw_array(axes: Any, name: str, entries: Any, aspect: float | str = "auto")
     aspect : float or str
         Height of a cell for each unit of width; "auto" fills the axes.
     """
-    rows = [list(row) if isinstance(row, (list, tuple)) else None for row in entries]
-    table = rows if rows and all(row is not None for row in rows) else [list(entries)]
-    values = np.array([[_number(entry) for entry in row] for row in table if row is not None])
+    table = rows_of(entries)
+    values = np.array([[as_number(entry) for entry in row] for row in table])
     most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
     m, n = values.shape
     shown = np.clip(np.nan_to_num(values, posinf=most, neginf=-most), -most, most)
@@ -291,22 +292,22 @@ def draw_array(axes: Any, name: str, entries: Any, aspect: float | str = "auto")
     axes.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
     if n > _LEGIBLE or m > _LEGIBLE:
         return
-    longest = max(len(_short(entry)) for row in table for entry in row or [])
+    longest = max(len(_short(entry)) for row in table for entry in row)
     size = min(10.0, 290.0 / n / max(longest, 3), 200.0 / m)
     for i, row in enumerate(table):
-        for j, entry in enumerate(row or []):
+        for j, entry in enumerate(row):
             axes.text(j, i, _short(entry), ha="center", va="center", fontsize=size)
 
 
 def _draw_blocks(figure: Any, place: Any, blocks: dict[str, Any], evidence: Evidence) -> None:
     """Draw the arrays of an instance below one another, and its numbers in the title."""
-    heights = [_rows(entries) for entries in blocks.values()]
+    heights = [len(rows_of(entries)) for entries in blocks.values()]
     # A row is as high as it would be among four, so that small arrays are not blown up.
     spare = [4 - sum(heights)] if sum(heights) < 4 else []
     inner = place.subgridspec(len(heights + spare), 1, height_ratios=heights + spare)
     for number, (name, entries) in enumerate(blocks.items()):
         axes = figure.add_subplot(inner[number])
-        alone = len(blocks) == 1 and len(entries[0]) <= 4 if _rows(entries) > 1 else False
+        alone = len(blocks) == 1 and heights[0] > 1 and len(entries[0]) <= 4
         draw_array(axes, name, entries, 0.5 if alone else "auto")
         axes.set_anchor("N")
         if number == 0:
@@ -333,19 +334,9 @@ def _arrays(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _rows(entries: Any) -> int:
-    return len(entries) if isinstance(entries[0], (list, tuple)) else 1
-
-
 def _name(slack: Slack, place: int) -> str:
     name = slack.where or (f"inequality {place + 1}" if place else "the two sides")
     return f"{name}, round {slack.round}" if slack.round else name
-
-
-def _number(entry: Any) -> float:
-    from fractions import Fraction
-
-    return float(Fraction(entry) if isinstance(entry, str) else entry)
 
 
 def _short(entry: Any) -> str:

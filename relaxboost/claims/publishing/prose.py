@@ -93,17 +93,20 @@ def columns(instance: Mapping[str, Any]) -> str:
     return "\n".join([*lines, ", ".join(scalars)]).strip("\n")
 
 
+def rows_of(value: Any) -> Any:
+    """Return the rows of a matrix, or the one row that a vector is."""
+    return value if value and isinstance(value[0], (list, tuple)) else [value]
+
+
 def size(value: Any) -> str:
     """Return how many rows and columns an array has, in words."""
-    rows = len(value)
-    if rows and isinstance(value[0], (list, tuple)):
-        return f"{rows} × {len(value[0])} matrix"
-    return f"{rows} entries"
+    rows = rows_of(value)
+    return f"{len(rows)} × {len(rows[0])} matrix" if rows is value else f"{len(value)} entries"
 
 
 def set_in_full(value: Any) -> bool:
     """Return whether an array is small enough to be read."""
-    rows = value if value and isinstance(value[0], (list, tuple)) else [value]
+    rows = rows_of(value)
     return len(rows) <= _HIGH and len(rows[0]) <= _WIDE
 
 
@@ -115,8 +118,7 @@ def entry(value: Any) -> str:
 def _array(name: str, value: Any) -> list[str]:
     if not set_in_full(value):
         return [f"{name} = ({size(value)})"]
-    matrix = bool(value) and isinstance(value[0], (list, tuple))
-    rows = [[entry(x) for x in row] for row in (value if matrix else [value])]
+    rows = [[entry(x) for x in row] for row in rows_of(value)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     set_rows = [
         "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))

@@ -23,6 +23,7 @@ from relaxboost.claims.publishing.prose import (
     escaped,
     measured,
     paragraphs,
+    rows_of,
     set_in_full,
     size,
 )
@@ -279,8 +280,7 @@ def _data(instance: dict[str, Any]) -> _Markup:
         elif not set_in_full(value):
             parts.append(_tag("div", _tag("code", f"{name}: {size(value)}")))
         else:
-            rows = value if value and isinstance(value[0], (list, tuple)) else [value]
-            cells = [_tag("tr", *(_tag("td", entry(x)) for x in row)) for row in rows]
+            cells = [_tag("tr", *(_tag("td", entry(x)) for x in row)) for row in rows_of(value)]
             table = _tag("table", *cells, cls="matrix")
             parts.append(_tag("div", _tag("code", f"{name} ="), table))
     return _tag("div", *parts, cls="data")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -31,22 +32,16 @@ def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:
     return np.sign(w) * (np.abs(w) / size) ** (p - 1.0)
 
 
-def _half_square(p: float) -> Callable[[Array, Array], tuple[Array, Array, float, float]]:
-    def make(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-        size = float(np.linalg.norm(w, p))
-        theta = size * _norm_subgradient(w, chosen, p)
-        return w, theta, 0.5 * size**2, 0.5 * float(np.linalg.norm(theta, dual(p))) ** 2
-
-    return make
+def _half_square(p: float, w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
+    size = float(np.linalg.norm(w, p))
+    theta = size * _norm_subgradient(w, chosen, p)
+    return w, theta, 0.5 * size**2, 0.5 * float(np.linalg.norm(theta, dual(p))) ** 2
 
 
-def _norm(p: float) -> Callable[[Array, Array], tuple[Array, Array, float, float]]:
-    def make(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-        theta = _norm_subgradient(w, chosen, p)
-        inside = float(np.linalg.norm(theta, dual(p))) <= 1.0 + 1e-12
-        return w, theta, float(np.linalg.norm(w, p)), 0.0 if inside else math.inf
-
-    return make
+def _norm(p: float, w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
+    theta = _norm_subgradient(w, chosen, p)
+    inside = float(np.linalg.norm(theta, dual(p))) <= 1.0 + 1e-12
+    return w, theta, float(np.linalg.norm(w, p)), 0.0 if inside else math.inf
 
 
 def _simplex(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
@@ -71,14 +66,14 @@ def _log_mean_exp(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
     return w, theta, float(np.logaddexp.reduce(w)) - math.log(len(w)), entropy(theta)
 
 
-SUBGRADIENTS = {
-    "half square of the 1-norm": _half_square(1),
-    "half square of the 2-norm": _half_square(2),
-    "half square of the 3-norm": _half_square(3),
-    "half square of the max-norm": _half_square(math.inf),
-    "1-norm": _norm(1),
-    "1.5-norm": _norm(1.5),
-    "max-norm": _norm(math.inf),
+SUBGRADIENTS: dict[str, Callable[[Array, Array], tuple[Array, Array, float, float]]] = {
+    "half square of the 1-norm": partial(_half_square, 1),
+    "half square of the 2-norm": partial(_half_square, 2),
+    "half square of the 3-norm": partial(_half_square, 3),
+    "half square of the max-norm": partial(_half_square, math.inf),
+    "1-norm": partial(_norm, 1),
+    "1.5-norm": partial(_norm, 1.5),
+    "max-norm": partial(_norm, math.inf),
     "simplex": _simplex,
     "relative entropy": _entropy,
     "largest": _largest,

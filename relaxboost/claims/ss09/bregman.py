@@ -27,13 +27,6 @@ def _clipped(values: Exact) -> Exact:
     return np.minimum(np.maximum(values, 0), 1)
 
 
-def _both_sides(x: Instance) -> Iterator[Slack]:
-    """Compare ∇(h + f)*(θ) with the minimiser of B_h(d ‖ d0) + f(d), entry by entry."""
-    theta, slope = exactly(x.theta), exactly(x.slope)
-    for left, right in zip(_clipped(theta - slope), _clipped(_clipped(theta) - slope), strict=True):
-        yield equal(left, right, "∇f̂*(θ) and the argmin")
-
-
 @SOURCE.claim(
     "L13",
     "Lemma 13",
@@ -50,7 +43,9 @@ def bregman(x: Instance) -> Iterator[Slack]:
     Both sides are in closed form: [θ − slope] and [d0 − slope], clipped to the box. The relative
     entropy on the simplex, for which the lemma is used, is not affected: see L13-entropy.
     """
-    yield from _both_sides(x)
+    theta, slope = exactly(x.theta), exactly(x.slope)
+    for left, right in zip(_clipped(theta - slope), _clipped(_clipped(theta) - slope), strict=True):
+        yield equal(left, right, "∇f̂*(θ) and the argmin")
 
 
 @bregman.corrected(
@@ -61,7 +56,7 @@ def bregman_inside(x: Instance) -> Iterator[Slack]:
     """Then B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant."""
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
-    yield from _both_sides(x)
+    yield from bregman(x)
 
 
 @SOURCE.claim(
@@ -121,10 +116,10 @@ def attained(x: Instance) -> Slack:
 
 
 @attained.corrected("It does for a closed convex f.", "jump = 0")
-def attained_closed(x: Instance) -> Slack:
+def attained_closed(x: Instance) -> Iterator[Slack]:
     """A closed strongly convex function attains its minimum, and once only."""
     assume(x.jump == 0.0 or x.theta > x.a)
-    return attained.stated.check(x)  # type: ignore[return-value]
+    yield from attained(x)
 
 
 @SOURCE.claim(
@@ -185,11 +180,11 @@ def bregman_projection(x: Instance) -> Slack:
     "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.",
     "d0 = ∇h*(θ) in int S ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
 )
-def bregman_projection_inside(x: Instance) -> Slack:
+def bregman_projection_inside(x: Instance) -> Iterator[Slack]:
     """As for Lemma 13."""
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
-    return bregman_projection.stated.check(x)  # type: ignore[return-value]
+    yield from bregman_projection(x)
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,14 @@ from relaxboost.claims.ss09.strong import KINDS
 DEFINITION = "f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u) − (σ/2) α(1−α) ‖v−u‖²"
 
 
+def _defined(
+    f: Callable[[Any], Any], x: Instance, v: Any, u: Any, bend: float = 0, where: str = ""
+) -> Slack:
+    """Measure Definition 10, with (σ/2) α(1−α) ‖v−u‖² for the bend."""
+    a: Any = Fraction(x.alpha) if v.dtype == object else x.alpha
+    return at_most(f(a * v + (1 - a) * u) + bend, a * f(v) + (1 - a) * f(u), where)
+
+
 @SOURCE.claim(
     "D10-entropy",
     "Sec. 5.1, after Definition 10",
@@ -30,9 +38,7 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
     """Pinsker's inequality; tight to second order for v and u near the centre of two examples."""
     a = x.alpha
     bend = 0.5 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
-    return at_most(
-        entropy(a * x.v + (1.0 - a) * x.u) + bend, a * entropy(x.v) + (1.0 - a) * entropy(x.u)
-    )
+    return _defined(entropy, x, x.v, x.u, bend)
 
 
 @SOURCE.claim(
@@ -51,8 +57,8 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
 )
 def no_strong_convexity(x: Instance) -> Slack:
     """In fractions; tight wherever v and u share a linear piece, so that σ = 0 is all there is."""
-    A, v, u, a = exactly(x.A), exactly(x.v), exactly(x.u), Fraction(x.alpha)
-    return at_most(max(A @ (a * v + (1 - a) * u)), a * max(A @ v) + (1 - a) * max(A @ u))
+    A = exactly(x.A)
+    return _defined(lambda d: max(A @ d), x, exactly(x.v), exactly(x.u))
 
 
 @SOURCE.claim(
@@ -102,12 +108,6 @@ SUMS = Space(
 )
 
 
-def _points(x: Instance) -> tuple[Any, Any, Any, Any]:
-    f = KINDS[x.f]
-    v, u = f.point(x.v), f.point(x.u)
-    return f, v, u, x.alpha * v + (1.0 - x.alpha) * u
-
-
 @SOURCE.claim(
     "D10-sum",
     "Sec. 5.1, adding a convex function",
@@ -119,14 +119,14 @@ def _points(x: Instance) -> tuple[Any, Any, Any, Any]:
 def sums(x: Instance) -> Slack:
     """The two definitions are added. With f = h, the relative entropy, it makes f̂ = f̃ + βh
     β-strongly convex, which is what Sec. 5.1 uses."""
-    f, v, u, between = _points(x)
+    f, a = KINDS[x.f], x.alpha
+    v, u = f.point(x.v), f.point(x.u)
 
     def total(d: Any) -> float:
         return float(x.beta * f.value(d) + np.max(x.B @ d))
 
-    a = x.alpha
     bend = x.beta * f.sigma / 2.0 * a * (1.0 - a) * f.size(v - u) ** 2
-    return at_most(total(between) + bend, a * total(v) + (1.0 - a) * total(u), x.f)
+    return _defined(total, x, v, u, bend, x.f)
 
 
 @SOURCE.claim(
@@ -157,6 +157,4 @@ def retained(x: Instance) -> Slack:
         return float(penalty + x.beta * entropy(d))
 
     bend = x.beta / 2.0 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
-    return at_most(
-        total(a * x.v + (1.0 - a) * x.u) + bend, a * total(x.v) + (1.0 - a) * total(x.u), x.p
-    )
+    return _defined(total, x, x.v, x.u, bend, x.p)

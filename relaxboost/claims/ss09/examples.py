@@ -46,18 +46,17 @@ def norm_ball(x: Instance) -> Slack:
     Both sides are convex programs; the left one for each set of examples with a loss.
     """
     assume(_meets_simplex(x))
-    return _hinges(x, False)
+    return equal(solved(hinge_side(x, False)), solved(edge_side(x, False)), x.norm)
 
 
 @norm_ball.corrected(
     "The norm is orthant-monotonic.",
     "max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
 )
-def monotone_norm_ball(x: Instance) -> Slack:
+def monotone_norm_ball(x: Instance) -> Iterator[Slack]:
     """As stated; an ellipsoid whose axes are those of the examples is one, too."""
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
-    assume(_meets_simplex(x))
-    return _hinges(x, False)
+    yield from norm_ball(x)
 
 
 @norm_ball.corrected(
@@ -67,15 +66,7 @@ def monotone_norm_ball(x: Instance) -> Slack:
 def any_norm_ball(x: Instance) -> Slack:
     """The proof of Lemma 8 before its last step."""
     assume(_meets_simplex(x))
-    return _least(x, False)
-
-
-def _hinges(x: Instance, penalty: bool) -> Slack:
-    return equal(solved(hinge_side(x, penalty)), solved(edge_side(x, penalty)), x.norm)
-
-
-def _least(x: Instance, penalty: bool) -> Slack:
-    return equal(solved(least_side(x, penalty)), solved(edge_side(x, penalty)), x.norm)
+    return equal(solved(least_side(x, False)), solved(edge_side(x, False)), x.norm)
 
 
 def _meets_simplex(x: Instance) -> bool:
@@ -111,10 +102,6 @@ def ball_conditions(x: Instance) -> Slack:
 
     At (1, 0) it is 5/4.
     """
-    return _shrunk(x)
-
-
-def _shrunk(x: Instance) -> Slack:
     dual = Norm(x.norm, len(x.theta), x.c)
     less = np.array(x.theta)
     less[x.i - 1] *= 1.0 - x.alpha
@@ -122,10 +109,10 @@ def _shrunk(x: Instance) -> Slack:
 
 
 @ball_conditions.corrected("The norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*")
-def monotone_ball_conditions(x: Instance) -> Slack:
+def monotone_ball_conditions(x: Instance) -> Iterator[Slack]:
     """A norm is orthant-monotonic if and only if its dual is."""
     assume(x.norm in MONOTONE)
-    return _shrunk(x)
+    yield from ball_conditions(x)
 
 
 @SOURCE.claim(
@@ -174,17 +161,17 @@ def norm_penalty(x: Instance) -> Slack:
     For ν < 0 f is concave and no vector has a norm of at most ν. The paper has w in the ball of
     R^m, where R^n is meant.
     """
-    return _hinges(x, True)
+    return equal(solved(hinge_side(x, True)), solved(edge_side(x, True)), x.norm)
 
 
 @norm_penalty.corrected(
     "The norm is orthant-monotonic, w in R^n, and ν ≥ 0.",
     "max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
 )
-def monotone_norm_penalty(x: Instance) -> Slack:
+def monotone_norm_penalty(x: Instance) -> Iterator[Slack]:
     """As stated."""
     assume(x.nu >= 0.0 and x.norm in MONOTONE)
-    return _hinges(x, True)
+    yield from norm_penalty(x)
 
 
 @norm_penalty.corrected(
@@ -194,4 +181,4 @@ def monotone_norm_penalty(x: Instance) -> Slack:
 def any_norm_penalty(x: Instance) -> Slack:
     """The proof of Lemma 8 before its last step."""
     assume(x.nu >= 0.0)
-    return _least(x, True)
+    return equal(solved(least_side(x, True)), solved(edge_side(x, True)), x.norm)

@@ -75,9 +75,7 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
             share = min(nu, left)
             total, left = total + share * float(margin), left - share
         return total
-    if power == np.inf:  # ‖d‖_1 = 1 <= ν
-        return float(ranked[0])
-    if nu >= 1.0:
+    if power == np.inf or nu >= 1.0:  # ‖d‖_1 = 1, and ‖d‖_2 is at most that
         return float(ranked[0])
     values = []
     for count in range(1, len(u) + 1):  # the support: the best point of the sphere on it

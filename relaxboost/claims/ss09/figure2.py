@@ -80,9 +80,8 @@ def figure(x: Instance) -> Iterator[Slack]:
 )
 def figure_feasible(x: Instance) -> Iterator[Slack]:
     """Compared with the one point that satisfies the optimality conditions of Eq. 14."""
-    d0, nu = distribution(x.d0), Fraction(x.nu)
-    assume(nu * sum(weight > 0 for weight in d0) >= 1)
-    yield from _solves(fig2(d0, nu), d0, nu)
+    assume(Fraction(x.nu) * int(np.count_nonzero(x.d0)) >= 1)
+    yield from figure(x)
 
 
 CAPS = Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
@@ -98,17 +97,16 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
     space=CAPS,
     counterexamples=[{"theta": [1, 0], "k": 2}],
 )
-def end_for(x: Instance) -> Iterator[Slack]:
+def end_for(x: Instance, literal: bool = True) -> Iterator[Slack]:
     """A misprint for ENDIF: as printed, Z ← Z − u_i comes after the loop and has no effect."""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
-    yield from _solves(fig2(d0, nu, literal=True), d0, nu)
+    yield from _solves(fig2(d0, nu, literal), d0, nu)
 
 
 @end_for.corrected("It does with ENDIF there.", "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR")
 def end_if(x: Instance) -> Iterator[Slack]:
     """Z is then Σ_{r ≥ i} u_r at the i-th pass, as Lemma 16 has it with j = m."""
-    d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
-    yield from _solves(fig2(d0, nu), d0, nu)
+    yield from end_for(x, False)
 
 
 def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
@@ -137,8 +135,7 @@ def not_strict(x: Instance) -> Iterator[Slack]:
     """There always is one, and the first gives the solution; ξ stays as it is if ξ d0_i = ν."""
     levels, nu = _levels(x)
     yield at_most(1, sum(level <= nu for level in levels), "indices that pass the test")
-    d0 = distribution(softmax(x.theta))
-    yield from _solves(fig2(d0, nu), d0, nu)
+    yield from end_for(x, False)
 
 
 @SOURCE.claim(

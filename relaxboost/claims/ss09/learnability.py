@@ -249,10 +249,6 @@ def worst_average(x: Instance) -> Iterator[Slack]:
     The worst margins are −1 on the ν examples and γ on the others.
     """
     assume(x.nu <= len(x.A))
-    yield from _worst_averages(x)
-
-
-def _worst_averages(x: Instance) -> Iterator[Slack]:
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
     yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
     yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "these margins and formula")
@@ -262,7 +258,7 @@ def _worst_averages(x: Instance) -> Iterator[Slack]:
 def worst_average_of_many(x: Instance) -> Iterator[Slack]:
     """The k smallest margins are then the ν bad ones and k − ν good ones, at worst."""
     assume(x.nu <= x.k)
-    yield from _worst_averages(x)
+    yield from worst_average(x)
 
 
 @SOURCE.claim(

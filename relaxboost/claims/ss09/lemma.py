@@ -34,10 +34,6 @@ def hinge_conjugate(x: Instance) -> Iterator[Slack]:
     The left side is at least <θ, d> − f(d) for every d, which is evaluated by hand; that it is no
     more is a bound of the package, proved by a threshold.
     """
-    yield from _conjugates(x)
-
-
-def _conjugates(x: Instance) -> Iterator[Slack]:
     f, theta = PENALTIES[x.f], x.theta
     m = theta.size
     relaxation = f.relaxation(m, x.s).resolve(m)
@@ -59,7 +55,7 @@ def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
     leaves no gap there either, but the maximum is then a supremum.
     """
     assume(PENALTIES[x.f].closed)
-    yield from _conjugates(x)
+    yield from hinge_conjugate(x)
 
 
 @SOURCE.claim(

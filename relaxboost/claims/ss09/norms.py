@@ -81,7 +81,7 @@ def hinge_side(x: Instance, penalty: bool) -> float:
         p["RA"].value, p["r"].value = R @ (losing[:, None] * x.A), R @ losing
         p["SA"].value, p["sign"].value = sign[:, None] * x.A, sign
         p["nu"].value = x.nu
-        best = max(best, _solve(problem, norm(x), -math.inf))
+        best = max(best, optimal_value(problem, norm(x).order != 2.0, -math.inf))
     return best
 
 
@@ -90,26 +90,18 @@ def least_side(x: Instance, penalty: bool) -> float:
     problem, p = _free(*x.A.shape, norm(x).dual_order, penalty)
     p["A"].value, p["nu"].value = x.A, x.nu
     p["R"].value = norm(x).dual_Q * (1.0 if penalty else x.nu)
-    return _solve(problem, norm(x), -math.inf)
+    return optimal_value(problem, norm(x).order != 2.0, -math.inf)
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
     """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ ≤ ν."""
+    if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
+        vertices = np.eye(len(x.A))
+        return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
     problem, p = _edges(*x.A.shape, norm(x).order, penalty)
-    if penalty and x.nu < 0.0:
-        return _concave_edges(x)
     p["A"].value, p["nu"].value = x.A, x.nu
     p["Q"].value = norm(x).Q * (x.nu if penalty else 1.0)
-    return _solve(problem, norm(x), math.inf)
-
-
-def _concave_edges(x: Instance) -> float:
-    """Return an upper bound for ν < 0, where f is concave: the least value at a vertex."""
-    return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in np.eye(len(x.A)))
-
-
-def _solve(problem: Any, norm: Norm, otherwise: float) -> float:
-    return optimal_value(problem, norm.order != 2.0, otherwise)
+    return optimal_value(problem, norm(x).order != 2.0, math.inf)
 
 
 @cache

@@ -154,7 +154,7 @@ def between(x: Instance) -> Iterator[Slack]:
     space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
     counterexamples=[{"d": [1], "d0": [1]}, {"d": ["1/4", "3/4"], "d0": ["1/2", "1/2"]}],
 ).checked(trials=200, resolution=1e-3)
-def gradient(x: Instance) -> Iterator[Slack]:
+def gradient(x: Instance, more: float = 1.0) -> Iterator[Slack]:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
 
     Σ d log(d/d0), which is B_h on the simplex but not off it, has the gradient as printed. A
@@ -162,19 +162,6 @@ def gradient(x: Instance) -> Iterator[Slack]:
     v_i = log(d_i) − log(d0_i) and v_i = ξ' − 1 give the d_i = d0_i e^(ξ'−1) that it needs (printed
     d_{t,0} for d0_i). The gradient lies between difference quotients of the convex B_h.
     """
-    for quotient, d, d0 in _quotients(x):
-        yield equal(quotient, math.log(d) + 1.0 - math.log(d0), "∂B_h/∂d_i")
-
-
-@gradient.corrected("The gradient is log(d_i/d0_i).", "v_i = log(d_i) − log(d0_i)")
-def gradient_without_one(x: Instance) -> Iterator[Slack]:
-    """∇B_h = ∇h(d) − ∇h(d0), and ∇h = log(m d) + 1."""
-    for quotient, d, d0 in _quotients(x):
-        yield equal(quotient, math.log(d) - math.log(d0), "∂B_h/∂d_i")
-
-
-def _quotients(x: Instance) -> Iterator[tuple[Bracket, float, float]]:
-    """Yield brackets of the entries of the gradient, with d_i and d0_i."""
     assume(min(x.d.min(), x.d0.min()) >= 0.02)
     step, error, m = 1e-6, 1e-8, len(x.d)
 
@@ -187,7 +174,13 @@ def _quotients(x: Instance) -> Iterator[tuple[Bracket, float, float]]:
         below, above = -b(i, -step) / step, b(i, step) / step
         # Rounded outwards to six digits, so that a gradient of 0 is shown as 0.
         ends = math.floor((below - error) * 1e6) / 1e6, math.ceil((above + error) * 1e6) / 1e6
-        yield Bracket(*ends), float(x.d[i]), float(x.d0[i])
+        yield equal(Bracket(*ends), math.log(x.d[i]) + more - math.log(x.d0[i]), "∂B_h/∂d_i")
+
+
+@gradient.corrected("The gradient is log(d_i/d0_i).", "v_i = log(d_i) − log(d0_i)")
+def gradient_without_one(x: Instance) -> Iterator[Slack]:
+    """∇B_h = ∇h(d) − ∇h(d0), and ∇h = log(m d) + 1."""
+    yield from gradient(x, 0.0)
 
 
 @SOURCE.claim(

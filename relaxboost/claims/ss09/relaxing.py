@@ -93,10 +93,6 @@ def general_relaxation(x: Instance) -> Iterator[Slack]:
     The open cube, f = 0 for ‖d‖_∞ < 1/m and 1 where ‖d‖_∞ = 1/m, meets (i)–(iii) and is 1 at the
     only distribution it admits: ρ = 1 + 1, but f* = ‖θ‖_1/m leaves a margin of 1.
     """
-    yield from _margins(x)
-
-
-def _margins(x: Instance) -> Iterator[Slack]:
     f = PENALTIES[x.f]
     rho, _, w = learnability(x, f)
     w /= max(1.0, float(np.abs(w).sum()))
@@ -114,4 +110,4 @@ def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
     The maximum over γ may be a supremum: f the indicator of ‖d‖_2 ≤ 1/√m, unequal margins.
     """
     assume(PENALTIES[x.f].closed)
-    yield from _margins(x)
+    yield from general_relaxation(x)

@@ -97,10 +97,6 @@ def dual_vector(theta: Array, p: float) -> Array:
     return d / np.linalg.norm(d, p)
 
 
-def _p_argmax(theta: Array) -> Array:
-    return dual_vector(theta, _P) * float(np.linalg.norm(theta, dual(_P)))
-
-
 def _binary_entropy(d: Array) -> float:
     return math.fsum(t * math.log(t) for x in d.tolist() for t in (x, 1.0 - x) if t > 0.0)
 
@@ -119,7 +115,7 @@ KINDS: dict[str, Strong] = {
         lambda raw: 2.0 * raw,
         lambda d: 0.5 * float(np.linalg.norm(d, _P)) ** 2,
         lambda t: 0.5 * float(np.linalg.norm(t, dual(_P))) ** 2,
-        _p_argmax,
+        lambda t: dual_vector(t, _P) * float(np.linalg.norm(t, dual(_P))),
     ),
     "binary entropy": Strong(
         4.0,

@@ -70,21 +70,8 @@ def gradient_corrected(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{"A": [[1]], "t": 1}],
 )
-def algorithm(x: Instance) -> Iterator[Slack]:
+def algorithm(x: Instance, sign: float = 1.0) -> Iterator[Slack]:
     """Sign error: j and r are those of −∇(L∘(−A))(w), so that w − ηv ascends."""
-    yield from _descent(x, 1.0)
-
-
-@algorithm.corrected(
-    "It does with v = argmax <v, ∇(L∘(−A))(w)>.", "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}"
-)
-def algorithm_corrected(x: Instance) -> Iterator[Slack]:
-    """The first of the two expressions that the lecture equates is right, the second is not."""
-    yield from _descent(x, -1.0)
-
-
-def _descent(x: Instance, sign: float) -> Iterator[Slack]:
-    """Run the lecture's algorithm, in NumPy, with the gradient as `sign` Aᵀ∇L(−Aw)."""
     gamma = float(weak_learnability(x).lower)
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
@@ -92,6 +79,14 @@ def _descent(x: Instance, sign: float) -> Iterator[Slack]:
         j = int(np.argmax(np.abs(g)))
         w[j] -= abs(g[j]) / reweighting(x.A, w).sum() * np.sign(g[j])
         yield at_most(risk(x.A, w), math.exp(-t * gamma**2 / 2.0), "L(−A w_t)", t)
+
+
+@algorithm.corrected(
+    "It does with v = argmax <v, ∇(L∘(−A))(w)>.", "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}"
+)
+def algorithm_corrected(x: Instance) -> Iterator[Slack]:
+    """The first of the two expressions that the lecture equates is right, the second is not."""
+    yield from algorithm(x, -1.0)
 
 
 @SOURCE.claim(

@@ -59,12 +59,17 @@ def rate(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
 )
-def rate_product(x: Instance) -> Iterator[Slack]:
+def rate_product(x: Instance, step: str = "lecture") -> Iterator[Slack]:
     """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, which is least at η = artanh γ_i.
 
     At η = γ it is more than that, sqrt(1 − γ²), though less than exp(−γ²/2).
     """
-    yield from _product(x, "lecture")
+    bound = 1.0
+    for vote in adaboost(x.A, x.t, step):
+        bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
+        if bound < 1e-6:  # the edge may be 1, and then the package's step 18.7 for infinity
+            return
+        yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
 
 
 @rate_product.corrected(
@@ -72,16 +77,7 @@ def rate_product(x: Instance) -> Iterator[Slack]:
 )
 def rate_product_classical(x: Instance) -> Iterator[Slack]:
     """cosh η − γ sinh η = sqrt(1 − γ²) at η = artanh γ; an equality for entries ±1."""
-    yield from _product(x, "classical")
-
-
-def _product(x: Instance, step: str) -> Iterator[Slack]:
-    bound = 1.0
-    for vote in adaboost(x.A, x.t, step):
-        bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
-        if bound < 1e-6:  # the edge may be 1, and then the package's step 18.7 for infinity
-            return
-        yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
+    yield from rate_product(x, "classical")
 
 
 @SOURCE.claim(
@@ -187,15 +183,14 @@ def columns(x: Instance) -> Iterator[Slack]:
     shorter step leaves the first column the best one. In the 4 x 4 game they part in round 3.
     """
     for one, other in zip(_clear(x, "lecture"), _clear(x, "classical"), strict=False):
-        yield equal(_signed(one), _signed(other), "signed column, from 1", one.number)
+        left, right = (vote.sign * (vote.column + 1) for vote in (one, other))
+        yield equal(left, right, "signed column, from 1", one.number)
 
 
 @columns.corrected("They choose the same column in round 1.", "(j_1, r_1) is the same")
 def columns_corrected(x: Instance) -> Iterator[Slack]:
     """w_0 = 0 for both, and the choice does not look at the step."""
-    for one, other in zip(_clear(x, "lecture"), _clear(x, "classical"), strict=False):
-        if one.number == 1:
-            yield equal(_signed(one), _signed(other), "signed column, from 1", 1)
+    yield from columns(x)[:1]
 
 
 def _clear(x: Instance, step: str) -> Iterator[Vote]:
@@ -205,10 +200,6 @@ def _clear(x: Instance, step: str) -> Iterator[Vote]:
         if edges[-1] - (edges[-2] if edges.size > 1 else 0.0) < 1e-6:
             return
         yield vote
-
-
-def _signed(vote: Vote) -> int:
-    return vote.sign * (vote.column + 1)
 
 
 @SOURCE.claim(
