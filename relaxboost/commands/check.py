@@ -45,15 +45,8 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
             raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
     verdict = check_certificate(file, matrix)
     if as_json:
-        content = {
-            "file": str(file),
-            "ok": verdict.ok,
-            "level": verdict.level,
-            "lower": None if verdict.lower is None else str(verdict.lower),
-            "upper": None if verdict.upper is None else str(verdict.upper),
-            "reason": verdict.reason,
-        }
-        click.echo(json.dumps(content, indent=2))
+        content = {"file": str(file), **verdict._asdict()}
+        click.echo(json.dumps(content, indent=2, default=str))  # bounds are fractions
     elif verdict.lower is not None and verdict.upper is not None:
         click.echo(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -109,7 +109,7 @@ def list_(wanted: _Wanted, as_json: bool) -> None:
         }
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
     else:
-        text.echo(text.listed(chosen, unchecked))
+        click.echo("\n".join(text.listed(chosen, unchecked)))
 
 
 @claims.command(
@@ -124,10 +124,8 @@ Example:
 def show(id: str, file: Path | None) -> None:
     """Show a claim: statement, hypotheses, counterexamples, corrections, and where its code is."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
-    for claim in chosen:
-        text.echo(text.shown(claim))
-    for statement in unchecked:
-        text.echo(text.not_checked(statement))
+    for lines in (*map(text.shown, chosen), *map(text.not_checked, unchecked)):
+        click.echo("\n".join(lines))
 
 
 @claims.command(
@@ -218,7 +216,7 @@ def attack(
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
         runs = attack_all(chosen, budget, seed, jobs=jobs, progress=bar)
-        outcomes, seconds = _follow(runs, bar, [], None if as_json else _in_full)
+        outcomes, seconds = _follow(runs, bar, [], None if as_json else lambda one: [str(one)])
     _finish(outcomes, len(chosen), seconds, as_json)
 
 
@@ -305,7 +303,7 @@ def _follow(
     runs: Results,
     bar: progress.Bar,
     head: list[str],
-    rows: Callable[[ClaimVerdict | Failure], Iterator[str]] | None,
+    rows: Callable[[ClaimVerdict | Failure], Iterable[str]] | None,
 ) -> tuple[list[ClaimVerdict | Failure], float]:
     """Print outcomes as they come; return those that came before the end, or before Ctrl-C."""
     start = time.perf_counter()
@@ -322,10 +320,6 @@ def _follow(
     except KeyboardInterrupt:
         pass
     return outcomes, time.perf_counter() - start
-
-
-def _in_full(outcome: ClaimVerdict | Failure) -> Iterator[str]:
-    yield str(outcome)
 
 
 def _finish(

@@ -9,8 +9,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 if TYPE_CHECKING:
     from relaxboost.claims import (
         Claim,
@@ -112,8 +110,13 @@ class Table:
             "" if decisive is None else _slack(decisive),
             _NONE if decisive is None else str(decisive.slack),
         )
-        if stated.counterexample is not None:
-            yield from self._refuted(stated)
+        first = stated.counterexample
+        if first is not None:
+            yield f"    at {_instance(first)}  [{first.origin}]"
+            for known in stated.known:  # those on record that refute it as well
+                if known and known.origin != first.origin and known.outcome == "refuted":
+                    yield f"    {known.slack}"
+                    yield f"      at {_instance(known)}  [{known.origin}]"
         for correction in outcome.corrections:
             yield f"    corrected: {correction.words}"
             yield f"      {_on(correction)}"
@@ -124,16 +127,6 @@ class Table:
             if idle:
                 yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
             yield f"    again: {outcome.repeat}"
-
-    def _refuted(self, stated: StatementVerdict) -> Iterator[str]:
-        """Yield what refutes a claim: every counterexample on record, or the one found."""
-        first = stated.counterexample
-        assert first is not None
-        yield f"    at {_instance(first)}  [{first.origin}]"
-        for known in stated.known:
-            if known is not None and known.origin != first.origin and known.outcome == "refuted":
-                yield f"    {known.slack}"
-                yield f"      at {_instance(known)}  [{known.origin}]"
 
     def _line(self, id: str, status: str, *cells: str) -> str:
         numbers = "  ".join(
@@ -222,9 +215,3 @@ def _wrapped(start: str, text: str) -> str:
     if not sys.stdout.isatty() or columns < len(start) + 30:
         return f"{start}{text}".rstrip()
     return textwrap.fill(text, columns, initial_indent=start, subsequent_indent=" " * len(start))
-
-
-def echo(lines: Iterator[str]) -> None:
-    """Print lines."""
-    for line in lines:
-        click.echo(line)

@@ -61,13 +61,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
         )
         sys.exit(130)
     if as_json:
-        content = {
-            "directory": str(out),
-            "made": list(made.made),
-            "kept": list(made.kept),
-            "wide": list(made.wide),
-            "log": str(made.log),
-        }
+        content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
         click.echo(json.dumps(content, indent=2))
     else:
         total = len(made.made) + len(made.kept)

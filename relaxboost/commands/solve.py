@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -14,44 +16,16 @@ import click
 from relaxboost._core.errors import InputError
 
 
-class _Number(click.ParamType):
-    """What Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | float | Fraction:
-        """Return an int, a float or a Fraction."""
-        for read in (int, float, Fraction):
-            try:
-                return read(value)
-            except (ValueError, ZeroDivisionError):
-                continue
-        self.fail(f"{value!r} is not a number")
+def number(text: str) -> int | float | Fraction:
+    """Return what Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
+    for read in (int, float, Fraction):
+        with suppress(ValueError, ZeroDivisionError):
+            return read(text)
+    raise click.BadParameter(f"{text!r} is not a number")
 
 
-NUMBER = _Number()
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What the command line says."""
-
-    csv: Path | None
-    label: str | None
-    dataset: str | None
-    relaxation: str | None
-    k: float | Fraction | None
-    fraction: float | Fraction | None
-    over: str
-    radius: float | Fraction | None
-    tol: float
-    method: str
-    step: str | None
-    max_rounds: int | None
-    time_limit: float | None
-    as_json: bool
-    plot: Path | None
-    certificate: Path | None
+class _Options(SimpleNamespace):
+    """What the command line says, an attribute for each option of `solve`."""
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
@@ -97,7 +71,6 @@ class _Options:
             return datasets.BUNDLED[self.dataset]()
         if self.label is None:
             raise InputError("a CSV needs --label, the name of its label column")
-        assert self.csv is not None
         return datasets.read_csv(self.csv, self.label)
 
 
@@ -126,8 +99,8 @@ Examples:
     "relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + 0.1*KLPenalty(1)'. "
     "[default: capped if --k or --fraction is given, else hard]",
 )
-@click.option("--k", type=NUMBER, help="capped: no example weighs more than 1/k.")
-@click.option("--fraction", type=NUMBER, help="capped: k as a fraction of the examples.")
+@click.option("--k", type=number, help="capped: no example weighs more than 1/k.")
+@click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
 @click.option(
     "--over",
     type=click.Choice(["l1", "simplex", "l2"]),
@@ -136,7 +109,7 @@ Examples:
     help="The weights: in an l1 ball; non-negative with sum 1, which leaves only the stumps "
     "'feature > threshold'; or in an l2 ball.",
 )
-@click.option("--radius", type=NUMBER, help="l1, l2: the radius of the ball. [default: 1]")
+@click.option("--radius", type=number, help="l1, l2: the radius of the ball. [default: 1]")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
 @click.option(
     "--method",
@@ -166,6 +139,8 @@ def solve(**given: Any) -> None:
     prints a bracket of its value, the hypotheses with the largest weights, and the margins.
     """
     from relaxboost import solvers
+    from relaxboost._core.files import check_output
+    from relaxboost.certificates.certificate import precisely
     from relaxboost.game import Game
     from relaxboost.matrices import stumps
     from relaxboost.views import plots
@@ -175,7 +150,10 @@ def solve(**given: Any) -> None:
     if options.plot is not None:
         plots.check_plot(options.plot)
     if options.certificate is not None:
-        _check_certificate(options.certificate, relaxation, over)
+        check_output(options.certificate, (".json",))
+        if "enclosed" in (relaxation.level, over.level):
+            with precisely("enclosed", 53):  # raises where python-flint is missing
+                pass
     data = options.data()
     solution = solvers.solve(
         Game(stumps(data.X, data.y, data.feature_names), relaxation, over=over),
@@ -226,17 +204,6 @@ def _write(options: _Options, data: Any, solution: Any) -> None:
         said.append(f"proof:      {options.certificate}, {proved!r}")
     if said and not options.as_json:
         click.echo("\n".join(said))
-
-
-def _check_certificate(path: Path, relaxation: Any, over: Any) -> None:
-    """Raise before the work for what would keep the certificate from being written after it."""
-    from relaxboost._core.files import check_output
-    from relaxboost.certificates.certificate import precisely
-
-    check_output(path, (".json",))
-    if "enclosed" in (relaxation.level, over.level):
-        with precisely("enclosed", 53):
-            pass
 
 
 def _method(name: str, step: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,41 +20,26 @@ from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boos
 from relaxboost.functional.algorithms import algorithm_of
 
 
+@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
 class FunctionalGradientEstimator(BaseEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
     """The name of the loss where none is given."""
-    boosted_: Boosted
 
-    def __init__(
-        self,
-        loss: Any = None,
-        learner: Any = "stumps",
-        *,
-        algorithm: Any = "residual",
-        step: Any = None,
-        scale: Any = None,
-        projection: str | None = None,
-        max_rounds: int = 100,
-        max_learners: int | None = None,
-        iterate: str | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.learner = learner
-        self.algorithm = algorithm
-        self.step = step
-        self.scale = scale
-        self.projection = projection
-        self.max_rounds = max_rounds
-        self.max_learners = max_learners
-        self.iterate = iterate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
+    loss: Any = None
+    learner: Any = "stumps"
+    _: KW_ONLY
+    algorithm: Any = "residual"
+    step: Any = None
+    scale: Any = None
+    projection: str | None = None
+    max_rounds: int = 100
+    max_learners: int | None = None
+    iterate: str | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int | None = None
+    random_state: Any = None
 
     @property
     def _loss(self) -> Any:
@@ -90,7 +76,7 @@ class FunctionalGradientEstimator(BaseEstimator):
             validation = (X[held], y[held], at(groups, held), at(weights, held))
             X, y, groups, weights = X[rows], y[rows], at(groups, rows), at(weights, rows)
         risk = loss.bind(y, weights, groups=groups)
-        self.boosted_ = boost(
+        self.boosted_: Boosted = boost(
             X,
             risk,
             weak_learner(self.learner),

@@ -82,13 +82,15 @@ def make(
     MissingDependencyError
         Before any work, if a certificate has the level enclosed and python-flint is not there.
     """
+    from threadpoolctl import threadpool_limits
+
     entries, sources = read_spec(spec)
     found = [entry.resolved(_rows(entry, sources))[2] for entry in entries]
     if "enclosed" in found:
         with precisely("enclosed", PRECISION):
             pass
     directory = _directory(Path(out))
-    with _log(directory) as log, _one_thread():
+    with _log(directory) as log, threadpool_limits(1):  # so that sums have one order
         _remove_temporary(directory, entries)
         return _make_all(entries, sources, directory, log, progress or (lambda *_: None))
 
@@ -248,15 +250,6 @@ def _log(directory: Path) -> Iterator[TextIO]:
                 f"another run is making {directory}; wait for it or choose another folder"
             ) from None
         yield log
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep linear algebra to one thread, so that sums have one order."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
 
 
 def _remove_temporary(directory: Path, entries: list[Entry]) -> None:

@@ -108,11 +108,6 @@ def missed(risk: PlanningRisk) -> Callable[[Array], float]:
     return score
 
 
-def check(name: str, folder: Path) -> None:
-    """Raise where the file of a set is missing."""
-    _file(name, folder)
-
-
 def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequence[Task], ...]]:
     """Return what draws training and test tasks for a seed.
 
@@ -122,7 +117,7 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequenc
     folder : path
     quick : bool
     """
-    path = _file(name, folder)
+    path = located(name, folder)
     if name == "terrain":
         layers = read_layers(path, ["elevation_m", "nlcd2011"]).values
         return lambda seed: _terrain(layers, seed, quick)
@@ -131,7 +126,8 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequenc
     return lambda seed: _trips(routes, graph, seed, quick)
 
 
-def _file(name: str, folder: Path) -> Path:
+def located(name: str, folder: Path) -> Path:
+    """Return the file of a set, or raise where it is missing."""
     if name == "borlange":
         trips = find(folder, name, TRIPS, TEXTS)
         return trips.parent if trips.name.startswith(TEXTS) else trips

@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxboost.reproductions.curves import band
 from relaxboost.reproductions.experiments import Experiment
-from relaxboost.reproductions.runs import COLUMNS, Result
+from relaxboost.reproductions.runs import COLUMNS, Result, labels
 
 STYLES: dict[str, dict[str, Any]] = {
     "naive": {"color": "black", "linestyle": "--"},
@@ -32,7 +32,7 @@ def draw(
     from matplotlib.figure import Figure
 
     columns = list(COLUMNS[1:])
-    labels = dict(zip(columns, _labels(experiment), strict=True))
+    names = dict(zip(columns, labels(experiment.score), strict=True))
     wrapped = [
         "\n".join(textwrap.wrap(note, 58 * max(len(curves), 2), subsequent_indent="   "))
         for note in notes
@@ -48,7 +48,7 @@ def draw(
     panels = [(name, column) for column in columns for name in curves]
     for axes, (name, column) in zip(grid.flat, panels, strict=True):
         _panel(axes, curves[name], column)
-        axes.set_ylabel(labels[column], fontsize="small")
+        axes.set_ylabel(names[column], fontsize="small")
         axes.tick_params(labelsize="small")
         if column == columns[0] or len(curves) == 1:
             axes.set_title(titles[name], fontsize="small")
@@ -58,11 +58,6 @@ def draw(
     figure.suptitle(experiment.title, fontsize="medium")
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5)
     return figure
-
-
-def _labels(experiment: Experiment) -> list[str]:
-    kinds = ("loss", experiment.score)
-    return [f"{half} {kind}" for half in ("training", "test") for kind in kinds]
 
 
 def _panel(axes: Any, results: Mapping[str, list[Result]], column: str) -> None:

@@ -166,11 +166,6 @@ def _half(part: Ranked, quick: bool) -> Half:
     return whole.some(np.isin(part.groups, kept))
 
 
-def _folds(name: str, folder: Path, seeds: int) -> None:
-    for seed in range(seeds):
-        fold_files(name, folder, seed + 1)
-
-
 def _planned(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
     draw = demonstrations.drawn(name, folder, quick)
 
@@ -191,7 +186,7 @@ EXPERIMENTS = {
         score="missed",
         loss=demonstrations.LOSS,
         learner=Networks(5),
-        check=lambda name, folder, seeds: demonstrations.check(name, folder),
+        check=lambda name, folder, seeds: demonstrations.located(name, folder),
         problems=_planned,
         geometry=demonstrations.geometry,
         scales=(0.125, 0.25, 0.5, 1.0),  # where steps are longer the costs all turn negative
@@ -205,7 +200,7 @@ EXPERIMENTS = {
         score="disagreement",
         loss=RankingHinge(),
         learner=RegressionStumps(),
-        check=_folds,
+        check=lambda name, folder, seeds: [fold_files(name, folder, s + 1) for s in range(seeds)],
         problems=_ranked,
     ),
     "gb11-fig3": Experiment(

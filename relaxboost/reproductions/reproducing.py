@@ -249,10 +249,10 @@ def _write(experiment: Experiment, effort: Effort, found: dict[str, _Set], targe
     }
     for name, one in found.items():
         data["sets"][name] = describe(one.scale, one.grid, one.results, one.baselines)
-    text = written(data, [f.line() for one in found.values() for f in one.findings])
+    notes = [finding.line() for one in found.values() for finding in one.findings]
+    text = written(data, notes)
     curves = {name: one.results for name, one in found.items()}
     titles = {name: title(name, data["sets"][name], experiment.score) for name in found}
-    notes = [finding.line() for one in found.values() for finding in one.findings]
     stem = target / experiment.name
     files = tuple(stem.with_name(f"{stem.name}{end}") for end in (".png", ".csv", ".txt", ".json"))
     write_atomically(files[0], png(draw(experiment, curves, titles, notes)))

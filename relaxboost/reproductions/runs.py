@@ -25,6 +25,11 @@ BASELINE = "HistGradientBoosting"
 STEP = "1/sqrt(t)"
 
 
+def labels(score: str) -> list[str]:
+    """Return what `COLUMNS` but the first are called, for the score of an experiment."""
+    return ["training loss", f"training {score}", "test loss", f"test {score}"]
+
+
 def follow(
     experiment: Experiment, problem: DataSplit, algorithm: str, scale: float, learners: int
 ) -> Result:
@@ -96,17 +101,9 @@ def _split(hypothesis: Any) -> Any:
     return hypothesis
 
 
-def _error(risk: Any) -> Callable[[Array], float]:
-    return lambda F: float(np.mean(F.argmax(axis=1) != risk.y))
-
-
-def _disagreement(risk: Any) -> Callable[[Array], float]:
-    return lambda F: float(risk.disagreement(F))
-
-
 SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {
-    "error": _error,
-    "disagreement": _disagreement,
+    "error": lambda risk: lambda F: float(np.mean(F.argmax(axis=1) != risk.y)),
+    "disagreement": lambda risk: lambda F: float(risk.disagreement(F)),
     "missed": missed,
 }
 """By the score of an experiment: from a risk to the share that f gets wrong."""

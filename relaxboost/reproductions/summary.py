@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.reproductions.curves import band, middle
 from relaxboost.reproductions.findings import Grid, Results
-from relaxboost.reproductions.runs import COLUMNS, Result
+from relaxboost.reproductions.runs import COLUMNS, Result, labels
 
 Data = dict[str, Any]
 
@@ -63,10 +63,10 @@ def written(data: Data, lines: list[str]) -> str:
 
 def _ends(name: str, one: Data, score: str) -> list[str]:
     splits = ", ".join(one["splits"])
-    head = ["training loss", f"training {score}", "test loss", f"test {score}"]
+    head = "".join(f"{label:>22}" for label in labels(score))
     lines = [
         f"{title(name, one, score)}; splits: {splits}; median [quartiles] at the end",
-        f"  {'':9} {'learners':>8} {'rounds':>6} {'splits':>6}" + "".join(f"{h:>22}" for h in head),
+        f"  {'':9} {'learners':>8} {'rounds':>6} {'splits':>6}" + head,
     ]
     for algorithm, end in one["ends"].items():
         cells = [

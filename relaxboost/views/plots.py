@@ -63,7 +63,12 @@ def portrait(*relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05) -
     beta : float
         Smoothing of the distributions, > 0.
     """
-    figure, (left, middle, right) = _panels(relaxations, 3)
+    if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
+        raise InputError("portrait needs one relaxation or more, such as rb.Capped(k=5)")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.4 * 3, 4.0), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
     m = np.size(margins)
     draw_penalty(left, *relaxations, m=m)
     draw_conjugate(middle, *relaxations, m=m)
@@ -122,15 +127,6 @@ def _step(axes: Any, index: int, name: str, margins: ArrayLike) -> None:
     share = np.arange(1, u.size + 1) / u.size
     axes.step(u, share, where="post", color=f"C{index}", label=name)
     axes.set(xlabel="margin of an example", ylabel="share of examples at or below", ylim=(0, 1))
-
-
-def _panels(relaxations: tuple[Relaxation, ...], count: int) -> tuple[Any, Any]:
-    if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
-        raise InputError("portrait needs one relaxation or more, such as rb.Capped(k=5)")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.4 * count, 4.0), layout="constrained")
-    return figure, figure.subplots(1, count)
 
 
 def _curves(

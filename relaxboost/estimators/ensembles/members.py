@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,9 +66,7 @@ def take_apart(estimator: Any) -> Members:
         )
     parts = take(estimator)
     negative, positive = classes.tolist()
-    return Members(
-        kind=kind, classes=(negative, positive), labels=partial(_labels, estimator), **parts
-    )
+    return Members(kind=kind, classes=(negative, positive), labels=estimator.predict, **parts)
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
@@ -116,10 +113,6 @@ def _check_fitted(estimator: Any, kind: str) -> None:
             f"this {kind} is not fitted, and its margin is that of what it has learnt; "
             "call fit(X, y) first"
         ) from None
-
-
-def _labels(estimator: Any, X: Any) -> Any:
-    return estimator.predict(X)
 
 
 def ask(members: Members, question: Any, X: Any) -> Any:

@@ -17,9 +17,9 @@ BY_HAND = (
 )
 
 
-def _plain(X: Any) -> Any:
+def _plain(X: Any, kind: Any = None) -> Any:
     """Return X as the members of an ensemble were given it: an array, without column names."""
-    return X if hasattr(X, "tocsr") else np.asarray(X)
+    return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
 def _columns(each: list[Any]) -> Any:
@@ -94,8 +94,7 @@ def _initial(estimator: Any, X: Any) -> Any:
 
 
 def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
-    X = _plain(X)
-    X = X if hasattr(X, "tocsr") else X.astype(np.float32)  # as the ensemble does
+    X = _plain(X, np.float32)  # as the ensemble does
     each = [rate * tree.predict(X) for tree in trees]
     return _columns(each if first is None else [first(X), *each])
 
@@ -151,8 +150,7 @@ def forest(estimator: Any) -> dict[str, Any]:
 
 
 def _forest_shares(members: Any, X: Any) -> Any:
-    X = _plain(X)
-    X = X if hasattr(X, "tocsr") else X.astype(np.float32)  # as the ensemble does
+    X = _plain(X, np.float32)  # as the ensemble does
     return _columns([_difference(e.predict_proba(X)) for e in members])
 
 
