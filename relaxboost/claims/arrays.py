@@ -108,7 +108,8 @@ class _Entries(Field):
     def from_json(self, written: Any) -> Array:
         """Return an array."""
         numbers = _each(written)
-        if isinstance(numbers, list) and len({_length(row) for row in numbers}) > 1:
+        rows = numbers if isinstance(numbers, list) else []
+        if len({len(row) if isinstance(row, list) else -1 for row in rows}) > 1:
             raise InputError("its rows differ in length")
         entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
@@ -231,10 +232,6 @@ def normalised(raw: Array) -> Array:
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)
-
-
-def _length(row: Any) -> int:
-    return len(row) if isinstance(row, list) else -1
 
 
 def _each(written: Any) -> Any:

@@ -1,39 +1,159 @@
-"""Sources and their claims, declared by decorators: what the author of a claim works with."""
+"""Sources and their claims, declared by decorators, to check and to attack."""
 
 from __future__ import annotations
 
 import math
+import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
-from relaxboost.claims.attacking import attack
 from relaxboost.claims.instance import Instance
-from relaxboost.claims.measure import Slack
-from relaxboost.claims.record import (
-    Check,
-    CheckT,
-    ClaimRecord,
-    Statement,
-    Unchecked,
-    certificate_folder,
+from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
+from relaxboost.claims.record import Check, CheckT, Statement, Unchecked
+from relaxboost.claims.spaces import Space, Values
+from relaxboost.claims.verdict import (
+    CORRECTED,
+    FAILS,
+    Bound,
+    ClaimVerdict,
+    Evidence,
+    StatementVerdict,
 )
-from relaxboost.claims.spaces import Space
-from relaxboost.claims.verdict import ClaimVerdict, StatementVerdict
+
+_GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
+_DRAWN = 0.4
+"""Share of the budget for instances drawn; the rest climbs from the best of them."""
+_PATIENCE = 60
+"""Steps without success after which a climb starts again from the next best."""
 
 
 @dataclass(repr=False, kw_only=True)
-class Claim(ClaimRecord):
+class Claim:
     """A claim of a source, to check and to attack. Made by `Source.claim`.
 
-    It has the attributes of `ClaimRecord`, and `source`, the `Source` it belongs to.
+    Attributes
+    ----------
+    id : str
+        The source and the statement, e.g. "SS09-T9".
+    location : str
+        Where it is in the source.
+    source : Source
+        The one it belongs to.
+    stated : Statement
+    given : str
+        The hypotheses.
+    space : Space
+        The data it is about, and where instances come from.
+    counterexamples : list of mapping
+        Instances that refute it as stated, the smallest first, as in files. Every check begins
+        with them.
+    corrections : list of Statement
+    resolution : float
+        How far below zero an interval of the slack that contains zero may reach, for the two
+        sides to count as equal. Beyond, the instance is undecided.
+    trials : int
+        Instances that a check draws by default.
+    file : Path or None
+        The reader's file it was loaded from; None for those that come with the package.
     """
 
+    id: str
     source: Source
+    location: str
+    stated: Statement
+    given: str
+    space: Space
+    counterexamples: Sequence[Mapping[str, Any]] = ()
+    corrections: list[Statement] = field(default_factory=list)
+    resolution: float = 1e-7
+    trials: int = 100
+    file: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<Claim {self.id}: {self.status}>"
+
+    @property
+    def status(self) -> str:
+        """The status on record: "holds", "fails" or "holds with correction"."""
+        if not self.counterexamples:
+            return HOLDS
+        return CORRECTED if self.corrections else FAILS
+
+    def instance(self, written: Mapping[str, Any]) -> Instance:
+        """Return an instance written as in files, e.g. a counterexample, to look at by hand."""
+        return self.make(self.space.from_json(written))
+
+    def make(self, values: Mapping[str, Any]) -> Instance:
+        """Return an instance from values."""
+        return Instance(values, self.space.to_json(dict(values)))
+
+    def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
+        """Yield the recorded counterexamples, then instances drawn, each with where it is from.
+
+        An instance depends on its number only, not on how many there are.
+        """
+        for number, written in enumerate(self.counterexamples, 1):
+            yield f"recorded counterexample {number}", self.space.from_json(written)
+        for number in range(trials):
+            yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
+
+    def generator(self, seed: int, number: int) -> np.random.Generator:
+        """Return the random numbers for an instance."""
+        return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
+
+    def examine(
+        self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
+    ) -> Evidence | None:
+        """Measure a statement on an instance.
+
+        Parameters
+        ----------
+        statement : Statement
+            The claim as stated, or a correction.
+        values : dict
+            The instance.
+        origin : str
+            Where it comes from, in words.
+        certificates : Path, optional
+            What the names of the files of certificates begin with; by default none is written.
+
+        Returns
+        -------
+        Evidence or None
+            None if the instance does not meet the hypotheses.
+        """
+        x = self.make(values)
+        try:
+            slacks = statement.measure(x)
+        except Vacuous:
+            return None
+        except Exception as error:
+            error.add_note(f"in {self.id}, {origin}: {self.space.to_json(values)}")
+            raise
+        if not slacks:
+            return None
+        slack = min(slacks, key=lambda s: (_GRAVITY[s.outcome(self.resolution)], s.relative))
+        return Evidence(
+            origin=origin,
+            instance=self.space.to_json(values),
+            slack=slack,
+            outcome=slack.outcome(self.resolution),
+            slacks=slacks,
+            optima=tuple(_bounds(x, certificates)),
+        )
+
+    def command(self, action: str, options: str) -> str:
+        """Return the command that repeats a check or an attack."""
+        file = "" if self.file is None else f" --file {shlex.quote(str(self.file))}"
+        return f"relaxboost claims {action} {self.id}{file}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slacks of the check as stated, which a correction may ask for less or more."""
@@ -93,7 +213,7 @@ class Claim(ClaimRecord):
         start, budget = time.perf_counter(), count("budget", budget)
         natural("seed", seed)
         statements = (self.stated, *self.corrections)
-        parts = [attack(self, statement, budget, seed) for statement in statements]
+        parts = [_attacked(self, statement, budget, seed) for statement in statements]
         return self._verdict(parts, seed, "attack", f" --budget {budget} --seed {seed}", start)
 
     def _verdict(
@@ -108,6 +228,89 @@ class Claim(ClaimRecord):
             repeat=self.command(action, options),
             seconds=time.perf_counter() - start,
         )
+
+
+def certificate_folder(folder: Path | str) -> Path:
+    """Return a folder for certificates, which is made if there is none."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write certificates to {folder}: {error.strerror}") from None
+    return Path(folder)
+
+
+def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
+    for number, optimum in enumerate(x.optima):
+        file = ""
+        if certificates is not None:
+            file = f"{certificates}-{number}.json"
+            optimum.certificate().save(file)
+        bracket = optimum.bracket
+        yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
+
+
+def _attacked(claim: Claim, statement: Statement, budget: int, seed: int) -> StatementVerdict:
+    """Return the verdict of a search for counterexamples to a statement of a claim."""
+    verdict = StatementVerdict(statement.words)
+    found = _search(claim, statement, budget, seed, verdict)
+    if found is not None:
+        verdict.counterexample = _shrink(claim, statement, *found, budget)
+    return verdict
+
+
+def _search(
+    claim: Claim, statement: Statement, budget: int, seed: int, verdict: StatementVerdict
+) -> tuple[Values, Evidence] | None:
+    """Draw, then climb from the instances of least slack; return the first that refutes."""
+    pool: list[tuple[float, int, Values]] = []
+    drawn = max(1, int(_DRAWN * budget))
+    for number in range(drawn):
+        values = claim.space.draw(claim.generator(seed, number), number)
+        evidence = claim.examine(statement, values, f"instance {number}")
+        verdict.add(evidence)
+        if evidence is not None:
+            if evidence.outcome == REFUTED:
+                return values, evidence
+            pool.append((evidence.slack.relative, number, values))
+    pool.sort(key=lambda entry: entry[:2])
+    rng = claim.generator(seed, 2**32 - 1)
+    left = budget - drawn
+    for best, _, values in pool:
+        failures = 0
+        while left > 0 and failures < _PATIENCE:
+            left -= 1
+            near = claim.space.neighbour(rng, values)
+            evidence = claim.examine(statement, near, f"step {budget - left} of the attack")
+            verdict.add(evidence)
+            if evidence is not None and evidence.outcome == REFUTED:
+                return near, evidence
+            if evidence is not None and evidence.slack.relative < best:
+                values, best, failures = near, evidence.slack.relative, 0
+            else:
+                failures += 1
+    return None
+
+
+def _shrink(
+    claim: Claim, statement: Statement, values: Values, evidence: Evidence, budget: int
+) -> Evidence:
+    """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
+    left, origin = budget, f"{evidence.origin}, shrunk"
+    improved = True
+    while improved:
+        improved = False
+        length = claim.space.complexity(values)
+        for simpler in claim.space.smaller(values):
+            if claim.space.complexity(simpler) >= length:
+                continue
+            if left == 0:
+                return evidence
+            left -= 1
+            tried = claim.examine(statement, simpler, origin)
+            if tried is not None and tried.outcome == REFUTED:
+                values, evidence, improved = simpler, tried, True
+                break
+    return evidence
 
 
 @dataclass(frozen=True)

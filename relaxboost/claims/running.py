@@ -24,8 +24,7 @@ from typing import Any, TypeAlias
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
-from relaxboost.claims.claim import Claim
-from relaxboost.claims.record import certificate_folder
+from relaxboost.claims.claim import Claim, certificate_folder
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]

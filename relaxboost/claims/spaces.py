@@ -44,6 +44,10 @@ class Space:
                     f"sizes need 1 <= least <= largest, got {least}, {most} for {axis}"
                 )
 
+    def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
+        """Return the space with other sizes, and with other fields or more of them at the end."""
+        return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
+
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return a random instance; every third one is structured, the first ones are small."""
         sizes = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,11 +85,8 @@ class StatementVerdict:
         """The status that the instances give: "fails", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return FAILS
-        if self.counts[UNDECIDED] or self.tried < _ENOUGH * (self.tried + self.counts["vacuous"]):
-            return UNDECIDED
-        if not self.tried:
-            return UNDECIDED
-        return HOLDS
+        enough = self.tried >= _ENOUGH * (self.tried + self.counts["vacuous"]) and self.tried
+        return HOLDS if enough and not self.counts[UNDECIDED] else UNDECIDED
 
     @property
     def tried(self) -> int:
@@ -201,7 +197,8 @@ class ClaimVerdict:
         if self.status != self.recorded:
             lines[0] += f", not {self.recorded}"
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
-        for title, part in self._parts():
+        corrected = [(f"corrected, {part.words}", part) for part in self.corrections]
+        for title, part in [("as stated", self.stated), *corrected]:
             lines.append(f"  {title}: {part.status} on {_counted(part)}")
             if not part.tried:
                 lines.append("    no instance meets the hypotheses, or the check yields nothing")
@@ -215,10 +212,6 @@ class ClaimVerdict:
                 lines.append(f"    least slack: {part.least.slack}, {part.least.origin}")
         lines.append(f"  again: {self.repeat}")
         return "\n".join(lines)
-
-    def _parts(self) -> Sequence[tuple[str, StatementVerdict]]:
-        corrected = [(f"corrected, {part.words}", part) for part in self.corrections]
-        return [("as stated", self.stated), *corrected]
 
 
 def rank(evidence: Evidence) -> tuple[bool, float]:

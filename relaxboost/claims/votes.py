@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
-from typing import Any
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.adaboost import AdaBoostRun, AdaBoostStarRun, Votes
-from relaxboost.solvers.rounds import RoundState, rounds
+from relaxboost.solvers.rounds import rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 """Games, and how many rounds are played."""
@@ -78,27 +77,20 @@ def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
 
 
 def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
-    states = _looked_at(game, update, steps)
-    for (shown, before, *_), (state, w, margins, log_risk) in pairwise(states):
-        best = shown.best
-        assert isinstance(best, Best)
-        answer = best.id, best.sign, best.edge, state.step
-        yield Vote(shown.round, shown.d, *answer, before, w, margins, log_risk)
-
-
-def _looked_at(
-    game: Game, update: AdaBoostRun, steps: int
-) -> Iterator[tuple[RoundState, Any, Any, float]]:
-    """Yield each state with its w; `active` lives on, so that it is read at once."""
+    shown, before = None, np.zeros(game.n or 0)
     for state in rounds(game, update):
-        votes = state.active
+        votes, w = state.active, np.zeros(game.n or 0)
         assert isinstance(votes, Votes)
-        w = np.zeros(game.n or 0)
         support, coefficients = votes.coefficients(votes.snapshot())
         w[support] = coefficients * votes.norm
-        yield state, w, votes.raw, votes.log_risk
+        if shown is not None:
+            best = shown.best
+            assert isinstance(best, Best)
+            answer = best.id, best.sign, best.edge, state.step
+            yield Vote(shown.round, shown.d, *answer, before, w, votes.raw, votes.log_risk)
         if state.round > steps:
             return
+        shown, before = state, w
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:

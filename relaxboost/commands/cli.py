@@ -37,8 +37,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error.format_message())
     except (InputError, MissingDependencyError) as error:
         _fail(str(error))
-    except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted before there was anything to report", status=130)
+    except (click.Abort, KeyboardInterrupt) as error:
+        _fail(str(error) or "interrupted before there was anything to report", status=130)
 
 
 def _fail(message: str, status: int = 2) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from relaxboost._core.progress import bar
+from relaxboost.commands import KEPT
 
 
 @click.group()
@@ -55,11 +56,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
         with bar("making") as progress:
             made = instances.make(spec, out, progress)
     except KeyboardInterrupt:
-        click.echo(
-            "relaxboost: interrupted; what is finished is kept, and the same command goes on",
-            err=True,
-        )
-        sys.exit(130)
+        raise click.Abort(KEPT) from None
     if as_json:
         content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
         click.echo(json.dumps(content, indent=2))

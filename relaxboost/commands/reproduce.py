@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from relaxboost._core.progress import bar
+from relaxboost.commands import KEPT
 
 
 @click.command(
@@ -96,11 +96,7 @@ def reproduce(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        click.echo(
-            "relaxboost: interrupted; what is finished is kept, and the same command goes on",
-            err=True,
-        )
-        sys.exit(130)
+        raise click.Abort(KEPT) from None
     if as_json:
         click.echo(json.dumps(outcome.data, indent=2, ensure_ascii=False, allow_nan=False))
         return

@@ -208,11 +208,10 @@ def _read(path: Path, line: Any) -> CertifiedGame:
     if not isinstance(line, dict) or set(line) != _FIELDS:
         raise InputError(f"{path} has an entry without the fields {', '.join(sorted(_FIELDS))}")
     name = line["name"]
-    texts = all(isinstance(line[key], str) for key in _TEXTS)
-    if not texts or not isinstance(line["source"], dict) or line["file"] != f"{name}.json":
+    kinds = all(isinstance(line[key], str) for key in _TEXTS) and isinstance(line["source"], dict)
+    sizes = all(type(line[key]) is int for key in ("m", "n"))
+    if not (kinds and sizes and f"{os.path.basename(name)}.json" == line["file"] == f"{name}.json"):
         raise InputError(f"{path}: the entry {str(name)[:40]!r} is not as make writes it")
-    if os.path.basename(name) != name or not all(type(line[key]) is int for key in ("m", "n")):
-        raise InputError(f"{path}: the entry {name[:40]!r} is not as make writes it")
     try:
         lower, upper = (check.fraction(line[key], key) for key in ("lower", "upper"))
     except check.Rejected as error:

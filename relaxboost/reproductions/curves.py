@@ -28,19 +28,15 @@ def band(results: list[Result], column: str) -> Band:
     place = COLUMNS.index(column)
     tables = [np.array(result["rows"]) for result in results]
     grid = np.unique(np.concatenate([table[:, 0] for table in tables]))
-    values = np.array(
-        [
-            table[np.searchsorted(table[:, 0], grid, side="right") - 1, place].tolist()
-            for table in tables
-        ]
-    )
+    last = [np.searchsorted(table[:, 0], grid, side="right") - 1 for table in tables]
+    values = np.array([table[rows, place] for table, rows in zip(tables, last, strict=True)])
     low, median, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
     return Band(grid, low, median, high)
 
 
-def ends(results: list[Result], column: str = "train_loss") -> Array:
-    """Return the last value of each run."""
-    return np.array([result["rows"][-1][COLUMNS.index(column)] for result in results])
+def ends(results: list[Result], column: str = "train_loss", at: int = -1) -> Array:
+    """Return the last value of each run, or another."""
+    return np.array([result["rows"][at][COLUMNS.index(column)] for result in results])
 
 
 def end(results: list[Result], column: str = "train_loss") -> float:
@@ -50,7 +46,7 @@ def end(results: list[Result], column: str = "train_loss") -> float:
 
 def start(results: list[Result], column: str = "train_loss") -> float:
     """Return the median of the first values, those of f = 0."""
-    return float(np.median([result["rows"][0][COLUMNS.index(column)] for result in results]))
+    return float(np.median(ends(results, column, 0)))
 
 
 def late_gain(results: list[Result], column: str = "train_loss") -> float:

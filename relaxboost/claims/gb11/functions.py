@@ -93,9 +93,7 @@ def _supports(x: Instance, share: float) -> Iterator[Slack]:
     "The subgradients of R_emp in L²(P̂) are the functions of subgradients of l, without 1/N.",
     formula="∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
     given="l the squared, absolute or hinge loss",
-    space=Space(
-        sizes={"m": (1, 4)}, **POINTS.fields, share=Real(0, 1), off=Real(0.01, 1, log=True)
-    ),
+    space=POINTS.but(share=Real(0, 1), off=Real(0.01, 1, log=True)),
 )
 def empirical(x: Instance) -> Iterator[Slack]:
     """1/N is in <g, h> as it is in R. One that is `off` at a point is none, as a move there shows.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Slack, Space, Whole, assume, at_most
+from relaxboost.claims import Instance, Slack, Whole, assume, at_most
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
@@ -221,10 +221,7 @@ def error(x: Instance) -> Iterator[Slack]:
             yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
 
 
-PLANE = Space(
-    sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)},
-    **{**STRONG.fields, "T": Whole(40, 100)},
-)
+PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 100))
 
 
 @SOURCE.claim(

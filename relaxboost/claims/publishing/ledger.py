@@ -56,13 +56,17 @@ def page(claims: Iterable[Claim], not_checked: Iterable[Unchecked] = ()) -> str:
         Of the same sources.
     """
     claims, left = list(claims), list(not_checked)
-    chosen: dict[str, Source] = {claim.source.key: claim.source for claim in claims}
-    parts = [_HEAD, _totals(claims, left), _overview(list(chosen.values()), claims, left)]
-    for key, source in chosen.items():
-        own = [claim for claim in claims if claim.source is source]
-        unchecked = [one for one in left if one.id.startswith(f"{key}-")]
-        parts.append(_source(source, own, unchecked))
-    return "\n".join(parts)
+    counts = (f"{s}: {sum(claim.status == s for claim in claims)}" for s in _STATUSES)
+    totals = f"Claims: {len(claims)} ({', '.join(counts)}). Statements not checked: {len(left)}.\n"
+    groups = [
+        (
+            source,
+            [claim for claim in claims if claim.source is source],
+            [one for one in left if one.id.startswith(f"{source.key}-")],
+        )
+        for source in dict.fromkeys(claim.source for claim in claims)
+    ]
+    return "\n".join([_HEAD, totals, _overview(groups), *(_source(*group) for group in groups)])
 
 
 def write(folder: Path | str) -> list[Path]:
@@ -93,22 +97,14 @@ def write(folder: Path | str) -> list[Path]:
     return written
 
 
-def _totals(claims: list[Claim], not_checked: list[Unchecked]) -> str:
-    counts = ", ".join(
-        f"{status}: {sum(claim.status == status for claim in claims)}" for status in _STATUSES
-    )
-    return f"Claims: {len(claims)} ({counts}). Statements not checked: {len(not_checked)}.\n"
-
-
-def _overview(chosen: list[Source], claims: list[Claim], not_checked: list[Unchecked]) -> str:
+def _overview(groups: list[tuple[Source, list[Claim], list[Unchecked]]]) -> str:
     """Return how the claims of each source fare, and which are refuted as stated."""
     lines = ["| source | holds | holds with correction | fails | not checked |"]
     lines += ["|---|---|---|---|---|"]
     wrong = []
-    for source in chosen:
-        own = [claim for claim in claims if claim.source is source]
+    for source, own, unchecked in groups:
         counts = [sum(claim.status == status for claim in own) for status in _STATUSES]
-        counts.append(sum(one.id.startswith(f"{source.key}-") for one in not_checked))
+        counts.append(len(unchecked))
         lines.append(f"| {_link(source.key)} | {' | '.join(map(str, counts))} |")
         failing = ", ".join(_link(claim.id) for claim in own if claim.counterexamples)
         if failing:

@@ -14,12 +14,7 @@ from relaxboost.game.game import Game
 from relaxboost.solvers.solving import solve
 
 GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, log=True))
-RUNS = Space(
-    sizes={"m": (2, 8), "n": (1, 6)},
-    A=Matrix(),
-    nu=Real(0.02, 0.5, log=True),
-    t=Whole(1, 60),
-)
+RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
 
 
 @SOURCE.claim(

@@ -7,18 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Instance, Matrix, Real, Slack, Space, Whole, assume, at_most
+from relaxboost.claims import Instance, Real, Slack, Space, Whole, assume, at_most
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, game, margin, smoothed_game
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
-GAMES = Space(
-    sizes={"m": (2, 8), "n": (1, 6)},
-    A=Matrix(),
-    k=Whole(1, "m"),
-    epsilon=Real(0.05, 0.5, log=True),
-)
+GAMES = CAPPED_RUNS.but(epsilon=Real(0.05, 0.5, log=True))
 _ERROR = "ρ − margin of w_t"
 
 
@@ -231,12 +226,7 @@ def phases(x: Instance) -> Iterator[Slack]:
     "On the capped simplex β = ε/(2 log(mν)) suffices.",
     formula="error ≤ 3ε/2, t ≤ max(2, 32 log(mν)/ε²), and error ≤ ε with the test gap ≤ ε/2",
     given="f the indicator of ‖d‖_∞ ≤ ν = 1/k, 1 ≤ k < m, 0 < ε ≤ 1",
-    space=Space(
-        sizes={"m": (2, 24), "n": (1, 5)},
-        A=Matrix(),
-        k=Whole(1, "m"),
-        epsilon=Real(0.1, 1.0, log=True),
-    ),
+    space=CAPPED_RUNS.but(sizes={"m": (2, 24), "n": (1, 5)}),
 ).checked(trials=60)
 def capped(x: Instance) -> Iterator[Slack]:
     """0 ≤ h(d) ≤ log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there.

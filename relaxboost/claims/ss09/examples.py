@@ -21,6 +21,14 @@ from relaxboost.claims.ss09.norms import (
 )
 from relaxboost.claims.ss09.source import SOURCE
 
+GAMES = Space(
+    sizes={"m": (1, 3), "n": (1, 2)},
+    A=Matrix(),
+    norm=Choice(*NORMS),
+    c=Real(-0.9, 0.9),
+    nu=Real(0.2, 1.5),
+)
+
 
 @SOURCE.claim(
     "E1",
@@ -28,13 +36,7 @@ from relaxboost.claims.ss09.source import SOURCE
     "Theorem 7 for the indicator of a ball, in an arbitrary norm.",
     formula="max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
     given="the ball meets the simplex; here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02",
-    space=Space(
-        sizes={"m": (1, 3), "n": (1, 2)},
-        A=Matrix(),
-        norm=Choice(*NORMS),
-        c=Real(-0.9, 0.9),
-        nu=Real(0.2, 1.5),
-    ),
+    space=GAMES,
     counterexamples=[
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
         {"A": [[0], [1]], "norm": "ellipsoid", "c": "-5/8", "nu": "5/8"},
@@ -143,13 +145,7 @@ def soft_margin(x: Instance) -> Iterator[Slack]:
     "Theorem 7 for a multiple of an arbitrary norm: the margin, subject to a bound on the losses.",
     formula="max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
     given="ν a scalar",
-    space=Space(
-        sizes={"m": (1, 3), "n": (1, 2)},
-        A=Matrix(),
-        norm=Choice(*NORMS),
-        c=Real(-0.9, 0.9),
-        nu=Real(-0.2, 1.5),
-    ),
+    space=GAMES.but(nu=Real(-0.2, 1.5)),
     counterexamples=[
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
         {"A": [[1]], "norm": "max", "c": 0, "nu": "-1/5"},

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import (
@@ -113,12 +113,7 @@ def vertex(x: Instance) -> Iterator[Slack]:
     "The algorithm, w_0 := 0",
     "After t rounds w_t has at most t non-zero entries.",
     formula="|supp w_t| ≤ t",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)},
-        A=Matrix(),
-        t=Whole(1, 12),
-        step=Choice("lecture", "classical", "line-search"),
-    ),
+    space=RUNS.but(step=Choice("lecture", "classical", "line-search")),
 )
 def sparsity(x: Instance) -> Iterator[Slack]:
     """Each round changes one entry; tight as long as no column is taken twice."""
@@ -173,13 +168,7 @@ def l2_l1(x: Instance) -> Slack:
     return at_most(np.abs(x.v).sum() ** 2 / x.v.size, x.v @ x.v, "‖v‖_1²/d, ‖v‖_2²")
 
 
-CLASHES = Space(
-    sizes={"m": (2, 7), "n": (1, 2)},
-    A=Matrix(),
-    w=Vector("n", -2, 2),
-    h=Vector("n", -2, 2),
-    size=Real(0.01, 1, log=True),
-)
+CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real(0.01, 1, log=True))
 
 
 @SOURCE.claim(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Matrix, Space, Vector, Whole
+from relaxboost.claims import Choice, Instance, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import (
@@ -29,12 +29,7 @@ _SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
     "The rate is the classical one of Freund & Schapire, exp(−Σ γ_i²/2).",
     formula="L(−A w_t) ≤ exp(−Σ γ_i²/2) ≤ exp(−tγ²/2), for η = γ_i and for η = artanh γ_i",
     given="γ_i the edge of round i; the classical bound in the form of an exponential",
-    space=Space(
-        sizes={"m": (1, 6), "n": (1, 6)},
-        A=Matrix(),
-        t=Whole(1, 12),
-        step=Choice("lecture", "classical"),
-    ),
+    space=RUNS.but(step=Choice("lecture", "classical")),
 )
 def rate(x: Instance) -> Iterator[Slack]:
     """Freund & Schapire, Thm 6 and Eq. 21, with their γ half the edge: exp(−2 Σ (γ_i/2)²).
@@ -254,7 +249,7 @@ def step_larger(x: Instance) -> Iterator[Slack]:
     "The step ‖∇f‖_*/β of plain steepest descent is inadequate: the rate is not exponential.",
     formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_∞²/(2β)",
     given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60)),
+    space=RUNS.but(t=Whole(1, 60)),
 )
 def plain(x: Instance) -> Iterator[Slack]:
     """A step η multiplies L by e^−η at least, and η ≤ L, so that 1/L grows by e^L/L − 1/L at most,

@@ -17,7 +17,6 @@ RANKED = ("mq2008", "mslr-web10k")
 """The ranking sets whose folds can be read by name."""
 
 FOLDS = 5
-_BLOCK = 4096  # lines turned into numbers together: one by one is slow, all at once takes memory
 
 
 class Ranked(NamedTuple):
@@ -41,11 +40,9 @@ def read_ranked(path: str | PathLike[str]) -> Ranked:
         query, a field that is not feature:value with a feature >= 1, features that do not
         increase, a number that is not finite; with the line's number.
     """
-    grades: list[str] = []
+    grades: list[float] = []
     queries: list[str] = []
-    blocks: list[tuple[Any, Any, Array]] = []
-    held: list[tuple[int, list[str]]] = []
-    numbers: list[int] = []
+    pairs: list[Array] = []
     path = Path(path)
     for n, line in lines(path):
         fields = line.split("#", 1)[0].split()
@@ -55,28 +52,16 @@ def read_ranked(path: str | PathLike[str]) -> Ranked:
             raise InputError(
                 f"{path}, line {n}: it needs a grade, then qid:<query>, then feature:value pairs"
             )
-        grades.append(fields[0])
+        pairs.append(_pairs(path, n, fields[2:]))
+        grades.append(number(path, n, fields[0], "the grade"))
         queries.append(fields[1][4:])
-        numbers.append(n)
-        held.append((n, fields[2:]))
-        if len(held) == _BLOCK:
-            blocks.append(_block(path, held))
-            held = []
-    if held:
-        blocks.append(_block(path, held))
-    if not blocks:
+    if not pairs:
         raise InputError(f"{path} has no documents; get the file again")
-    y = np.array(
-        [number(path, n, text, "the grade") for n, text in zip(numbers, grades, strict=True)]
-    )
-    width = max(int(columns.max(initial=0)) for _, columns, _ in blocks)
-    X = np.zeros((len(y), width))
-    start = 0
-    for counts, columns, values in blocks:
-        rows = np.repeat(np.arange(start, start + len(counts)), counts)
-        X[rows, columns - 1] = values
-        start += len(counts)
-    return Ranked(X, y, np.array(queries))
+    rows = np.repeat(np.arange(len(pairs)), list(map(len, pairs)))
+    features, values = np.concatenate(pairs).T
+    X = np.zeros((len(pairs), int(features.max(initial=0.0))))
+    X[rows, features.astype(np.int64) - 1] = values
+    return Ranked(X, np.array(grades), np.array(queries))
 
 
 def concatenated(parts: list[Ranked]) -> Ranked:
@@ -135,46 +120,27 @@ def _widened(X: Array, width: int) -> Array:
     return X if X.shape[1] == width else np.pad(X, ((0, 0), (0, width - X.shape[1])))
 
 
-def _block(path: Path, held: list[tuple[int, list[str]]]) -> tuple[Any, Any, Array]:
-    """Return the counts of pairs of each line, and all their features and values."""
-    counts = np.array([len(pairs) for _, pairs in held])
-    texts = " ".join([pair for _, pairs in held for pair in pairs]).replace(":", " : ").split()
+def _pairs(path: Path, n: int, texts: list[str]) -> Array:
+    """Return the features of a line and their values, or raise for what is wrong with it."""
     try:
-        columns = np.fromiter(map(float, texts[::3]), dtype=np.float64)
-        values = np.fromiter(map(float, texts[2::3]), dtype=np.float64)
-        good = (
-            len(texts) == 3 * counts.sum()
-            and not any("_" in text for text in texts)  # Python takes 1_0 for 10
-            and texts[1::3].count(":") == len(columns)
-            and bool(np.isfinite(columns).all() and np.isfinite(values).all())
-            and bool((columns >= 1).all() and (columns == np.floor(columns)).all())
-        )
+        made = np.array([text.split(":") for text in texts], dtype=np.float64)
+        made = made.reshape(len(texts), 2)
+        features = made[:, 0]
+        good = np.isfinite(made).all() and (np.diff(features, prepend=0.0) > 0.0).all()
+        if good and (features == np.floor(features)).all() and "_" not in "".join(texts):
+            return made  # Python takes 1_0 for 10
     except ValueError:
-        good = False
-    if good:
-        # Where a line begins its first feature need not be larger than the one before.
-        begins = np.zeros(len(columns) + 1, dtype=bool)
-        begins[np.concatenate([[0], np.cumsum(counts)])] = True
-        good = bool((np.diff(columns) > 0)[~begins[1:-1]].all()) if len(columns) else True
-    if not good:
-        for n, pairs in held:
-            _check_line(path, n, pairs)
-        raise InputError(f"{path}, near line {held[0][0]}: fields must be feature:value")
-    return counts, columns.astype(np.int64), values
-
-
-def _check_line(path: Path, n: int, pairs: list[str]) -> None:
-    """Raise for what is wrong with the pairs of a line, if anything is."""
+        pass
     before = 0
-    for pair in pairs:
-        feature, colon, value = pair.partition(":")
+    for text in texts:
+        feature, colon, value = text.partition(":")
         try:
             finite = np.isfinite(float(value))
         except ValueError:
             finite = False
         if not colon or not feature.isdecimal() or not finite or "_" in value:
             raise InputError(
-                f"{path}, line {n}: {pair!r} is not feature:value with a whole number and a finite "
+                f"{path}, line {n}: {text!r} is not feature:value with a whole number and a finite "
                 "one"
             )
         if int(feature) <= before:
@@ -183,3 +149,4 @@ def _check_line(path: Path, n: int, pairs: list[str]) -> None:
                 "and increase"
             )
         before = int(feature)
+    raise InputError(f"{path}, line {n}: fields must be feature:value")
