@@ -37,9 +37,6 @@ LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy", "rast
 LAZY |= {"joblib", "scipy.optimize"}
 
 
-SCIKIT_LEARN = {"relaxboost.estimators.base.__init__"}
-"""Constructors that scikit-learn wants with every parameter by name."""
-
 WIDE = {
     "relaxboost.relaxations._projections.capped._fill_above",
     "relaxboost.relaxations._projections.group_norm.norm_penalties",
@@ -140,7 +137,7 @@ def test_functions_take_few_parameters():
         given = [x for x in a.posonlyargs + a.args + a.kwonlyargs if x.arg not in ("self", "cls")]
         if len(given) >= (10 if node.name == "__init__" else 8):
             wide.add(f"{module}.{node.name}")
-    assert wide - SCIKIT_LEARN == WIDE
+    assert wide == WIDE
 
 
 def test_few_names_are_at_the_top():

@@ -136,20 +136,11 @@ def _run(
     jobs = min(2, os.cpu_count() or 1) if jobs is None else count("jobs", jobs)
     jobs = min(jobs, len(claims))
     tell = progress or (lambda finished, total, id: None)
-    if jobs > 1:
-        tasks = [_task(claim, action, options) for claim in claims]
-        known = [task for task in tasks if task is not None]
-        if len(known) == len(claims):
-            return _elsewhere(claims, known, jobs, tell)
+    own = {id(claim) for claim in claims if claim.file is None}  # those in files a worker can find
+    if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
+        tasks = [(str(claim.file or ""), claim.id, action, options) for claim in claims]
+        return _elsewhere(claims, tasks, jobs, tell)
     return _here(claims, action, options, tell)
-
-
-def _task(claim: Claim, action: str, options: dict[str, Any]) -> Task | None:
-    """Return what a worker is told; None for a claim that it could not find."""
-    if claim.file is not None:
-        return str(claim.file), claim.id, action, options
-    built_in = any(claim is known for known in registry.all())
-    return ("", claim.id, action, options) if built_in else None
 
 
 def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progress) -> Results:

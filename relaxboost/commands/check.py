@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
+import relaxboost as rb
 from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
 @click.command(
@@ -38,12 +40,10 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     are evaluated in rational arithmetic or in balls. The checker also runs alone, without
     relaxboost: see certificates/FORMAT.md.
     """
-    from relaxboost.certificates import check_certificate
-
     for path in (file, matrix):
         if path is not None and not path.is_file():
             raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
-    verdict = check_certificate(file, matrix)
+    verdict = rb.check_certificate(file, matrix)
     if as_json:
         content = {"file": str(file), **verdict._asdict()}
         click.echo(json.dumps(content, indent=2, default=str))  # bounds are fractions
@@ -57,8 +57,6 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
 
 def spell(lower: Fraction, upper: Fraction) -> str:
     """Return a bracket in decimals rounded outwards; the fraction where it is a point."""
-    from relaxboost._core.rounding import float_down, float_up, show_bracket
-
     below, above = show_bracket(float_down(lower), float_up(upper))
     exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""
     return f"{below} <= rho <= {above}{exact}"

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import relaxboost as rb
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
 
 if TYPE_CHECKING:
@@ -164,12 +166,12 @@ def check(
     instances that meet its hypotheses, the certified optima used, the slack (right − left over
     |left| + |right|) where it is least, and the inequality there.
     """
-    from relaxboost.claims import check_all
-
     chosen = _checkable(wanted)
     table = text.Table(chosen)
     with progress.bar("checking") as bar:
-        runs = check_all(chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar)
+        runs = rb.claims.check_all(
+            chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar
+        )
         head = [] if as_json else [table.head()]
         outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
     _finish(outcomes, len(chosen), seconds, as_json)
@@ -211,11 +213,9 @@ def attack(
 
     The counterexamples on record are not used: the search starts from nothing.
     """
-    from relaxboost.claims import attack_all
-
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
-        runs = attack_all(chosen, budget, seed, jobs=jobs, progress=bar)
+        runs = rb.claims.attack_all(chosen, budget, seed, jobs=jobs, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None if as_json else lambda one: [str(one)])
     _finish(outcomes, len(chosen), seconds, as_json)
 
@@ -242,18 +242,16 @@ def report(
     jobs: int | None,
 ) -> None:
     """Check claims and write what was found as a page that needs no network."""
-    from relaxboost._core.files import check_output
-    from relaxboost.claims import Failure, check_all
     from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
     chosen = _checkable(wanted)
     with progress.bar("checking") as bar:
-        runs = check_all(chosen, trials, seed, jobs=jobs, progress=bar)
+        runs = rb.claims.check_all(chosen, trials, seed, jobs=jobs, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
-    verdicts = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
+    verdicts = [outcome for outcome in outcomes if not isinstance(outcome, rb.claims.Failure)]
     for outcome in outcomes:
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, rb.claims.Failure):
             click.echo(f"relaxboost: not in the report: {outcome}", err=True)
     if verdicts:
         reached = {verdict.id for verdict in verdicts}
@@ -265,29 +263,24 @@ def report(
 
 def _known(wanted: _Wanted) -> tuple[list[Claim], list[Source]]:
     """Return all claims, and their sources."""
-    from relaxboost.claims import all as built_in
-    from relaxboost.claims import load, sources
-
     if wanted.file is not None:
         if wanted.source is not None:
             raise InputError("--source is for the claims built in, and --file for your own")
-        found = load(wanted.file)
+        found = rb.claims.load(wanted.file)
         return found, list(dict.fromkeys(claim.source for claim in found))
-    found = built_in(wanted.source)
-    return found, [known for known in sources() if wanted.source in (None, known.key)]
+    found = rb.claims.all(wanted.source)
+    return found, [known for known in rb.claims.sources() if wanted.source in (None, known.key)]
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     """Return the claims, and the statements that cannot be checked, that patterns name."""
-    from relaxboost.claims import select
-
     ids, (known, known_sources) = wanted.ids, _known(wanted)
     unchecked = [statement for s in known_sources for statement in s.not_checked]
     if not ids:
         return known, unchecked
     for_claims = [id for id in ids if not any(fnmatchcase(u.id, id) for u in unchecked)]
     if for_claims:
-        select(for_claims, known)  # which says what is near an id that is not there
+        rb.claims.select(for_claims, known)  # which says what is near an id that is not there
     chosen = [c for c in known if any(fnmatchcase(c.id, id) for id in ids)]
     return chosen, [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
 

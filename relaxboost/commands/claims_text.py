@@ -9,6 +9,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import relaxboost as rb
+from relaxboost.claims.verdict import in_one_line
+
 if TYPE_CHECKING:
     from relaxboost.claims import (
         Claim,
@@ -39,8 +42,6 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show`."""
-    from relaxboost.claims.verdict import in_one_line
-
     file = "" if claim.file is None else f" --file {claim.file}"
     yield f"{claim.id}: {claim.location}"
     yield _wrapped("  of:          ", claim.source.reference)
@@ -95,9 +96,7 @@ class Table:
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
         """Yield the lines of a claim: more than one if it fails."""
-        from relaxboost.claims import Failure
-
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "", "", outcome.error)
             return
         stated, decisive = outcome.stated, outcome.decisive
@@ -203,8 +202,6 @@ def _slack(evidence: Evidence) -> str:
 
 
 def _instance(evidence: Evidence) -> str:
-    from relaxboost.claims.verdict import in_one_line
-
     text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+import relaxboost as rb
 from relaxboost._core.progress import bar
+from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.commands import KEPT
 
 
@@ -50,11 +52,9 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     What is there and proves its bracket is kept, so that an interrupted run is continued by the
     same command. Times go to a log beside the directory.
     """
-    from relaxboost import instances
-
     try:
         with bar("making") as progress:
-            made = instances.make(spec, out, progress)
+            made = rb.instances.make(spec, out, progress)
     except KeyboardInterrupt:
         raise click.Abort(KEPT) from None
     if as_json:
@@ -86,10 +86,8 @@ Example:
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def check(directory: Path, as_json: bool) -> None:
     """Check every certificate of a set again, and the index against them."""
-    from relaxboost import instances
-
     with bar("checking") as progress:
-        summary = instances.check(directory, progress)
+        summary = rb.instances.check(directory, progress)
     if as_json:
         rows = [
             {
@@ -111,8 +109,6 @@ def check(directory: Path, as_json: bool) -> None:
 
 
 def _table(summary: Any) -> None:
-    from relaxboost._core.rounding import float_down, float_up, show_bracket
-
     width = max((len(game.name) for game, _ in summary.rows), default=4)
     if summary.rows:
         click.echo(f"{'name':{width}}  {'level':8}  {'lower':>15}  {'upper':>15}  {'gap':>8}")

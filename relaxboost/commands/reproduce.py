@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import relaxboost as rb
 from relaxboost._core.progress import bar
 from relaxboost.commands import KEPT
 
@@ -81,18 +82,15 @@ def reproduce(
     learners: figure (PNG), curves (CSV), and what agrees with the paper and what does not.
     Finished runs are kept in OUT/runs, and the same command goes on after an interruption.
     """
-    from relaxboost.reproductions import Effort
-    from relaxboost.reproductions import reproduce as run
-
     chosen = [one.strip() for one in (sets or "").split(",") if one.strip()]
     try:
         with bar("running") as progress:
-            outcome = run(
+            outcome = rb.reproductions.reproduce(
                 figure,
                 data,
                 out,
                 sets=chosen,
-                effort=Effort(**effort),
+                effort=rb.reproductions.Effort(**effort),
                 progress=progress,
             )
     except KeyboardInterrupt:

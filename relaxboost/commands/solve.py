@@ -13,7 +13,9 @@ from typing import Any
 
 import click
 
+import relaxboost as rb
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output
 
 
 def number(text: str) -> int | float | Fraction:
@@ -29,7 +31,6 @@ class _Options(SimpleNamespace):
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
-        from relaxboost.relaxations import Capped, HardMargin
         from relaxboost.relaxations.expressions import read_relaxation
 
         given = {"k": self.k, "fraction": self.fraction}
@@ -38,27 +39,24 @@ class _Options(SimpleNamespace):
         if name != "capped":
             if given:
                 raise InputError("--k and --fraction belong to --relaxation capped")
-            return HardMargin() if name == "hard" else read_relaxation(name)
+            return rb.HardMargin() if name == "hard" else read_relaxation(name)
         if len(given) != 1:
             both = ", not both" if given else ""
             raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
-        return Capped(**given)
+        return rb.Capped(**given)
 
     def domain(self) -> Any:
         """Return what --over and --radius say that w ranges over."""
-        from relaxboost.game.domains import L1Ball, L2Ball, Simplex
-
         if self.over != "simplex":
-            ball = {"l1": L1Ball, "l2": L2Ball}[self.over]
+            ball = {"l1": rb.L1Ball, "l2": rb.L2Ball}[self.over]
             return ball(1 if self.radius is None else self.radius)
         if self.radius is not None:
             raise InputError("--radius belongs to --over l1 or l2")
-        return Simplex()
+        return rb.Simplex()
 
     def data(self) -> Any:
         """Return the data of the CSV file or of --dataset."""
-        from relaxboost.matrices import datasets
-
+        datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
             raise InputError(
@@ -138,25 +136,21 @@ def solve(**given: Any) -> None:
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins.
     """
-    from relaxboost import solvers
-    from relaxboost._core.files import check_output
     from relaxboost.certificates.certificate import precisely
-    from relaxboost.game import Game
-    from relaxboost.matrices import stumps
-    from relaxboost.views import plots
 
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
     if options.plot is not None:
-        plots.check_plot(options.plot)
+        rb.views.plots.check_plot(options.plot)
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         if "enclosed" in (relaxation.level, over.level):
             with precisely("enclosed", 53):  # raises where python-flint is missing
                 pass
     data = options.data()
-    solution = solvers.solve(
-        Game(stumps(data.X, data.y, data.feature_names), relaxation, over=over),
+    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
+    solution = rb.solve(
+        rb.Game(matrix, relaxation, over=over),
         options.tol,
         _method(options.method, options.step),
         max_rounds=options.max_rounds,
@@ -170,8 +164,7 @@ def solve(**given: Any) -> None:
 
 
 def _print(options: _Options, data: Any, solution: Any) -> None:
-    from relaxboost.views import report
-
+    report = rb.views.report
     negative, positive = data.classes
     if options.as_json:
         classes = {"-1": negative, "+1": positive}
@@ -190,16 +183,13 @@ def _print(options: _Options, data: Any, solution: Any) -> None:
 
 def _write(options: _Options, data: Any, solution: Any) -> None:
     """Write the picture and the certificate, and say so where people read it."""
-    from relaxboost.certificates import certify
-    from relaxboost.views import plots
-
-    said = []
+    said, plots = [], rb.views.plots
     if options.plot is not None:
         title = f"{data.name}: all {solution.game.n} stumps"
         plots.save(plots.overview(solution, title=title), options.plot)
         said.append(f"picture:    {options.plot}")
     if options.certificate is not None:
-        proved = certify(solution, inline=True)  # so that the file can be checked alone
+        proved = rb.certify(solution, inline=True)  # so that the file can be checked alone
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
     if said and not options.as_json:
@@ -208,13 +198,11 @@ def _write(options: _Options, data: Any, solution: Any) -> None:
 
 def _method(name: str, step: str | None) -> Any:
     """Return the method of --method and --step."""
-    from relaxboost.solvers import METHODS
-
     if step is None:
         return name
     stepping: dict[str, Any] = {
         known: kind
-        for known, kind in METHODS.items()
+        for known, kind in rb.solvers.METHODS.items()
         if "step" in [option.name for option in fields(kind)]
     }
     if name not in stepping:

@@ -85,19 +85,15 @@ def make(
     from threadpoolctl import threadpool_limits
 
     entries, sources = read_spec(spec)
-    found = [entry.resolved(_rows(entry, sources))[2] for entry in entries]
-    if "enclosed" in found:
+    sizes = (entry.source.get("rows") or sources.matrix(entry.source).m for entry in entries)
+    levels = [entry.resolved(m)[2] for entry, m in zip(entries, sizes, strict=True)]
+    if "enclosed" in levels:
         with precisely("enclosed", PRECISION):
             pass
     directory = _directory(Path(out))
     with _log(directory) as log, threadpool_limits(1):  # so that sums have one order
         _remove_temporary(directory, entries)
         return _make_all(entries, sources, directory, log, progress or (lambda *_: None))
-
-
-def _rows(entry: Entry, sources: Sources) -> int:
-    rows = entry.source.get("rows")
-    return sources.matrix(entry.source).m if rows is None else int(rows)
 
 
 def _make_all(
@@ -124,14 +120,10 @@ def _make_all(
         log.write(f"{stamp} {entry.name}: {how}, gap {gap:.2g}, {seconds:.3f} s\n")
         log.flush()
         progress(done, len(entries), entry.name)
-    write_atomically(directory / INDEX, index_bytes(lines))
-    return Made(directory, tuple(made), tuple(kept), tuple(wide), Path(log.name))
-
-
-def index_bytes(lines: list[dict[str, Any]]) -> bytes:
-    """Return an index with these entries."""
     content = {"format": FORMAT, "version": 1, "references": lines}
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(directory / INDEX, text.encode())
+    return Made(directory, tuple(made), tuple(kept), tuple(wide), Path(log.name))
 
 
 def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,13 +64,11 @@ class DataSplit(NamedTuple):
     def digest(self) -> str:
         """Return what tells these data from others."""
         made = hashlib.sha256()
-        part: Any
-        for part in (*self.train, *self.test):
-            if part is not None:
-                one = isinstance(part, np.ndarray)
-                for array in [part] if one else demonstrations.arrays(part):
-                    made.update(f"{array.shape} {array.dtype.str} ".encode())
-                    made.update(np.ascontiguousarray(array).tobytes())
+        parts: list[Any] = [part for part in (*self.train, *self.test) if part is not None]
+        for part in parts:
+            for array in [part] if isinstance(part, np.ndarray) else demonstrations.arrays(part):
+                made.update(f"{array.shape} {array.dtype.str} ".encode())
+                made.update(np.ascontiguousarray(array).tobytes())
         return made.hexdigest()[:16]
 
 
@@ -139,14 +138,7 @@ def split(data: Labelled, seed: int, quick: bool = False) -> DataSplit:
 
 def _thinned(rows: Any, most: int) -> Any:
     """Return at most so many rows, evenly from all."""
-    if len(rows) <= most:
-        return rows
-    return rows[np.arange(most) * len(rows) // most]
-
-
-def _labelled(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
-    data = read_labelled(name, folder)
-    return lambda seed: split(data, seed, quick)
+    return rows if len(rows) <= most else rows[np.arange(most) * len(rows) // most]
 
 
 def _ranked(name: str, folder: Path, seeds: int, quick: bool) -> Callable[[int], DataSplit]:
@@ -213,7 +205,9 @@ EXPERIMENTS = {
         loss=MulticlassHinge(),
         learner=MulticlassStumps(),
         check=lambda name, folder, seeds: labelled_files(name, folder),
-        problems=_labelled,
+        problems=lambda name, folder, seeds, quick: partial(
+            split, read_labelled(name, folder), quick=quick
+        ),
     ),
 }
 """By the name that the command line uses."""

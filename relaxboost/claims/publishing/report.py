@@ -109,7 +109,10 @@ def page(pairs: list[tuple[Claim, ClaimVerdict]], not_checked: list[Unchecked]) 
         *(_section(claim, verdict) for claim, verdict in pairs),
     ]
     if not_checked:
-        body.append(_unchecked(not_checked))
+        texts = [(one.id, one.location, one.words, one.reason) for one in not_checked]
+        rows = (_tag("tr", *(_tag("td", _prose(text)) for text in row)) for row in texts)
+        table = _table(("id", "where", "statement", "reason"), rows)
+        body.append(_tag("section", _tag("h2", "Not checked"), table, id="not-checked"))
     head = _tag(
         "head",
         _Markup('<meta charset="utf-8"/>'),
@@ -208,13 +211,15 @@ def _anchor(id: str) -> str:
 
 
 def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
+    facts = [("given", claim.given)] * bool(claim.given)
+    facts += [("source", claim.source.reference), ("check", claim.stated.code)]
     recorded = [_tag("span", f" on record: {verdict.recorded}", cls="grey")] * (not verdict.agrees)
     return _tag(
         "section",
         _tag("h2", f"{claim.id}: {claim.location} ", _chip(verdict.status), *recorded),
         _tag("p", _prose(claim.stated.words)),
         _tag("div", _tag("code", claim.stated.formula), cls="formula"),
-        _facts(claim),
+        _tag("dl", *(part for k, v in facts for part in (_tag("dt", k), _tag("dd", _prose(v))))),
         _picture(claim, verdict),
         *_note(claim.stated),
         _outcome(claim, "As stated", verdict.stated),
@@ -225,12 +230,6 @@ def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
         _tag("div", _tag("p", "To repeat it:"), _tag("pre", verdict.repeat)),
         id=_anchor(claim.id),
     )
-
-
-def _facts(claim: Claim) -> _Markup:
-    facts = [("given", claim.given)] * bool(claim.given)
-    facts += [("source", claim.source.reference), ("check", claim.stated.code)]
-    return _tag("dl", *(part for k, v in facts for part in (_tag("dt", k), _tag("dd", _prose(v)))))
 
 
 def _note(statement: Statement) -> list[_Markup]:
@@ -331,10 +330,3 @@ def _picture(claim: Claim, verdict: ClaimVerdict) -> _Markup:
     words = f"{claim.id}: the two sides, the slack of the instances, and the decisive instance"
     source = f"data:image/svg+xml;base64,{content}"
     return _Markup(f'<div><img src="{source}" alt="{escaped(words)}"/></div>\n')
-
-
-def _unchecked(not_checked: list[Unchecked]) -> _Markup:
-    texts = [(one.id, one.location, one.words, one.reason) for one in not_checked]
-    rows = (_tag("tr", *(_tag("td", _prose(text)) for text in row)) for row in texts)
-    table = _table(("id", "where", "statement", "reason"), rows)
-    return _tag("section", _tag("h2", "Not checked"), table, id="not-checked")

@@ -118,9 +118,7 @@ def weak_duality(x: Instance) -> Slack:
     The points drawn are moved into the domains, so that both sides are finite.
     """
     pair = PAIRS[x.pair]
-    d, w = pair.points(x)
-    left = -pair.f_star(x, -x.A @ w) - pair.g_star(x, w)
-    return at_most(left, pair.f(x, d) + pair.g(x, d @ x.A), x.pair)
+    return at_most(*pair.sides(x, *pair.points(x)), x.pair)
 
 
 @SOURCE.claim(

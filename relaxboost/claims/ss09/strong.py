@@ -97,10 +97,6 @@ def dual_vector(theta: Array, p: float) -> Array:
     return d / np.linalg.norm(d, p)
 
 
-def _binary_entropy(d: Array) -> float:
-    return math.fsum(t * math.log(t) for x in d.tolist() for t in (x, 1.0 - x) if t > 0.0)
-
-
 KINDS: dict[str, Strong] = {
     "relative entropy": Strong(1.0, 1, normalised, entropy, _log_mean_exp, softmax),
     "relative entropy under a cap": Strong(
@@ -121,7 +117,7 @@ KINDS: dict[str, Strong] = {
         4.0,
         2,
         lambda raw: (raw + 1.0) / 2.0,
-        _binary_entropy,
+        lambda d: math.fsum(t * math.log(t) for x in d.tolist() for t in (x, 1.0 - x) if t > 0.0),
         lambda t: float(np.sum(np.logaddexp(0.0, t))),
         lambda t: 1.0 / (1.0 + np.exp(-t)),
     ),
