@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from relaxboost._core.arrays import Matrix
 from relaxboost._core.errors import InputError
+from relaxboost.certificates import Certificate, Verdict, check_certificate
+from relaxboost.game import Game
 from relaxboost.game.comparison import Bracketed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from relaxboost.certificates import Certificate, Verdict
-    from relaxboost.game import Game
-    from relaxboost.game.domains import Domain
-    from relaxboost.relaxations import Relaxation
+from relaxboost.game.domains import Domain
+from relaxboost.instances.entries import over_of, relaxation_of
+from relaxboost.instances.sources import FILES, Sources
+from relaxboost.matrices import as_matrix, stumps
+from relaxboost.relaxations import Relaxation
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,11 @@ class CertifiedGame(Bracketed):
     @cached_property
     def relaxation(self) -> Relaxation:
         """The relaxation, its parameters resolved for m examples, as `Game.relaxation` is."""
-        from relaxboost.instances.entries import relaxation_of
-
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property
     def over(self) -> Domain:
         """What w is chosen from."""
-        from relaxboost.instances.entries import over_of
-
         return over_of(self.over_text)
 
     @property
@@ -88,8 +85,6 @@ class CertifiedGame(Bracketed):
         InputError
             If the file is missing, or another one.
         """
-        from relaxboost.certificates import Certificate
-
         try:
             content = self.path.read_bytes()
         except OSError as error:
@@ -102,15 +97,13 @@ class CertifiedGame(Bracketed):
 
     def check(self) -> Verdict:
         """Return whether the certificate proves its bracket, recomputing everything."""
-        from relaxboost.certificates import check_certificate
-
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
     @cached_property
-    def A(self) -> NDArray[np.float64]:
+    def A(self) -> Matrix:
         """The margin matrix as an array, read-only."""
-        array: NDArray[np.float64] = self.game().matrix.toarray()
+        array: Matrix = self.game().matrix.toarray()
         array.flags.writeable = False
         return array
 
@@ -122,19 +115,12 @@ class CertifiedGame(Bracketed):
         InputError
             If it is not the game that the index names.
         """
-        from relaxboost.game import Game
-
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:
             raise InputError(f"{self.name!r} is of another game than the index says")
         return game
 
     def _matrix(self) -> Any:
-        import numpy as np
-
-        from relaxboost.instances.sources import FILES, Sources
-        from relaxboost.matrices import as_matrix, stumps
-
         described = self.certificate().document["game"]
         if "rows" not in described:
             if any(kind in self.source for kind in FILES):

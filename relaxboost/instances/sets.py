@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost.certificates import check
 from relaxboost.game.domains import Domain
 from relaxboost.instances.certified import CertifiedGame
 from relaxboost.relaxations import Relaxation
@@ -203,8 +204,6 @@ def read_index(directory: Path) -> list[CertifiedGame]:
 
 
 def _read(path: Path, line: Any) -> CertifiedGame:
-    from relaxboost.certificates import check
-
     if not isinstance(line, dict) or set(line) != _FIELDS:
         raise InputError(f"{path} has an entry without the fields {', '.join(sorted(_FIELDS))}")
     name = line["name"]

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.game import domains
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.generators import generate
-from relaxboost.matrices import MarginMatrix, as_matrix, stumps
+from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
@@ -51,8 +51,6 @@ class Sources:
 
 
 def _read(folder: Path, source: dict[str, Any]) -> Any:
-    from relaxboost.matrices import datasets
-
     if "csv" in source:
         path = folder / source["csv"]
         data = datasets.read_csv(path, source["label"])
