@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost._core.lazy import cp
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import near, optimal_value
@@ -105,8 +106,6 @@ def soft_margin(x: Instance) -> Slack:
 
     That is accurate to its tolerance of 1e-7, hence the resolution. The right side is a fraction.
     """
-    import cvxpy as cp
-
     w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
     soft = gamma - cp.sum(cp.pos(gamma - x.A @ w)) / x.k
     found = optimal_value(cp.Problem(cp.Maximize(soft), [cp.norm1(w) <= 1]), True)

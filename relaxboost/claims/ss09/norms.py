@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost.claims import Instance
 from relaxboost.claims.sides import optimal_value
 from relaxboost.claims.ss09.strong import dual
@@ -106,8 +107,6 @@ def edge_side(x: Instance, penalty: bool) -> float:
 
 @cache
 def _losses(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
-    import cvxpy as cp
-
     p = {
         "RA": cp.Parameter((m, n)),
         "r": cp.Parameter(m),
@@ -125,8 +124,6 @@ def _losses(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str,
 
 @cache
 def _free(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
-    import cvxpy as cp
-
     p = {"A": cp.Parameter((m, n)), "R": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
     w, gamma, x = cp.Variable(n), cp.Variable(), cp.Variable(m)
     loss, where = cp.norm(p["R"] @ x, _name(order)), [x >= gamma - p["A"] @ w, cp.norm1(w) <= 1]
@@ -137,8 +134,6 @@ def _free(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, A
 
 @cache
 def _edges(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
-    import cvxpy as cp
-
     p = {"A": cp.Parameter((m, n)), "Q": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
     d = cp.Variable(m, nonneg=True)
     size, edge = cp.norm(p["Q"] @ d, _name(order)), cp.norm_inf(p["A"].T @ d)

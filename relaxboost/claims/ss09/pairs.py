@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logsumexp, xlogy
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost.claims import Bracket, Instance
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.sides import indicator, optimal_value, optimum, solved
@@ -137,8 +138,6 @@ def strong(x: Instance) -> tuple[Bracket, Bracket, bool]:
 
 def _programs(x: Instance) -> tuple[Bracket, Bracket, bool]:
     """Solve both sides as they are written."""
-    import cvxpy as cp
-
     m, n = x.A.shape
     d, w, room = cp.Variable(m), cp.Variable(n), cp.Variable()
     edges, margins, b, k = x.A.T @ d, x.A @ w, np.abs(x.b), cap(m)
