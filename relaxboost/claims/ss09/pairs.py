@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp, xlogy
@@ -123,41 +125,80 @@ PAIRS: dict[str, FenchelPair] = {
 
 def strong(x: Instance) -> tuple[Bracket, Bracket, bool]:
     """Return the left side, the right side, and whether the condition for equality holds."""
-    pair, (m, n) = PAIRS[x.pair], x.A.shape
+    if x.pair == "linear programs":
+        return _programs(x)
+    pair, (m, n), k = PAIRS[x.pair], x.A.shape, cap(len(x.A))
     if x.pair == "squares":  # both gradients are linear
         d = np.linalg.solve(np.eye(m) + x.A @ x.A.T, x.b + x.A @ x.c)
         w = np.linalg.solve(np.eye(n) + x.A.T @ x.A, x.A.T @ x.b - x.c)
+        left, right = pair.sides(x, d, w)
     elif x.pair == "entropy and max norm":  # the points of the game with f = Σ d log(m d)
         _, d, w = optimum(x, Game(x.A, KLPenalty(1)))
         d, w = _distribution(d.astype(np.float64)), _shorter(w.astype(np.float64), 1)
+        left, right = pair.sides(x, d, w)
+    elif x.pair == "Euclidean norms":
+        left, right = _norms(x)
+    # −f*(−Aw) is the least of the rows, which are the margins, or the means of k margins
+    elif x.pair == "simplex and max norm":
+        left, right = _largest_least(x.A, 1), _least_norm(x.A, 1.0, math.inf)
     else:
-        return _programs(x)
-    left, right = pair.sides(x, d, w)
+        rows = np.array([x.A[list(s)].mean(0) for s in itertools.combinations(range(m), k)])
+        left, right = _largest_least(rows, math.inf), _least_norm(x.A, 1.0 / k, 1)
     return solved(left), solved(right), True
 
 
+def _largest_least(rows: Array, order: float) -> float:
+    """Return max over ‖w‖ ≤ 1 of min (rows w), with w = p − q and p, q ≥ 0."""
+    count, n = rows.shape
+    cost = np.append(np.zeros(2 * n), -1.0)
+    matrix, bounds = np.hstack([-rows, rows, np.ones((count, 1))]), np.zeros(count)
+    if order == 1:
+        matrix = np.vstack([matrix, np.append(np.ones(2 * n), 0.0)])
+        bounds = np.append(bounds, 1.0)
+    ranges = [(0.0, 1.0)] * (2 * n) + [(None, None)]
+    return -_program(cost, matrix, bounds, ranges)
+
+
+def _least_norm(A: Array, upper: float, order: float) -> float:
+    """Return min over d in the simplex, d ≤ upper, of the norm of dᵀA."""
+    m, n = A.shape
+    slots = 1 if order == math.inf else n
+    cover = np.ones((n, 1)) if slots == 1 else np.eye(n)
+    cost = np.append(np.zeros(m), np.ones(slots))
+    matrix = np.vstack([np.hstack([s * A.T, -cover]) for s in (1.0, -1.0)])
+    ranges = [(0.0, upper)] * m + [(0.0, None)] * slots
+    total = np.append(np.ones(m), np.zeros(slots))[None]
+    return _program(cost, matrix, np.zeros(2 * n), ranges, total, np.ones(1))
+
+
+def _program(cost: Any, rows: Any, at_most: Any, ranges: Any, *equal: Any) -> float:
+    """Return the least value of a linear program, −inf or inf where there is none."""
+    from scipy.optimize import linprog
+
+    found = linprog(cost, rows, at_most, *(equal or (None, None)), bounds=ranges, method="highs")
+    if found.status in (2, 3):
+        return math.inf if found.status == 2 else -math.inf
+    return float(found.fun)
+
+
 def _programs(x: Instance) -> tuple[Bracket, Bracket, bool]:
-    """Solve both sides as they are written."""
+    """dom(g) − Aᵀdom(f) contains all that is above one of its points: 0 must be above one."""
     m, n = x.A.shape
-    d, w, room = cp.Variable(m), cp.Variable(n), cp.Variable()
-    edges, margins, b, k = x.A.T @ d, x.A @ w, np.abs(x.b), cap(m)
-    if x.pair == "linear programs":
-        most, within = -x.c @ w, [-margins <= b, w <= 0]
-        least, where = b @ d, [edges >= x.c, d >= 0]
-    elif x.pair == "Euclidean norms":
-        most, within = x.b @ margins - x.c @ w, [cp.norm2(margins) <= 1, cp.abs(w) <= 1]
-        least, where = cp.norm2(d - x.b) + cp.norm1(edges - x.c), []
-    elif x.pair == "simplex and max norm":
-        most, within = cp.min(margins), [cp.norm1(w) <= 1]
-        least, where = cp.norm_inf(edges), [cp.sum(d) == 1, d >= 0]
-    else:
-        most, within = cp.sum_smallest(margins, k) / k, [cp.abs(w) <= 1]
-        least, where = cp.norm1(edges), [cp.sum(d) == 1, d >= 0, d <= 1.0 / k]
-    linear, regular = x.pair != "Euclidean norms", True
-    left = optimal_value(cp.Problem(cp.Maximize(most), within), linear, math.inf)
-    right = optimal_value(cp.Problem(cp.Minimize(least), where), linear, math.inf)
-    if x.pair == "linear programs":
-        # dom(g) − Aᵀdom(f) contains all that is above one of its points: 0 must be above one.
-        above = [edges - room >= x.c, d >= 0, room <= 1]
-        regular = optimal_value(cp.Problem(cp.Maximize(room), above), True) > 1e-3
-    return solved(left), solved(right), regular
+    b = np.abs(x.b)
+    right = _program(b, -x.A.T, -x.c, [(0.0, None)] * m)
+    left = -_program(x.c, -x.A, b, [(None, 0.0)] * n)
+    above = np.hstack([-x.A.T, np.ones((n, 1))])
+    ranges = [(0.0, None)] * m + [(None, 1.0)]
+    room = -_program(np.append(np.zeros(m), -1.0), above, -x.c, ranges)
+    return solved(left), solved(right), room > 1e-3
+
+
+def _norms(x: Instance) -> tuple[float, float]:
+    """min ‖d − b‖_2 + ‖Aᵀd − c‖_1 and max <b, Aw> − <c, w> over ‖Aw‖_2, ‖w‖_∞ ≤ 1."""
+    m, n = x.A.shape
+    d, w = cp.Variable(m), cp.Variable(n)
+    least = cp.Minimize(cp.norm2(d - x.b) + cp.norm1(x.A.T @ d - x.c))
+    most = cp.Maximize(x.b @ (x.A @ w) - x.c @ w)
+    right = optimal_value(cp.Problem(least), False)
+    left = optimal_value(cp.Problem(most, [cp.norm2(x.A @ w) <= 1, cp.abs(w) <= 1]), False)
+    return left, right
