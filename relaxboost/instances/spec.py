@@ -89,7 +89,7 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
     (kind,) = kinds
     options = dict(given)
     shared = {key: options.pop(key) for key in _SHARED if key in options}
-    level, tol = _level(where, shared), _tol(where, shared)
+    level, tol = _proof(where, shared)
     for name, source, m, own in _matrices(where, kind, options, sources):
         for label, relaxation, over in _played(where, shared, own):
             entry = Entry(f"{name}{label}", source, relaxation, over, level, tol)
@@ -110,21 +110,17 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
             yield entry
 
 
-def _level(where: str, shared: dict[str, Any]) -> str | None:
-    level = shared.get("level")
+def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
+    """Return the level, None for the strongest possible, and the gap to reach."""
+    level, tol = shared.get("level"), shared.get("tol", TOL)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
             f"{where}: level must be exact or enclosed (numerical ones prove nothing), "
             f"got {level!r}; left out, it is the strongest possible"
         )
-    return level
-
-
-def _tol(where: str, shared: dict[str, Any]) -> float:
-    tol = shared.get("tol", TOL)
     if type(tol) not in (int, float) or not 0 <= tol < float("inf"):
         raise InputError(f"{where}: tol must be a positive number, or 0 for the exact optimum")
-    return float(tol)
+    return level, float(tol)
 
 
 def _matrices(

@@ -33,15 +33,10 @@ def draw(
 
     columns = list(COLUMNS[1:])
     names = dict(zip(columns, labels(experiment.score), strict=True))
-    wrapped = [
-        "\n".join(textwrap.wrap(note, 58 * max(len(curves), 2), subsequent_indent="   "))
-        for note in notes
-    ]
-    text = "\n".join(wrapped)
-    if len(curves) > 1:
-        rows, across = len(columns), len(curves)
-    else:
-        rows, across = 2, 2
+    width = 58 * max(len(curves), 2)
+    wrapped = (textwrap.wrap(note, width, subsequent_indent="   ") for note in notes)
+    text = "\n".join("\n".join(lines) for lines in wrapped)
+    rows, across = (len(columns), len(curves)) if len(curves) > 1 else (2, 2)
     height = 2.1 * rows + 0.145 * (text.count("\n") + 2) + 0.4
     figure = Figure(figsize=(max(3.1 * across, 7.0), height), layout="constrained")
     grid = figure.subplots(rows, across, squeeze=False)

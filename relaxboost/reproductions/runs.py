@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,10 @@ def follow(
         raise
     if made.status == "interrupted":
         raise KeyboardInterrupt
-    splits = [_split(term.hypothesis) for term in made.terms]
-    splits = splits[: int(rows[-1][0])]
+    splits: list[Any] = [  # of stumps; other hypotheses are all different
+        (one.feature, one.threshold) if isinstance(one, StumpHypothesis) else one
+        for one in (term.hypothesis for term in made.terms[: int(rows[-1][0])])
+    ]
     return {
         "rows": rows,
         "splits": len(set(splits)),
@@ -92,13 +95,6 @@ def follow(
 
 def _bound(experiment: Experiment, half: Half, classes: Any) -> Any:
     return experiment.loss.bind(half.y, groups=half.groups, classes=classes)
-
-
-def _split(hypothesis: Any) -> Any:
-    """Return what a stump splits; other hypotheses are all different."""
-    if isinstance(hypothesis, StumpHypothesis):
-        return hypothesis.feature, hypothesis.threshold
-    return hypothesis
 
 
 SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {
@@ -146,9 +142,10 @@ class Store:
     def get(self, spec: dict[str, Any], make: Callable[[], Result]) -> Result:
         """Return the result for `spec`: what is kept, else what `make` gives, which is kept."""
         path = self.folder / self.name(spec)
-        kept = self._read(path)
-        if kept is not None and kept.get("spec") == spec:
-            return kept
+        with suppress(OSError, ValueError):
+            kept: Any = json.loads(path.read_text())
+            if isinstance(kept, dict) and kept.get("spec") == spec:
+                return kept
         result = {"spec": spec, **make()}
         write_atomically(path, (json.dumps(result, allow_nan=False) + "\n").encode())
         return result
@@ -160,10 +157,3 @@ class Store:
             parts.append(f"scale{spec['scale']:g}")
         parts += [f"seed{spec['seed']}", str(spec["learners"]), *["quick"] * spec["quick"]]
         return "-".join(parts) + ".json"
-
-    def _read(self, path: Path) -> Result | None:
-        try:
-            read = json.loads(path.read_text())
-        except (OSError, ValueError):
-            return None
-        return read if isinstance(read, dict) else None

@@ -134,16 +134,14 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     """Draw a pair of bars with their values for each of a few inequalities, from the top."""
-    values = [v for s in slacks for v in (s.left, s.right) if math.isfinite(v)]
     sizes = [_size(slack) for slack in slacks]
     own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
-    if own:
-        values = [v / n for s, n in zip(slacks, sizes, strict=True) for v in (s.left, s.right)]
-        values = [value for value in values if math.isfinite(value)]
+    units = sizes if own else [1.0] * len(slacks)
+    values = [v / unit for s, unit in zip(slacks, units, strict=True) for v in (s.left, s.right)]
+    values = [value for value in values if math.isfinite(value)]
     low, high = min([0.0, *values]), max([0.0, *values])
     reach = (high - low) or 1.0
-    for place, slack in enumerate(slacks):
-        unit = sizes[place] if own else 1.0
+    for place, (slack, unit) in enumerate(zip(slacks, units, strict=True)):
         sides = ((slack.left, LEFT, -0.17, "left side"), (slack.right, RIGHT, 0.17, "right side"))
         for value, colour, shift, name in sides:
             length = value / unit if math.isfinite(value) else math.copysign(1.15 * reach, value)

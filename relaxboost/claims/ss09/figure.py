@@ -50,12 +50,10 @@ def _largest(u: np.ndarray, nu: float, power: float) -> float:
 
     def slope(gamma: float) -> float:
         short = np.maximum(gamma - u, 0.0)
-        if power == 1:
-            return 1.0 - nu * float(np.sum(short > 0.0))
         if power == 2:
             size = float(np.linalg.norm(short))
             return 1.0 - nu * float(short.sum()) / size if size else 1.0
-        return 1.0 - nu * float(np.any(short > 0.0))
+        return 1.0 - nu * float(np.linalg.norm(short > 0.0, power))
 
     low, high = float(np.min(u)), float(np.max(u)) + 1.0
     while slope(high) > 0.0:
