@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Rational
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.instances.certified import CertifiedGame
 
@@ -68,12 +68,10 @@ def _scalar(value: Any) -> Any:
 
 def _rational(value: Any) -> Fraction | None:
     """Return a number as the rational it is; None for what is none."""
-    number = _scalar(value)
-    if isinstance(number, bool) or not isinstance(number, Real):
+    try:
+        return exact("assert_bracketed", "value", _scalar(value))
+    except InputError:
         return None
-    if isinstance(number, Rational):
-        return Fraction(number)
-    return Fraction(float(number)) if math.isfinite(number) else None
 
 
 def _number(x: Fraction) -> str:

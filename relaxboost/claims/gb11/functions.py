@@ -42,14 +42,12 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
     """Return the least and the largest subgradient in f of each entry."""
     if name == "square":
         return f - y, f - y
-    kink = np.where(f == y, 1.0, 0.0) if name == "absolute" else np.where(y * f == 1.0, 1.0, 0.0)
     if name == "absolute":
+        kink = np.where(f == y, 1.0, 0.0)
         return np.sign(f - y) - kink, np.sign(f - y) + kink
-    inside = np.where(y * f < 1.0, -y, 0.0)
-    at_kink = kink > 0.0
-    return np.where(at_kink, np.minimum(0.0, -y), inside), np.where(
-        at_kink, np.maximum(0.0, -y), inside
-    )
+    beside = np.where(y * f < 1.0, -y, 0.0)
+    low, high = (np.where(y * f == 1.0, end(0.0, -y), beside) for end in (np.minimum, np.maximum))
+    return low, high
 
 
 @SOURCE.claim(

@@ -13,10 +13,16 @@ from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles import readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
-_CLASSIFIERS = (
-    "AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, "
-    "RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier, VotingClassifier"
-)
+_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "AdaBoostClassifier": readers.adaboost,
+    "GradientBoostingClassifier": readers.gradient_boosting,
+    "HistGradientBoostingClassifier": readers.hist_gradient_boosting,
+    "RandomForestClassifier": readers.forest,
+    "ExtraTreesClassifier": readers.forest,
+    "BaggingClassifier": readers.bagging,
+    "VotingClassifier": readers.voting,
+}
+"""What takes each of scikit-learn's classifiers apart, and its subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,21 +82,14 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
 
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
-    known: tuple[tuple[Any, Callable[[Any], dict[str, Any]]], ...] = (
-        (ensemble.AdaBoostClassifier, readers.adaboost),
-        (ensemble.GradientBoostingClassifier, readers.gradient_boosting),
-        (ensemble.HistGradientBoostingClassifier, readers.hist_gradient_boosting),
-        ((ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier), readers.forest),
-        (ensemble.BaggingClassifier, readers.bagging),
-        (ensemble.VotingClassifier, readers.voting),
-    )
-    for classes, take in known:
-        if isinstance(estimator, classes):
+    for name, take in _READERS.items():
+        if isinstance(estimator, getattr(ensemble, name)):
             return take
+    known = ", ".join(_READERS)
     if hasattr(estimator, "fit") and is_regressor(estimator):
         raise InputError(
             f"{kind} is a regressor, and a margin needs a classifier of two classes: one of "
-            f"{_CLASSIFIERS}; or give (H, weights) with a sign for each example in y"
+            f"{known}; or give (H, weights) with a sign for each example in y"
         )
     hint = ""
     if hasattr(estimator, "best_estimator_"):
@@ -99,7 +98,7 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
         hint = "; give its last step, and X as the steps before it transform it"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
         hint = " (a sum of real-valued hypotheses that can be looked at one by one)"
-    raise InputError(f"certify_ensemble knows {_CLASSIFIERS}, and not {kind}{hint}; {BY_HAND}")
+    raise InputError(f"certify_ensemble knows {known}, and not {kind}{hint}; {BY_HAND}")
 
 
 def _check_fitted(estimator: Any, kind: str) -> None:
