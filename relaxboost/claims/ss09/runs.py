@@ -13,7 +13,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
 from relaxboost.solvers.corrective import CorrectiveRun
-from relaxboost.solvers.rounds import RoundState, rounds
+from relaxboost.solvers.rounds import rounds
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ def fig1(
     game: Game,
     epsilon: float,
     *,
-    step: str = "fig1",
     max_rounds: int | None = None,
     to_gap: float | None = None,
     smoothing: float | None = None,
@@ -55,8 +54,6 @@ def fig1(
         Over the unit l1 ball, with entries in [−1, 1].
     epsilon : float
         The ε of β.
-    step : str
-        Another step rule, as for `relaxboost.solve`.
     max_rounds : int, optional
         Stop there at the latest.
     to_gap : float, optional
@@ -68,32 +65,20 @@ def fig1(
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
-    update = CorrectiveRun(game, beta(game.m, epsilon) if smoothing is None else smoothing, step)
+    smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
+    update = CorrectiveRun(game, smoothing, "fig1")
     for state in rounds(game, update):
-        now = _round(game, state)
+        w, best = np.zeros(game.n or 0), state.best
+        support, coefficients = state.active.coefficients(state.active.snapshot())
+        w[support] = coefficients
+        assert isinstance(best, Best)
+        ends = state.smoothed_gap, state.lower, state.upper, state.step
+        now = Round(state.round, w, state.d, *ends, best.id, best.sign)
         trace.append(now)
         passed = now.gap <= threshold if stop is None else stop(now)
         if passed or now.number == max_rounds:
             break
     return trace
-
-
-def _round(game: Game, state: RoundState) -> Round:
-    w = np.zeros(game.n or 0)
-    support, coefficients = state.active.coefficients(state.active.snapshot())
-    w[support] = coefficients
-    assert isinstance(state.best, Best)
-    return Round(
-        number=state.round,
-        w=w,
-        d=state.d,
-        gap=state.smoothed_gap,
-        lower=state.lower,
-        upper=state.upper,
-        step=state.step,
-        column=state.best.id,
-        sign=state.best.sign,
-    )
 
 
 def beta(m: int, epsilon: float) -> float:

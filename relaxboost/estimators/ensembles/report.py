@@ -23,12 +23,10 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5)
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
     """Return a vector of a certificate's document."""
-    if isinstance(vector, dict):
-        below = check.fraction(vector["denominator"], "denominator")
-        return [check.fraction(x, "numerators") / below for x in vector["numerators"]]
-    if isinstance(vector, str):
-        return [check.fraction(vector, "vector")] * length
-    return [Fraction(float(x)) for x in vector]
+    if isinstance(vector, list):  # doubles, where nothing is proved
+        return [Fraction(float(x)) for x in vector]
+    found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
