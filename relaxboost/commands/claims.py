@@ -22,7 +22,7 @@ from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
 
 if TYPE_CHECKING:
-    from relaxboost.claims import Claim, ClaimVerdict, Failure, Source, Unchecked
+    from relaxboost.claims import Claim, ClaimVerdict, Failure, Unchecked
     from relaxboost.claims.running import Results
 
 
@@ -261,21 +261,17 @@ def report(
     _finish(outcomes, len(chosen), seconds, False)
 
 
-def _known(wanted: _Wanted) -> tuple[list[Claim], list[Source]]:
-    """Return all claims, and their sources."""
-    if wanted.file is not None:
-        if wanted.source is not None:
-            raise InputError("--source is for the claims built in, and --file for your own")
-        found = rb.claims.load(wanted.file)
-        return found, list(dict.fromkeys(claim.source for claim in found))
-    found = rb.claims.all(wanted.source)
-    return found, [known for known in rb.claims.sources() if wanted.source in (None, known.key)]
-
-
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     """Return the claims, and the statements that cannot be checked, that patterns name."""
-    ids, (known, known_sources) = wanted.ids, _known(wanted)
-    unchecked = [statement for s in known_sources for statement in s.not_checked]
+    if wanted.file is None:
+        known = rb.claims.all(wanted.source)
+        sources = [s for s in rb.claims.sources() if wanted.source in (None, s.key)]
+    elif wanted.source is None:
+        known = rb.claims.load(wanted.file)
+        sources = list(dict.fromkeys(claim.source for claim in known))
+    else:
+        raise InputError("--source is for the claims built in, and --file for your own")
+    ids, unchecked = wanted.ids, [statement for s in sources for statement in s.not_checked]
     if not ids:
         return known, unchecked
     for_claims = [id for id in ids if not any(fnmatchcase(u.id, id) for u in unchecked)]

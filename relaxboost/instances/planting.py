@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -43,6 +44,16 @@ class _Class(NamedTuple):
 
     columns: Index
     weight: Fraction
+
+
+class _Layout(NamedTuple):
+    """Who plays together, in blocks of b examples and b columns."""
+
+    b: int
+    groups: list[_Group]
+    classes: list[_Class]
+    others: Index
+    """The columns that w does not use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +130,17 @@ def plant(m: int, n: int, k: Any = None, seed: int = 0, entries: str = "signs") 
     rng = np.random.default_rng(seed)
     b, groups = _groups(m, n, k, rng)
     classes = _classes(n, b, rng)
+    others = np.setdiff1d(np.arange(n), np.concatenate([c.columns for c in classes]))
+    layout = _Layout(b, groups, classes, others)
     gamma = Fraction(2 * max(g.plus for g in groups if g.weight) - b, b)
     value = sum((g.weight * len(g.rows) * Fraction(2 * g.plus - b, b) for g in groups), Fraction(0))
     A = np.empty((m, n), dtype=np.int8)
-    for group in groups:
-        _fill_used(A, group, classes, b, rng)
-    others = np.setdiff1d(np.arange(n), np.concatenate([c.columns for c in classes]))
-    _fill_others(A, groups, others, b, rng)
-    _keep_inside(A, groups, classes[0].columns, others, value, rng)
+    _fill_used(A, layout, rng)
+    _fill_others(A, layout, rng)
+    _keep_inside(A, layout, value, rng)
     result: NDArray[Any] = A
     if entries == "floats":
-        result = _blurred(A, groups, classes, others, rng)
+        result = _blurred(A, layout, rng)
         value, gamma = value / 2, gamma / 2
     signs = rng.choice(np.array([-1, 1], dtype=np.int8), n)
     result *= signs
@@ -208,27 +219,24 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
     return classes
 
 
-def _fill_used(
-    A: NDArray[np.int8], group: _Group, classes: list[_Class], b: int, rng: np.random.Generator
-) -> None:
+def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
     """Give each row its share of +1 in each class; with weight, each column its share too."""
-    for used in classes:
+    for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
-        pattern = (np.arange(size) % b)[None, :] + np.arange(group.rows.size)[:, None]
-        block = np.where(pattern % b < group.plus, 1, -1).astype(np.int8)
+        pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]
+        block = np.where(pattern % plan.b < group.plus, 1, -1).astype(np.int8)
         block = block[:, rng.permutation(size)] if group.weight else rng.permuted(block, axis=1)
         A[np.ix_(group.rows, used.columns)] = block
 
 
-def _fill_others(
-    A: NDArray[np.int8], groups: list[_Group], others: Index, b: int, rng: np.random.Generator
-) -> None:
+def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
     """Make columns like those in use and turn some +1 to −1: few in one half, many in the other."""
+    others, b = plan.others, plan.b
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
     ).astype(np.float32)
     step = max(1, _AT_ONCE // max(1, others.size))
-    for group in groups:
+    for group in plan.groups:
         for start in range(0, group.rows.size, step):
             rows = group.rows[start : start + step]
             place = rng.permutation(rows.size)[:, None] + rng.integers(0, b, others.size)
@@ -238,35 +246,24 @@ def _fill_others(
 
 
 def _keep_inside(
-    A: NDArray[np.int8],
-    groups: list[_Group],
-    used: Index,
-    others: Index,
-    value: Fraction,
-    rng: np.random.Generator,
+    A: NDArray[np.int8], plan: _Layout, value: Fraction, rng: np.random.Generator
 ) -> None:
     """Replace columns whose edge is not strictly inside by one in use with one +1 turned.
 
     The example is of the least weight, at most 1/(2b), half of the least value there can be.
     """
-    edges = np.zeros(A.shape[1], dtype=object)
-    for weight in {g.weight for g in groups if g.weight}:
-        rows = np.concatenate([g.rows for g in groups if g.weight == weight])
+    edges, weighed = np.zeros(A.shape[1], dtype=object), [g for g in plan.groups if g.weight]
+    for weight in {g.weight for g in weighed}:
+        rows = np.concatenate([g.rows for g in weighed if g.weight == weight])
         edges = edges + weight * A[rows].sum(axis=0, dtype=np.int64).astype(object)
-    lightest = min((g for g in groups if g.weight), key=lambda g: g.weight).rows
-    for j in others:
+    lightest = min(weighed, key=lambda g: g.weight).rows
+    for j in plan.others:
         if abs(edges[j]) >= value:
-            A[:, j] = A[:, rng.choice(used)]
+            A[:, j] = A[:, rng.choice(plan.classes[0].columns)]
             A[rng.choice(lightest[A[lightest, j] > 0]), j] = -1
 
 
-def _blurred(
-    A: NDArray[np.int8],
-    groups: list[_Group],
-    classes: list[_Class],
-    others: Index,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
+def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return A / 2 with noise that neither edges nor margins see.
 
     It is added to one entry and taken from its neighbour: in the next row of the group (for the
@@ -278,14 +275,14 @@ def _blurred(
     def noise(size: tuple[int, int], part: int) -> NDArray[np.float64]:
         return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
 
-    for group in groups:
+    for group in plan.groups:
         for first in (0, 1):  # the second time with other neighbours, and half as much
             rows = group.rows[first:]
             one, two = rows[0 : rows.size - 1 : 2], rows[1::2]
-            free = noise((one.size, others.size), 2 + first)
-            out[np.ix_(one, others)] += free
-            out[np.ix_(two, others)] -= free
-            for used in classes:
+            free = noise((one.size, plan.others.size), 2 + first)
+            out[np.ix_(one, plan.others)] += free
+            out[np.ix_(two, plan.others)] -= free
+            for used in plan.classes:
                 columns = used.columns[first:]
                 left, right = columns[0 : columns.size - 1 : 2], columns[1::2]
                 both = noise((one.size, left.size), 2 + first)

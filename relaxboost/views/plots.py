@@ -189,15 +189,13 @@ def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
 
 
 def _gaps(axes: Any, solutions: tuple[Solution, ...]) -> None:
-    drawn = False
     for index, solution in enumerate(solutions):
         gaps = [(r.round, r.upper - r.lower) for r in solution.history]
         gaps = [(t, gap) for t, gap in gaps if 0.0 < gap < np.inf]
         if gaps:
             axes.plot(*zip(*gaps, strict=True), color=f"C{index}", label=_name(solution))
             axes.axhline(solution.tol, color=f"C{index}", linestyle=":", linewidth=1)
-            drawn = True
     axes.set(xscale="log", yscale="log", xlabel="round", ylabel="upper − lower")
     axes.set_title("gap (dotted: asked for)", fontsize="medium")
-    if drawn:
+    if axes.lines:
         axes.legend(fontsize="small", loc="lower left")

@@ -85,13 +85,10 @@ def read_fold(name: str, folder: str | PathLike[str], fold: int) -> tuple[Ranked
         As `fold_files` and `read_ranked` raise.
     """
     train, test = fold_files(name, folder, fold)
-    parts = concatenated([read_ranked(path) for path in train])
-    tested = read_ranked(test)
-    width = max(parts.X.shape[1], tested.X.shape[1])
-    return (
-        parts._replace(X=_widened(parts.X, width)),
-        tested._replace(X=_widened(tested.X, width)),
-    )
+    halves = [concatenated([read_ranked(path) for path in paths]) for paths in (train, [test])]
+    width = max(half.X.shape[1] for half in halves)
+    trained, tested = (half._replace(X=_widened(half.X, width)) for half in halves)
+    return trained, tested
 
 
 def fold_files(name: str, folder: str | PathLike[str], fold: int) -> tuple[list[Path], Path]:
