@@ -254,9 +254,7 @@ def report(
         if isinstance(outcome, rb.claims.Failure):
             click.echo(f"relaxboost: not in the report: {outcome}", err=True)
     if verdicts:
-        reached = {verdict.id for verdict in verdicts}
-        listed = [claim for claim in chosen if claim.id in reached]
-        write_report(verdicts, out, listed, _chosen(wanted)[1])
+        write_report(verdicts, out, chosen, _chosen(wanted)[1])
         click.echo(f"report:     {out}")
     _finish(outcomes, len(chosen), seconds, False)
 
