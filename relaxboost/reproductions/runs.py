@@ -17,7 +17,7 @@ from relaxboost.functional import BoostState, Stopping, boost
 from relaxboost.functional.algorithms import ALGORITHMS
 from relaxboost.functional.learners import StumpHypothesis
 from relaxboost.reproductions.demonstrations import missed
-from relaxboost.reproductions.experiments import DataSplit, Experiment, Half
+from relaxboost.reproductions.experiments import DataSplit, Experiment
 
 Result = dict[str, Any]
 
@@ -48,12 +48,13 @@ def follow(
     KeyboardInterrupt
         On Ctrl-C, so that no half of a run is taken for one.
     """
-    train = _bound(experiment, problem.train, None)
+    loss, half, held = experiment.loss, problem.train, problem.test
+    train = loss.bind(half.y, groups=half.groups)
     weights, unit = (None, 1.0) if experiment.geometry is None else experiment.geometry(train)
-    test = _bound(experiment, problem.test, train.classes)
+    test = loss.bind(held.y, groups=held.groups, classes=train.classes)
     rows: list[list[float]] = []
     wrong = [SCORES[experiment.score](risk) for risk in (train, test)]
-    F, X = test.zero(), problem.test.X
+    F, X = test.zero(), held.X
     count = 0
 
     def watch(state: BoostState) -> None:
@@ -68,8 +69,8 @@ def follow(
 
     try:
         made = boost(
-            problem.train.X,
-            experiment.loss.bind(problem.train.y, weights, groups=problem.train.groups),
+            half.X,
+            loss.bind(half.y, weights, groups=half.groups),
             experiment.learner,
             algorithm=ALGORITHMS[algorithm](step=STEP, scale=scale * unit),
             stopping=Stopping(learners, max_learners=learners, callback=watch),
@@ -91,10 +92,6 @@ def follow(
         "rounds": len(rows) - 1,
         "status": made.status,
     }
-
-
-def _bound(experiment: Experiment, half: Half, classes: Any) -> Any:
-    return experiment.loss.bind(half.y, groups=half.groups, classes=classes)
 
 
 SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Instance, Real, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Bowl, Descent, space, spans
 from relaxboost.claims.gb11.source import SOURCE
@@ -22,14 +20,10 @@ _CROSS = {"H": [[1, 0], [0, 1]], "y": [0, 0], "f0": [1, 1], "kind": "square", "T
 def _run(x: Instance, search: bool = False) -> Descent:
     assume(bool(x.H.any()))
     risk = Bowl(x.A, x.y, x.lam, x.kind)
-    schedule = partial(_searched, risk) if search else None
+    schedule = (lambda t, F, h: line_search(risk, F, h)) if search else None
     run = Descent(risk, x.H, x.f0, Naive(), lambda t: 1.0 / risk.smoothness, x.T, schedule)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
     return run
-
-
-def _searched(risk: Bowl, t: int, F: Array, direction: Array) -> float:
-    return line_search(risk, F, direction)
 
 
 def _rate(x: Instance, run: Descent, power: int) -> Iterator[Slack]:

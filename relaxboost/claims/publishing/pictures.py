@@ -134,7 +134,9 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     """Draw a pair of bars with their values for each of a few inequalities, from the top."""
-    sizes = [_size(slack) for slack in slacks]
+    # The larger of the two sides in size, 1 where there is none.
+    finite = ([abs(v) for v in (s.left, s.right) if math.isfinite(v)] for s in slacks)
+    sizes = [max(found, default=1.0) or 1.0 for found in finite]
     own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
     units = sizes if own else [1.0] * len(slacks)
     values = [v / unit for s, unit in zip(slacks, units, strict=True) for v in (s.left, s.right)]
@@ -177,12 +179,6 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     axes.legend(
         fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False
     )
-
-
-def _size(slack: Slack) -> float:
-    """Return the larger of the two sides in size, 1 where there is none."""
-    sides = [abs(side) for side in (slack.left, slack.right) if math.isfinite(side)]
-    return max(sides, default=1.0) or 1.0
 
 
 def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:

@@ -111,15 +111,11 @@ def one_round(x: Instance) -> Iterator[Slack]:
     for vote, edge, level in _rounds(x):
         u, after = x.A @ vote.before, x.A @ vote.w
         ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())
-        left, kl = ratio * math.exp(level * vote.step), _divergence(level, edge)
+        left = ratio * math.exp(level * vote.step)
+        pairs = (((1.0 + s * level) / 2.0, (1.0 + s * edge) / 2.0) for s in (1.0, -1.0))
+        kl = sum(p * math.log(p / q) for p, q in pairs)
         yield at_most(left, math.exp(-kl), "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
         if all_signs(x.A):
             yield equal(left, math.exp(-kl), "the same, entries ±1", vote.number)
         yield at_least(kl, (edge - level) ** 2 / 2.0, "KL, (γ − ρ)²/2", vote.number)
         yield at_least((edge - level) ** 2, x.nu**2, "(γ − ρ)², ν²", vote.number)
-
-
-def _divergence(rho: float, gamma: float) -> float:
-    """Return KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
-    pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
-    return sum(p * math.log(p / q) for p, q in pairs)

@@ -115,7 +115,7 @@ def _losses(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str,
         "nu": cp.Parameter(nonneg=True),
     }
     w, gamma = cp.Variable(n), cp.Variable()
-    loss = cp.norm(p["r"] * gamma - p["RA"] @ w, _name(order))
+    loss = cp.norm(p["r"] * gamma - p["RA"] @ w, order)
     where = [p["sign"] * gamma - p["SA"] @ w >= 0, cp.norm1(w) <= 1]
     if penalty:
         return cp.Problem(cp.Maximize(gamma), [*where, loss <= p["nu"]]), p
@@ -126,7 +126,7 @@ def _losses(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str,
 def _free(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
     p = {"A": cp.Parameter((m, n)), "R": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
     w, gamma, x = cp.Variable(n), cp.Variable(), cp.Variable(m)
-    loss, where = cp.norm(p["R"] @ x, _name(order)), [x >= gamma - p["A"] @ w, cp.norm1(w) <= 1]
+    loss, where = cp.norm(p["R"] @ x, order), [x >= gamma - p["A"] @ w, cp.norm1(w) <= 1]
     if penalty:
         return cp.Problem(cp.Maximize(gamma), [*where, loss <= p["nu"]]), p
     return cp.Problem(cp.Maximize(gamma - loss), where), p
@@ -136,11 +136,7 @@ def _free(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, A
 def _edges(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
     p = {"A": cp.Parameter((m, n)), "Q": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
     d = cp.Variable(m, nonneg=True)
-    size, edge = cp.norm(p["Q"] @ d, _name(order)), cp.norm_inf(p["A"].T @ d)
+    size, edge = cp.norm(p["Q"] @ d, order), cp.norm_inf(p["A"].T @ d)
     if penalty:
         return cp.Problem(cp.Minimize(edge + size), [cp.sum(d) == 1]), p
     return cp.Problem(cp.Minimize(edge), [cp.sum(d) == 1, size <= p["nu"]]), p
-
-
-def _name(order: float) -> Any:
-    return "inf" if order == math.inf else int(order)

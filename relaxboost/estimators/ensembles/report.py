@@ -166,7 +166,8 @@ class EnsembleReport:
             f"intercept   {self._say_intercept()}",
         ]
         if self.dropped:
-            lines.append(f"dropped     {_listed(self.dropped)}: 0 on all of X")
+            more = f" and {len(self.dropped) - 4} more" * (len(self.dropped) > 4)
+            lines.append(f"dropped     {', '.join(self.dropped[:4])}{more}: 0 on all of X")
         rows = (
             ("margin of the ensemble, F(Aw)", self.margin),
             ("best of its hypotheses, rho", (self.optimum.lower, self.optimum.upper)),
@@ -254,7 +255,3 @@ def _shown(ends: Interval) -> tuple[str, str]:
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))
     )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
