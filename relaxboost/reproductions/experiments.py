@@ -127,13 +127,8 @@ def split(data: Labelled, seed: int, quick: bool = False) -> DataSplit:
     train, test = rows[: data.train], rows[data.train :]
     if quick:
         train, test = (_thinned(part, QUICK_ROWS) for part in (train, test))
-    return DataSplit(
-        data.name,
-        seed,
-        "published" if published else "drawn",
-        Half(data.X[train], data.y[train]),
-        Half(data.X[test], data.y[test]),
-    )
+    whole, name = Half(data.X, data.y), "published" if published else "drawn"
+    return DataSplit(data.name, seed, name, whole.some(train), whole.some(test))
 
 
 def _thinned(rows: Any, most: int) -> Any:

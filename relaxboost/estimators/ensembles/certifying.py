@@ -143,9 +143,7 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
             f"y has labels that this {members.kind} was not fitted on ({shown}); it knows "
             f"{members.classes[0]!r} and {members.classes[1]!r}"
         )
-    return members.classes, np.array(
-        [1.0 if v == members.classes[1] else -1.0 for v in labels.tolist()]
-    )
+    return members.classes, np.where(labels == members.classes[1], 1.0, -1.0)
 
 
 def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
