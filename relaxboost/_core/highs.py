@@ -96,16 +96,19 @@ class WarmProgram:
         status = self.highs.addRow(-math.inf, 0.0, index.size, index, value)
         return bool(status != self._highspy.HighsStatus.kError)
 
-    def run(self, seconds: float = math.inf) -> str:
+    def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
         """Solve from the last basis, and again without it where that fails; return the status.
 
-        It is "Optimal", "Time limit reached", "Infeasible" or another of HiGHS's.
+        It is "Optimal", "Time limit reached", "Iteration limit reached" after so many `pivots`,
+        "Infeasible" or another of HiGHS's.
         """
         known = self._highspy.HighsModelStatus
+        self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))
         ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run
         self.highs.setOptionValue("time_limit", ends)
         self._pool.submit(self.highs.run).result()
-        if self.highs.getModelStatus() not in (known.kOptimal, known.kTimeLimit):
+        ended = (known.kOptimal, known.kTimeLimit, known.kIterationLimit)
+        if self.highs.getModelStatus() not in ended:
             self.highs.clearSolver()
             self._pool.submit(self.highs.run).result()
         return str(self.highs.modelStatusToString(self.highs.getModelStatus()))

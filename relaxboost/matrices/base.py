@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
+from relaxboost.matrices.bulk import Bulk, DenseBulk
 
 WRITE_DOWN_LIMIT = 50_000_000
 """Entries above which an implicit matrix is not written down."""
@@ -54,8 +55,16 @@ class MarginMatrix(ABC):
     stored: ClassVar[bool] = False
     """Whether the entries are held in memory, so that `tocvxpy` forms nothing."""
 
+    implicit: ClassVar[bool] = False
+    """Whether `bulk` does without the entries."""
+
     slack: float = 0.0
     """How much `best` may fall short of the best column; inf if nothing is known."""
+
+    @property
+    def entries(self) -> int:
+        """How many numbers a pass over A reads; by default its entries, where n is known."""
+        return self.m * (self.n or 1)
 
     @property
     def known(self) -> int:
@@ -145,6 +154,16 @@ class MarginMatrix(ABC):
                 "reference(game), which prices columns in as they are needed"
             )
         return self.columns(range(self.n))
+
+    def bulk(self) -> Bulk:
+        """Return the products with all columns at once; by default with A written down.
+
+        Raises
+        ------
+        InputError
+            As `toarray` does.
+        """
+        return DenseBulk(self.toarray())
 
     def tocvxpy(self) -> Any:
         """Return A as the constant (array or sparse) that cvxpy models take, or raise likewise."""

@@ -84,6 +84,62 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 
 
 @njit()
+def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
+    """Return the weights of the cuts below each value, (features, m), and their totals."""
+    features, m = codes.shape
+    below, totals = np.zeros((features, m)), np.zeros(features)
+    for f in range(features):
+        start, cuts = offsets[f], offsets[f + 1] - offsets[f]
+        sums = np.zeros(cuts + 1)
+        for b in range(cuts):
+            sums[b + 1] = sums[b] + weights[start + b]
+        for i in range(m):
+            below[f, i] = sums[codes[f, i]]
+        totals[f] = sums[cuts]
+    return below, totals
+
+
+@njit()
+def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
+    """Return A w for a weight on every stump: cuts below a value count +, the others −."""
+    below, totals = _below(codes, offsets, w)
+    features, m = codes.shape
+    u = np.full(m, -totals.sum())
+    for f in range(features):
+        for i in range(m):
+            u[i] += 2.0 * below[f, i]
+    return u * signs
+
+
+@njit(fastmath=_SUM, nogil=True)
+def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array) -> None:
+    features = below.shape[0]
+    for i in range(first, first + out.shape[0]):
+        row = out[i - first]
+        for j in range(i + 1):
+            row[j] = 0.0
+        for f in range(features):
+            here = below[f, i]
+            for j in range(i + 1):
+                row[j] += abs(here - below[f, j])
+        for j in range(i + 1):
+            row[j] = signs[i] * signs[j] * (total - 2.0 * row[j])
+
+
+def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
+    """Return A diag(scaling) Aᵀ in its lower triangle, rows shared between threads."""
+    below, totals = _below(codes, offsets, scaling)
+    m = codes.shape[1]
+    out = np.zeros((m, m))
+    pool, threads = thread_pool()
+    cuts = np.unique((m * np.sqrt(np.linspace(0.0, 1.0, 4 * threads + 1))).astype(int))
+    parts = [(a, out[a:b]) for a, b in pairwise(cuts.tolist())]
+    total = float(totals.sum())
+    list(pool.map(lambda part: _gram_rows(below, total, signs, part[0], part[1]), parts))
+    return out
+
+
+@njit()
 def first_largest(edges: Array) -> tuple[int, float]:
     """Return (index, value) of the entry of largest absolute value, the first among equals."""
     best, size = 0, -1.0

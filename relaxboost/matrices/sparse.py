@@ -43,6 +43,11 @@ class SparseMatrix(MarginMatrix):
         self._values = csc.data
         self.m, self.n = (int(s) for s in csc.shape)
 
+    @property
+    def entries(self) -> int:
+        """The entries that are not 0."""
+        return int(self._values.size)
+
     def _column(self, j: int) -> Array:
         out = np.zeros(self.m)
         part = slice(self._indptr[j], self._indptr[j + 1])

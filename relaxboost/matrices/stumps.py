@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix
+from relaxboost.matrices.bulk import Bulk
 from relaxboost.matrices.labelled import check_labelled
 
 
@@ -42,6 +43,34 @@ def _cut(low: float, high: float) -> tuple[float, str]:
     return threshold, repr(threshold)
 
 
+class StumpBulk(Bulk):
+    """All stumps of a data set: sums over the cuts below a value take the place of columns.
+
+    For examples i and j a cut of a feature gives y_i y_j, or its negative where it parts them.
+    So an entry of A diag(D) Aᵀ is y_i y_j Σ over features of T − 2 |P(i) − P(j)|, with P(i) the
+    sum of D over the cuts below x_i, and T over all: m² · features operations, however many cuts.
+    With equal weights it is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
+    """
+
+    array = None
+
+    def __init__(self, codes: NDArray[Any], offsets: Whole, signs: Vector) -> None:
+        self.m, self.n = signs.size, int(offsets[-1])
+        self._codes, self._offsets, self._signs = codes, offsets, signs
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd, a pass over the features."""
+        return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
+
+    def margins(self, w: Vector) -> Vector:
+        """Return A w, a pass over the features."""
+        return kernels.stump_margins(self._codes, self._offsets, self._signs, w)
+
+    def gram(self, scaling: Vector) -> Vector:
+        """Return A diag(scaling) Aᵀ in its lower triangle."""
+        return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
+
+
 class StumpMatrix(MarginMatrix):
     """All stumps of (X, y): columns by feature, then by increasing threshold.
 
@@ -52,6 +81,7 @@ class StumpMatrix(MarginMatrix):
     """
 
     edge_roundings: ClassVar[int] = 3
+    implicit: ClassVar[bool] = True
 
     def __init__(self, X: Array, y: Vector, names: tuple[str, ...], max_cuts: int | None) -> None:
         self.m = X.shape[0]
@@ -92,6 +122,16 @@ class StumpMatrix(MarginMatrix):
 
     def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
+
+    @property
+    def entries(self) -> int:
+        """A level for each example and feature, and the stumps."""
+        assert self.n is not None
+        return self._codes.size + self.n
+
+    def bulk(self) -> Bulk:
+        """Return the products with all stumps, which are never written down."""
+        return StumpBulk(self._codes, self._offsets, self._y)
 
     def hypothesis(self, j: int) -> StumpColumn:
         """Return stump `j`, which can be called on new data."""

@@ -6,6 +6,7 @@ from relaxboost.solvers.combined import Combined
 from relaxboost.solvers.corrective import STEPS, Corrective
 from relaxboost.solvers.external import SOLVERS
 from relaxboost.solvers.general import reference
+from relaxboost.solvers.interior.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
 from relaxboost.solvers.rounds import Booster, RoundState
 from relaxboost.solvers.solving import solve
@@ -22,6 +23,7 @@ __all__ = [
     "Booster",
     "Combined",
     "Corrective",
+    "InteriorPoint",
     "Method",
     "RoundState",
     "SmoothedMethod",

@@ -27,18 +27,6 @@ class CombinedHypothesis(ABC):
         """Number of columns with weight."""
 
     @abstractmethod
-    def direction(self, best: Any) -> Vector:
-        """Return the margins of the answer `best` less those of w."""
-
-    @abstractmethod
-    def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
-
-    @abstractmethod
-    def move(self, best: Any, eta: float, v: Vector) -> None:
-        """Go η of the way to `best`; `v` is the direction of the margins."""
-
-    @abstractmethod
     def snapshot(self) -> Any:
         """Return what `coefficients` needs to rebuild the present w later."""
 
@@ -51,7 +39,23 @@ class CombinedHypothesis(ABC):
         return self.over.value(best.edge) + self.cost - float(d @ self.u)
 
 
-class ActiveSet(CombinedHypothesis):
+class MovingHypothesis(CombinedHypothesis):
+    """One that steps move towards an answer of the weak learner."""
+
+    @abstractmethod
+    def direction(self, best: Any) -> Vector:
+        """Return the margins of the answer `best` less those of w."""
+
+    @abstractmethod
+    def bend(self, best: Any) -> tuple[float, float]:
+        """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
+
+    @abstractmethod
+    def move(self, best: Any, eta: float, v: Vector) -> None:
+        """Go η of the way to `best`; `v` is the direction of the margins."""
+
+
+class ActiveSet(MovingHypothesis):
     """The combined hypothesis w = Σ weight · sign · e_id.
 
     Weights are non-negative and sum to at most the size of the atoms; where w = 0 is in the

@@ -10,6 +10,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.interior.run import OVERHEAD, PASS, PROJECTIONS, STEP, Rival, unfit
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
@@ -24,15 +25,24 @@ class Combined(SmoothedMethod):
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
     pays dearly for every column it learns of. So the first find the columns, and the second
     starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
-    as there are columns in use have brought no new one.
+    as there are columns in use have brought no new one, or the steps have cost as much as
+    `InteriorPoint` is expected to. Where it takes half as long itself, that takes over: so no run
+    takes much more than two and a half times as long as the best of them. What the interior point
+    cannot finish goes back to the program.
+
+    `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
+    steps, "lp" or "conic" for the program, "interior".
 
     Parameters
     ----------
     beta, smoothing
         Of the first phase; see `SmoothedMethod`.
+    interior : bool
+        Whether `InteriorPoint` may take over, where it fits the game.
     """
 
     name = "combined"
+    interior: bool = True
 
     def check(self, game: Game) -> None:
         """Raise an InputError over a set without atoms."""
@@ -50,6 +60,8 @@ class Combined(SmoothedMethod):
         inner = exact_program(game)
         run = CombinedRun(game, beta, smoother, loose / 2.0)
         run.program = PROGRAMS[inner](game, clock, run.atoms)
+        if self.interior and not unfit(game):
+            run.rival = run.program.rival = Rival(game, tol, clock)
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -58,17 +70,33 @@ class CombinedRun(CorrectiveRun):
 
     program: ProgramRun
     """What takes over; it shares the combined hypothesis."""
+    rival: Rival | None = None
+    """What takes over from both."""
 
     def __init__(self, game: Game, beta: float, smoother: Smoother, target: float) -> None:
         super().__init__(game, beta, "pairwise", smoother)
         self._target = target
+        self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
 
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
-        if self.active.gap(self.d, best) > self._target and not self._saturated():
+        if (
+            self.active.gap(self.d, best) > self._target
+            and not self._saturated()
+            and not self._due()
+        ):
             return None
+        if self.rival is not None:
+            self.rival.wait()
         return self.program
+
+    def _due(self) -> bool:
+        """Return whether the steps have cost as much as another method would."""
+        if self.rival is None:
+            return False
+        examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
+        return self.rival.due(self._pass + STEP * (examples + OVERHEAD))
 
     def _saturated(self) -> bool:
         """Count a round; return whether the steps have stopped finding columns."""

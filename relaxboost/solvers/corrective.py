@@ -14,7 +14,7 @@ from relaxboost.game.domains import AtomicSet, Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import ActiveSet
+from relaxboost.solvers.active import ActiveSet, MovingHypothesis
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -101,6 +101,7 @@ class CorrectiveRun(Booster):
     """
 
     inner = "smoothed"
+    active: MovingHypothesis
 
     def __init__(
         self,

@@ -9,13 +9,13 @@ from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.matrices import MarginMatrix, kernels
-from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.active import MovingHypothesis
 
 _KEPT = 10_000_000
 """Entries up to which A is written down for the products A w, one a round."""
 
 
-class DensePoint(CombinedHypothesis):
+class DensePoint(MovingHypothesis):
     """w as a vector with an entry for each column, from w = 0."""
 
     over: EuclideanSet

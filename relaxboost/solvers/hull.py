@@ -35,6 +35,7 @@ class HullRun(Booster):
     """
 
     inner = "hull"
+    active: DensePoint
 
     def __init__(self, game: Game, tol: float) -> None:
         assert isinstance(game.over, EuclideanSet)

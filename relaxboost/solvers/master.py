@@ -21,6 +21,10 @@ class ProgramError(Exception):
     """HiGHS gave up on a restricted program."""
 
 
+class PivotLimit(Exception):
+    """A restricted program takes more pivots than it may."""
+
+
 class RestrictedMaster:
     """min f(d) + r v over the simplex, with <column, d> <= v for the columns added so far.
 
@@ -32,6 +36,8 @@ class RestrictedMaster:
 
     def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
         self._m, self._edge = m, form.cost.size
+        self.pivots = 0
+        """Of the last call of `solve`."""
         least = 0.0 if over.holds_zero else -math.inf
         table = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, self._edge + 1))
         low, high = np.ones(1), np.ones(1)
@@ -54,8 +60,10 @@ class RestrictedMaster:
         if not self._program.add(column, self._edge):
             raise ProgramError("HiGHS refused a column")
 
-    def solve(self, clock: Clock) -> tuple[Vector, Vector]:
+    def solve(self, clock: Clock, pivots: float = math.inf) -> tuple[Vector, Vector]:
         """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.
+
+        A later call goes on where one ended that ran out of `pivots`.
 
         Raises
         ------
@@ -63,12 +71,17 @@ class RestrictedMaster:
             If the relaxation leaves no distribution.
         ProgramError
             If HiGHS gives up.
+        PivotLimit
+            If it takes more than so many pivots.
         TimeUp
             If the clock runs out before.
         """
-        status = self._program.run(clock.left)
+        status = self._program.run(clock.left, pivots)
+        self.pivots = self._program.highs.getInfo().simplex_iteration_count
         if status == "Time limit reached":
             raise TimeUp
+        if status == "Iteration limit reached":
+            raise PivotLimit
         if status != "Optimal":
             if "nfeasible" in status:
                 raise InputError("the relaxation is infinite on the whole simplex")

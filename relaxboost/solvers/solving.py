@@ -90,8 +90,7 @@ def solve(
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
     booster = chosen.start(game, tol, clock)
-    best = _Best(game, tol, clock, chosen.smoothed_test)
-    best.active = booster.active
+    best = _Best(game, tol, clock, chosen.smoothed_test, booster.active)
     reason = ""
     with closing("gap", tol, verbose > 0) as best.show:
         try:
@@ -119,23 +118,29 @@ def _check_ends(game: Game, tol: float, method: Method, limits: Limits) -> None:
 class _Best:
     """The best points that a run has seen, its history, and whether they are good enough."""
 
-    active: CombinedHypothesis
     show: Callable[[float, int], None]
 
-    def __init__(self, game: Game, tol: float, clock: Clock, smoothed_test: bool) -> None:
+    def __init__(
+        self,
+        game: Game,
+        tol: float,
+        clock: Clock,
+        smoothed_test: bool,
+        active: CombinedHypothesis,
+    ) -> None:
         self._game, self._tol, self._clock = game, tol, clock
         self._smoothed_test = smoothed_test
         self._history: History[RoundRecord] = History()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
-        self._w: Any = None
+        self._w = active, active.snapshot()
         self._d = game.relaxation.center(game.m)
         self._goal = tol  # of the estimate, at which to certify
 
     def keep(self, state: RoundState) -> str:
         """Take what is better, write it down, and return why to stop, or ""."""
         if state.lower > self._lower:
-            self._w, self._lower = state.active.snapshot(), state.lower
+            self._w, self._lower = (state.active, state.active.snapshot()), state.lower
         if state.upper <= self._upper:  # also for inf, so that d is one the booster made
             self._d, self._upper = state.d, state.upper
         record = RoundRecord(
@@ -162,7 +167,7 @@ class _Best:
         """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
         if state.smoothed_gap > self._tol:
             return ""
-        self._w, self._d = state.active.snapshot(), state.d
+        self._w, self._d = (state.active, state.active.snapshot()), state.d
         return "optimal"
 
     def _verdict(self, gap: float, estimate: float) -> str:
@@ -181,8 +186,8 @@ class _Best:
         self,
     ) -> tuple[tuple[NDArray[np.int64], Vector], float, Witness, Vector, float]:
         game = self._game
-        snapshot = self.active.snapshot() if self._w is None else self._w
-        w = game.repair_w(self.active.coefficients(snapshot))
+        active, snapshot = self._w
+        w = game.repair_w(active.coefficients(snapshot))
         lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
         d = game.repair_d(self._d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,8 @@ from relaxboost.relaxations.numerical import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.hull import HullRun
-from relaxboost.solvers.master import ProgramError, RestrictedMaster
+from relaxboost.solvers.interior.run import PASS, PIVOT, Rival
+from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
@@ -183,6 +185,10 @@ class ProgramRun(Booster):
     """
 
     active: ActiveSet
+    rival: Rival | None = None
+    """What takes over where the program takes long."""
+    work = 0.0
+    """An estimate of the seconds that the last round took."""
 
     def __init__(self, game: Game, clock: Clock, active: ActiveSet) -> None:
         self.active = active
@@ -190,6 +196,7 @@ class ProgramRun(Booster):
         self._slots: list[int] = []  # of the rows of the program, in their order
         self.d = game.relaxation.center(game.m)
         self._begun = False
+        self._pending = False  # whether columns have come in since the last optimum
         self._prepare()
 
     def begin(self) -> Booster:
@@ -201,16 +208,26 @@ class ProgramRun(Booster):
             self._solve()
         return self
 
+    def successor(self, best: Best) -> Booster | None:
+        """Return the rival, once it would have been cheaper."""
+        return None if self.rival is None else self.rival.after(self.work, self)
+
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best` and solve again; None if that changes nothing."""
-        begun = self._begun
-        if not begun:
-            self.begin()
-        slot = self.active.slot(best)
-        if slot in self._slots:
-            return None if begun else self
-        self._include(slot)
-        self._solve()
+        begun = self._begun and not self._pending
+        try:
+            if not self._begun:
+                self.begin()
+            slot = self.active.slot(best)
+            if slot in self._slots and not self._pending:
+                return self if not begun else None
+            if slot not in self._slots:
+                self._include(slot)
+            self._solve()
+        except (PivotLimit, ProgramError):
+            if self.rival is None or self.rival.used:
+                raise
+            return self.rival.now(self)
         return self
 
     @abstractmethod
@@ -220,9 +237,11 @@ class ProgramRun(Booster):
     def _include(self, slot: int) -> None:
         """Add the column of `slot`."""
         self._slots.append(slot)
+        self._pending = True
 
     def _solve(self) -> None:
         d, multipliers = self._optimum()
+        self._pending = False
         self.d = self._relaxation.repair(d)  # the solver's d is feasible up to its tolerance
         weights = np.zeros(len(self.active))
         weights[self._slots] = multipliers
@@ -248,7 +267,11 @@ class LinearRun(ProgramRun):
         self._master.add(self.active.columns[:, slot])
 
     def _optimum(self) -> tuple[Vector, Vector]:
-        return self._master.solve(self._clock)
+        pivot = PIVOT * len(self._slots) * self._game.m
+        most = math.inf if self.rival is None else self.rival.left / pivot
+        found = self._master.solve(self._clock, most)
+        self.work = PASS * self._game.matrix.entries + pivot * (self._master.pivots + 10)
+        return found
 
 
 class ConicRun(ProgramRun):

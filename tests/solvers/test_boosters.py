@@ -11,7 +11,7 @@ import scipy.optimize as so
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
-from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers import Combined, Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun
 from relaxboost.solvers.rounds import rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
@@ -219,7 +219,7 @@ def test_combined_smooths_first_and_ends_with_the_program(rng):
     for A in (dense, noisy(rng, 30, 50), np.zeros((4, 3)), np.ones((4, 3))):
         for relaxation in relaxations(A.shape[0]):
             game = rb.Game(A, relaxation)
-            solution = rb.solve(game, 1e-9)
+            solution = rb.solve(game, 1e-9, Combined(interior=False))
             assert solution.method == "combined (pairwise, lp)"
             assert solution.status == "optimal"
             phases = [record.inner for record in solution.history]

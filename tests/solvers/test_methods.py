@@ -148,7 +148,7 @@ def test_a_time_limit_cuts_programs_short(rng, method, monkeypatch):
     told = []
     own = WarmProgram.run
 
-    def run(self, seconds):
+    def run(self, seconds, pivots):
         told.append(seconds)
         return own(self, seconds)
 
@@ -163,7 +163,7 @@ def test_a_program_out_of_time_leaves_the_best_bracket(rng, monkeypatch):
     game = rb.Game(np.clip(rng.uniform(-1, 1, (40, 30)) + 0.1, -1, 1), rb.Capped(7))
     own, calls = WarmProgram.run, []
 
-    def run(self, seconds):
+    def run(self, seconds, pivots):
         calls.append(seconds)
         return own(self, 0.0 if len(calls) == 5 else seconds)
 

@@ -292,17 +292,22 @@ def test_time_limit_inside_a_long_round(game):
 def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
     from relaxboost.solvers.master import ProgramError, RestrictedMaster
 
-    honest, calls = RestrictedMaster.solve, []
+    honest, calls, most = RestrictedMaster.solve, [], 6
 
-    def give_up(self, clock):
+    def give_up(self, clock, pivots):
         calls.append(1)
-        if len(calls) == 6:
+        if len(calls) >= most:
             raise ProgramError("HiGHS ended with status Unknown on the restricted problem")
-        return honest(self, clock)
+        return honest(self, clock, pivots)
 
     monkeypatch.setattr(RestrictedMaster, "solve", give_up)
     solution = rb.solve(game, 1e-9, "totally-corrective")
+    calls, most = [], 2
+    other = rb.solve(game, 1e-9)
     monkeypatch.undo()
+    assert len(calls) == 2
+    assert other.status == "optimal"  # the interior point needs no HiGHS
+    assert other.history[-1].inner == "interior"
     assert solution.status == "failed"
     assert solution.message.startswith("HiGHS ended with status Unknown")
     assert solution.gap < 1.0

@@ -1,0 +1,62 @@
+"""Products with a whole margin matrix, for methods that give every column a weight."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+
+
+class Bulk(ABC):
+    """The products an interior point method asks of A, shape (m, n)."""
+
+    m: int
+    n: int
+
+    @property
+    @abstractmethod
+    def array(self) -> Vector | None:
+        """A in double precision, shape (m, n); None where it is never written down."""
+
+    @abstractmethod
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+
+    @abstractmethod
+    def margins(self, w: Vector) -> Vector:
+        """Return A w."""
+
+    @abstractmethod
+    def gram(self, scaling: Vector) -> Vector:
+        """Return A diag(scaling) Aᵀ in its lower triangle, for a positive scaling of the columns.
+
+        What stands above the diagonal is not defined.
+        """
+
+
+class DenseBulk(Bulk):
+    """A written down in double precision."""
+
+    def __init__(self, A: Vector) -> None:
+        self._A = np.ascontiguousarray(A, dtype=np.float64)
+        self.m, self.n = self._A.shape
+
+    @property
+    def array(self) -> Vector:
+        """A."""
+        return self._A
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+        return d @ self._A
+
+    def margins(self, w: Vector) -> Vector:
+        """Return A w."""
+        return self._A @ w
+
+    def gram(self, scaling: Vector) -> Vector:
+        """Return A diag(scaling) Aᵀ."""
+        scaled = self._A * np.sqrt(scaling)
+        return scaled @ scaled.T

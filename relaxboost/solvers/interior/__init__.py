@@ -1,0 +1,1 @@
+"""An interior point method for games whose optimum uses many columns."""

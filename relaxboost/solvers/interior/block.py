@@ -1,0 +1,136 @@
+"""The part of Newton's matrix that belongs to f: the barrier of its bounds, and its rows.
+
+It is K = [Θ, Rᵀ; R, −Θ_y⁻¹] on (x, η): x = (d, z) with the curvature Θ of its bounds, R the rows
+of the linear form, η their multipliers, and Θ_y the curvature of the bounds on R x.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector
+
+
+class Block(ABC):
+    """K with d in front, which both sides of the normal equations solve with."""
+
+    @abstractmethod
+    def times(self, t: Vector) -> Vector:
+        """Return K t."""
+
+    @abstractmethod
+    def invert(self, h: Vector) -> Vector:
+        """Return K⁻¹ h."""
+
+    @abstractmethod
+    def gram(self, B: Array) -> Array:
+        """Return Bᵀ K⁻¹ B for columns B on the part in d."""
+
+    @abstractmethod
+    def reduce(self, h: Vector) -> Vector:
+        """Return the right-hand side in d alone, all else eliminated."""
+
+    @abstractmethod
+    def expand(self, t: Vector, h: Vector) -> Vector:
+        """Return the whole solution from the part in d."""
+
+    @abstractmethod
+    def add_to(self, gram: Array) -> None:
+        """Add what is left of K in d alone, its Schur complement, to the lower triangle."""
+
+
+class Diagonal(Block):
+    """K of an f without rows, which is Θ."""
+
+    def __init__(self, theta: Vector, m: int) -> None:
+        self._theta, self._m = theta, m
+
+    def times(self, t: Vector) -> Vector:
+        """Return K t."""
+        return self._theta * t
+
+    def invert(self, h: Vector) -> Vector:
+        """Return K⁻¹ h."""
+        return h / self._theta
+
+    def gram(self, B: Array) -> Array:
+        """Return Bᵀ Θ⁻¹ B."""
+        scaled = B / np.sqrt(self._theta[: self._m, None])
+        return np.asarray(scaled.T @ scaled)
+
+    def reduce(self, h: Vector) -> Vector:
+        """Return the part in d."""
+        return h[: self._m]
+
+    def expand(self, t: Vector, h: Vector) -> Vector:
+        """Return it with the rest, which nothing ties to d."""
+        return np.append(t, h[self._m :] / self._theta[self._m :])
+
+    def add_to(self, gram: Array) -> None:
+        """Add Θ."""
+        place = np.arange(self._m)
+        gram[place, place] += self._theta[: self._m]
+
+
+class Rows(Block):
+    """K of an f with rows, factorised as a sparse matrix."""
+
+    def __init__(self, theta: Vector, rows: Any, inverse: Vector, m: int) -> None:
+        from scipy import sparse
+
+        self._m, self._theta = m, theta
+        self._K = sparse.csc_array(
+            sparse.block_array([[sparse.diags_array(theta), rows.T], [rows, None]])
+            - sparse.diags_array(np.append(np.zeros(theta.size), inverse))
+        )
+        self._whole: Any = None
+        self._rest: Any = None
+
+    def times(self, t: Vector) -> Vector:
+        """Return K t."""
+        product: Vector = self._K @ t
+        return product
+
+    def invert(self, h: Array) -> Array:
+        """Return K⁻¹ h."""
+        if self._whole is None:
+            self._whole = _factor(self._K)
+        return np.asarray(self._whole.solve(h))
+
+    def gram(self, B: Array) -> Array:
+        """Return Bᵀ K⁻¹ B."""
+        whole = np.zeros((self._K.shape[0], B.shape[1]))
+        whole[: self._m] = B
+        return np.asarray(B.T @ self.invert(whole)[: self._m])
+
+    def _eliminated(self) -> Any:
+        if self._rest is None:
+            self._rest = _factor(self._K[self._m :, self._m :])
+        return self._rest
+
+    def reduce(self, h: Vector) -> Vector:
+        """Return the right-hand side in d alone."""
+        m = self._m
+        return np.asarray(h[:m] - self._K[:m, m:] @ self._eliminated().solve(h[m:]))
+
+    def expand(self, t: Vector, h: Vector) -> Vector:
+        """Return the whole solution from the part in d."""
+        m = self._m
+        return np.append(t, self._eliminated().solve(h[m:] - self._K[m:, :m] @ t))
+
+    def add_to(self, gram: Array) -> None:
+        """Add Θ − Bᵀ C⁻¹ B, dense."""
+        m = self._m
+        place = np.arange(m)
+        gram[place, place] += self._theta[:m]
+        below = self._K[m:, :m]
+        gram -= below.T @ self._eliminated().solve(below.toarray())
+
+
+def _factor(matrix: Any) -> Any:
+    from scipy.sparse.linalg import splu
+
+    return splu(matrix.tocsc())

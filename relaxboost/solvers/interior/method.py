@@ -1,0 +1,34 @@
+"""The method `solve` knows as "interior-point"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost.game.game import Game
+from relaxboost.solvers.interior.run import InteriorRun, unfit
+from relaxboost.solvers.method import Method
+from relaxboost.solvers.rounds import Booster
+
+
+@dataclass(frozen=True)
+class InteriorPoint(Method):
+    """A primal-dual interior point method on all columns at once, for polyhedral f.
+
+    Where an optimum uses hundreds of columns, every column that a booster finds costs it a round;
+    here some twenty rounds do, each with a dense matrix of the order of the columns or of the
+    examples, whichever are fewer. All stumps of a data set are never written down.
+    """
+
+    name = "interior-point"
+
+    def check(self, game: Game) -> None:
+        """Raise an InputError where f is not polyhedral or A is too large."""
+        reason = unfit(game)
+        if reason:
+            raise InputError(reason)
+
+    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+        """Start from the centre of f."""
+        return InteriorRun(game, tol, clock).named("interior-point")

@@ -1,0 +1,175 @@
+"""Newton's equations of a game, reduced to one dense matrix: of the columns, or of the examples.
+
+The unknowns are t = (Δd, Δz, Δη), y = Δw, Δv for the largest edge and Δλ for the sum of d:
+
+    K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
+    κ Δv − εᵀ y      = s        1ᵀ t                = σ
+
+with D and ε D the sum and the difference of multiplier over slack of a column's two signs, and
+κ = Σ 4 D₊ D₋ / D. (A and 1 are on the part of t that is Δd.) At a vertex each side is singular in
+one direction: the columns' in (w, γ), the optimum itself, and the examples' in d. The equation of
+the side not eliminated, κ Δv − εᵀ y = s or 1ᵀ t = σ, fixes it, and is added with a weight before
+the factorisation. So the accuracy is that of doubles to the end (1e-14 in the tests).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost.matrices.bulk import Bulk
+from relaxboost.solvers.interior.block import Block
+
+_JITTERS = (1e-14, 1e-12, 1e-10, 1e-8)
+"""Relative additions to the diagonal, tried in turn: equal columns, or examples, leave the matrix
+singular. Refinement takes out what they change."""
+
+
+class Move(NamedTuple):
+    """What Newton's equations are solved for."""
+
+    t: Vector
+    """The change of (d, z, η)."""
+    y: Vector
+    """The change of w."""
+    v: float
+    """The change of the bound on the edges."""
+    total: float
+    """The change of the multiplier λ of Σd = 1."""
+    margins: Vector
+    """A y."""
+    edges: Vector
+    """Aᵀ Δd."""
+
+
+class ColumnScaling(NamedTuple):
+    """The diagonal that the columns contribute."""
+
+    D: Vector
+    E: Vector
+    """The difference of the two signs, ε D."""
+    kappa: float
+
+
+class Normal(ABC):
+    """A factorisation of Newton's equations, for several right-hand sides."""
+
+    def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
+        self._bulk, self._block, self._columns = bulk, block, columns
+        self._signs = columns.E / columns.D
+        self._m = bulk.m
+
+    def solve(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+        """Return the solution, refined once."""
+        D, kappa = self._columns.D, self._columns.kappa
+        first = self._once(h, q, s, sigma)
+        residual = h - self._block.times(first.t)
+        residual[: self._m] -= first.margins - first.total
+        then = self._once(
+            residual,
+            q - (first.edges - first.y / D - self._signs * first.v),
+            s - (kappa * first.v - float(self._signs @ first.y)),
+            sigma - float(first.t[: self._m].sum()),
+        )
+        return Move(
+            first.t + then.t,
+            first.y + then.y,
+            first.v + then.v,
+            first.total + then.total,
+            first.margins + then.margins,
+            first.edges + then.edges,
+        )
+
+    @abstractmethod
+    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+        """Return the solution as the factor gives it."""
+
+
+class ByColumns(Normal):
+    """A matrix of order n + 1: everything but (y, Δλ) eliminated."""
+
+    def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
+        super().__init__(bulk, block, columns)
+        A = bulk.array
+        assert A is not None
+        n = bulk.n
+        self._A = A
+        gram = block.gram(np.column_stack([A, np.full(self._m, -1.0)]))
+        self._e = np.append(self._signs, 0.0)
+        self._rho = float(gram[n, n])
+        gram += self._rho * np.outer(self._e, self._e)
+        place = np.arange(n)
+        gram[place, place] += 1.0 / columns.D
+        self._factor = _Factor(gram)
+        self._ge = self._factor.solve(self._e)
+        self._ee = float(self._e @ self._ge)
+
+    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+        m, A, rho, kappa = self._m, self._A, self._rho, self._columns.kappa
+        inner = self._block.invert(h)[:m]
+        right = np.append(inner @ A - q, sigma - inner.sum())
+        z = self._factor.solve(right - rho * s * self._e)
+        rest = 1.0 - rho * kappa
+        v = (s + float(self._e @ z)) / (kappa + rest * self._ee)
+        z -= rest * v * self._ge
+        y, total = z[:-1], float(z[-1])
+        margins = A @ y
+        left = h.copy()
+        left[:m] -= margins - total
+        t = self._block.invert(left)
+        return Move(t, y, v, total, margins, t[:m] @ A)
+
+
+class ByExamples(Normal):
+    """A matrix of order m: everything but Δd eliminated."""
+
+    def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
+        super().__init__(bulk, block, columns)
+        self._sum = float(columns.D.sum())
+        self._rho = self._sum
+        self._b = bulk.margins(columns.E)
+        gram = bulk.gram(columns.D)
+        gram -= np.outer(self._b, self._b / self._sum)
+        gram += self._rho
+        block.add_to(gram)
+        self._factor = _Factor(gram)
+        self._g1 = self._factor.solve(np.ones(self._m))
+
+    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+        D, E = self._columns.D, self._columns.E
+        s = s - float(E @ q)
+        right = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
+        z = self._factor.solve(right + self._rho * sigma)
+        total = (sigma - float(z.sum())) / float(self._g1.sum())
+        t = z + total * self._g1
+        edges = self._bulk.edges(t)
+        v = (s + float(self._b @ t)) / self._sum
+        y = D * (edges - q) - E * v
+        return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)
+
+
+class _Factor:
+    """The Cholesky factor of a positive definite matrix given by its lower triangle."""
+
+    def __init__(self, gram: Array) -> None:
+        from scipy.linalg import LinAlgError, cholesky
+
+        place = np.arange(len(gram))
+        diagonal = gram[place, place]
+        for jitter in _JITTERS:
+            gram[place, place] = diagonal * (1.0 + jitter)
+            try:
+                self._upper = cholesky(gram.T, lower=False, check_finite=False)
+                return
+            except LinAlgError as error:
+                failure = error
+        raise failure
+
+    def solve(self, h: Vector) -> Vector:
+        """Return the solution for one right-hand side."""
+        from scipy.linalg import cho_solve
+
+        return np.asarray(cho_solve((self._upper, False), h, check_finite=False))

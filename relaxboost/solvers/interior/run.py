@@ -1,0 +1,200 @@
+"""A run of the interior point method: its rounds, when it fits a game, and what it costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.interior.iterate import Iterate
+from relaxboost.solvers.rounds import Booster
+
+LARGEST = 12_000
+"""Order up to which a dense matrix is factorised."""
+# Seconds on one core, for estimates of work (`benchmarks/dense.py`): of reading an entry of A, of
+# a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
+PASS, PIVOT, STEP = 3e-10, 3e-9, 3e-10
+PROJECTIONS, OVERHEAD = 300, 200_000
+"""What a pairwise step does besides: for each example, and at all."""
+_MULTIPLY, _STEP = 2e-11, 3e-3
+"""Seconds of a multiplication in a dense factorisation, and of what else a step does."""
+_STEPS, _PASSES = 20, 20
+"""Steps of a run, and passes over A of a step."""
+_POLISH = 3
+"""Steps that a round may take to leave only columns that matter."""
+_PATIENCE = 8
+"""Rounds without progress after which rounding has the last word."""
+
+
+def unfit(game: Game) -> str:
+    """Return why no interior point method is for this game, "" where it is."""
+    matrix = game.matrix
+    if not isinstance(game.over, AtomicSet):
+        return (
+            f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}; "
+            "use TotallyCorrective()"
+        )
+    if game.linear_form is None:
+        return f"{game.relaxation!r} is not polyhedral; use Combined() or TotallyCorrective()"
+    if matrix.n is None:
+        return f"InteriorPoint() needs every column, and {matrix!r} has any number; use Combined()"
+    order = game.m if matrix.implicit else min(game.m, matrix.n)
+    if order > LARGEST:
+        return (
+            f"InteriorPoint() factorises a matrix of order {order} here, and {LARGEST} is the "
+            "largest; use Combined()"
+        )
+    if not matrix.implicit and game.m * matrix.n > WRITE_DOWN_LIMIT:
+        return f"InteriorPoint() writes A down, and {matrix!r} is too large; use Combined()"
+    return ""
+
+
+def expected(game: Game) -> float:
+    """Return about how many seconds a run takes on one core."""
+    matrix, m = game.matrix, game.m
+    assert matrix.n is not None
+    order = m if matrix.implicit else min(m, matrix.n)
+    # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
+    multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
+    return _STEPS * (_PASSES * PASS * matrix.entries + _MULTIPLY * multiplications + _STEP)
+
+
+class Rival:
+    """An interior point method that waits until it would have been cheaper than what runs.
+
+    Whoever rents until the rent paid is the price, and then buys, pays at most twice what is best.
+    The restricted program may take half of the price in any case, since it ends at a vertex, with
+    few columns. Work is counted, not timed, so that runs are the same on every machine.
+    """
+
+    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+        self._game, self._tol, self._clock = game, tol, clock
+        self._left = self._price = expected(game)
+
+    used = False
+    """Whether it has taken over once."""
+
+    @property
+    def left(self) -> float:
+        """Seconds of work before it takes over, inf once it has."""
+        return math.inf if self.used else self._left
+
+    def due(self, work: float) -> bool:
+        """Count work of steps; return whether they have cost the price."""
+        self._left -= work
+        return self._left <= 0.0
+
+    def wait(self) -> None:
+        """Leave the restricted program its part."""
+        self._left = max(self._left, 0.0) + 0.5 * self._price
+
+    def after(self, work: float, fallback: Booster) -> Booster | None:
+        """Count work; return the run that takes over, with what it goes back to, or None."""
+        return self.now(fallback) if not self.used and self.due(work) else None
+
+    def now(self, fallback: Booster) -> Booster:
+        """Return the run that takes over, with what it goes back to."""
+        self.used = True
+        return InteriorRun(self._game, self._tol, self._clock, fallback)
+
+
+class FullWeights(CombinedHypothesis):
+    """The combined hypothesis of an interior point: a weight on every column."""
+
+    def __init__(self, over: AtomicSet, iterate: Iterate) -> None:
+        self.over = over
+        self.w, self.u = iterate.w, iterate.margins
+
+    @property
+    def used(self) -> int:
+        """Number of columns with weight."""
+        return int(np.count_nonzero(self.w))
+
+    def snapshot(self) -> Vector:
+        """Return w, which is never written to."""
+        return self.w
+
+    def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, coefficients) of a snapshot, by increasing column."""
+        support = np.flatnonzero(snapshot)
+        return support, snapshot[support]
+
+
+class InteriorRun(Booster):
+    """A round is a step of `Iterate`; (d, w) are the nearest feasible pair."""
+
+    inner = "interior"
+    active: FullWeights
+
+    def __init__(
+        self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
+    ) -> None:
+        form, over = game.linear_form, game.over
+        assert form is not None
+        assert isinstance(over, AtomicSet)
+        self._game, self._tol, self._clock, self._over = game, tol, clock, over
+        self._fallback = fallback
+        self._bulk = game.matrix.bulk()
+        self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
+        self.active = FullWeights(over, self._iterate)
+        self._lower = -np.inf
+        self._least, self._idle = np.full(2, np.inf), 0
+        self.d = game.relaxation.center(game.m)
+        self._show()
+
+    def advance(self, best: Best) -> Booster | None:
+        """Take a step; return the fallback where rounding no longer lets anything shrink.
+
+        At the end take a few more, until the columns in use are enough without the others.
+        """
+        self._clock.check()
+        if not self._step():
+            return self._fallback
+        for _ in range(_POLISH):
+            if self._show() or not self._step():
+                break
+        return self
+
+    def _step(self) -> bool:
+        """Take a step; return False where nothing has shrunk lately, or nothing can move."""
+        now = np.array([self._upper() - self._lower, self._iterate.mu])
+        self._idle = 0 if (now < 0.9 * self._least).any() else self._idle + 1
+        self._least = np.minimum(now, self._least)
+        try:
+            return self._idle < _PATIENCE and self._iterate.step() > 1e-6
+        except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
+            return False
+
+    def _upper(self) -> float:
+        """Return about the upper bound that the present d gives."""
+        edge = float(self._over.prices(self._iterate.edges).max())
+        return self._game.relaxation.penalty(self.d) + self._over.value(edge)
+
+    def _show(self) -> bool:
+        """Make the nearest feasible pair, with the columns in use alone where they are enough.
+
+        Else those go that have a quarter of tol together. Return False where the gap is as small
+        as asked only so.
+        """
+        f, over, w = self._game.relaxation, self._over, self._iterate.w
+        self.d = f.repair(self._iterate.d)
+        upper, used = self._upper(), self._iterate.in_use
+        order = np.argsort(np.abs(w))
+        heavy = np.empty_like(used)
+        heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
+        for mask in (used, heavy):
+            if mask.any():
+                self.active.w = over.repair(np.where(mask, w, 0.0))
+                self.active.u = self._bulk.margins(self.active.w)
+                self._lower = f.relaxed_margin(self.active.u)[0]
+                if upper - self._lower <= self._tol:
+                    return mask is used
+        return True

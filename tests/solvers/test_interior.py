@@ -1,0 +1,287 @@
+"""The interior point method: its equations against a dense twin, its brackets, and its place."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import relaxboost as rb
+from relaxboost.matrices.bulk import DenseBulk
+from relaxboost.relaxations import LinearForm
+from relaxboost.solvers import Combined, InteriorPoint
+from relaxboost.solvers.interior import run
+from relaxboost.solvers.interior.block import Diagonal, Rows
+from relaxboost.solvers.interior.iterate import Iterate
+from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling
+from tests.conformance.families import FAMILIES
+
+
+def margins(m, n, seed=1):
+    return np.clip(np.random.default_rng(seed).normal(0.05, 0.4, (m, n)), -1, 1)
+
+
+def inners(solution):
+    """Return how the rounds were made, each once, in their order."""
+    return list(dict.fromkeys(record.inner for record in solution.history))
+
+
+def newton(rng, m, n, extra, count):
+    """Return (bulk, block, columns) of random Newton equations, with `extra` z and some rows."""
+    theta = rng.uniform(0.1, 10.0, m + extra)
+    if count:
+        rows = sparse.csr_array(rng.uniform(-1, 1, (count, m + extra)))
+        block = Rows(theta, rows, rng.uniform(0.1, 1.0, count), m)
+    else:
+        block = Diagonal(theta, m)
+    plus, minus = rng.uniform(0.1, 10.0, (2, n))
+    columns = ColumnScaling(
+        plus + minus, plus - minus, float((4 * plus * minus / (plus + minus)).sum())
+    )
+    return DenseBulk(rng.uniform(-1, 1, (m, n))), block, columns
+
+
+@pytest.mark.parametrize("side", [ByColumns, ByExamples])
+@pytest.mark.parametrize("shape", [(9, 5, 0, 0), (5, 9, 0, 0), (6, 6, 2, 0), (7, 4, 3, 4)])
+def test_both_sides_solve_newtons_equations(rng, side, shape):
+    """Against one dense matrix with every unknown in it."""
+    m, n, extra, count = shape
+    bulk, block, columns = newton(rng, m, n, extra, count)
+    size = m + extra + count
+    whole = np.zeros((size + n + 2, size + n + 2))
+    eye = np.eye(size)
+    whole[:size, :size] = np.column_stack([block.times(column) for column in eye])
+    y, v, total = slice(size, size + n), size + n, size + n + 1
+    whole[:m, y] = bulk.array
+    whole[:m, total] = -1.0
+    whole[y, :m] = bulk.array.T
+    whole[y, y] = -np.diag(1.0 / columns.D)
+    whole[y, v] = -columns.E / columns.D
+    whole[v, v] = columns.kappa
+    whole[v, y] = -columns.E / columns.D
+    whole[total, :m] = 1.0
+    h, q, s, sigma = rng.normal(size=size), rng.normal(size=n), 0.3, -0.2
+    twin = np.linalg.solve(whole, np.concatenate([h, q, [s, sigma]]))
+    move = side(bulk, block, columns).solve(h, q, s, sigma)
+    found = np.concatenate([move.t, move.y, [move.v, move.total]])
+    assert found == pytest.approx(twin, rel=1e-9, abs=1e-10)
+    assert move.margins == pytest.approx(bulk.array @ move.y)
+    assert move.edges == pytest.approx(bulk.array.T @ move.t[:m])
+
+
+@pytest.mark.parametrize("levels", [0, 1, 3])
+def test_all_stumps_are_multiplied_without_being_written_down(rng, levels):
+    X = rng.normal(size=(30, 4)).round(levels)
+    matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
+    A, bulk = matrix.toarray(), matrix.bulk()
+    assert bulk.array is None
+    d, w, D = rng.random(30), rng.normal(size=matrix.n), rng.random(matrix.n)
+    assert bulk.edges(d) == pytest.approx(A.T @ d)
+    assert bulk.margins(w) == pytest.approx(A @ w)
+    assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
+
+
+POLYHEDRAL = {name: make for name, make in FAMILIES if make(17).linear_form(17)}
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@pytest.mark.parametrize("n", [6, 40])
+def test_every_polyhedral_family_is_solved(name, n):
+    game = rb.Game(margins(17, n), POLYHEDRAL[name](17))
+    truth = rb.reference(game)
+    found = rb.solve(game, 1e-7, "interior-point")
+    assert found.status == "optimal", found.message
+    assert found.rounds < 60
+    assert found.lower <= truth.upper + 1e-9
+    assert found.upper >= truth.lower - 1e-9
+
+
+@pytest.mark.parametrize(
+    "over", [rb.L1Ball(1), rb.L1Ball(3), rb.L1Ball(1e-6), rb.Simplex()], ids=repr
+)
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+def test_to_the_accuracy_of_doubles(over, shape):
+    """Where Newton's equations lose digits, the gap stays above 1e-9."""
+    size = over.scale
+    found = rb.solve(
+        rb.Game(margins(*shape), rb.Capped(5), over=over), 1e-13 * size, "interior-point"
+    )
+    assert found.gap <= 1e-12 * size
+    assert found.rounds < 40
+
+
+@pytest.mark.parametrize(
+    ("A", "f"),
+    [
+        (np.zeros((5, 4)), rb.HardMargin()),
+        (np.ones((6, 3)), rb.Capped(2)),
+        (np.eye(8), rb.HardMargin()),
+        (margins(1, 1), rb.HardMargin()),
+        (margins(1, 3), rb.HardMargin()),
+        (np.hstack([margins(30, 8)] * 2), rb.Capped(4)),
+        (np.vstack([margins(30, 8)] * 2), rb.Capped(4)),
+        (margins(12, 5), rb.Capped(12)),
+        (margins(12, 5), rb.Capped(11)),
+        (np.sign(margins(200, 40)), rb.Capped(20)),
+        (margins(12, 5), rb.Caps([0, 0, 0, *[0.2] * 9])),
+    ],
+    ids=[
+        "zeros",
+        "ones",
+        "identity",
+        "one",
+        "row",
+        "columns",
+        "rows",
+        "k=m",
+        "k<m",
+        "rho=0",
+        "none",
+    ],
+)
+def test_degenerate_games_end(A, f):
+    game = rb.Game(A, f)
+    found = rb.solve(game, 1e-9, "interior-point")
+    assert found.status == "optimal", found.message
+    assert rb.compare(found, rb.reference(game))
+
+
+def test_only_columns_that_matter_keep_weight():
+    game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (40, 1500)))
+    found = rb.solve(game, 1e-6, "interior-point")
+    assert found.status == "optimal"
+    assert len(found.support) <= 60
+
+
+def test_the_same_twice():
+    game = rb.Game(margins(80, 30), rb.Capped(8))
+    one, other = (rb.solve(game, 1e-8, "interior-point") for _ in range(2))
+    assert (one.lower, one.upper, one.rounds) == (other.lower, other.upper, other.rounds)
+    assert np.array_equal(one.d, other.d)
+
+
+def test_all_stumps_as_implicit_as_dense(cancer):
+    matrix = rb.matrices.stumps(cancer.X, cancer.y, max_cuts=5)
+    game, dense = (rb.Game(A, rb.Capped(57)) for A in (matrix, matrix.toarray()))
+    found, other = (rb.solve(g, 1e-9, "interior-point") for g in (game, dense))
+    assert found.status == other.status == "optimal"
+    assert found.lower == pytest.approx(other.lower, abs=2e-9)
+
+
+class Ready(run.Rival):
+    """A rival that takes over after a millionth of the work."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._left /= 1e6
+        self._price /= 1e6
+
+
+def test_auto_changes_its_mind_where_many_columns_carry_the_optimum(monkeypatch):
+    signs = np.sign(margins(400, 150))
+    monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
+    found = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7)
+    assert inners(found) == ["smoothed", "interior"]
+    assert found.status == "optimal"
+    plain = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7, Combined(interior=False))
+    assert inners(plain) == ["smoothed", "lp"]
+    assert rb.compare(found, plain)
+
+
+def test_a_program_of_many_pivots_is_left_for_the_interior_point(monkeypatch):
+    monkeypatch.setattr(run.Rival, "left", 1e-9)
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    found = rb.solve(game, 1e-7)
+    assert inners(found) == ["smoothed", "interior"]
+    assert found.status == "optimal"
+
+
+@pytest.mark.parametrize("fails", [1, 2, 4])
+def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypatch, fails):
+    steps = []
+
+    def step(self):
+        steps.append(1)
+        if len(steps) >= fails:
+            raise np.linalg.LinAlgError("singular")
+        return own(self)
+
+    own = Iterate.step
+    monkeypatch.setattr(Iterate, "step", step)
+    monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    found = rb.solve(game, 1e-7)
+    assert inners(found) == ["smoothed", "interior", "lp"]
+    assert found.status == "optimal"
+    steps.clear()
+    alone = rb.solve(game, 1e-7, "interior-point")
+    assert alone.status == "stalled"
+    assert alone.lower <= found.upper
+    assert alone.upper >= found.lower
+
+
+def test_the_time_limit_keeps_the_best_bracket():
+    game = rb.Game(margins(80, 30), rb.Capped(8))
+    found = rb.solve(game, 1e-9, "interior-point", time_limit=1e-9)
+    assert found.status == "time_limit"
+    assert found.lower <= rb.solve(game, 1e-9).upper <= found.upper + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        (rb.Game(margins(5, 4), rb.KLPenalty(0.1)), "KLPenalty.* is not polyhedral"),
+        (rb.Game(margins(5, 4), over=rb.L2Ball(1)), "over L2Ball"),
+        (
+            rb.Game(
+                rb.matrices.oracle(lambda X, y, d: np.sign, margins(3, 1), [1, -1, 1], slack=0)
+            ),
+            "needs every column",
+        ),
+    ],
+    ids=["curved", "euclidean", "oracle"],
+)
+def test_what_it_is_not_for_is_refused(game, said):
+    with pytest.raises(rb.InputError, match=said):
+        rb.solve(game, 1e-3, InteriorPoint())
+
+
+def test_what_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(run, "LARGEST", 3)
+    with pytest.raises(rb.InputError, match="matrix of order 4 here, and 3 is the largest"):
+        rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
+    monkeypatch.setattr(run, "LARGEST", 100)
+    monkeypatch.setattr(run, "WRITE_DOWN_LIMIT", 19)
+    with pytest.raises(rb.InputError, match="writes A down"):
+        rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
+
+
+def test_a_form_with_a_free_variable_and_an_equality():
+    """f(d) = |d_1 − d_2|, with the difference as a free z and an equality row."""
+
+    class Difference(rb.HardMargin):
+        def linear_form(self, m):
+            rows = np.zeros((3, m + 2))
+            rows[0, [0, 1, m]] = 1.0, -1.0, -1.0
+            rows[1, [m, m + 1]] = 1.0, -1.0
+            rows[2, [m, m + 1]] = 1.0, 1.0
+            inf = np.inf
+            return LinearForm(
+                np.append(np.zeros(m + 1), 1.0),
+                np.append(np.zeros(m), [-inf, -inf]),
+                np.full(m + 2, inf),
+                sparse.csr_array(rows),
+                np.array([0.0, -inf, 0.0]),
+                np.array([0.0, 0.0, inf]),
+            )
+
+    bulk = DenseBulk(margins(6, 4))
+    iterate = Iterate(Difference().linear_form(6), bulk, rb.L1Ball(1), np.full(6, 1 / 6))
+    for _ in range(25):
+        iterate.step()
+    import cvxpy as cp
+
+    d = cp.Variable(6, nonneg=True)
+    worst = cp.abs(d[0] - d[1]) + cp.norm_inf(bulk.array.T @ d)
+    truth = cp.Problem(cp.Minimize(worst), [cp.sum(d) == 1]).solve(cp.CLARABEL)
+    value = abs(iterate.d[0] - iterate.d[1]) + np.abs(bulk.array.T @ iterate.d).max()
+    assert value == pytest.approx(truth, abs=1e-7)
+    assert iterate.d.sum() == pytest.approx(1.0, abs=1e-9)
