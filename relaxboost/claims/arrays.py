@@ -220,10 +220,8 @@ class Weights(Vector):
 
     def _clipped(self, value: Array) -> Array:
         radius = Fraction(self.radius)  # in the ball exactly, for claims that compute exactly
-        total = sum(map(Fraction, np.abs(value).tolist()))
-        while total > radius:
+        while (total := sum(map(Fraction, np.abs(value).tolist()))) > radius:
             value = value * min(self.radius / float(total), 1.0 - 2.0**-52)
-            total = sum(map(Fraction, np.abs(value).tolist()))
         return value + 0.0
 
 

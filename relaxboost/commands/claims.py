@@ -172,7 +172,7 @@ def check(
         runs = rb.claims.check_all(
             chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar
         )
-        head = [] if as_json else [table.head()]
+        head = [] if as_json else [table.head]
         outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
     _finish(outcomes, len(chosen), seconds, as_json)
 

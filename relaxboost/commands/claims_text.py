@@ -87,12 +87,8 @@ class Table:
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-
-    def head(self) -> str:
-        """Return the names of the columns."""
-        return self._line(
-            "id", "verdict", "instances", "optima", "seconds", "slack", "where it is least"
-        )
+        names = ("id", "verdict", "instances", "optima", "seconds", "slack", "where it is least")
+        self.head = self._line(*names)
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
         """Yield the lines of a claim: more than one if it fails."""

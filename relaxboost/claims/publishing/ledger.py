@@ -144,7 +144,12 @@ def _claim(claim: Claim) -> str:
     if claim.given:
         lines += [f"Given: {as_markdown(claim.given).rstrip('.')}.", ""]
     lines += _note(claim.stated)
-    lines += _counterexamples(claim)
+    for number, written in enumerate(claim.counterexamples, 1):
+        evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
+        if evidence is None or evidence.outcome != REFUTED:
+            raise InputError(f"counterexample {number} of {claim.id} does not refute it")
+        lines += [f"Refuted by: {formula(measured(evidence.slack))}", ""]
+        lines += ["```", columns(evidence.instance), "```", ""]
     for correction in claim.corrections:
         words, *rest = _statement(correction)
         lines += [f"**Corrected:** {words}", *rest, "", *_note(correction)]
@@ -165,17 +170,6 @@ def _statement(statement: Statement) -> list[str]:
 
 def _note(statement: Statement) -> list[str]:
     return [line for part in paragraphs(statement.note) for line in (as_markdown(part), "")]
-
-
-def _counterexamples(claim: Claim) -> list[str]:
-    lines = []
-    for number, written in enumerate(claim.counterexamples, 1):
-        evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
-        if evidence is None or evidence.outcome != REFUTED:
-            raise InputError(f"counterexample {number} of {claim.id} does not refute it")
-        lines += [f"Refuted by: {formula(measured(evidence.slack))}", ""]
-        lines += ["```", columns(evidence.instance), "```", ""]
-    return lines
 
 
 def main() -> None:

@@ -185,7 +185,9 @@ def strong_convexity(x: Instance) -> Iterator[Slack]:
     So f ≤ 1 bounds ‖w‖_1 by R = log(n)/μ, there ∇²f ≥ exp(−R)/n · AᵀA, and A has no kernel. On
     the whole space there need be none.
     """
-    mu = _least_clash(x)
+    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
+    games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
+    mu = -max(float(x.optimum(game).lower) for game in games)
     assume(mu > 0.01)
     m, radius = len(x.A), math.log(len(x.A)) / mu
     for w in (x.w, x.h):
@@ -196,13 +198,6 @@ def strong_convexity(x: Instance) -> Iterator[Slack]:
     yield at_most(np.abs(v).sum(), radius, "‖w‖_1 where f(w) ≤ 1, log(n)/μ")
     rise = risk(x.A, v) - risk(x.A, w) - float(gradient(x.A, w) @ (v - w))
     yield at_least(rise, modulus * float((v - w) @ (v - w)) / 2.0, "f(w') − f(w) − <∇f(w), w' − w>")
-
-
-def _least_clash(x: Instance) -> float:
-    """Return min over ‖v‖_1 = 1 of max_i −(Av)_i: one game over the simplex for each orthant."""
-    signs = product((1.0, -1.0), repeat=x.A.shape[1])
-    games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
-    return -max(float(x.optimum(game).lower) for game in games)
 
 
 def _within(A: Array, w: Array) -> Array:

@@ -170,8 +170,7 @@ def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
 
 
 def _rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    shape = np.shape(X) if shape is None else shape
+    shape = getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2 or not shape[0]:
         raise InputError(f"X must have a row for each example, got shape {tuple(shape)}")
     return int(shape[0])
