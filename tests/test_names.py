@@ -69,6 +69,7 @@ OLD = [
     rf"\brelaxboost/(?:{'|'.join(ROOMS)})(?:/|\.py)",
     rf"\brelaxboost\.(?:{'|'.join(map(re.escape, MODULES))})\b",
     r"\bappendix_b\b",
+    r"\bKLBallWitness\b",
     r"\bOuterSet\b",
     r"\bouter set",
     r"\bReferenceSet\b",

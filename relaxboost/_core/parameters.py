@@ -25,6 +25,28 @@ def exact(owner: str, name: str, value: object) -> Fraction:
     raise InputError(f"{owner} needs {name} to be a finite real number, got {value!r}")
 
 
+def positive_size(
+    owner: str, name: str, value: object, least: Fraction = Fraction(1, 10**100)
+) -> Fraction:
+    """Return a radius or a weight as the rational it is, in [`least`, 1e100].
+
+    Raises
+    ------
+    InputError
+        If it is not a number in this range, with which doubles can work.
+    """
+    size = exact(owner, name, value)
+    if size <= 0:
+        raise InputError(f"{owner} needs {name} > 0, got {value!r}")
+    if not least <= size <= 10**100:
+        log = math.log10(size.numerator) - math.log10(size.denominator)
+        raise InputError(
+            f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}: beyond, "
+            "doubles run out; rescale f and the game"
+        )
+    return size
+
+
 def spell(q: Fraction) -> str:
     """Return the shortest Python expression whose value is exactly `q`."""
     if q.denominator == 1:

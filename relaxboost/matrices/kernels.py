@@ -37,24 +37,6 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 
 @njit()
-def sparse_dots(
-    indptr: Whole,
-    rows: Whole,
-    values: Array,
-    d: Array,
-) -> Array:
-    """Return <column, d> for every column of a compressed-column matrix."""
-    n = indptr.shape[0] - 1
-    out = np.empty(n)
-    for j in range(n):
-        total = 0.0
-        for p in range(indptr[j], indptr[j + 1]):
-            total += values[p] * d[rows[p]]
-        out[j] = total
-    return out
-
-
-@njit()
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature.
 

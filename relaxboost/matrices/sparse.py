@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError
-from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 
 
@@ -37,10 +37,7 @@ class SparseMatrix(MarginMatrix):
             p = int(np.argmin(inside))
             column = int(np.searchsorted(csc.indptr, p, side="right")) - 1
             check_entry(float(csc.data[p]), int(csc.indices[p]), column)
-        self._csc = csc
-        self._indptr = csc.indptr.astype(np.int64)
-        self._rows = csc.indices.astype(np.int64)
-        self._values = csc.data
+        self._csc, self._transposed = csc, csc.T
         self.m, self.n = (int(s) for s in csc.shape)
 
     @property
@@ -50,12 +47,12 @@ class SparseMatrix(MarginMatrix):
 
     def _column(self, j: int) -> Array:
         out = np.zeros(self.m)
-        part = slice(self._indptr[j], self._indptr[j + 1])
-        out[self._rows[part]] = self._values[part]
+        part = slice(self._csc.indptr[j], self._csc.indptr[j + 1])
+        out[self._csc.indices[part]] = self._csc.data[part]
         return out
 
     def _edges(self, d: Vector) -> Vector:
-        return kernels.sparse_dots(self._indptr, self._rows, self._values, d)
+        return np.asarray(self._transposed @ d)
 
     def tocvxpy(self) -> Any:
         """Return a copy of A as a scipy.sparse matrix."""
@@ -64,5 +61,6 @@ class SparseMatrix(MarginMatrix):
     def digest(self) -> str:
         """Return the SHA-256 of the entries; a dense matrix with the same ones has the same."""
         assert self.n is not None
-        parts = (slice(self._indptr[j], self._indptr[j + 1]) for j in range(self.n))
-        return content_digest(self.m, self.n, ((self._rows[p], self._values[p]) for p in parts))
+        parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
+        entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
+        return content_digest(self.m, self.n, entries)

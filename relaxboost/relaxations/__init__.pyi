@@ -24,7 +24,6 @@ from .group_norms import GroupNormBall as GroupNormBall
 from .group_norms import GroupNormPenalty as GroupNormPenalty
 from .hard_margin import HardMargin as HardMargin
 from .kl import KLBall as KLBall
-from .kl import KLBallWitness as KLBallWitness
 from .kl import KLPenalty as KLPenalty
 from .linear import ExactForm as ExactForm
 from .linear import LinearForm as LinearForm
@@ -32,6 +31,7 @@ from .mahalanobis import MahalanobisBall as MahalanobisBall
 from .mahalanobis import MahalanobisPenalty as MahalanobisPenalty
 from .norms import NormBall as NormBall
 from .norms import NormPenalty as NormPenalty
+from .power_divergences import BallWitness as BallWitness
 from .spectral import SpectralRisk as SpectralRisk
 
 __all__: list[str]

@@ -15,14 +15,13 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import spell
+from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import logistic_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, box_around
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.k_or_fraction import check_k, resolve_k
-from relaxboost.relaxations.kl import positive_parameter
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +74,7 @@ class BinaryEntropy(Relaxation):
         k, fraction = check_k("BinaryEntropy", self.k, self.fraction)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "fraction", fraction)
-        weight = positive_parameter("BinaryEntropy", "weight", self.weight)
+        weight = positive_size("BinaryEntropy", "weight", self.weight)
         object.__setattr__(self, "weight", weight)
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import (
@@ -31,7 +31,6 @@ from relaxboost.relaxations.base import (
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.vectors import positive_size
 
 _ROUNDINGS = 1e-12
 """A center may be so far from a point where both terms are bounded: it is one but for roundings."""

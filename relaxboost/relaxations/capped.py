@@ -52,6 +52,20 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
     return gamma - shortfall / k, d
 
 
+def cut(d: Vector, caps: Vector | float) -> Vector:
+    """Return the `d` of the simplex cut at the caps, in place, the cut mass spread over the
+    headroom that the other entries leave, in proportion to it."""
+    if (d <= caps).all():
+        return d
+    np.minimum(d, caps, out=d)
+    headroom = np.minimum(caps, 1.0) - d
+    room = math.fsum(headroom.tolist())
+    if room > 0.0:
+        missing = max(0.0, 1.0 - math.fsum(d.tolist()))
+        np.minimum(d + min(1.0, missing / room) * headroom, caps, out=d)
+    return d
+
+
 @dataclass(frozen=True)
 class Capped(Relaxation):
     """The indicator of ‖d‖_inf <= 1/k: no example may weigh more than 1/k.
@@ -213,19 +227,8 @@ class Capped(Relaxation):
         return math.log(m / float(self._resolved_k))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and cut at the cap, the cut mass spread over the
-        headroom that the other entries leave, in proportion to it."""
-        d = onto_simplex(d, repr(self))
-        cap = self.cap
-        if d.max() <= cap:
-            return d
-        np.minimum(d, cap, out=d)
-        headroom = cap - d
-        room = math.fsum(headroom.tolist())
-        if room > 0.0:
-            missing = max(0.0, 1.0 - math.fsum(d.tolist()))
-            np.minimum(d + min(1.0, missing / room) * headroom, cap, out=d)
-        return d
+        """Return `d` clipped, normalised and cut at the cap, as `cut` does."""
+        return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (0, distance): moving the mass above the cap into the headroom makes d feasible.

@@ -29,6 +29,7 @@ from relaxboost.relaxations.base import (
     box_around,
     onto_simplex,
 )
+from relaxboost.relaxations.capped import cut
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ExactForm
 
@@ -296,19 +297,9 @@ class Caps(Relaxation):
         return min(max(spread, 0.0), math.log(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and cut at the caps, the cut mass spread over the
-        headroom that the other entries leave, in proportion to it."""
+        """Return `d` clipped, normalised and cut at the caps, as for `Capped`."""
         d = onto_simplex(d, repr(self))
-        caps = self._of(d.size).near
-        if (d <= caps).all():
-            return d
-        np.minimum(d, caps, out=d)
-        headroom = np.minimum(caps, 1.0) - d
-        room = math.fsum(headroom.tolist())
-        if room > 0.0:
-            missing = max(0.0, 1.0 - math.fsum(d.tolist()))
-            np.minimum(d + min(1.0, missing / room) * headroom, caps, out=d)
-        return d
+        return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (0, distance): moving the mass above the caps into the headroom makes d feasible.

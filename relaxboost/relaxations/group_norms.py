@@ -26,7 +26,7 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
@@ -38,7 +38,6 @@ from relaxboost.relaxations.p_norm import check_range, power_norm
 from relaxboost.relaxations.vectors import (
     enclose_vector,
     exact_vector,
-    positive_size,
     positive_vector,
     spell_vector,
 )

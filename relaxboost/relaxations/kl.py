@@ -8,41 +8,94 @@ SS09 Thm 7 holds; (ii) and (iii) fail: the domain has no negative points, and sh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import (
     kl_ball_distribution,
     logistic_distribution,
     tilt,
 )
-from relaxboost.relaxations.base import Traits, Witness, as_margins
-from relaxboost.relaxations.priors import OverPrior, check_prior
+from relaxboost.relaxations.base import Witness, as_margins, box_around
+from relaxboost.relaxations.power_divergences import (
+    BallWitness,
+    DivergenceBall,
+    DivergencePenalty,
+    PowerDivergence,
+)
+from relaxboost.relaxations.priors import OverPrior
 
-_SMALLEST = Fraction(1, 10**100)
 
+class _Entropic(PowerDivergence):
+    """The divergence of order one, D(d) = Σ d log(d/π) − d + π on R^m_+; entries of π may be 0."""
 
-def positive_parameter(owner: str, name: str, value: object) -> Fraction:
-    """Return `value` exactly, in [1e-100, 1e100] so that doubles can work with it."""
-    q = exact(owner, name, value)
-    if not _SMALLEST <= q <= 1 / _SMALLEST:
-        raise InputError(f"{owner}({name}={spell(q)}) needs 1e-100 <= {name} <= 1e100")
-    return q
+    alpha = Fraction(1)
+    repair = OverPrior.repair
+
+    def divergence(self, d: Vector) -> float:
+        """Return Σ d log(d/π) − d + π, inf outside its domain, accurate also where it is tiny."""
+        d = np.asarray(d, dtype=np.float64)
+        if not (d >= 0.0).all() or not self._outside_is_zero(d):
+            return math.inf
+        pi = 1.0 / d.size if self.prior is None else self._inside(self._prior)
+        with np.errstate(over="ignore"):
+            t = (self._inside(d) - pi) / pi
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = (1.0 + t) * np.log1p(t) - t
+        terms[t == -1.0] = 1.0
+        return float(np.sum(pi * terms))
+
+    def enclosed_divergence(self, d: Interval) -> Interval:
+        """Enclose KL(d‖π), for d in the simplex that is zero where π is."""
+        y = d if self._zeros is None else d[~self._zeros]
+        return (y * (y / self._pi(d.lower.size)).log()).sum()
+
+    def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
+        """Enclose KL(d/Σd ‖ π), for d that is zero where π is."""
+        x, pi = self._inside(d), self._pi(d.size)
+        used = x > 0.0
+        pi = pi if pi.lower.ndim == 0 else pi[used]
+        y = Interval(x[used]) / Interval(*total)
+        divergence = (y * (y / pi).log()).sum()
+        return Interval(max(divergence.down, 0.0), max(divergence.up, 0.0))
+
+    def _largest_divergence(
+        self, d: Vector, total: tuple[float, float], distance: float
+    ) -> Interval:
+        """Enclose the sum of the largest d_i log(d_i / π_i) near d / Σd, which are at an end."""
+        if self._zeros is not None:
+            return Interval(math.inf)
+        box, pi = box_around(d, total, distance), self._pi(d.size)
+        with np.errstate(all="ignore"):
+            ends = [Interval(y) * (Interval(y) / pi).log() for y in (box.lower, box.upper)]
+        at_zero = box.lower == 0.0  # where y log y is 0
+        return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
+
+    def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
+        """Enclose log Σ π exp((γ − u)/T)."""
+        u = self._inside(u)
+        weighed = self._pi(u.size) * ((Interval(gamma) - u) / temperature).exp()
+        return weighed.sum().log()
+
+    def _cvxpy_divergence(self, d: Any) -> Any:
+        pi = self._inside(self.center(d.shape[0]))
+        return cp.sum(cp.kl_div(d if self._zeros is None else d[np.flatnonzero(~self._zeros)], pi))
+
+    def _cvxpy_domain(self, d: Any) -> list[Any]:
+        return [] if self._zeros is None else [d[np.flatnonzero(self._zeros)] == 0]
 
 
 @dataclass(frozen=True, repr=False)
-class KLPenalty(OverPrior):
+class KLPenalty(_Entropic, DivergencePenalty):
     """c times the relative entropy to a prior: f(d) = c Σ d log(d/π) − d + π on R^m_+.
 
     Its relaxed margin is the soft minimum
@@ -79,48 +132,30 @@ class KLPenalty(OverPrior):
     weight: Any
     prior: Any = None
 
-    def __post_init__(self) -> None:
-        weight = positive_parameter("KLPenalty", "weight", self.weight)
-        object.__setattr__(self, "weight", weight)
-        object.__setattr__(self, "prior", check_prior("KLPenalty", self.prior))
-
-    @property
-    def traits(self) -> Traits:
-        """Strongly convex; min f = 0; symmetric if π is uniform by default."""
-        return Traits(smooth=True, symmetric=self.prior is None, zero_minimum=True)
-
-    @property
-    def _c(self) -> float:
-        return float(self.weight)
-
-    def penalty(self, d: Vector) -> float:
-        """Return c Σ d log(d/π) − d + π, inf where d < 0 or d > 0 = π."""
-        return self._c * self._divergence(d)
-
     def conjugate(self, theta: Vector) -> float:
         """Return c Σ π (exp(θ/c) − 1); inf if that exceeds all doubles."""
         theta = np.asarray(theta, dtype=np.float64)
         with np.errstate(over="ignore"):
-            grown = np.expm1(self._inside(theta) / self._c)
-            return self._c * float(self._inside(self.center(theta.size)) @ grown)
+            grown = np.expm1(self._inside(theta) / self._strength)
+            return self._strength * float(self._inside(self.center(theta.size)) @ grown)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return −c log Σ π exp(−u/c) and d proportional to π exp(−u/c)."""
-        d, value = tilt(self._inside(as_margins(u, self)), self._c, self._log_prior)
+        d, value = tilt(self._inside(as_margins(u, self)), self._strength, self._log_prior)
         return value, self._spread_out(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d proportional to exp((c log π − u)/(c + β))."""
-        g, temperature = self._inside(u), self._c + beta
+        g, temperature = self._inside(u), self._strength + beta
         if self._log_prior is not None:
             g = g + beta * (self._log_prior - self._log_prior.max())
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d with (c + β) log d − β log(1 − d) = γ − u + c log π."""
-        g, temperature = self._inside(u), self._c + beta
+        g, temperature = self._inside(u), self._strength + beta
         if self._log_prior is not None:
-            g = g - self._c * (self._log_prior - self._log_prior.max())
+            g = g - self._strength * (self._log_prior - self._log_prior.max())
         share = max(beta / temperature, 1e-300)
         return self._spread_out(logistic_distribution(g, temperature, share=share)[0])
 
@@ -140,15 +175,10 @@ class KLPenalty(OverPrior):
         with np.errstate(all="ignore"):
             return (Interval(gamma) - c * self._log_partition(u, gamma, c)).down
 
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c Σ kl_div(d, π) over π > 0, subject to d = 0 elsewhere."""
-        value, constraints = _cvxpy_divergence(self, d)
-        return self._c * value, constraints
-
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return c Σ π (exp(x/c) − 1)."""
         pi = self.center(x.shape[0])
-        return self._c * (pi @ cp.exp(x / self._c) - 1.0), []
+        return self._strength * (pi @ cp.exp(x / self._strength) - 1.0), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ subject to log Σ exp(log π − u/c) <= −γ/c."""
@@ -156,23 +186,11 @@ class KLPenalty(OverPrior):
         if self._zeros is not None:
             u = u[np.flatnonzero(~self._zeros)]
         logs = -math.log(m) if self._log_prior is None else self._log_prior
-        return gamma, [self._c * cp.log_sum_exp(logs - u / self._c) <= -gamma]
-
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the divergence, of order 1, and its weight."""
-        return self._described(Fraction(1), Fraction(1)) | {"weight": number(self.weight)}
-
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ."""
-        return {"gamma": number(found.gamma)}
+        return gamma, [self._strength * cp.log_sum_exp(logs - u / self._strength) <= -gamma]
 
     def entropy_range(self, m: int) -> float:
         """Return the logarithm of the number of positive π."""
         return math.log(self._positive(m))
-
-    def curvature(self, m: int) -> float:
-        """Return c: the relative entropy has modulus one (Pinsker)."""
-        return self._c
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (c KL(d/Σd ‖ π) rounded upwards, 0)."""
@@ -186,15 +204,8 @@ class KLPenalty(OverPrior):
         return (Interval(self.weight) * self._largest_divergence(d, total, distance)).up
 
 
-class KLBallWitness(NamedTuple):
-    """A threshold γ and the multiplier λ >= 0 of the constraint KL(d‖π) <= r."""
-
-    gamma: float
-    multiplier: float
-
-
 @dataclass(frozen=True, repr=False)
-class KLBall(OverPrior):
+class KLBall(_Entropic, DivergenceBall):
     """The distributions near a prior: the indicator of Σ d log(d/π) − d + π <= r, d >= 0.
 
     Its relaxed margin is
@@ -225,6 +236,7 @@ class KLBall(OverPrior):
     """
 
     family = "relaxboost.KLBall"
+    least: ClassVar[Fraction] = Fraction(1, 10**100)
 
     radius: Any
     prior: Any = None
@@ -235,14 +247,7 @@ class KLBall(OverPrior):
                 f"KLBall needs radius > 0, got {self.radius!r}: a ball of radius 0 is the prior "
                 "alone, whose value is its largest edge"
             )
-        radius = positive_parameter("KLBall", "radius", self.radius)
-        object.__setattr__(self, "radius", radius)
-        object.__setattr__(self, "prior", check_prior("KLBall", self.prior))
-
-    @property
-    def traits(self) -> Traits:
-        """Min f = 0; symmetric if π is uniform by default."""
-        return Traits(symmetric=self.prior is None, zero_minimum=True)
+        super().__post_init__()
 
     @property
     def _r(self) -> float:
@@ -251,7 +256,7 @@ class KLBall(OverPrior):
     def penalty(self, d: Vector) -> float:
         """Return 0 if Σ d log(d/π) − d + π <= r up to a few roundings, else inf."""
         allowed = self._r + 64.0 * UNIT * (self._r + math.sqrt(self._r))
-        return 0.0 if self._divergence(d) <= allowed else math.inf
+        return 0.0 if self.divergence(d) <= allowed else math.inf
 
     def conjugate(self, theta: Vector) -> float:
         """Return the least λ r + λ Σ π (exp(θ/λ) − 1), by bisection in log λ.
@@ -293,16 +298,16 @@ class KLBall(OverPrior):
         """Return d proportional to exp((λ log π − u)/(λ + β)), λ >= 0 such that KL(d‖π) <= r."""
         return self._project(u, beta)[0]
 
-    def witness(self, u: Vector) -> KLBallWitness:
+    def witness(self, u: Vector) -> BallWitness:
         """Return γ and λ; F(u) = γ − λ r and f*(γ − u) = λ r."""
         u = as_margins(u, self)
         multiplier = self._project(u, 0.0)[1]
         inside = self._inside(u)
         if multiplier == 0.0:
-            return KLBallWitness(float(inside.min()), 0.0)
-        return KLBallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
+            return BallWitness(float(inside.min()), 0.0)
+        return BallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
 
-    def lower_bound(self, u: Vector, witness: KLBallWitness) -> float:
+    def lower_bound(self, u: Vector, witness: BallWitness) -> float:
         """Return γ − λ r − λ log Σ π exp((γ − u)/λ), rounded downwards; min u for λ = 0.
 
         It is valid for every λ >= 0, and does not depend on γ but for rounding.
@@ -317,11 +322,6 @@ class KLBall(OverPrior):
             cost = scale * (Interval(self.radius) + self._log_partition(u, gamma, scale))
             return (Interval(gamma) - cost).down
 
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to Σ kl_div(d, π) <= r over π > 0, and d = 0 elsewhere."""
-        value, constraints = _cvxpy_divergence(self, d)
-        return 0.0, [value <= self._r, *constraints]
-
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return λ r + Σ π t − λ subject to λ exp(x/λ) <= t."""
         scale, mean, constraints = self._exponential_cone(x)
@@ -331,15 +331,6 @@ class KLBall(OverPrior):
         """Return γ − λ r subject to λ Σ π exp((γ − u)/λ) <= λ."""
         scale, mean, constraints = self._exponential_cone(gamma - u)
         return gamma - self._r * scale, [mean <= scale, *constraints]
-
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the divergence, of order 1, and the radius."""
-        return self._described(Fraction(1), Fraction(1)) | {"radius": number(self.radius)}
-
-    def describe_witness(self, found: KLBallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ and the multiplier, which has to be positive."""
-        multiplier = max(Fraction(found.multiplier), Fraction(1, 2**200))
-        return {"gamma": number(found.gamma), "multiplier": number(multiplier)}
 
     def entropy_range(self, m: int) -> float:
         """Return min{log m', r + log max π + log m'}, m' the number of positive π.
@@ -384,12 +375,3 @@ class KLBall(OverPrior):
             x = x[np.flatnonzero(~self._zeros)]
         scale, t = cp.Variable(nonneg=True, name="multiplier"), cp.Variable(pi.size, name="t")
         return scale, pi @ t, [cp.ExpCone(x, scale * np.ones(pi.size), t)]
-
-
-def _cvxpy_divergence(relaxation: OverPrior, d: Any) -> tuple[Any, list[Any]]:
-    zeros = relaxation._zeros
-    pi = relaxation._inside(relaxation.center(d.shape[0]))
-    if zeros is None:
-        return cp.sum(cp.kl_div(d, pi)), []
-    inside, outside = np.flatnonzero(~zeros), np.flatnonzero(zeros)
-    return cp.sum(cp.kl_div(d[inside], pi)), [d[outside] == 0]

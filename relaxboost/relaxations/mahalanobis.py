@@ -26,14 +26,13 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import spell
+from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
-from relaxboost.relaxations.vectors import positive_size
 
 
 class EllipsoidWitness(NamedTuple):

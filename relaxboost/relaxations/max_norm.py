@@ -15,13 +15,14 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
+from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
 from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
-from relaxboost.relaxations.linear import ZERO, ExactForm, LinearForm
+from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, show_norm
-from relaxboost.relaxations.vectors import positive_size, positive_vector
+from relaxboost.relaxations.vectors import positive_vector
 
 
 class _OfMaxNorm(OfNorm):
@@ -155,22 +156,6 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
             rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],
             row_lower=[None] * m,
             row_upper=[ZERO] * m,
-        )
-
-    def linear_form(self, m: int) -> LinearForm:
-        """Return it with `factors`, the doubles that the closed forms use."""
-        from scipy.sparse import csr_array, diags_array, hstack
-
-        a = self.factors * np.ones(m)
-        rows = hstack([diags_array(a), csr_array(np.full((m, 1), -1.0))], format="csr")
-        cost = np.append(np.zeros(m), float(self.weight))
-        return LinearForm(
-            cost,
-            np.zeros(m + 1),
-            np.full(m + 1, np.inf),
-            rows,
-            np.full(m, -np.inf),
-            np.zeros(m),
         )
 
 

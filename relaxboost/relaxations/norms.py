@@ -24,12 +24,11 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Relaxation, Traits, Witness, onto_simplex
 from relaxboost.relaxations.vectors import (
     enclose_vector,
-    positive_size,
     positive_vector,
     spell_vector,
 )

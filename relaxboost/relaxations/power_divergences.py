@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.balls import Ball
 from relaxboost.relaxations.base import Traits, Witness, as_margins, box_around
@@ -45,7 +45,7 @@ class PowerDivergence(OverPrior):
     @property
     @abstractmethod
     def alpha(self) -> Fraction:
-        """The order α > 0, not 1."""
+        """The order α > 0."""
 
     @property
     def scale(self) -> Fraction:
@@ -53,8 +53,8 @@ class PowerDivergence(OverPrior):
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Return itself if the prior has m entries, all positive."""
-        if self.prior is not None and min(self.prior) == 0:
+        """Return itself if the prior has m entries, all positive unless the order is one."""
+        if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
                 f"{type(self).__name__} needs prior > 0, and prior[{i}] is 0; "
@@ -145,13 +145,6 @@ class PowerDivergence(OverPrior):
         return (powers - a * cp.sum(d) + (a - 1.0)) / float(self._curve)
 
 
-def _parameter(owner: str, name: str, value: Any, least: Fraction) -> Fraction:
-    q = exact(owner, name, value)
-    if not least <= q <= 1 / Fraction(1, 10**100):
-        raise InputError(f"{owner}({name}={spell(q)}) needs {float(least):g} <= {name} <= 1e100")
-    return q
-
-
 class DivergencePenalty(PowerDivergence):
     """f = c D on its domain; F(u) = max over γ of γ − c s Σ π φ*((γ − u)/(c s))."""
 
@@ -159,8 +152,7 @@ class DivergencePenalty(PowerDivergence):
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        weight = _parameter(kind, "weight", self.weight, Fraction(1, 10**100))
-        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "weight", positive_size(kind, "weight", self.weight))
         super().__post_init__()
 
     @property
@@ -268,14 +260,15 @@ class DivergenceBall(Ball, PowerDivergence):
     F(u) = max over γ and λ >= 0 of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)).
     """
 
+    least: ClassVar[Fraction] = Fraction(1, 10**9)
+    """Below this radius the ball is its center to within the roundings of D."""
+
     radius: Any
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        # Below, the ball is its center to within the roundings of D.
-        object.__setattr__(
-            self, "radius", _parameter(kind, "radius", self.radius, Fraction(1, 10**9))
-        )
+        radius = positive_size(kind, "radius", self.radius, self.least)
+        object.__setattr__(self, "radius", radius)
         super().__post_init__()
 
     @property
@@ -290,10 +283,6 @@ class DivergenceBall(Ball, PowerDivergence):
     def size(self, d: Vector) -> float:
         """Return D(d) in doubles."""
         return self.divergence(d)
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and moved towards π until it is in the ball."""
-        return Ball.repair(self, d)
 
     @property
     def traits(self) -> Traits:

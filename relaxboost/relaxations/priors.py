@@ -18,7 +18,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds
-from relaxboost.relaxations.base import Level, Relaxation, box_around, onto_simplex
+from relaxboost.relaxations.base import Level, Relaxation, onto_simplex
 
 _TOLERANCE = 1e-9
 
@@ -156,43 +156,3 @@ class OverPrior(Relaxation):
         d = np.zeros(self._zeros.size)
         d[~self._zeros] = inside
         return d
-
-    def _divergence(self, d: Vector) -> float:
-        """Return Σ d log(d/π) − d + π, inf outside its domain, accurate also where it is tiny."""
-        d = np.asarray(d, dtype=np.float64)
-        if not (d >= 0.0).all() or not self._outside_is_zero(d):
-            return math.inf
-        pi = 1.0 / d.size if self.prior is None else self._inside(self._prior)
-        with np.errstate(over="ignore"):
-            t = (self._inside(d) - pi) / pi
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = (1.0 + t) * np.log1p(t) - t
-        terms[t == -1.0] = 1.0
-        return float(np.sum(pi * terms))
-
-    def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Enclose KL(d/Σd ‖ π), for d that is zero where π is."""
-        x, pi = self._inside(d), self._pi(d.size)
-        used = x > 0.0
-        pi = pi if pi.lower.ndim == 0 else pi[used]
-        y = Interval(x[used]) / Interval(*total)
-        divergence = (y * (y / pi).log()).sum()
-        return Interval(max(divergence.down, 0.0), max(divergence.up, 0.0))
-
-    def _largest_divergence(
-        self, d: Vector, total: tuple[float, float], distance: float
-    ) -> Interval:
-        """Enclose the sum of the largest d_i log(d_i / π_i) near d / Σd, which are at an end."""
-        if self._zeros is not None:
-            return Interval(math.inf)
-        box, pi = box_around(d, total, distance), self._pi(d.size)
-        with np.errstate(all="ignore"):
-            ends = [Interval(y) * (Interval(y) / pi).log() for y in (box.lower, box.upper)]
-        at_zero = box.lower == 0.0  # where y log y is 0
-        return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
-
-    def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
-        """Enclose log Σ π exp((γ − u)/T)."""
-        u = self._inside(u)
-        weighed = self._pi(u.size) * ((Interval(gamma) - u) / temperature).exp()
-        return weighed.sum().log()

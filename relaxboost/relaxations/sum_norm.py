@@ -18,7 +18,7 @@ from relaxboost._core.lazy import cp
 from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.base import Level, Witness, as_margins
-from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm
 
 
@@ -160,12 +160,6 @@ class SumBall(_OfSumNorm, NormBall):
         row = dict(enumerate(self.exact_weights(m)))
         return ExactForm.free(m)._replace(rows=[row], row_lower=[None], row_upper=[self.radius])
 
-    def linear_form(self, m: int) -> LinearForm:
-        """Return it with `factors`, the doubles that the closed forms use."""
-        free, row = np.full(m, np.inf), (self.factors * np.ones(m))[None, :]
-        top = np.array([float(self.radius)])
-        return LinearForm(np.zeros(m), np.zeros(m), free, row, np.array([-np.inf]), top)
-
 
 @dataclass(frozen=True, repr=False)
 class SumPenalty(_OfSumNorm, NormPenalty):
@@ -204,10 +198,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         margins = Interval(np.asarray(u, dtype=np.float64))
         return (margins + Interval(self.weight) * self.enclosed).min().down
 
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c Σ a_i |d_i|."""
-        return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
-
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |x_i| <= c a_i."""
         return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
@@ -220,10 +210,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
     def exact_form(self, m: int) -> ExactForm:
         """Return d >= 0 at costs c a_i."""
         return ExactForm.free(m)._replace(cost=[self.weight * a for a in self.exact_weights(m)])
-
-    def linear_form(self, m: int) -> LinearForm:
-        """Return it with the doubles that the closed forms use."""
-        return LinearForm(self._costs * np.ones(m), np.zeros(m), np.full(m, np.inf))
 
 
 NormBall.kinds[1], NormPenalty.kinds[1] = SumBall, SumPenalty

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -11,21 +10,8 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
-from relaxboost._core.parameters import exact, spell
+from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up
-
-_SMALLEST = Fraction(1, 10**100)
-
-
-def positive_size(owner: str, name: str, value: Any) -> Fraction:
-    """Return a radius or weight exactly, in [1e-100, 1e100] so that doubles can work with it."""
-    size = exact(owner, name, value)
-    if size <= 0:
-        raise InputError(f"{owner} needs {name} > 0, got {value!r}")
-    if not _SMALLEST <= size <= 1 / _SMALLEST:
-        log = math.log10(size.numerator) - math.log10(size.denominator)
-        raise InputError(f"{owner} needs 1e-100 <= {name} <= 1e100, got about 1e{log:.0f}")
-    return size
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:

@@ -297,7 +297,7 @@ def test_fraction_resolves_at_the_game():
         (lambda: BinaryEntropy(2, 1, 0.5), "needs either k or fraction"),
         (lambda: BinaryEntropy(0.5), r"BinaryEntropy\(k=0.5\) needs k >= 1"),
         (lambda: BinaryEntropy("2"), "finite real number"),
-        (lambda: BinaryEntropy(2, 0), "1e-100 <= weight"),
+        (lambda: BinaryEntropy(2, 0), "needs weight > 0, got 0"),
         (lambda: BinaryEntropy(2, math.inf), "finite real number"),
         (lambda: BinaryEntropy(fraction=0), "0 < fraction <= 1"),
         (lambda: BinaryEntropy(fraction=0.01).resolve(50), "use a fraction of at least"),

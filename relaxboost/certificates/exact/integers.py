@@ -43,23 +43,10 @@ def integer_columns(
 ) -> Columns:
     """Return columns of A, on all rows or some, in integers."""
     block = matrix.columns(columns)
-    block = np.ascontiguousarray((block if rows is None else block[rows]).T)
-    if (block == np.rint(block)).all():
-        return Columns(block.astype(np.int64).tolist(), [0] * len(columns))
-    mantissa, exponent = np.frexp(block)
-    odd = (mantissa * 2.0**53).astype(np.int64)
-    lowest = (odd & -odd).astype(np.float64)  # the last bit that is set, 0 for 0
-    zeros = np.where(odd == 0, 0, np.frexp(lowest)[1] - 1)
-    # Entries are odd numbers times 2^place.
-    place = np.where(odd == 0, 0, exponent.astype(np.int64) - 53 + zeros)
-    shifts = np.maximum(-place.min(axis=1, initial=0), 0)
-    width = np.where(odd == 0, 0, exponent + shifts[:, None])
-    if width.max(initial=0) <= 62:
-        whole = np.ldexp(block, shifts[:, None]).astype(np.int64)
-        return Columns(whole.tolist(), shifts.tolist())
-    parts, lifts = (odd >> zeros).tolist(), (place + shifts[:, None]).tolist()
-    entries = [
-        [part << lift for part, lift in zip(some, up, strict=True)]
-        for some, up in zip(parts, lifts, strict=True)
-    ]
-    return Columns(entries, shifts.tolist())
+    found = Columns([], [])
+    for column in (block if rows is None else block[rows]).T.tolist():
+        ratios = [x.as_integer_ratio() for x in column]
+        below = max(q for _, q in ratios)  # powers of two
+        found.entries.append([p * (below // q) for p, q in ratios])
+        found.shifts.append(below.bit_length() - 1)
+    return found

@@ -15,9 +15,9 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import spell
+from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Domain, size_parameter
+from relaxboost.game.domains.base import BELOW, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
@@ -87,7 +87,7 @@ class L1Ball(AtomicSet):
     holds_zero: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", size_parameter("L1Ball", "radius", self.radius))
+        object.__setattr__(self, "radius", positive_size("L1Ball", "radius", self.radius))
 
     def __repr__(self) -> str:
         return f"L1Ball(radius={spell(self.radius)})"

@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
-from relaxboost._core.parameters import exact, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 BELOW = 1 << 96
 """The common denominator of exact weights."""
-
-SMALLEST, LARGEST = 1e-100, 1e100
-"""Radii and weights lie between these: squares of what lies beyond leave the doubles."""
 
 
 class Dense(NamedTuple):
@@ -147,22 +143,3 @@ class Domain(ABC):
         ratio = self.reach(n) / tol
         # The test comes before the step, so that even a game for one step (m = 1) takes two rounds.
         return max(2.0, (64.0 if certified else 32.0) * spread * ratio * ratio)
-
-
-def size_parameter(owner: str, name: str, value: object) -> Fraction:
-    """Return a radius or a weight as the rational it is.
-
-    Raises
-    ------
-    InputError
-        If it is not a number in [1e-100, 1e100].
-    """
-    q = exact(owner, name, value)
-    if q <= 0:
-        raise InputError(f"{owner}({name}={spell(q)}) needs {name} > 0")
-    if not Fraction(SMALLEST) <= q <= Fraction(LARGEST):
-        raise InputError(
-            f"{owner}({name}={spell(q)}) needs {name} between 1e-100 and 1e100: beyond, doubles "
-            "run out; rescale f and the game"
-        )
-    return q

@@ -14,9 +14,9 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import spell
+from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Dense, Domain, size_parameter
+from relaxboost.game.domains.base import BELOW, Dense, Domain
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
@@ -89,7 +89,7 @@ class L2Ball(EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", size_parameter("L2Ball", "radius", self.radius))
+        object.__setattr__(self, "radius", positive_size("L2Ball", "radius", self.radius))
 
     def __repr__(self) -> str:
         return f"L2Ball(radius={spell(self.radius)})"
@@ -189,7 +189,7 @@ class SquaredNorm(EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", size_parameter("SquaredNorm", "weight", self.weight))
+        object.__setattr__(self, "weight", positive_size("SquaredNorm", "weight", self.weight))
 
     def __repr__(self) -> str:
         return f"SquaredNorm(weight={spell(self.weight)})"
