@@ -188,11 +188,6 @@ class Interval:
         """Return the smallest element."""
         return Interval(self.lower.min(), self.upper.min())
 
-    def at_least(self, other: Any) -> Interval:
-        """Return the elementwise maximum with `other`."""
-        other = enclose(other)
-        return Interval(np.maximum(self.lower, other.lower), np.maximum(self.upper, other.upper))
-
     @property
     def middle(self) -> Any:
         """The middle, in doubles."""

@@ -12,20 +12,18 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations._projections import logistic_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, box_around
+from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
+from relaxboost.relaxations.base import Level, Traits, Witness, as_margins, box_around
 from relaxboost.relaxations.capped import Capped
-from relaxboost.relaxations.exact_points import Groups
-from relaxboost.relaxations.k_or_fraction import check_k, resolve_k
+from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
 
 
 @dataclass(frozen=True, repr=False)
-class BinaryEntropy(Relaxation):
+class BinaryEntropy(WithK):
     """f(d) = (c/k) Σ x log x + (1 − x) log(1 − x) + log 2 with x = k d in [0, 1], inf elsewhere.
 
     Each term is the relative entropy of (x, 1 − x) to (1/2, 1/2). The conjugate is a log-loss,
@@ -71,9 +69,7 @@ class BinaryEntropy(Relaxation):
     level: ClassVar[Level] = "enclosed"
 
     def __post_init__(self) -> None:
-        k, fraction = check_k("BinaryEntropy", self.k, self.fraction)
-        object.__setattr__(self, "k", k)
-        object.__setattr__(self, "fraction", fraction)
+        super().__post_init__()
         weight = positive_size("BinaryEntropy", "weight", self.weight)
         object.__setattr__(self, "weight", weight)
 
@@ -92,14 +88,8 @@ class BinaryEntropy(Relaxation):
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
-    def _exact_k(self) -> Fraction:
-        if self.k is None:
-            raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
-        return self.k
-
-    @property
     def _k(self) -> float:
-        return float(self._exact_k)
+        return float(self.exact_k)
 
     @property
     def _c(self) -> float:
@@ -107,7 +97,7 @@ class BinaryEntropy(Relaxation):
 
     def offset(self, m: int) -> float:
         """Return (c m/k) log 2, by which F exceeds the soft margin AvgMin_k as c -> 0."""
-        return float(self.weight * m / self._exact_k) * math.log(2.0)
+        return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
         """Return (c/k) Σ x log x + (1 − x) log(1 − x) + log 2; x up to four roundings above 1."""
@@ -156,7 +146,7 @@ class BinaryEntropy(Relaxation):
             c, z = Interval(self.weight), Interval(gamma) - u
             rest = (-z.abs() / c).softplus().sum() - float(u.size) * Interval(2.0).log()
             loss = z.positive().sum() + c * rest
-            return (Interval(gamma) - loss / Interval(self._exact_k)).down
+            return (Interval(gamma) - loss / Interval(self.exact_k)).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return −(c/k) Σ entr(k d) + entr(1 − k d) − log 2."""
@@ -174,15 +164,11 @@ class BinaryEntropy(Relaxation):
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
 
-    def exact_caps(self, m: int) -> list[Groups]:
-        """Return the cap 1/k of each example."""
-        return [([[i] for i in range(m)], [1 / self._exact_k] * m)]
-
     def describe(self, m: int) -> dict[str, Any]:
         """Return k and the weight."""
         return {
             "kind": "binary-entropy",
-            "k": number(self._exact_k),
+            "k": number(self.exact_k),
             "weight": number(self.weight),
         }
 
@@ -200,14 +186,14 @@ class BinaryEntropy(Relaxation):
 
     def repair(self, d: Vector) -> Vector:
         """Return `d` in the capped simplex, as `Capped(k)` repairs it."""
-        return Capped(self._exact_k).repair(d)
+        return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (f(d') rounded upwards, distance) for d' = (1 − t) d/Σd + t/m.
 
         t is 0 if no x_i = k d_i/Σd exceeds 1, else (max x − 1)/(max x − k/m), rounded upwards.
         """
-        k, m = self._exact_k, d.size
+        k, m = self.exact_k, d.size
         even = Interval(k / m)
         with np.errstate(all="ignore"):
             x = Interval(k) * np.asarray(d, dtype=np.float64) / Interval(*total)
@@ -224,7 +210,7 @@ class BinaryEntropy(Relaxation):
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
         """Return the largest f near d / Σd, rounded upwards, inf if a cap may be exceeded."""
         with np.errstate(all="ignore"):
-            x = Interval(self._exact_k) * box_around(d, total, distance)
+            x = Interval(self.exact_k) * box_around(d, total, distance)
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
@@ -233,7 +219,7 @@ class BinaryEntropy(Relaxation):
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
         value = value + float(x.lower.size) * Interval(2.0).log()
-        return (Interval(self.weight / self._exact_k) * value).up
+        return (Interval(self.weight / self.exact_k) * value).up
 
 
 def _terms(x: Vector) -> Interval:

@@ -17,7 +17,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
-from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
+from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -27,8 +28,7 @@ from relaxboost.relaxations.base import (
     box_around,
     onto_simplex,
 )
-from relaxboost.relaxations.exact_points import Groups
-from relaxboost.relaxations.k_or_fraction import check_k, resolve_k
+from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 
 
@@ -67,7 +67,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 @dataclass(frozen=True)
-class Capped(Relaxation):
+class Capped(WithK):
     """The indicator of ‖d‖_inf <= 1/k: no example may weigh more than 1/k.
 
     Its relaxed margin is the soft margin
@@ -109,11 +109,6 @@ class Capped(Relaxation):
     level: ClassVar[Level] = "exact"
     binary_entropy: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        k, fraction = check_k("Capped", self.k, self.fraction)
-        object.__setattr__(self, "k", k)
-        object.__setattr__(self, "fraction", fraction)
-
     def __repr__(self) -> str:
         if self.k is not None:
             return f"Capped(k={spell(self.k)})"
@@ -135,13 +130,7 @@ class Capped(Relaxation):
     @property
     def cap(self) -> float:
         """The cap ν = 1/k, rounded to nearest."""
-        return float(1 / self._resolved_k)
-
-    @property
-    def _resolved_k(self) -> Fraction:
-        if self.k is None:
-            raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
-        return self.k
+        return float(1 / self.exact_k)
 
     def penalty(self, d: Vector) -> float:
         """Return 0 if no entry exceeds 1/k in size by more than four roundings, else inf."""
@@ -161,23 +150,23 @@ class Capped(Relaxation):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
         u = as_margins(u, self)
-        return _worst_tail(u, float(self._resolved_k), self.witness(u).gamma)
+        return _worst_tail(u, float(self.exact_k), self.witness(u).gamma)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        k = float(self._resolved_k)
+        k = float(self.exact_k)
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
-        return binary_capped_distribution(u, beta, float(self.resolve(u.size)._resolved_k))
+        return binary_capped_distribution(u, beta, float(self.resolve(u.size).exact_k))
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the ceil(k)-th smallest margin."""
         u = as_margins(u, self)
-        rank = math.ceil(self._resolved_k) - 1
+        rank = math.ceil(self.exact_k) - 1
         self.resolve(u.size)
         return Witness(float(np.partition(u, rank)[rank]))
 
@@ -191,7 +180,7 @@ class Capped(Relaxation):
         if not np.isfinite(hinge).all() or hinge.max() > 1e300 / hinge.size:
             return -math.inf  # a γ beyond all margins proves nothing worth computing
         total = up(sum_bounds(hinge)[1] * (1.0 + 4.0 * UNIT)) if hinge.any() else 0.0
-        return float_down(Fraction(gamma) - Fraction(total) / self._resolved_k)
+        return float_down(Fraction(gamma) - Fraction(total) / self.exact_k)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |d| <= 1/k."""
@@ -208,15 +197,11 @@ class Capped(Relaxation):
 
     def exact_form(self, m: int) -> ExactForm:
         """Return 0 <= d <= 1/k and no cost."""
-        return ExactForm.free(m)._replace(upper=[1 / self.resolve(m)._resolved_k] * m)
-
-    def exact_caps(self, m: int) -> list[Groups]:
-        """Return the cap 1/k of each example."""
-        return [([[i] for i in range(m)], [1 / self._resolved_k] * m)]
+        return ExactForm.free(m)._replace(upper=[1 / self.resolve(m).exact_k] * m)
 
     def describe(self, m: int) -> dict[str, Any]:
         """Return the cap that all examples share."""
-        return {"kind": "caps", "caps": number(1 / self._resolved_k)}
+        return {"kind": "caps", "caps": number(1 / self.exact_k)}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the margin that γ stands for."""
@@ -224,7 +209,7 @@ class Capped(Relaxation):
 
     def entropy_range(self, m: int) -> float:
         """Return log(m/k): no capped distribution has Σ d log d above −log k."""
-        return math.log(m / float(self._resolved_k))
+        return math.log(m / float(self.exact_k))
 
     def repair(self, d: Vector) -> Vector:
         """Return `d` clipped, normalised and cut at the cap, as `cut` does."""
@@ -237,7 +222,7 @@ class Capped(Relaxation):
         the point by 2e in the l1 norm.
         """
         low, _ = total
-        threshold = float_down(Fraction(low) / self._resolved_k)
+        threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
         if not excess.any():
             return 0.0, 0.0
@@ -246,7 +231,7 @@ class Capped(Relaxation):
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
         """Return 0 if all these points are below the cap, else inf."""
-        cap = float_down(1 / self._resolved_k)
+        cap = float_down(1 / self.exact_k)
         return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
 
     def plus(self, other: Relaxation) -> Relaxation | None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
+from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 
 
@@ -95,14 +96,6 @@ class HardMargin(Relaxation):
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return γ = min u."""
         return {"gamma": number(min(u)), "floor": "0"}
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped at zero and normalised."""
-        return onto_simplex(d, repr(self))
-
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, 0): d / Σd is feasible exactly."""
-        return 0.0, 0.0
 
     def lipschitz(self, m: int) -> float:
         """Return 0."""

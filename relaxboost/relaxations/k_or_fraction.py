@@ -8,6 +8,32 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations.base import Relaxation
+from relaxboost.relaxations.exact_points import Groups
+
+
+class WithK(Relaxation):
+    """What relaxations with a k share: which may be given as a share of m until a game tells m."""
+
+    k: Any
+    fraction: Any
+
+    def __post_init__(self) -> None:
+        k, fraction = check_k(self.family.rpartition(".")[2], self.k, self.fraction)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "fraction", fraction)
+
+    @property
+    def exact_k(self) -> Fraction:
+        """The k, once a game or the user has given it."""
+        if self.k is None:
+            raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
+        k: Fraction = self.k
+        return k
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        """Return the cap 1/k of each example."""
+        return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
 
 def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:

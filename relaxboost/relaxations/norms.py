@@ -26,7 +26,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import Relaxation, Traits, Witness, onto_simplex
+from relaxboost.relaxations.base import Relaxation, Traits, Witness
 from relaxboost.relaxations.vectors import (
     enclose_vector,
     positive_vector,
@@ -177,10 +177,6 @@ class PenaltyOfNorm(WithNorm):
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to ‖x‖_* <= c."""
         return 0.0, [self.cvxpy_dual(x) <= float(self.weight)]
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped at zero and normalised."""
-        return onto_simplex(d, repr(self))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (c ‖d / Σd‖, 0), rounded upwards."""
