@@ -29,7 +29,6 @@ class _Hellinger:
     scale = Fraction(1, 2)
 
 
-@dataclass(frozen=True, repr=False)
 class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     """f(d) = weight · Σ (d − π)² / π on R^m.
 
@@ -50,11 +49,7 @@ class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
 
     family = "relaxboost.ChiSquarePenalty"
 
-    weight: Any
-    prior: Any = None
 
-
-@dataclass(frozen=True, repr=False)
 class ChiSquareBall(_ChiSquare, DivergenceBall):
     """The indicator of Σ (d − π)² / π <= radius.
 
@@ -76,11 +71,7 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
 
     family = "relaxboost.ChiSquareBall"
 
-    radius: Any
-    prior: Any = None
 
-
-@dataclass(frozen=True, repr=False)
 class HellingerPenalty(_Hellinger, DivergencePenalty):
     """f(d) = weight · Σ (√d − √π)² on R^m_+; every weight stays positive.
 
@@ -89,11 +80,7 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
 
     family = "relaxboost.HellingerPenalty"
 
-    weight: Any
-    prior: Any = None
 
-
-@dataclass(frozen=True, repr=False)
 class HellingerBall(_Hellinger, DivergenceBall):
     """The indicator of Σ (√d − √π)² <= radius; it binds for radius < 2 − 2 √(min π) at most.
 
@@ -102,10 +89,8 @@ class HellingerBall(_Hellinger, DivergenceBall):
 
     family = "relaxboost.HellingerBall"
 
-    radius: Any
-    prior: Any = None
 
-
+@dataclass(frozen=True, repr=False)
 class _Power(PowerDivergence):
     """The divergence of an order that is a parameter."""
 
@@ -129,7 +114,7 @@ class _Power(PowerDivergence):
 
 
 @dataclass(frozen=True, repr=False)
-class PowerPenalty(_Power, DivergencePenalty):
+class PowerPenalty(DivergencePenalty, _Power):
     """f(d) = weight · Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
 
     α = 2 is half of χ², α = 1/2 twice the squared Hellinger distance.
@@ -148,17 +133,9 @@ class PowerPenalty(_Power, DivergencePenalty):
 
     family = "relaxboost.PowerPenalty"
 
-    order: Any
-    weight: Any
-    prior: Any = None
-
 
 @dataclass(frozen=True, repr=False)
-class PowerBall(_Power, DivergenceBall):
+class PowerBall(DivergenceBall, _Power):
     """The indicator of Σ π φ(d/π) <= radius; φ and the parameters are those of `PowerPenalty`."""
 
     family = "relaxboost.PowerBall"
-
-    order: Any
-    radius: Any
-    prior: Any = None

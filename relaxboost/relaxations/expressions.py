@@ -130,7 +130,8 @@ class _Reader:
                 self._refuse(each.value, "parameters are given by place or by name")
             options[each.arg] = self.value(each.value)
         # Some classes have a __new__ with defaults that stand for nothing; __init__ has the truth.
-        signature = inspect.signature(vars(kind)["__init__"] if isinstance(kind, type) else kind)
+        made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]
+        signature = inspect.signature(made)
         own = (None,) if isinstance(kind, type) else ()  # for self
         try:
             signature.bind(*own, *values, **options)

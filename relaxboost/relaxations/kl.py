@@ -8,7 +8,6 @@ SS09 Thm 7 holds; (ii) and (iii) fail: the domain has no negative points, and sh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -91,7 +90,6 @@ class _Entropic(PowerDivergence):
         return [] if self._zeros is None else [d[np.flatnonzero(self._zeros)] == 0]
 
 
-@dataclass(frozen=True, repr=False)
 class KLPenalty(_Entropic, DivergencePenalty):
     """c times the relative entropy to a prior: f(d) = c Σ d log(d/π) − d + π on R^m_+.
 
@@ -125,9 +123,6 @@ class KLPenalty(_Entropic, DivergencePenalty):
 
     family = "relaxboost.KLPenalty"
     binary_entropy: ClassVar[bool] = True
-
-    weight: Any
-    prior: Any = None
 
     def conjugate(self, theta: Vector) -> float:
         """Return c Σ π (exp(θ/c) − 1); inf if that exceeds all doubles."""
@@ -201,7 +196,6 @@ class KLPenalty(_Entropic, DivergencePenalty):
         return (Interval(self.weight) * self._largest_divergence(d, total, distance)).up
 
 
-@dataclass(frozen=True, repr=False)
 class KLBall(_Entropic, DivergenceBall):
     """The distributions near a prior: the indicator of Σ d log(d/π) − d + π <= r, d >= 0.
 
@@ -234,9 +228,6 @@ class KLBall(_Entropic, DivergenceBall):
 
     family = "relaxboost.KLBall"
     least: ClassVar[Fraction] = Fraction(1, 10**100)
-
-    radius: Any
-    prior: Any = None
 
     def __post_init__(self) -> None:
         if exact("KLBall", "radius", self.radius) <= 0:

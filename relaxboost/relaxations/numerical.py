@@ -154,17 +154,14 @@ class Programs:
         goal = cp.Minimize(u @ d + value - beta * cp.sum(cp.entr(d)))
         return _Program(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta), None)
 
-    def _make_conjugate(self) -> _Program:
+    def _make_conjugate(self, boxed: bool = False) -> _Program:
         d, value, constraints = self._parts()
-        theta = cp.Parameter(self._m)
-        return _Program(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,), None)
-
-    def _make_boxed_conjugate(self) -> _Program:
-        d, value, constraints = self._parts()
-        theta = cp.Parameter(self._m)
-        box = [d >= 0, d <= 1]
+        theta, box = cp.Parameter(self._m), [d >= 0, d <= 1] if boxed else []
         goal = cp.Maximize(theta @ d - value)
         return _Program(cp.Problem(goal, [*box, *constraints]), d, (theta,), None)
+
+    def _make_boxed_conjugate(self) -> _Program:
+        return self._make_conjugate(boxed=True)
 
     def _make_penalty(self) -> _Program:
         d, value, constraints = self._parts()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -145,10 +146,12 @@ class PowerDivergence(OverPrior):
         return (powers - a * cp.sum(d) + (a - 1.0)) / float(self._curve)
 
 
+@dataclass(frozen=True, repr=False)
 class DivergencePenalty(PowerDivergence):
     """f = c D on its domain; F(u) = max over γ of γ − c s Σ π φ*((γ − u)/(c s))."""
 
     weight: Any
+    prior: Any = None
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
@@ -254,6 +257,7 @@ class DivergencePenalty(PowerDivergence):
         return (Interval(self.weight) * divergence).up
 
 
+@dataclass(frozen=True, repr=False)
 class DivergenceBall(Ball, PowerDivergence):
     """The indicator of D(d) <= r.
 
@@ -264,6 +268,7 @@ class DivergenceBall(Ball, PowerDivergence):
     """Below this radius the ball is its center to within the roundings of D."""
 
     radius: Any
+    prior: Any = None
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
