@@ -38,7 +38,7 @@ def positive_size(
     size = exact(owner, name, value)
     if size <= 0:
         raise InputError(f"{owner} needs {name} > 0, got {value!r}")
-    if not least <= size <= 10**100:
+    if not least <= size <= Fraction(1e100):
         log = math.log10(size.numerator) - math.log10(size.denominator)
         raise InputError(
             f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}: beyond, "

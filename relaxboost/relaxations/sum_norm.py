@@ -198,6 +198,10 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         margins = Interval(np.asarray(u, dtype=np.float64))
         return (margins + Interval(self.weight) * self.enclosed).min().down
 
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return c Σ a_i |d_i|."""
+        return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
+
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to |x_i| <= c a_i."""
         return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
