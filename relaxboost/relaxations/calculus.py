@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -153,13 +152,8 @@ class Scaled(Relaxation):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution of f at u/c and β/c."""
-        return self.f.distribution(u / float(self.c), beta / float(self.c))
-
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
-        """Return the distribution of f at β/c, to be asked at u/c."""
         c = float(self.c)
-        project = self.f.projector(beta / c)
-        return lambda u: project(u / c)
+        return self.f.projector(beta / c)(u / c)
 
     def witness(self, u: Vector) -> ScaledWitness:
         """Return the witness of f at u/c."""

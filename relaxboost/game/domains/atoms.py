@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Domain
+from relaxboost.game.domains.base import BELOW, Domain, Sized
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
@@ -60,8 +58,8 @@ class AtomicSet(Domain):
         return self.scale
 
 
-@dataclass(frozen=True)
-class L1Ball(AtomicSet):
+@dataclass(frozen=True, repr=False)
+class L1Ball(Sized, AtomicSet):
     """‖w‖_1 <= radius: every hypothesis may be used or negated. g(v) = radius · ‖v‖_inf.
 
     With radius 1, the default of `Game`, this is the game of SS09. With f = 0 the value scales
@@ -84,13 +82,8 @@ class L1Ball(AtomicSet):
 
     radius: Any = 1
 
+    kinds: ClassVar[tuple[str, str]] = "l1-ball", "l1"
     holds_zero: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive_size("L1Ball", "radius", self.radius))
-
-    def __repr__(self) -> str:
-        return f"L1Ball(radius={spell(self.radius)})"
 
     @property
     def scale(self) -> float:
@@ -125,10 +118,6 @@ class L1Ball(AtomicSet):
             coefficients = coefficients / (norm / radius)
         return coefficients
 
-    def describe(self) -> dict[str, str]:
-        """Return the kind and the radius."""
-        return {"kind": "l1", "size": number(self.radius)}
-
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         """Return the weights in fractions, what is too much taken from the largest."""
         exact = [int(Fraction(c) * BELOW) for c in coefficients]
@@ -155,10 +144,6 @@ class L1Ball(AtomicSet):
 
     def check(self, matrix: MarginMatrix) -> None:
         """Accept every matrix: this is what weak learners answer for."""
-
-    def key(self) -> str:
-        """Return the kind and the exact radius."""
-        return f"l1-ball {Fraction(self.radius)}"
 
 
 @dataclass(frozen=True)

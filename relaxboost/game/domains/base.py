@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 BELOW = 1 << 96
@@ -143,3 +145,32 @@ class Domain(ABC):
         ratio = self.reach(n) / tol
         # The test comes before the step, so that even a game for one step (m = 1) takes two rounds.
         return max(2.0, (64.0 if certified else 32.0) * spread * ratio * ratio)
+
+
+class Sized(Domain):
+    """A domain of one parameter, the radius of a set or the weight of a penalty."""
+
+    size_name: ClassVar[str] = "radius"
+    kinds: ClassVar[tuple[str, str]]
+    """What digests and what certificates call it."""
+
+    @property
+    def size(self) -> Fraction:
+        """The radius or the weight, exactly."""
+        size: Fraction = getattr(self, self.size_name)
+        return size
+
+    def __post_init__(self) -> None:
+        size = positive_size(type(self).__name__, self.size_name, self.size)
+        object.__setattr__(self, self.size_name, size)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.size_name}={spell(self.size)})"
+
+    def describe(self) -> dict[str, str]:
+        """Return the kind, and the radius or the weight."""
+        return {"kind": self.kinds[1], "size": number(self.size)}
+
+    def key(self) -> str:
+        """Return the kind, and the exact radius or weight."""
+        return f"{self.kinds[0]} {self.size}"

@@ -12,11 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Dense, Domain
+from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
@@ -62,8 +60,8 @@ class EuclideanSet(Domain):
         return up(math.sqrt(n))
 
 
-@dataclass(frozen=True)
-class L2Ball(EuclideanSet):
+@dataclass(frozen=True, repr=False)
+class L2Ball(Sized, EuclideanSet):
     """‖w‖_2 <= radius. g(v) = radius · ‖v‖_2.
 
     With f = 0 the value is radius times the distance of the rows' hull from the origin: the
@@ -86,13 +84,8 @@ class L2Ball(EuclideanSet):
 
     radius: Any = 1
 
+    kinds: ClassVar[tuple[str, str]] = "l2-ball", "l2"
     level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive_size("L2Ball", "radius", self.radius))
-
-    def __repr__(self) -> str:
-        return f"L2Ball(radius={spell(self.radius)})"
 
     def answer(self, edges: Vector, size: float) -> Vector:
         """Return radius · v / ‖v‖_2, or 0 for v = 0."""
@@ -127,10 +120,6 @@ class L2Ball(EuclideanSet):
             coefficients = coefficients / norm * radius
         return coefficients
 
-    def describe(self) -> dict[str, str]:
-        """Return the kind and the radius."""
-        return {"kind": "l2", "size": number(self.radius)}
-
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         """Return the weights in fractions, shrunk until their exact norm fits."""
         exact = [int(Fraction(c) * BELOW) for c in coefficients]
@@ -157,13 +146,9 @@ class L2Ball(EuclideanSet):
         """Return 0 on ‖w‖_2 <= radius."""
         return 0.0, [cp.norm2(w) <= float(self.radius)]
 
-    def key(self) -> str:
-        """Return the kind and the exact radius."""
-        return f"l2-ball {Fraction(self.radius)}"
 
-
-@dataclass(frozen=True)
-class SquaredNorm(EuclideanSet):
+@dataclass(frozen=True, repr=False)
+class SquaredNorm(Sized, EuclideanSet):
     """No set but the penalty g*(w) = weight · ‖w‖_2². g(v) = ‖v‖_2² / (4 weight).
 
     The penalty grows faster than the margins do, so that ρ is finite and only a bounded part of
@@ -186,13 +171,9 @@ class SquaredNorm(EuclideanSet):
 
     weight: Any
 
+    size_name: ClassVar[str] = "weight"
+    kinds: ClassVar[tuple[str, str]] = "squared-norm", "squared-norm"
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", positive_size("SquaredNorm", "weight", self.weight))
-
-    def __repr__(self) -> str:
-        return f"SquaredNorm(weight={spell(self.weight)})"
 
     def answer(self, edges: Vector, size: float) -> Vector:
         """Return v / (2 weight)."""
@@ -229,10 +210,6 @@ class SquaredNorm(EuclideanSet):
         largest = float(np.abs(coefficients).max(initial=0.0))
         return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
 
-    def describe(self) -> dict[str, str]:
-        """Return the kind and the weight."""
-        return {"kind": "squared-norm", "size": number(self.weight)}
-
     def cost_above(self, coefficients: Vector) -> float:
         """Return weight · ‖w‖_2², rounded up."""
         norm = norm_above(coefficients)
@@ -261,7 +238,3 @@ class SquaredNorm(EuclideanSet):
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
         """Return weight · ‖w‖_2²."""
         return float(self.weight) * cp.sum_squares(w), []
-
-    def key(self) -> str:
-        """Return the kind and the exact weight."""
-        return f"squared-norm {Fraction(self.weight)}"
