@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number
+from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
@@ -40,8 +40,26 @@ class BallWitness(NamedTuple):
 class PowerDivergence(OverPrior):
     """What the penalty and the ball of one order share."""
 
+    size_name: ClassVar[str]
+    """What the parameter beside the prior is called, weight or radius."""
+    least: ClassVar[Fraction] = Fraction(1, 10**100)
+    """The least that it may be."""
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prior", check_prior(type(self).__name__, self.prior))
+        kind, name = type(self).__name__, self.size_name
+        size = positive_size(kind, name, getattr(self, name), self.least)
+        object.__setattr__(self, name, size)
+        object.__setattr__(self, "prior", check_prior(kind, self.prior))
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the divergence, and the weight or the radius."""
+        return {
+            "kind": "divergence",
+            "order": number(self.alpha),
+            "scale": number(self.scale),
+            "prior": vector(self.prior),
+            self.size_name: number(getattr(self, self.size_name)),
+        }
 
     @property
     @abstractmethod
@@ -150,13 +168,10 @@ class PowerDivergence(OverPrior):
 class DivergencePenalty(PowerDivergence):
     """f = c D on its domain; F(u) = max over γ of γ − c s Σ π φ*((γ − u)/(c s))."""
 
+    size_name: ClassVar[str] = "weight"
+
     weight: Any
     prior: Any = None
-
-    def __post_init__(self) -> None:
-        kind = type(self).__name__
-        object.__setattr__(self, "weight", positive_size(kind, "weight", self.weight))
-        super().__post_init__()
 
     @property
     def _strength(self) -> float:
@@ -238,10 +253,6 @@ class DivergencePenalty(PowerDivergence):
             powers = cp.power(base, a / (a - 1.0))
         return c / a * (self.center(x.shape[0]) @ powers - 1.0), []
 
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the divergence and its weight."""
-        return self._described(self.alpha, self.scale) | {"weight": number(self.weight)}
-
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return γ, and the floor of x."""
         return {"gamma": number(found.gamma), **self._floor(self.weight)}
@@ -264,17 +275,12 @@ class DivergenceBall(Ball, PowerDivergence):
     F(u) = max over γ and λ >= 0 of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)).
     """
 
+    size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
     """Below this radius the ball is its center to within the roundings of D."""
 
     radius: Any
     prior: Any = None
-
-    def __post_init__(self) -> None:
-        kind = type(self).__name__
-        radius = positive_size(kind, "radius", self.radius, self.least)
-        object.__setattr__(self, "radius", radius)
-        super().__post_init__()
 
     @property
     def bound(self) -> Fraction:
@@ -346,10 +352,6 @@ class DivergenceBall(Ball, PowerDivergence):
         with np.errstate(all="ignore"):
             conjugate = self.enclosed_conjugate(Interval(gamma) - Interval(u), c)
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
-
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the divergence and the radius."""
-        return self._described(self.alpha, self.scale) | {"radius": number(self.radius)}
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return γ, the multiplier, which has to be positive, and the floor of x."""

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, spell
@@ -125,15 +124,6 @@ class OverPrior(Relaxation):
         total = sum(map(Fraction, positive), Fraction(0))
         quotients = [Fraction(p) / total for p in positive]
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
-
-    def _described(self, order: Fraction, scale: Fraction) -> dict[str, Any]:
-        """Return a divergence from π as certificates write it, without its size."""
-        return {
-            "kind": "divergence",
-            "order": number(order),
-            "scale": number(scale),
-            "prior": vector(self.prior),
-        }
 
     def _pi(self, m: int) -> Interval:
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
