@@ -17,8 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
-from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,

@@ -19,7 +19,7 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
-from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,

@@ -20,7 +20,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
-from relaxboost.relaxations._projections.caps import caps_distribution
+from relaxboost.relaxations._projections import caps_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
 from relaxboost.relaxations.exact_points import Groups

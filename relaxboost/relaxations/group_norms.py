@@ -27,7 +27,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations._projections.roots import decreasing_root

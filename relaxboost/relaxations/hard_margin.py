@@ -11,8 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 

@@ -29,8 +29,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations._projections import mahalanobis
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm

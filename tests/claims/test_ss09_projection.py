@@ -9,7 +9,7 @@ import pytest
 
 from relaxboost.claims import Instance, get
 from relaxboost.claims.ss09 import SOURCE, appendix, exact, figure2
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution
 
 FAILING = {
     "L13": ("0 = 0.5",),

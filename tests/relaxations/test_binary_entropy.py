@@ -16,8 +16,7 @@ import relaxboost as rb
 from relaxboost import BinaryEntropy, Capped, InputError, KLPenalty
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import Traits, Witness
-from relaxboost.relaxations._projections import binary_entropy
-from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
+from relaxboost.relaxations._projections import binary_entropy, logistic_distribution
 from tests.twins import average_of_smallest, rational
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0, 7.0]

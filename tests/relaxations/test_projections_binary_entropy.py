@@ -6,8 +6,12 @@ import numba
 import numpy as np
 import pytest
 
-from relaxboost.relaxations._projections import binary_entropy, logits, vectorised
-from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
+from relaxboost.relaxations._projections import (
+    binary_entropy,
+    logistic_distribution,
+    logits,
+    vectorised,
+)
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 

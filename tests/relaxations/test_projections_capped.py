@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
+from relaxboost.relaxations._projections import by_sorting, capped_distribution
 from tests.twins import fig2_exact, fig2_float
 
 METHODS = (capped_distribution, by_sorting)

@@ -17,7 +17,7 @@ from relaxboost.claims.ss09.exact import (
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections import capped_distribution
 
 BOX = Space(sizes={"m": (1, 3)}, theta=Vector("m"), slope=Vector("m"))
 

@@ -15,7 +15,7 @@ from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.relaxations._projections.capped import by_sorting
+from relaxboost.relaxations._projections import by_sorting
 
 
 def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:

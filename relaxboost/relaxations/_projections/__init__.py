@@ -1,1 +1,26 @@
 """Entropic projections onto the simplex cut by a convex set, in the log domain."""
+
+from relaxboost.relaxations._projections.binary_entropy import (
+    binary_capped_distribution,
+    logistic_distribution,
+)
+from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
+from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
+from relaxboost.relaxations._projections.max_penalty import (
+    max_penalty_distribution,
+    max_penalty_margin,
+)
+
+__all__ = [
+    "binary_capped_distribution",
+    "by_sorting",
+    "capped_distribution",
+    "caps_distribution",
+    "caps_threshold",
+    "kl_ball_distribution",
+    "logistic_distribution",
+    "max_penalty_distribution",
+    "max_penalty_margin",
+    "tilt",
+]
