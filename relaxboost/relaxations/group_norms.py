@@ -176,11 +176,11 @@ class GroupNorm(WithNorm):
         terms = [a * cp.norm(d[g], p) for a, g in zip(self._a, self.members, strict=True)]
         return cp.sum(cp.hstack(terms))
 
-    def cvxpy_dual(self, x: Any) -> Any:
+    def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
         p = float(self.dual)
         terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
-        return cp.max(cp.hstack(terms))
+        return cp.max(cp.hstack(terms)), []
 
 
 @dataclass(frozen=True, repr=False)

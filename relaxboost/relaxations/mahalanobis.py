@@ -255,11 +255,6 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         ratio = Fraction(float(limit) / math.sqrt(square)) * (1 - Fraction(1, 2**48))
         return [x * ratio for x in v]
 
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to x = Qᵀ v, ‖v‖ <= weight."""
-        size, constraints = self.cvxpy_dual(x)
-        return 0.0, [size <= float(self.weight), *constraints]
-
 
 @dataclass(frozen=True, repr=False)
 class MahalanobisBall(BallOfNorm, Mahalanobis):
@@ -317,8 +312,3 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
             return -math.inf
         length = Interval(v).square().sum().sqrt()
         return (self.moved(u, v).min() - length * Interval(self.radius)).down
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return radius · ‖v‖ subject to Qᵀ v = x."""
-        size, constraints = self.cvxpy_dual(x)
-        return float(self.radius) * size, constraints

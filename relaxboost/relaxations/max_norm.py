@@ -43,9 +43,9 @@ class _OfMaxNorm(OfNorm):
         a = self.factors * np.ones(d.shape[0])
         return cp.max(cp.multiply(a, d if d.is_nonneg() else cp.abs(d)))
 
-    def cvxpy_dual(self, x: Any) -> Any:
+    def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return Σ |x_i| / a_i as a cvxpy expression."""
-        return (1.0 / (self.factors * np.ones(x.shape[0]))) @ cp.abs(x)
+        return (1.0 / (self.factors * np.ones(x.shape[0]))) @ cp.abs(x), []
 
     def extremes(self, m: int) -> tuple[Interval, Interval]:
         """Enclose the least and the largest norm on the simplex."""

@@ -85,8 +85,8 @@ class WithNorm(Relaxation):
         """Return ‖d‖ as a cvxpy expression."""
         raise NotImplementedError
 
-    def cvxpy_dual(self, x: Any) -> Any:
-        """Return ‖x‖_* as a cvxpy expression."""
+    def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return ‖x‖_* as a cvxpy expression, and the constraints it needs."""
         raise NotImplementedError
 
     def extremes(self, m: int) -> tuple[Any, Any]:
@@ -134,7 +134,8 @@ class BallOfNorm(WithNorm, Ball):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return r ‖x‖_*."""
-        return float(self.radius) * self.cvxpy_dual(x), []
+        size, constraints = self.cvxpy_dual(x)
+        return float(self.radius) * size, constraints
 
 
 class PenaltyOfNorm(WithNorm):
@@ -176,7 +177,8 @@ class PenaltyOfNorm(WithNorm):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return 0 subject to ‖x‖_* <= c."""
-        return 0.0, [self.cvxpy_dual(x) <= float(self.weight)]
+        size, constraints = self.cvxpy_dual(x)
+        return 0.0, [size <= float(self.weight), *constraints]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (c ‖d / Σd‖, 0), rounded upwards."""

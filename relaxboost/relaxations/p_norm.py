@@ -105,10 +105,10 @@ class _OfPNorm(OfNorm):
         d = d if self.weights is None else cp.multiply(self.enclosed.lower, d)
         return cp.norm(d, float(self.p))
 
-    def cvxpy_dual(self, x: Any) -> Any:
+    def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return ‖x‖_* as a cvxpy expression."""
         x = x if self.weights is None else cp.multiply(1.0 / self.enclosed.lower, x)
-        return cp.norm(x, float(self.dual))
+        return cp.norm(x, float(self.dual)), []
 
     def extremes(self, m: int) -> tuple[float, float]:
         """Return the least and the largest norm on the simplex, rounded outwards."""

@@ -39,9 +39,9 @@ class _OfSumNorm(OfNorm):
         """Return Σ a_i |d_i| as a cvxpy expression."""
         return (self.factors * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d))
 
-    def cvxpy_dual(self, x: Any) -> Any:
+    def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return max_i |x_i| / a_i as a cvxpy expression."""
-        return cp.max(cp.multiply(1.0 / (self.factors * np.ones(x.shape[0])), cp.abs(x)))
+        return cp.max(cp.multiply(1.0 / (self.factors * np.ones(x.shape[0])), cp.abs(x))), []
 
     def extremes(self, m: int) -> tuple[float, float]:
         """Return the least and the largest weight."""
