@@ -43,7 +43,7 @@ class SparseMatrix(MarginMatrix):
     @property
     def entries(self) -> int:
         """The entries that are not 0."""
-        return int(self._values.size)
+        return int(self._csc.nnz)
 
     def _column(self, j: int) -> Array:
         out = np.zeros(self.m)
