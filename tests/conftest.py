@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import numpy as np
@@ -18,6 +19,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("relaxboost")
+
+# Without bytecode each of the many processes that tests start compiles the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell that runs the tests in the background has them, and what they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

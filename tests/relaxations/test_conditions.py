@@ -59,8 +59,8 @@ COUNTEREXAMPLES = {
 
 @pytest.mark.parametrize("name", MONOTONE_FAMILIES)
 def test_theorem_7_and_lemma_8_on_random_instances(name, rng):
-    """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d; 1200 in all."""
-    for _ in range(150):
+    """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d; 1100 in all."""
+    for _ in range(50 if name == "sum" else 150):  # a sum takes a cone program at each step
         m, n = (int(k) for k in rng.integers(2, 7, 2))
         f = MONOTONE_FAMILIES[name](rng, m).resolve(m)
         if name == "dilation":  # some leave nothing of the simplex
