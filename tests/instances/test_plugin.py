@@ -107,22 +107,26 @@ def test_a_mark_runs_a_test_on_each_game(installed, own):
     assert "test_all[uniform-6x4-001.klpenalty-1-10] PASSED" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("test", "message"),
-    [
+def test_marks_that_select_nothing_fail(installed, own):
+    """Each in a file of its own, all in one run."""
+    marks = [
         ("(relaxation=rb.Custom)\ndef test_it(certified_game)", "none of the 17 games in "),
         ("(relaxation='Capped')\ndef test_it(certified_game)", "got 'Capped'"),
         ("(rb.Capped(k=2))\ndef test_it(certified_game)", "conditions have names"),
         ("(relax=rb.Capped)\ndef test_it(certified_game)", "keyword argument 'relax'"),
         ("(m=3)\ndef test_it()", "test_it is marked certified_games, and runs on none"),
-    ],
-)
-def test_a_mark_that_selects_nothing_fails(test, message, installed, own):
-    text = f"import pytest\nimport relaxboost as rb\n@pytest.mark.certified_games{test}: pass\n"
-    (own / "test_it.py").write_text(text)
+    ]
+    head = "import pytest\nimport relaxboost as rb\n"
+    for number, (test, _) in enumerate(marks):
+        text = f"{head}@pytest.mark.certified_games{test}: pass\n"
+        (own / f"test_{number}.py").write_text(text)
     result = run(installed, own, "-q", "--certified-games", "games")
     assert result.returncode == 2, result.stdout + result.stderr
-    assert message in result.stdout
+    told = re.split(r"^_+ ERROR collecting test_(\d)\.py _+$", result.stdout, flags=re.MULTILINE)
+    said = dict(zip(map(int, told[1::2]), told[2::2], strict=True))
+    assert sorted(said) == list(range(len(marks)))
+    for number, (_, message) in enumerate(marks):
+        assert message in said[number]
     assert "Traceback" not in result.stdout
 
 
