@@ -218,11 +218,21 @@ class _Best:
             rounds=self._history.rounds,
             seconds=self._clock.seconds,
             bound=bound,
-            message=_MESSAGES[status].format(gap=gap, tol=tol, reason=reason)
-            if certified or status != "optimal"
-            else f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}",
+            message=self._message(status, gap, upper, support.size > 0, reason),
             history=history,
         )
+
+    def _message(self, status: str, gap: float, upper: float, weights: bool, reason: str) -> str:
+        """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
+        tol, game = self._tol, self._game
+        if status == "optimal" and self._smoothed_test:
+            return f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}"
+        said = _MESSAGES[status].format(gap=gap, tol=tol, reason=reason)
+        if status == "optimal" and weights and game.over.holds_zero:
+            idle = upper - game.relaxation.relaxed_margin(np.zeros(game.m))[0]
+            if idle <= tol:
+                return f"{said}; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
+        return said
 
 
 def _shown(state: RoundState) -> RoundState:

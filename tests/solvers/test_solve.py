@@ -391,3 +391,18 @@ def test_progress_bar_on_a_terminal_and_none_in_a_pipe():
     assert b"round" in shown
     piped = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert piped.stdout == piped.stderr == b""
+
+
+def test_a_gap_that_w_0_has_too_is_named():
+    """Where ρ is small beside tol, being optimal says nothing of w."""
+    A = np.sign(np.random.default_rng(0).normal(0.2, 1.0, size=(60, 10)))
+    game = rb.Game(A, rb.Capped(40))
+    value = rb.solve(game, 1e-9)
+    assert 0.01 < value.lower < 0.2
+    assert "w = 0" not in value.message
+    loose = rb.solve(game, 2 * value.upper)
+    assert loose.status == "optimal"
+    assert loose.support.size
+    assert "so is that of w = 0" in loose.message
+    simplex = rb.solve(rb.Game(A, rb.Capped(40), over=rb.Simplex()), 1.0)
+    assert "w = 0" not in simplex.message

@@ -29,9 +29,6 @@ class AtomicSet(Domain):
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
-    holds_zero: ClassVar[bool]
-    """Whether w = 0 is in the set, so that weights may sum to less than `scale`."""
-
     @property
     @abstractmethod
     def scale(self) -> float:
@@ -83,7 +80,6 @@ class L1Ball(Sized, AtomicSet):
     radius: Any = 1
 
     kinds: ClassVar[tuple[str, str]] = "l1-ball", "l1"
-    holds_zero: ClassVar[bool] = True
 
     @property
     def scale(self) -> float:

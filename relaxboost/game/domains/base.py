@@ -52,6 +52,9 @@ class Domain(ABC):
     level: ClassVar[Literal["exact", "enclosed"]]
     """The strongest proof its values allow: rational, or with square roots."""
 
+    holds_zero: ClassVar[bool] = True
+    """Whether w = 0 costs nothing, so that weights may be as small as one likes."""
+
     linear: ClassVar[bool]
     """Whether g is polyhedral, so that a linear program can state it."""
 
