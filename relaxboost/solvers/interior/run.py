@@ -21,12 +21,12 @@ LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
 # Seconds on one core, for estimates of work (`benchmarks/dense.py`): of reading an entry of A, of
 # a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
-PASS, PIVOT, STEP = 3e-10, 3e-9, 3e-10
+PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
 _MULTIPLY, _STEP = 2e-11, 3e-3
 """Seconds of a multiplication in a dense factorisation, and of what else a step does."""
-_STEPS, _PASSES = 20, 20
+_STEPS, _PASSES = 20, 12
 """Steps of a run, and passes over A of a step."""
 _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
