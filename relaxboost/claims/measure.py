@@ -47,7 +47,9 @@ class Bracket:
 
     def __add__(self, other: Quantity) -> Bracket:
         other = bracket(other)
-        return Bracket(_sum(self.lower, other.lower), _sum(self.upper, other.upper))
+        return Bracket(
+            _sum(self.lower, other.lower, -math.inf), _sum(self.upper, other.upper, math.inf)
+        )
 
     __radd__ = __add__
 
@@ -139,10 +141,11 @@ def _product(a: Number, b: Number) -> Number:
     return Fraction(a) * Fraction(b)
 
 
-def _sum(a: Number, b: Number) -> Number:
-    """Return a + b, exactly."""
+def _sum(a: Number, b: Number, unknown: float) -> Number:
+    """Return a + b, exactly; `unknown` for ∞ − ∞."""
     if not (math.isfinite(a) and math.isfinite(b)):
-        return float(a) + float(b)
+        total = float(a) + float(b)
+        return unknown if math.isnan(total) else total
     return Fraction(a) + Fraction(b)
 
 

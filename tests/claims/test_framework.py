@@ -99,6 +99,13 @@ class TestMeasure:
         assert (quotient.lower, quotient.upper) == (min(corners), max(corners))
         assert (3 / other).lower == 3 / Fraction(max(c, d))
 
+    def test_differences_of_brackets_without_end_may_be_anything(self):
+        inf = math.inf
+        assert Bracket(-inf, -inf) - Bracket(-inf, -1) == Bracket(-inf, inf)
+        assert Bracket(-inf, 5) - Bracket(-inf, -1) == Bracket(-inf, inf)
+        assert Bracket(inf, inf) + Bracket(-inf, -inf) == Bracket(-inf, inf)
+        assert Bracket(1, inf) - Bracket(-inf, 1) == Bracket(0, inf)
+
     def test_brackets_without_end(self):
         above = Bracket(1, INF)
         for found, low, high in (
