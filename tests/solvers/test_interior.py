@@ -9,6 +9,7 @@ from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint
 from relaxboost.solvers.interior import run
+from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling
@@ -142,6 +143,37 @@ def test_degenerate_games_end(A, f):
     found = rb.solve(game, 1e-9, "interior-point")
     assert found.status == "optimal", found.message
     assert rb.compare(found, rb.reference(game))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("A", "f", "size", "tol"),
+    [
+        (margins(5, 4), rb.NormPenalty(np.inf, 0.5), 1e-4, 1e-12),
+        (margins(2, 1), rb.NormPenalty(np.inf, 0.5, weights=[1, 1.875]), 1e-4, 1e-12),
+        (np.vstack([np.zeros((1, 1)), np.ones((39, 1))]), rb.HardMargin(), 1, 1e-10),
+        (1e-6 * margins(40, 6), rb.Capped(8), 1, 1e-10),
+        (1e-6 * margins(17, 20), rb.Capped(8), 1, 1e-10),
+        (1e-7 * margins(17, 20), rb.Capped(8), 1, 1e-11),
+        (np.zeros((4, 7)), rb.HardMargin(), 1, 1e-10),
+    ],
+    ids=["slopes", "weights", "both signs", "columns", "examples", "tiny", "zeros"],
+)
+def test_sizes_far_apart_lose_no_digits(A, f, size, tol):
+    """f beside a small r, two signs of a column that both bind, and edges that are all small."""
+    game = rb.Game(A, f, over=rb.L1Ball(size))
+    found = rb.solve(game, tol, "interior-point", max_rounds=30)
+    assert found.status == "optimal", found.message
+    assert rb.compare(found, rb.reference(game))
+
+
+@pytest.mark.filterwarnings("error")
+def test_slacks_that_rounding_keeps_small_do_not_overflow():
+    live = np.ones(1, dtype=bool)
+    pair = Barrier(np.ones(1), 1.0, live)
+    for _ in range(200):
+        pair.move(np.zeros(1), 1.0, np.zeros(1))
+    assert np.isfinite(pair.ratio**2).all()
 
 
 def test_only_columns_that_matter_keep_weight():

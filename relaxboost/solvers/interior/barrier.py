@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array
 
-_KEPT = 1e-3
-"""A slack that is computed anew keeps this part of itself, whatever rounding says."""
+_KEPT, _LEAST = 1e-3, 1e-40
+"""A slack that is computed anew keeps this part of itself, whatever rounding says, and so much in
+any case: where rounding has the last word for long, ratios overflow without."""
 
 
 class Barrier:
@@ -56,7 +57,8 @@ class Barrier:
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Take the new slacks, and go so far with the multipliers."""
-        self.slack = np.where(self.live, np.maximum(slack, _KEPT * self.slack), 1.0)
+        least = np.maximum(_KEPT * self.slack, _LEAST)
+        self.slack = np.where(self.live, np.maximum(slack, least), 1.0)
         self.mult = np.where(self.live, self.mult + dual_step * dmult, 0.0)
 
 

@@ -68,10 +68,13 @@ class Iterate:
         self.x = self._inside(np.append(center, np.zeros(self._size - m)), lower, upper)
         self.total = 0.0
         self.eta = np.zeros(lower.size - self._size)
-        centre = 0.1 * over.scale / m
+        # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
+        # that is as far off in r v keeps the products near each other.
+        size = over.scale + float(np.abs(form.cost).max())
+        centre = 0.1 * size / m
         self._box = Barrier(self._slacks(live), centre, live)
         self.edges = bulk.edges(self.x[:m])
-        self.v = float(np.abs(self.edges).max()) + 0.1
+        self.v = float(np.abs(self.edges).max()) + 0.1 * size / over.scale
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, centre, np.ones(slack.shape, dtype=bool))
         self._columns.mult[:] = over.scale / slack.size

@@ -99,7 +99,9 @@ class ByColumns(Normal):
         self._A = A
         gram = block.gram(np.column_stack([A, np.full(self._m, -1.0)]))
         self._e = np.append(self._signs, 0.0)
-        self._rho = float(gram[n, n])
+        # Never above 1/κ, at which Δv is eliminated: beyond, what the equation adds cancels.
+        corner, kappa = float(gram[n, n]), columns.kappa
+        self._rho = 1.0 / kappa if corner * kappa > 1.0 else corner
         gram += self._rho * np.outer(self._e, self._e)
         place = np.arange(n)
         gram[place, place] += 1.0 / columns.D
@@ -129,9 +131,9 @@ class ByExamples(Normal):
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
         self._sum = float(columns.D.sum())
-        self._rho = self._sum
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
+        self._rho = float(gram.diagonal().max())  # of the size of A, whose digits a larger loses
         gram -= np.outer(self._b, self._b / self._sum)
         gram += self._rho
         block.add_to(gram)
