@@ -42,7 +42,7 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic" or "hull"; "exponential" by AdaBoost."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior"; AdaBoost: "exponential"."""
 
 
 class Booster(ABC):
@@ -51,7 +51,7 @@ class Booster(ABC):
     label: str = ""
     """What `Solution.method` says of it."""
     inner: ClassVar[str]
-    """How d_t is made: "smoothed", "lp", "conic", "hull" or "exponential"."""
+    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior" or "exponential"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

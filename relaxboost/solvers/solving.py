@@ -45,10 +45,11 @@ def solve(
         The gap upper − lower of the *unsmoothed* game at which to stop, > 0.
     method : str or Method
         ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
-        ``"adaboost"`` and ``"adaboost-star"`` stand for objects with their defaults. The objects
-        are `Combined`, `Corrective`, `TotallyCorrective`, `AdaBoost` and `AdaBoostStar` of
-        `relaxboost.solvers`, as in ``method=rb.solvers.Corrective(step="pairwise")``; each says
-        what it does and which options it has.
+        ``"interior-point"``, ``"adaboost"`` and ``"adaboost-star"`` stand for objects with their
+        defaults. The objects are `Combined`, `Corrective`, `TotallyCorrective`, `InteriorPoint`,
+        `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
+        ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
+        it has.
     max_rounds, time_limit : int, float (seconds), optional
         Further limits; time counts from the call. Without them a run ends at `tol` only; Fig. 1
         gets there within `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
