@@ -35,6 +35,8 @@ _ROUNDINGS = 1e-12
 """A center may be so far from a point where both terms are bounded: it is one but for roundings."""
 _ROOM = 1e-6
 """What is called room around a point, and a short way, in the l1 norm."""
+_SWEEPS = 30
+"""How often terms repair a point in turn: each time it is some times nearer to both domains."""
 
 
 class ScaledWitness(NamedTuple):
@@ -426,7 +428,7 @@ class Sum(Relaxation):
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())
         moved = d
-        for f in 4 * self.parts if far > _ROOM else ():
+        for f in _SWEEPS * self.parts if far > _ROOM else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):
                 return moved if float(np.abs(moved - d).sum()) < far else towards

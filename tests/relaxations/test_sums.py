@@ -114,6 +114,16 @@ def test_the_bound_near_a_point_holds_there(make, rng):
                 assert f.penalty(d) <= bound + 1e-13
 
 
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_the_margin_over_groups_and_caps_is_that_of_its_bound(seed):
+    """A center on an edge is no way in, and the terms repair a point in turn some ten times."""
+    u = np.random.default_rng(seed).normal(size=99)
+    f = rb.relaxations.GroupCaps([i % 3 - 1 for i in range(99)], {0: 0.25, 1: 0.25}) + rb.Capped(50)
+    value, d = f.relaxed_margin(u)
+    assert f.penalty(d) == 0.0
+    assert value == pytest.approx(f.lower_bound(u, f.witness(u)), abs=1e-8)
+
+
 def test_repair_enters_a_domain_without_room():
     """Both group sums are fixed, so that the way to the center is infeasible up to its end."""
     f = (GroupCaps([0, 0, 1, 1], 0.5) + rb.NormPenalty(2, 0.3)).resolve(4)
