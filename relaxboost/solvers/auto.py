@@ -25,7 +25,8 @@ class Automatic(Method):
       `TotallyCorrective`, which there optimises d over the hull of the worst distributions.
     * Where f is not polyhedral and m above 3000: `Corrective` with pairwise steps.
     * Where a cone solver makes the distributions (`Relaxation.from_solver`): `TotallyCorrective`
-      with the exact program, since a smoothed step costs as much as a round of it.
+      with the exact program, since a smoothed step costs as much as a round of it; `InteriorPoint`
+      may take over.
     """
 
     name = "auto"
@@ -37,7 +38,9 @@ class Automatic(Method):
         exact = exact_program(game)
         if exact == "conic" and game.m > _CONIC_SIZE:
             return Corrective(step="pairwise")
-        return TotallyCorrective(inner=exact) if game.relaxation.from_solver else Combined()
+        if game.relaxation.from_solver:
+            return TotallyCorrective(inner=exact, interior=True)
+        return Combined()
 
     def check(self, game: Game) -> None:
         """Accept every game."""

@@ -18,7 +18,7 @@ from relaxboost.relaxations.numerical import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.hull import HullRun
-from relaxboost.solvers.interior.run import PASS, PIVOT, Rival
+from relaxboost.solvers.interior.run import PASS, PIVOT, Rival, unfit
 from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -50,11 +50,14 @@ class TotallyCorrective(SmoothedMethod):
         used.
     stopping : {"certified", "smoothed"}
         As for `Corrective`; ``"smoothed"`` with ``inner="smoothed"`` only.
+    interior : bool
+        Whether `InteriorPoint` may take over from an exact program, as from `Combined`.
     """
 
     name = "totally-corrective"
     inner: str = "auto"
     stopping: str = "certified"
+    interior: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -118,6 +121,8 @@ class TotallyCorrective(SmoothedMethod):
             return HullRun(game, tol).named("totally-corrective (hull)")
         if inner in PROGRAMS:
             program = PROGRAMS[inner](game, clock, active_set(game, store=True))
+            if self.interior and not unfit(game):
+                program.rival = Rival(game, tol, clock)
             return program.begin().named(f"totally-corrective ({inner})")
         beta, smoother, suffix = self.smoother(game, tol)
         run = SmoothedRun(game, beta, smoother, tol / 2.0, clock)
