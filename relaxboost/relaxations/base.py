@@ -335,9 +335,10 @@ class Relaxation(ABC):
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
         """Return γ and a multiplier y_r for each row of `exact_form` that prove F(u); None: solve.
 
-        u_i + cost_i − Σ_r y_r rows[r][i] >= γ for each d_i without an upper bound, and
-        cost_j − Σ_r y_r rows[r][j] >= 0 for each such z_j; what an upper bound forgives is charged
-        at that bound. y_r >= 0 where only `row_lower` bounds the row, <= 0 where only `row_upper`.
+        ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ`` for each d_i without an upper bound, and
+        ``cost_j − Σ_r y_r rows[r][j] >= 0`` for each such z_j; what an upper bound forgives is
+        charged at that bound. y_r >= 0 where only `row_lower` bounds the row, <= 0 where only
+        `row_upper` does.
         """
         return None
 

@@ -16,6 +16,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 
+_MANY = 0.3
+"""The part of the columns, or of as many as there are examples, that makes an optimum dense."""
+
 
 @dataclass(frozen=True)
 class Combined(SmoothedMethod):
@@ -26,9 +29,9 @@ class Combined(SmoothedMethod):
     pays dearly for every column it learns of. So the first find the columns, and the second
     starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
     as there are columns in use have brought no new one, or the steps have cost as much as
-    `InteriorPoint` is expected to. Where it takes half as long itself, that takes over: so no run
-    takes much more than two and a half times as long as the best of them. What the interior point
-    cannot finish goes back to the program.
+    `InteriorPoint` is expected to. Where the program takes as long itself, that takes over, and at
+    once where the steps use many columns: so no run takes much more than three times as long as
+    the best of them. What the interior point cannot finish goes back to the program.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
     steps, "lp" or "conic" for the program, "interior".
@@ -76,27 +79,23 @@ class CombinedRun(CorrectiveRun):
     def __init__(self, game: Game, beta: float, smoother: Smoother, target: float) -> None:
         super().__init__(game, beta, "pairwise", smoother)
         self._target = target
+        self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
 
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
-        if (
-            self.active.gap(self.d, best) > self._target
-            and not self._saturated()
-            and not self._due()
-        ):
-            return None
-        if self.rival is not None:
-            self.rival.wait()
-        return self.program
-
-    def _due(self) -> bool:
-        """Return whether the steps have cost as much as another method would."""
+        done = self.active.gap(self.d, best) <= self._target or self._saturated()
         if self.rival is None:
-            return False
+            return self.program if done else None
         examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
-        return self.rival.due(self._pass + STEP * (examples + OVERHEAD))
+        due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
+        if due and not done and self.atoms.used > _MANY * self._fewer:
+            return self.rival.now(self.program)
+        if done or due:
+            self.rival.wait()
+            return self.program
+        return None
 
     def _saturated(self) -> bool:
         """Count a round; return whether the steps have stopped finding columns."""

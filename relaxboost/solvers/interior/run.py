@@ -24,7 +24,7 @@ LARGEST = 12_000
 PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
-_MULTIPLY, _STEP = 2e-11, 3e-3
+_MULTIPLY, _STEP = 2e-11, 5e-3
 """Seconds of a multiplication in a dense factorisation, and of what else a step does."""
 _STEPS, _PASSES = 20, 12
 """Steps of a run, and passes over A of a step."""
@@ -71,8 +71,8 @@ class Rival:
     """An interior point method that waits until it would have been cheaper than what runs.
 
     Whoever rents until the rent paid is the price, and then buys, pays at most twice what is best.
-    The restricted program may take half of the price in any case, since it ends at a vertex, with
-    few columns. Work is counted, not timed, so that runs are the same on every machine.
+    The restricted program may take the price once more, since it ends at a vertex, with few
+    columns. Work is counted, not timed, so that runs are the same on every machine.
     """
 
     def __init__(self, game: Game, tol: float, clock: Clock) -> None:
@@ -94,7 +94,7 @@ class Rival:
 
     def wait(self) -> None:
         """Leave the restricted program its part."""
-        self._left = max(self._left, 0.0) + 0.5 * self._price
+        self._left = max(self._left, 0.0) + self._price
 
     def after(self, work: float, fallback: Booster) -> Booster | None:
         """Count work; return the run that takes over, with what it goes back to, or None."""
