@@ -9,7 +9,7 @@ import numpy as np
 from common import cancer, machine, table
 
 import relaxboost as rb
-from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers import Combined, Corrective, TotallyCorrective
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")
             for options in (
                 {"method": Corrective(step="pairwise")},
-                {"method": "combined"},
+                {"method": Combined(interior=False)},
             ):
                 s = rb.solve(game, tol, time_limit=20, **options)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
