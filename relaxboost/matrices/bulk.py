@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 
 
 class Bulk(ABC):
@@ -35,6 +35,14 @@ class Bulk(ABC):
         What stands above the diagonal is not defined.
         """
 
+    @abstractmethod
+    def cross(self, weights: Vector) -> Vector:
+        """Return Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
+
+    @abstractmethod
+    def restricted(self, columns: Whole) -> Bulk:
+        """Return the products with some columns only, given by increasing number."""
+
 
 class DenseBulk(Bulk):
     """A written down in double precision."""
@@ -60,3 +68,12 @@ class DenseBulk(Bulk):
         """Return A diag(scaling) Aᵀ."""
         scaled = self._A * np.sqrt(scaling)
         return scaled @ scaled.T
+
+    def cross(self, weights: Vector) -> Vector:
+        """Return Aᵀ diag(weights) A."""
+        scaled = self._A * np.sqrt(weights[:, None])
+        return scaled.T @ scaled
+
+    def restricted(self, columns: Whole) -> DenseBulk:
+        """Return the products with some columns, copied."""
+        return DenseBulk(self._A[:, columns])

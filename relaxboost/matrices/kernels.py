@@ -121,6 +121,41 @@ def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array
     return out
 
 
+@njit(nogil=True)
+def _cross_block(left: NDArray[Any], right: NDArray[Any], weights: Array, out: Array) -> None:
+    """Write Σ weights · s_a t_b for the cuts a and b of two features: s_a is −1 up to its cut."""
+    rows, cols = out.shape
+    table = np.zeros((rows + 1, cols + 1))
+    for i in range(weights.shape[0]):
+        table[left[i], right[i]] += weights[i]
+    for a in range(rows + 1):
+        for b in range(cols):
+            table[a, b + 1] += table[a, b]
+    for a in range(rows):
+        for b in range(cols + 1):
+            table[a + 1, b] += table[a, b]
+    total = table[rows, cols]
+    for a in range(rows):
+        for b in range(cols):
+            out[a, b] = total - 2.0 * table[a, cols] - 2.0 * table[rows, b] + 4.0 * table[a, b]
+
+
+def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array) -> Array:
+    """Return Aᵀ diag(weights) A in its lower triangle, pairs of features shared by threads."""
+    out = np.empty((int(offsets[-1]), int(offsets[-1])))
+    parts = list(pairwise(offsets.tolist()))
+
+    def fill(pair: tuple[int, int]) -> None:
+        f, g = pair
+        (a, b), (c, e) = parts[f], parts[g]
+        if b > a and e > c:
+            _cross_block(codes[f], codes[g], weights, out[a:b, c:e])
+
+    pool, _ = thread_pool()
+    list(pool.map(fill, [(f, g) for f in range(len(parts)) for g in range(f + 1)]))
+    return out
+
+
 @njit()
 def first_largest(edges: Array) -> tuple[int, float]:
     """Return (index, value) of the entry of largest absolute value, the first among equals."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +45,16 @@ def _cut(low: float, high: float) -> tuple[float, str]:
     return threshold, repr(threshold)
 
 
+def packed(codes: Sequence[Whole], offsets: Whole) -> NDArray[Any]:
+    """Return the levels, a row for each feature, in the smallest type that holds them."""
+    widest = int(np.diff(offsets).max())
+    kind = np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
+    out = np.empty((len(codes), codes[0].size), dtype=kind)
+    for row, code in zip(out, codes, strict=True):
+        row[:] = code
+    return out
+
+
 class StumpBulk(Bulk):
     """All stumps of a data set: sums over the cuts below a value take the place of columns.
 
@@ -69,6 +81,21 @@ class StumpBulk(Bulk):
     def gram(self, scaling: Vector) -> Vector:
         """Return A diag(scaling) Aᵀ in its lower triangle."""
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
+
+    def cross(self, weights: Vector) -> Vector:
+        """Return Aᵀ diag(weights) A: a histogram for every two features, whatever m."""
+        return kernels.stump_cross(self._codes, self._offsets, weights)
+
+    def restricted(self, columns: Whole) -> StumpBulk:
+        """Return the products with some cuts, to which the levels are counted anew."""
+        cuts = np.searchsorted(columns, self._offsets)
+        codes = [
+            np.searchsorted(columns[a:b] - start, np.arange(stop - start + 1))[code]
+            for (a, b), (start, stop), code in zip(
+                pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), self._codes, strict=True
+            )
+        ]
+        return StumpBulk(packed(codes, cuts), cuts, self._signs)
 
 
 class StumpMatrix(MarginMatrix):
@@ -99,9 +126,7 @@ class StumpMatrix(MarginMatrix):
         self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
         self._cuts = np.concatenate(cuts)
         self.n = int(self._offsets[-1])
-        widest = int(np.diff(self._offsets).max())
-        kind = np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
-        self._codes = np.ascontiguousarray(np.array(codes), dtype=kind)
+        self._codes = packed(codes, self._offsets)
         sha = hashlib.sha256(f"relaxboost stumps v1 {X.shape} max_cuts={max_cuts}\n".encode())
         sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").tobytes())  # −0.0 is 0.0
         sha.update(np.ascontiguousarray(y, dtype="<f8").tobytes())

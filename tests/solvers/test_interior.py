@@ -78,6 +78,20 @@ def test_all_stumps_are_multiplied_without_being_written_down(rng, levels):
     assert bulk.edges(d) == pytest.approx(A.T @ d)
     assert bulk.margins(w) == pytest.approx(A @ w)
     assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
+    assert np.tril(bulk.cross(d)) == pytest.approx(np.tril(A.T * d @ A))
+
+
+@pytest.mark.parametrize("levels", [0, 1, 3])
+def test_some_stumps_are_multiplied_without_the_others(rng, levels):
+    X = rng.normal(size=(30, 4)).round(levels)
+    matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
+    columns = np.flatnonzero(rng.random(matrix.n) < 0.4)
+    A, some = matrix.toarray()[:, columns], matrix.bulk().restricted(columns)
+    d, w, D = rng.random(30), rng.normal(size=columns.size), rng.random(columns.size)
+    assert some.edges(d) == pytest.approx(A.T @ d)
+    assert some.margins(w) == pytest.approx(A @ w)
+    assert np.tril(some.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
+    assert np.tril(some.cross(d)) == pytest.approx(np.tril(A.T * d @ A))
 
 
 POLYHEDRAL = {name: make for name, make in FAMILIES if make(17).linear_form(17)}

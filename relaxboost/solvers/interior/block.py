@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
+from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
@@ -26,8 +27,8 @@ class Block(ABC):
         """Return K⁻¹ h."""
 
     @abstractmethod
-    def gram(self, B: Array) -> Array:
-        """Return Bᵀ K⁻¹ B for columns B on the part in d."""
+    def gram(self, bulk: Bulk) -> Array:
+        """Return Bᵀ K⁻¹ B for B = [A, −1] on the part in d, in its lower triangle."""
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
@@ -56,10 +57,14 @@ class Diagonal(Block):
         """Return K⁻¹ h."""
         return h / self._theta
 
-    def gram(self, B: Array) -> Array:
+    def gram(self, bulk: Bulk) -> Array:
         """Return Bᵀ Θ⁻¹ B."""
-        scaled = B / np.sqrt(self._theta[: self._m, None])
-        return np.asarray(scaled.T @ scaled)
+        n, inverse = bulk.n, 1.0 / self._theta[: self._m]
+        gram = np.empty((n + 1, n + 1))
+        gram[:n, :n] = bulk.cross(inverse)
+        gram[n, :n] = -bulk.edges(inverse)
+        gram[n, n] = inverse.sum()
+        return gram
 
     def reduce(self, h: Vector) -> Vector:
         """Return the part in d."""
@@ -100,11 +105,13 @@ class Rows(Block):
             self._whole = _factor(self._K)
         return np.asarray(self._whole.solve(h))
 
-    def gram(self, B: Array) -> Array:
+    def gram(self, bulk: Bulk) -> Array:
         """Return Bᵀ K⁻¹ B."""
-        whole = np.zeros((self._K.shape[0], B.shape[1]))
-        whole[: self._m] = B
-        return np.asarray(B.T @ self.invert(whole)[: self._m])
+        A = bulk.array
+        assert A is not None
+        B = np.zeros((self._K.shape[0], bulk.n + 1))
+        B[: self._m, :-1], B[: self._m, -1] = A, -1.0
+        return np.asarray(B.T @ self.invert(B))
 
     def _eliminated(self) -> Any:
         if self._rest is None:

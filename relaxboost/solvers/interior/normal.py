@@ -93,11 +93,8 @@ class ByColumns(Normal):
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        A = bulk.array
-        assert A is not None
         n = bulk.n
-        self._A = A
-        gram = block.gram(np.column_stack([A, np.full(self._m, -1.0)]))
+        gram = block.gram(bulk)
         self._e = np.append(self._signs, 0.0)
         # Never above 1/κ, at which Δv is eliminated: beyond, what the equation adds cancels.
         corner, kappa = float(gram[n, n]), columns.kappa
@@ -110,19 +107,19 @@ class ByColumns(Normal):
         self._ee = float(self._e @ self._ge)
 
     def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
-        m, A, rho, kappa = self._m, self._A, self._rho, self._columns.kappa
+        m, bulk, rho, kappa = self._m, self._bulk, self._rho, self._columns.kappa
         inner = self._block.invert(h)[:m]
-        right = np.append(inner @ A - q, sigma - inner.sum())
+        right = np.append(bulk.edges(inner) - q, sigma - inner.sum())
         z = self._factor.solve(right - rho * s * self._e)
         rest = 1.0 - rho * kappa
         v = (s + float(self._e @ z)) / (kappa + rest * self._ee)
         z -= rest * v * self._ge
         y, total = z[:-1], float(z[-1])
-        margins = A @ y
+        margins = bulk.margins(y)
         left = h.copy()
         left[:m] -= margins - total
         t = self._block.invert(left)
-        return Move(t, y, v, total, margins, t[:m] @ A)
+        return Move(t, y, v, total, margins, bulk.edges(t[:m]))
 
 
 class ByExamples(Normal):
