@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -45,14 +45,39 @@ def _cut(low: float, high: float) -> tuple[float, str]:
     return threshold, repr(threshold)
 
 
+def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
+    """Return how many cuts lie below each value, and the values (low, high) around each cut."""
+    levels, code = np.unique(x, return_inverse=True)
+    after = np.arange(levels.size - 1)
+    if max_cuts is not None and after.size > max_cuts:
+        after = np.unique(np.linspace(0, after.size - 1, max_cuts).round().astype(int))
+        code = np.searchsorted(after, code, side="left")
+    return code, np.column_stack([levels[after], levels[after + 1]])
+
+
+def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
+    """Return the type that holds the codes of features with these ranges of cuts."""
+    widest = int(np.diff(offsets).max())
+    return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
+
+
 def packed(codes: Sequence[Whole], offsets: Whole) -> NDArray[Any]:
     """Return the levels, a row for each feature, in the smallest type that holds them."""
-    widest = int(np.diff(offsets).max())
-    kind = np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
-    out = np.empty((len(codes), codes[0].size), dtype=kind)
+    out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
     for row, code in zip(out, codes, strict=True):
         row[:] = code
     return out
+
+
+def stump_digest(
+    shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
+) -> str:
+    """Return the SHA-256 of the recipe and of the data, X given in blocks of rows."""
+    sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
+    for X in blocks:
+        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
+    sha.update(np.ascontiguousarray(y, dtype="<f8").data)
+    return sha.hexdigest()
 
 
 class StumpBulk(Bulk):
@@ -114,23 +139,12 @@ class StumpMatrix(MarginMatrix):
         self.m = X.shape[0]
         self._X, self._y = X, y
         self._names, self._max_cuts = names, max_cuts
-        cuts: list[Array] = []  # (low, high) pairs of each feature
-        codes = []
-        for x in X.T:
-            levels, code = np.unique(x, return_inverse=True)
-            after = np.arange(levels.size - 1)
-            if max_cuts is not None and after.size > max_cuts:
-                after = np.unique(np.linspace(0, after.size - 1, max_cuts).round().astype(int))
-            codes.append(np.searchsorted(after, code, side="left"))
-            cuts.append(np.column_stack([levels[after], levels[after + 1]]))
+        codes, cuts = zip(*(binned(x, max_cuts) for x in X.T), strict=True)
         self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
         self._cuts = np.concatenate(cuts)
         self.n = int(self._offsets[-1])
         self._codes = packed(codes, self._offsets)
-        sha = hashlib.sha256(f"relaxboost stumps v1 {X.shape} max_cuts={max_cuts}\n".encode())
-        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").tobytes())  # −0.0 is 0.0
-        sha.update(np.ascontiguousarray(y, dtype="<f8").tobytes())
-        self._digest = sha.hexdigest()
+        self._digest = stump_digest(X.shape, max_cuts, [X], y)
 
     def _place(self, j: int) -> tuple[int, int]:
         """Return (feature, number of the cut within it) of column `j`."""
