@@ -8,3 +8,7 @@ class InputError(ValueError):
 
 class MissingDependencyError(ImportError):
     """An optional library is needed; the message says which extra brings it."""
+
+
+class ClusterError(RuntimeError):
+    """A cluster that computes for a run has gone away, or cannot see the run's files."""

@@ -1,7 +1,8 @@
-"""Margin matrices: dense, sparse, all decision stumps (implicit), any weak learner (oracle)."""
+"""Margin matrices: dense, sparse, all stumps (implicit, or on disk), any weak learner."""
 
 from relaxboost.matrices import datasets
 from relaxboost.matrices.base import Best, MarginMatrix
+from relaxboost.matrices.chunks import ChunkedMatrix, chunked
 from relaxboost.matrices.convert import as_matrix
 from relaxboost.matrices.dense import DenseMatrix
 from relaxboost.matrices.oracle import OracleMatrix, oracle
@@ -10,6 +11,7 @@ from relaxboost.matrices.stumps import StumpColumn, StumpMatrix, stumps
 
 __all__ = [
     "Best",
+    "ChunkedMatrix",
     "DenseMatrix",
     "MarginMatrix",
     "OracleMatrix",
@@ -17,6 +19,7 @@ __all__ = [
     "StumpColumn",
     "StumpMatrix",
     "as_matrix",
+    "chunked",
     "datasets",
     "oracle",
     "stumps",

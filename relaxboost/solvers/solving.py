@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
@@ -64,8 +64,8 @@ def solve(
     Solution
         Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
         evaluated afresh from d and w, whatever the booster believed. If the solver of the
-        restricted program gives up, the status is ``"failed"`` and the bracket holds all the
-        same. Deterministic, except for the clock.
+        restricted program gives up, or a cluster goes away, the status is ``"failed"`` and the
+        bracket holds all the same. Deterministic, except for the clock.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def solve(
     with closing("gap", tol, verbose > 0) as best.show:
         try:
             status = run(rounds(game, booster), best.keep, limits, clock, empty=True) or "stalled"
-        except ProgramError as error:
+        except (ProgramError, ClusterError) as error:
             status, reason = "failed", str(error)
     return best.solution(booster.label, status, reason, chosen.rounds_bound(game, tol))
 

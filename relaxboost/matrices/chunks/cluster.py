@@ -1,0 +1,121 @@
+"""Passes as dask tasks: they name the pages they read and return sums, nothing else travels."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Whole
+from relaxboost._core.errors import ClusterError, InputError, MissingDependencyError
+from relaxboost.matrices.chunks.pages import Pages
+from relaxboost.matrices.chunks.passes import cut_up, each_feature
+
+PATIENCE = 30.0
+"""Seconds without a worker, or without the scheduler, after which a cluster is given up."""
+
+_check = lru_cache(maxsize=64)(Pages.check)  # once in each process
+
+
+def work(
+    pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
+) -> list[Any]:
+    """Return what `then` makes of the sums of some features over some rows, on a worker.
+
+    The vector lies beside the pages. Maps go feature by feature: a worker that holds many is
+    taken for one that leaks.
+    """
+    _check(pages)
+    first, last = rows.start, rows.stop
+    q = np.asarray(np.memmap(vector, np.int64, "c", 8 * first, (last - first,)))
+    codes = (pages.slice(f, first, last) for f in features)
+    return each_feature(codes, [pages.bins[f] for f in features], q, then)
+
+
+def _same(sums: Whole) -> Whole:
+    return sums.copy()
+
+
+class Cluster:
+    """The workers of a dask client, and how a pass is shared between them.
+
+    A task is some features: only what is made of their sums comes back. Where there are more
+    threads than features, a task is a feature on some pages, and its sums come back. As they are
+    exact, neither the tasks nor who does them change a bit. A worker that dies costs its tasks
+    again.
+    """
+
+    def __init__(self, client: Any, pages: Pages) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise MissingDependencyError(
+                "clusters need dask; pip install 'relaxboost[dask]'"
+            ) from None
+        if not isinstance(client, distributed.Client) or client.asynchronous:
+            raise InputError(
+                f"client must be a dask.distributed.Client, not asynchronous, got {client!r}"
+            )
+        self._client, self._pages = client, pages
+        self._run(Pages.check, [pages])
+        threads = sum(client.nthreads().values()) or 1
+        self._features = cut_up(len(pages.bins), 2 * threads)
+        self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
+
+    def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
+        """Return what `then` makes of the sums of `q`, for each feature.
+
+        Raises
+        ------
+        ClusterError
+            If the cluster has gone, or its workers cannot see the pages.
+        """
+        vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
+        whole = len(self._rows) == 1
+        try:
+            q.tofile(vector)
+            each = [(f, rows) for rows in self._rows for f in self._features]
+            shared = partial(work, self._pages, vector, then if whole else _same)
+            results = chain.from_iterable(self._run(shared, *zip(*each, strict=True)))
+        except OSError as error:
+            raise ClusterError(f"no vector for the workers can be written: {error}") from error
+        finally:
+            vector.unlink(missing_ok=True)
+        if whole:
+            return list(results)
+        sums, features = list(results), len(self._pages.bins)
+        return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
+
+    def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        """Return the results of tasks, or raise: the error of a task at once, and never hang."""
+        import distributed
+
+        futures: list[Any] = []
+        try:
+            futures = self._client.map(function, *arguments, pure=False)
+            seen = time.monotonic()
+            while True:
+                try:
+                    distributed.wait(futures, timeout=1.0)
+                    return self._client.gather(futures)
+                except TimeoutError:
+                    now = time.monotonic()
+                    if self._client.status == "running" and self._client.nthreads():
+                        seen = now
+                    if now - seen > PATIENCE:
+                        raise
+        except InputError as error:
+            raise ClusterError(f"a worker of {self._client!r} stopped: {error}") from error
+        except Exception as error:
+            raise ClusterError(
+                f"the cluster of {self._client!r} is gone ({type(error).__name__}: {error})"
+            ) from error
+        finally:
+            for future in futures:
+                future.release()

@@ -1,0 +1,206 @@
+"""The margin matrix of all stumps of data on disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from functools import partial
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.compiled import thread_pool
+from relaxboost._core.errors import ClusterError, InputError
+from relaxboost._core.parameters import count
+from relaxboost.matrices.base import Best
+from relaxboost.matrices.chunks.cluster import Cluster
+from relaxboost.matrices.chunks.pages import Pages, Spool, write_pages
+from relaxboost.matrices.chunks.passes import (
+    all_edges,
+    cut_up,
+    each_feature,
+    fixed_point,
+    largest_edge,
+)
+from relaxboost.matrices.chunks.sources import LabelledRows
+from relaxboost.matrices.stumps import StumpMatrix, stump_digest
+
+
+class ChunkedMatrix(StumpMatrix):
+    """All stumps of data on disk, the same game as that of `StumpMatrix`, digest and all.
+
+    A pass adds the y_i d_i of each code of a feature as whole numbers, so that how the source was
+    cut, workers and threads change no bit; a feature at a time, so that nothing as long as the
+    number of stumps is in memory unless it is asked for. Use :func:`chunked` to make one.
+
+    The files go with the matrix. A pickled one finds them as long as they are there, and works
+    without the cluster.
+    """
+
+    edge_roundings: ClassVar[int] = 1  # the sums are exact; see `fixed_point`
+
+    def __init__(
+        self, pages: Pages, names: tuple[str, ...], max_cuts: int | None, digest: str
+    ) -> None:
+        self._pages, self._names = pages, names
+        self._max_cuts, self._digest = max_cuts, digest
+        self.cluster: Cluster | None = None
+        self._open()
+
+    def _open(self) -> None:
+        pages = self._pages
+        self.m, self._offsets = pages.m, pages.offsets
+        self.n = int(self._offsets[-1])
+        self._codes, self._cuts, self._y = pages.codes(), pages.cuts(), pages.signs()
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("_pages", "_names", "_max_cuts", "_digest")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, cluster=None)
+        self._pages.check()
+        self._open()
+
+    def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
+        """Return what `reduced` makes of the sums of each feature, and the unit of the sums."""
+        q, total, unit = fixed_point(self._y, d)
+        then = partial(reduced, total)
+        if self.cluster is not None:
+            try:
+                return self.cluster.each(q, then), unit
+            except ClusterError as error:
+                self.cluster = None
+                raise ClusterError(f"{error}; from now on passes are made here") from error
+        pool, threads = thread_pool()
+
+        def some(features: range) -> list[Any]:
+            a, b = features.start, features.stop
+            return each_feature(self._codes[a:b], self._pages.bins[a:b], q, then)
+
+        parts = pool.map(some, cut_up(len(self._codes), 2 * threads))
+        return list(chain.from_iterable(parts)), unit
+
+    def _edges(self, d: Vector) -> Vector:
+        edges, unit = self._each(d, all_edges)
+        return unit * np.concatenate(edges)
+
+    def best(self, d: Vector) -> Best:
+        """Return the stump with the largest absolute edge; ties go to the lowest index."""
+        d = np.ascontiguousarray(d, dtype=np.float64)
+        if d.shape != (self.m,):
+            raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
+        found, unit = self._each(d, largest_edge)
+        with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
+        feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # the first among equals
+        cut, edge = found[feature]
+        j = int(self._offsets[feature]) + cut
+        return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
+
+    def data(self) -> Array:
+        """Return y and X side by side, shape (m, 1 + features).
+
+        Raises
+        ------
+        InputError
+            If cuts were left out, so that the values between them are not known.
+        """
+        if self._max_cuts is not None:
+            raise InputError(
+                "with max_cuts the pages hold which cuts a value lies between, and not the value; "
+                "to write the data down use stumps(X, y, max_cuts=...), the same game"
+            )
+        out = np.empty((self.m, 1 + len(self._codes)), order="F")
+        out[:, 0] = self._y
+        for f, (a, b) in enumerate(pairwise(self._offsets.tolist())):
+            out[:, 1 + f] = np.append(self._cuts[a:b, 0], self._pages.tops[f])[self._codes[f]]
+        return out
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a fork shares the files and not the right to delete them
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def chunked(
+    source: Any,
+    y: Any = None,
+    *,
+    directory: str | os.PathLike[str] | None = None,
+    max_cuts: int | None = None,
+    feature_names: Any = None,
+    page: int = 65_536,
+    client: Any = None,
+) -> ChunkedMatrix:
+    """Return the margin matrix of all decision stumps of data of any size, kept on disk.
+
+    The source is read once, and its features are binned one at a time: about 50 bytes a row are
+    in memory. On disk there are 8 bytes for each value while that is done, then 1, 2 or 4 for
+    each value and 16 for each stump.
+
+    Parameters
+    ----------
+    source : array, path, or iterator
+        A NumPy array or memory map of shape (m, features); a Parquet file, or a folder of them,
+        read in the order of their names by pyarrow; or an object with ``reset()`` and
+        ``next(input_data)``, the shape of xgboost's DataIter: `next` calls
+        ``input_data(data=X, label=y)`` and returns True, or False at the end. Empty blocks are
+        skipped.
+    y : array of shape (m,), or str
+        Two values, mapped as by `datasets.labels`, or −1 and +1. For Parquet the name of a
+        column; for an iterator None.
+    directory : path, optional
+        Where the pages go, in a folder of their own which is deleted with the matrix; by default
+        that for temporary files. A cluster's workers must see it under the same path.
+    max_cuts : int, optional
+        As in `stumps`: at most this many thresholds a feature. This is another game, with another
+        digest and another optimum, and its codes take a byte each up to 255.
+    feature_names : sequence of str, optional
+        By default those of the source, else x0, x1, ...
+    page : int
+        Rows read and written at once; it changes no result.
+    client : dask.distributed.Client, optional
+        Who makes the passes, from threads to a cluster (``pip install 'relaxboost[dask]'``).
+        Pages are read where they are used; vectors of length m stay with the caller, and go to
+        the workers as a file in `directory`. If workers die their work is done again.
+
+    Returns
+    -------
+    ChunkedMatrix
+        Equal to ``stumps(X, y, max_cuts=max_cuts)`` in columns, hypotheses and digest.
+
+    Raises
+    ------
+    InputError
+        For missing or infinite values, other columns or a third label in a block, which is named
+        with its row; for features that are all constant; for a directory that cannot be written.
+    ClusterError
+        If the workers cannot see the pages. A cluster that goes away while a game is solved ends
+        the run with the status "failed" and the best bracket so far.
+    """
+    if max_cuts is not None:
+        max_cuts = count("max_cuts", max_cuts)
+    rows = LabelledRows(source, y, count("page", page), feature_names)
+    if directory is not None and not os.access(directory, os.W_OK):
+        raise InputError(f"directory {os.fspath(directory)} is not a folder that can be written")
+    folder = Path(tempfile.mkdtemp(prefix="relaxboost-", dir=directory)).absolute()
+    try:
+        spool = Spool(folder / "rows", rows, page)
+        signs = rows.signs()
+        digest = stump_digest((spool.m, spool.features), max_cuts, spool.blocks(), signs)
+        pages = write_pages(spool, signs, folder, max_cuts)
+        (folder / "rows").unlink()
+        matrix = ChunkedMatrix(pages, rows.names, max_cuts, digest)
+        if client is not None:
+            matrix.cluster = Cluster(client, pages)
+    except BaseException:
+        _remove(folder, os.getpid())
+        raise
+    weakref.finalize(matrix, _remove, folder, os.getpid())
+    return matrix

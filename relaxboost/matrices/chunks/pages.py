@@ -1,0 +1,163 @@
+"""Binned features as files: made a feature at a time, mapped where they are read."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.matrices.stumps import binned, code_type
+
+
+class Spool:
+    """Rows on disk in pages of one length, each feature by itself within a page."""
+
+    def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
+        self._path, self.page = path, page
+        self.m = self.features = 0
+        buffer, used = np.empty((page, 0)), 0
+        with path.open("wb") as file:
+            for X in rows:
+                if not self.m:
+                    self.features = X.shape[1]
+                    buffer = np.empty((page, self.features))
+                self.m += X.shape[0]
+                while X.shape[0]:
+                    taken = min(page - used, X.shape[0])
+                    buffer[used : used + taken] = X[:taken]
+                    X, used = X[taken:], used + taken
+                    if used == page:
+                        file.write(np.ascontiguousarray(buffer.T).data)
+                        used = 0
+            file.write(np.ascontiguousarray(buffer[:used].T).data)
+
+    def _starts(self) -> Iterator[tuple[int, int]]:
+        """Yield (first row, number of rows) of each page."""
+        for a in range(0, self.m, self.page):
+            yield a, min(self.page, self.m - a)
+
+    def column(self, f: int) -> Vector:
+        """Return a feature, shape (m,)."""
+        out = np.empty(self.m)
+        with self._path.open("rb") as file:
+            for a, rows in self._starts():
+                file.seek(8 * (a * self.features + f * rows))
+                file.readinto(out[a : a + rows].data)
+        return out
+
+    def blocks(self) -> Iterator[Array]:
+        """Yield the rows again, a page at a time."""
+        with self._path.open("rb") as file:
+            for _, rows in self._starts():
+                page = np.fromfile(file, count=rows * self.features)
+                yield page.reshape(self.features, rows).T
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What finds the files again, in another process or on another machine too.
+
+    ``codes`` holds how many cuts lie below each value, a row for each feature; ``cuts`` the
+    values (low, high) around each cut; ``signs`` the labels −1 and +1.
+    """
+
+    folder: Path
+    m: int
+    page: int
+    """Rows in a page: a task has whole ones."""
+    bins: tuple[int, ...]
+    """Ranges of the codes: a feature with b bins has b − 1 cuts."""
+    kind: str
+    """The type of the codes."""
+    tops: tuple[float, ...]
+    """The largest value of each feature, which no cut has below it."""
+    sums: tuple[int, ...]
+    """CRC-32 of the files."""
+
+    def check(self) -> None:
+        """Raise an InputError unless the files are here, as they were written."""
+        try:
+            found = _sums(self.folder)
+        except OSError as error:
+            raise InputError(
+                f"the pages in {self.folder} cannot be read ({error.strerror}): they go with the "
+                "matrix that made them, and a cluster needs a directory= that all its workers see"
+            ) from None
+        if found != self.sums:
+            raise InputError(f"the pages in {self.folder} have changed since they were written")
+
+    def codes(self) -> NDArray[Any]:
+        """Return all codes, shape (features, m), as a map."""
+        codes = np.memmap(self.folder / "codes", self.kind, "c")
+        return np.asarray(codes).reshape(len(self.bins), self.m)
+
+    def slice(self, feature: int, first: int, last: int) -> NDArray[Any]:
+        """Return the codes of a feature in some rows, as a map that goes when they do."""
+        start = np.dtype(self.kind).itemsize * (feature * self.m + first)
+        path = self.folder / "codes"
+        return np.asarray(np.memmap(path, self.kind, "c", start, (last - first,)))
+
+    def cuts(self) -> Array:
+        """Return the values around each cut, shape (n, 2), as a map."""
+        return np.asarray(np.memmap(self.folder / "cuts", np.float64, "c")).reshape(-1, 2)
+
+    def signs(self) -> Vector:
+        """Return the labels, shape (m,), as a map."""
+        return np.asarray(np.memmap(self.folder / "signs", np.float64, "c"))
+
+    @property
+    def offsets(self) -> Whole:
+        """Where the columns of each feature begin, and their number."""
+        return _offsets(self.bins)
+
+
+def _offsets(bins: Iterable[int]) -> Whole:
+    return np.cumsum([0, *(b - 1 for b in bins)], dtype=np.int64)
+
+
+def _sums(folder: Path) -> tuple[int, ...]:
+    """Return the CRC-32 of each file."""
+    sums = []
+    for name in ("codes", "cuts", "signs"):
+        crc = 0
+        with (folder / name).open("rb") as file:
+            while chunk := file.read(2**20):
+                crc = zlib.crc32(chunk, crc)
+        sums.append(crc)
+    return tuple(sums)
+
+
+def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
+    """Bin every feature into files in `folder`; one of them is in memory at a time."""
+    bins, tops = [], []
+    wide = folder / "wide"
+    with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
+        for f in range(spool.features):
+            column = spool.column(f)
+            code, around = binned(column, max_cuts)
+            codes.write(code.astype(np.uint32).data)
+            cuts.write(around.data)
+            bins.append(len(around) + 1)
+            tops.append(float(column.max()))
+    if max(bins) == 1:
+        raise InputError(
+            "every feature is constant, so there is no stump; add a feature that varies"
+        )
+    kind = code_type(_offsets(bins))
+    if kind is np.uint32:
+        wide.rename(folder / "codes")
+    else:
+        with wide.open("rb") as given, (folder / "codes").open("wb") as codes:
+            while (some := np.fromfile(given, np.uint32, 2**18)).size:
+                codes.write(some.astype(kind).data)
+        wide.unlink()
+    signs.tofile(folder / "signs")
+    shape = (spool.m, spool.page, tuple(bins), np.dtype(kind).name, tuple(tops))
+    return Pages(folder, *shape, _sums(folder))

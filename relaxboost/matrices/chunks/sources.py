@@ -1,0 +1,225 @@
+"""Blocks of labelled rows from where they lie: arrays, Parquet, iterators of batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost.matrices.datasets import labels
+
+
+class Batch(NamedTuple):
+    """Rows as the source cuts them."""
+
+    where: str
+    """What errors call it."""
+    X: Any
+    y: Any
+    names: Any
+    """Of the features, None where the source has none."""
+
+
+def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
+    """Yield the blocks of a source, unchecked and in its order; it is read once.
+
+    Raises
+    ------
+    InputError
+        At once, for a source or labels of another kind.
+    """
+    if isinstance(source, str | os.PathLike):
+        if not isinstance(y, str):
+            raise InputError(f"for Parquet, y is the name of the label column, got {y!r}")
+        return _parquet(Path(source), y, page)
+    if callable(getattr(source, "next", None)) and callable(getattr(source, "reset", None)):
+        if y is not None:
+            raise InputError("an iterator hands over the labels with its batches; leave out y")
+        return _batches(source)
+    if isinstance(source, np.ndarray):
+        given = np.asarray(source)  # of a memory map too
+        if given.ndim != 2 or 0 in given.shape:
+            raise InputError(
+                f"X must have examples in rows and features in columns, got shape {given.shape}"
+            )
+        signs = None if y is None else np.asarray(y)
+        if signs is None or signs.shape != given.shape[:1]:
+            shape = None if signs is None else signs.shape
+            raise InputError(f"y must be a vector of {given.shape[0]} labels, got shape {shape}")
+        starts = enumerate(range(0, given.shape[0], page))
+        return (
+            Batch(f"block {b} (from row {a} on)", given[a : a + page], signs[a : a + page], None)
+            for b, a in starts
+        )
+    raise InputError(
+        "chunked reads a NumPy array or memory map, the path of Parquet files, or an iterator "
+        f"with next and reset, got {type(source).__name__}; data in memory go to stumps(X, y)"
+    )
+
+
+def _batches(source: Any) -> Iterator[Batch]:
+    """Yield what an iterator of the shape of xgboost's DataIter hands over."""
+    batch: list[Batch] = []
+
+    def take(data: Any = None, label: Any = None, feature_names: Any = None, **others: Any) -> None:
+        given = [name for name, value in others.items() if value is not None]
+        if given:
+            raise InputError(
+                f"the iterator hands over {given[0]!r}, which has no place in a margin matrix; "
+                "hand over data and label (weights mean copies of rows)"
+            )
+        names = getattr(data, "columns", None) if feature_names is None else feature_names
+        batch.append(Batch(f"block {number}", data, label, names))
+
+    source.reset()
+    number = 0
+    while True:
+        more = source.next(take)
+        if bool(more) != bool(batch):
+            did = "no data" if more else "data"
+            raise InputError(
+                f"next() gave {did} for block {number} and returned {more!r}; it hands over a "
+                "batch and returns True, or does neither at the end"
+            )
+        if not more:
+            return
+        yield from batch
+        number += 1
+        batch.clear()
+
+
+def _parquet(path: Path, label: str, page: int) -> Iterator[Batch]:
+    """Yield the batches of a Parquet file, or of those in a folder in the order of their names."""
+    try:
+        from pyarrow import ArrowException, dataset
+    except ImportError:
+        raise MissingDependencyError(
+            "Parquet is read by pyarrow; pip install 'relaxboost[dask]'"
+        ) from None
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    try:
+        files = sorted(dataset.dataset(path, format="parquet").get_fragments(), key=_name)
+        names: list[str] = []
+        number = 0
+        for file in files:
+            columns = [name for name in file.physical_schema.names if name != label]
+            names = names or columns
+            if len(columns) == len(file.physical_schema.names):
+                raise InputError(f"{file.path} has no column {label!r} for the labels")
+            if sorted(columns) != sorted(names):
+                raise InputError(f"{file.path} has {_other(columns, names)}")
+            scan = {"columns": [*names, label], "batch_size": page, "use_threads": False}
+            for batch in file.to_batches(**scan, batch_readahead=1):
+                *features, y = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+                _check_kinds(f"{file.path}", features, names)
+                X = np.column_stack(features) if batch.num_rows else np.empty((0, len(names)))
+                yield Batch(f"block {number} (of {file.path})", X, y, names)
+                number += 1
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {error}") from None
+
+
+def _name(file: Any) -> str:
+    return str(file.path)
+
+
+def _check_kinds(where: str, features: list[NDArray[Any]], names: list[str]) -> None:
+    for values, name in zip(features, names, strict=True):
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+
+
+def _other(got: list[str], want: list[str]) -> str:
+    """Return how the columns of a block differ from those before it."""
+    for name in got:
+        if name not in want:
+            return f"a column {name!r}, which the blocks before it do not have"
+    for name in want:
+        if name not in got:
+            return f"no column {name!r}, which the blocks before it have"
+    return "its columns in another order than the blocks before it"
+
+
+class LabelledRows:
+    """The blocks of a source as checked rows of doubles; what is known once they are read."""
+
+    def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
+        self._blocks = blocks(source, y, page)
+        self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
+        self.m = self.features = 0
+        self._values: list[Any] = []  # of the labels: two at most
+        self._firsts: list[NDArray[np.bool_]] = []
+
+    def __iter__(self) -> Iterator[Array]:
+        for block in self._blocks:
+            X, y = np.asarray(block.X), np.asarray(block.y)
+            if X.ndim != 2 or y.shape != X.shape[:1]:
+                raise InputError(
+                    f"{block.where} has data of shape {X.shape} and labels of shape {y.shape}; "
+                    "they must be (rows, features) and (rows,)"
+                )
+            if X.shape[0]:
+                self._check_columns(block, X)
+                self._take_labels(block.where, y)
+                self.m += X.shape[0]
+                yield self._doubles(block.where, X)
+        if not self.m:
+            raise InputError("the source has no rows")
+
+    def _check_columns(self, block: Batch, X: NDArray[Any]) -> None:
+        if not self.features:
+            self.features = X.shape[1]
+            if not self.names:
+                given = range(X.shape[1]) if block.names is None else block.names
+                self.names = tuple(f"x{f}" if isinstance(f, int) else str(f) for f in given)
+            if len(self.names) != X.shape[1] or not self.names:
+                raise InputError(f"{len(self.names)} feature names for {X.shape[1]} features")
+        elif X.shape[1] != self.features:
+            raise InputError(
+                f"{block.where} has {X.shape[1]} columns, and the blocks before it have "
+                f"{self.features}"
+            )
+        elif block.names is not None and tuple(map(str, block.names)) != self.names:
+            got = list(map(str, block.names))
+            raise InputError(f"{block.where} has {_other(got, list(self.names))}")
+
+    def _doubles(self, where: str, X: NDArray[Any]) -> Array:
+        if X.dtype.kind not in "biuf":
+            raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
+        data = X.astype(np.float64)
+        finite = np.isfinite(data)
+        if not finite.all():
+            row, column = np.unravel_index(int(np.argmin(finite)), data.shape)
+            raise InputError(
+                f"{where} has {data[row, column]} at its row {row}, feature "
+                f"{self.names[column]!r}; drop or impute it"
+            )
+        return data
+
+    def _take_labels(self, where: str, y: NDArray[Any]) -> None:
+        given = y.tolist()
+        for value in dict.fromkeys(given):
+            if value in self._values:
+                continue
+            if value is None or value != value or len(self._values) == 2:
+                what = "another label" if value == value and value is not None else "the label"
+                raise InputError(
+                    f"{where} has {what} {value!r} at its row {given.index(value)}, and a margin "
+                    f"needs two classes, none missing; before it came {self._values}"
+                )
+            self._values.append(value)
+        self._firsts.append(y == self._values[0])
+
+    def signs(self) -> Vector:
+        """Return the labels as −1 and +1, as `datasets.labels` maps them, shape (m,)."""
+        values = self._values
+        signs = values if set(values) <= {-1, 1} else labels(values).signs.tolist()
+        first = np.concatenate(self._firsts)
+        return np.where(first, float(signs[0]), float(signs[-1]))
