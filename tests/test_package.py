@@ -30,6 +30,7 @@ FLOORS = [
     "views",
     "reproductions",
     "testing",
+    "bench",
     "commands",
     "__main__",
 ]

@@ -52,16 +52,18 @@ def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 
 @_generator
-def signs(draw: _Draw, m: int, n: int) -> Matrix:
-    """Return −1 and +1, equally likely."""
-    return (2 * draw.below(2, m, n) - 1).astype(np.float64)
+def signs(draw: _Draw, m: int, n: int, lean: float = 0.0) -> Matrix:
+    """Return −1 and +1, equally likely but for a share that is +1: noisy weak hypotheses."""
+    even = (2 * draw.below(2, m, n) - 1).astype(np.float64)
+    return np.where(draw.below(2**20, m, n) < round(lean * 2**20), 1.0, even) if lean else even
 
 
 @_generator
-def gaussian(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return nearly normal decimals with deviation 1/2, clipped to [−1, 1]."""
+def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) -> Matrix:
+    """Return nearly normal decimals with mean `lean` and deviation 1/2, clipped to [−1, 1]."""
     size = 10**digits
-    clipped: Whole = np.clip(_bell(draw, m, n, digits), -size, size)
+    bell = _bell(draw, m, n, digits) + round(lean * size)
+    clipped: Whole = np.clip(bell, -size, size)
     return clipped / size
 
 
@@ -130,9 +132,10 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
         value = options.get(name, low)
         if type(value) is not int or not low <= value <= high:
             raise InputError(f"{where}: {name} must be from {low} to {high}, got {value!r}")
-    density = options.get("density", 0.5)
-    if type(density) not in (int, float) or not 0 <= density <= 1:
-        raise InputError(f"{where}: density must be from 0 to 1, got {density!r}")
+    for name in ("density", "lean"):
+        share = options.get(name, 0.5)
+        if type(share) not in (int, float) or not 0 <= share <= 1:
+            raise InputError(f"{where}: {name} must be from 0 to 1, got {share!r}")
 
 
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:

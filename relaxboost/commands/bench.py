@@ -1,0 +1,84 @@
+"""`relaxboost bench`: solvers side by side on a suite of games, scored by one bracket."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost import views
+from relaxboost._core.errors import InputError
+from relaxboost._core.progress import bar
+from relaxboost.bench import BenchLimits, Report, read_suite
+from relaxboost.bench import bench as played
+from relaxboost.commands import KEPT
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 done, whatever the solvers did, 2 bad input, 130 interrupted; results are kept, a
+file for each game and solver, and the same command goes on.
+
+\b
+Writes DIR/suite.md, DIR/images/suite.png, and DIR/cells, which holds the results.
+
+\b
+Examples:
+  relaxboost bench --limit 10 --only 'noisy-*'
+  relaxboost bench --suite mine.toml --peers auto,highs-ipm,clarabel --json
+  relaxboost bench --peers auto,mine:prepare
+"""
+)
+@click.option(
+    "--suite",
+    type=click.Path(path_type=Path),
+    default=Path("benchmarks/suite.toml"),
+    show_default=True,
+    help="The games.",
+)
+@click.option("--only", default="*", help="Games whose names fit this pattern, such as 'stumps-*'.")
+@click.option("--peers", default="", help="Solvers, separated by commas. [default: all]")
+@click.option("--limit", type=float, default=60.0, show_default=True, help="Seconds for each run.")
+@click.option("--memory", type=float, default=20.0, show_default=True, help="GB for each run.")
+@click.option("--tol", type=float, default=1e-6, show_default=True, help="Certified gap to reach.")
+@click.option("--data", type=click.Path(path_type=Path), help="The folder of public data.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("output/bench"),
+    show_default=True,
+    help="The folder of the results.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def bench(**given: Any) -> None:
+    """Run solvers on the games of a suite and compare the time to a certified gap.
+
+    Every solver has a process for each game, and is killed where it passes its limits. What is
+    done is kept: the same command goes on where it was interrupted.
+    """
+    limits = BenchLimits(given["tol"], given["limit"], given["memory"] * 1e9)
+    games = [
+        game
+        for game in read_suite(given["suite"], given["data"])
+        if fnmatch.fnmatchcase(game.name, given["only"])
+    ]
+    if not games:
+        raise InputError(f"{given['suite']} has no game that --only {given['only']!r} fits")
+    names = [name.strip() for name in given["peers"].split(",") if name.strip()]
+    views.plots.check_plot("suite.png")
+    try:
+        with bar("playing") as progress:
+            cells = list(played(games, given["out"], names, limits, progress))
+    except KeyboardInterrupt:
+        raise click.Abort(KEPT) from None
+    report = Report(cells, limits)
+    written = report.write(given["out"])
+    if given["as_json"]:
+        click.echo(json.dumps({"summary": report.summary(), "cells": cells}, indent=1))
+        return
+    click.echo(report.markdown())
+    click.echo(f"written: {', '.join(map(str, written))}")
