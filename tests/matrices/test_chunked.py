@@ -197,7 +197,7 @@ def spoilt(made, row, column, value):
     [
         (0, 1, np.nan, "block 0 has nan at its row 0, feature 'x1'; drop or impute"),
         (599, 4, np.inf, "block 2 has inf at its row 99, feature 'x4'"),
-        (505, None, 2.0, r"block 2 has another label 2.0 at its row 5, .* two classes"),
+        (505, None, 2.0, r"block 2 has another label 2.0 at its row 5; a margin needs two classes"),
         (300, None, np.nan, "block 1 has the label nan at its row 100"),
     ],
 )
@@ -236,7 +236,13 @@ def test_frames_bring_names_and_must_keep_them(made):
 
     X, y = made
     frame = pd.DataFrame(X, columns=list("abcde"))
-    assert chunked(Batches(frame, y, [200])).describe(0).startswith("a > ")
+    for made, first in (
+        (chunked(Batches(frame, y, [200])), "a > "),
+        (chunked(Batches(frame, y, [200]), feature_names=list("vwxyz")), "v > "),
+        (chunked(Batches(pd.DataFrame(X), y, [200])), "0 > "),
+    ):
+        assert made.describe(0).startswith(first)
+        assert made.digest() == stumps(X, y).digest()
     for columns, message in (
         ("abcdf", "block 2 has a column 'f', which the blocks before it do not have"),
         ("abced", "block 2 has its columns in another order"),
@@ -247,6 +253,15 @@ def test_frames_bring_names_and_must_keep_them(made):
 
         with pytest.raises(rb.InputError, match=message):
             chunked(Odd((frame, y), renamed))
+
+
+def test_rows_are_counted_through_the_pages_of_a_block(made):
+    X, y = spoilt(made, 505, 2, np.nan)
+    with pytest.raises(rb.InputError, match="X has nan at its row 505, feature 'x2'"):
+        chunked(X, y, page=100)
+    X, y = spoilt(made, 505, None, 3.0)
+    with pytest.raises(rb.InputError, match=r"X has another label 3\.0 at its row 505"):
+        chunked(X, y, page=100)
 
 
 def test_iterators_that_break_the_rules(made):
@@ -268,9 +283,10 @@ def test_iterators_that_break_the_rules(made):
     ("source", "options", "message"),
     [
         ([[1.0], [2.0]], {"y": [1, -1]}, "a NumPy array or memory map, .* got list"),
-        (np.ones(3), {"y": np.ones(3)}, "examples in rows"),
-        (np.ones((3, 1)), {"y": np.ones(2)}, "y must be a vector of 3 labels"),
-        (np.ones((3, 1)), {}, "y must be a vector of 3 labels, got shape None"),
+        (np.ones(3), {"y": np.ones(3)}, "they must be"),
+        (np.ones((3, 1)), {"y": np.ones(2)}, r"X has data of shape \(3, 1\) and labels .* \(2,\)"),
+        (np.ones((3, 1)), {}, r"labels of shape \(\); they must be"),
+        (np.ones((3, 0)), {"y": np.ones(3)}, r"they must be \(rows, features\)"),
         (np.ones((2, 1)), {"y": np.array([1, -1])}, "every feature is constant"),
         (np.eye(2), {"y": np.array([5, 5])}, "labels have 1 value"),
         (np.eye(2), {"y": np.array([1, -1]), "max_cuts": 0}, "max_cuts must be"),

@@ -53,7 +53,7 @@ def test_no_cut_into_files_and_groups_changes_a_bit(ends, made, rng, tmp_path):
         ),
         (
             lambda t: t.set_column(1, "x1", pa.array([None, 1] * (len(t) // 2))),
-            r"block 6 .of .*part-001.parquet. has nan at its row 0, feature 'x1'",
+            r"block 0 of .*part-001.parquet has nan at its row 0, feature 'x1'",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def work(
     _check(pages)
     first, last = rows.start, rows.stop
     q = np.asarray(np.memmap(vector, np.int64, "c", 8 * first, (last - first,)))
-    codes = (pages.slice(f, first, last) for f in features)
+    codes = (pages.codes(f * pages.m + first, f * pages.m + last) for f in features)
     return each_feature(codes, [pages.bins[f] for f in features], q, then)
 
 

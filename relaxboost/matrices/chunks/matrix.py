@@ -57,7 +57,8 @@ class ChunkedMatrix(StumpMatrix):
         pages = self._pages
         self.m, self._offsets = pages.m, pages.offsets
         self.n = int(self._offsets[-1])
-        self._codes, self._cuts, self._y = pages.codes(), pages.cuts(), pages.signs()
+        self._codes = pages.codes().reshape(-1, pages.m)
+        self._cuts, self._y = pages.cuts(), pages.signs()
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_pages", "_names", "_max_cuts", "_digest")

@@ -93,14 +93,10 @@ class Pages:
         if found != self.sums:
             raise InputError(f"the pages in {self.folder} have changed since they were written")
 
-    def codes(self) -> NDArray[Any]:
-        """Return all codes, shape (features, m), as a map."""
-        codes = np.memmap(self.folder / "codes", self.kind, "c")
-        return np.asarray(codes).reshape(len(self.bins), self.m)
-
-    def slice(self, feature: int, first: int, last: int) -> NDArray[Any]:
-        """Return the codes of a feature in some rows, as a map that goes when they do."""
-        start = np.dtype(self.kind).itemsize * (feature * self.m + first)
+    def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """Return the codes first..last, of all features one after the other, as a map."""
+        last = len(self.bins) * self.m if last is None else last
+        start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"
         return np.asarray(np.memmap(path, self.kind, "c", start, (last - first,)))
 

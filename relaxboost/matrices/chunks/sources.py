@@ -27,12 +27,12 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Yield the blocks of a source, unchecked and in its order; it is read once.
+    """Return the blocks of a source, unchecked and in its order; it is read once.
 
     Raises
     ------
     InputError
-        At once, for a source or labels of another kind.
+        For a source of another kind, or a `y` that does not go with it.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
@@ -43,20 +43,7 @@ def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
             raise InputError("an iterator hands over the labels with its batches; leave out y")
         return _batches(source)
     if isinstance(source, np.ndarray):
-        given = np.asarray(source)  # of a memory map too
-        if given.ndim != 2 or 0 in given.shape:
-            raise InputError(
-                f"X must have examples in rows and features in columns, got shape {given.shape}"
-            )
-        signs = None if y is None else np.asarray(y)
-        if signs is None or signs.shape != given.shape[:1]:
-            shape = None if signs is None else signs.shape
-            raise InputError(f"y must be a vector of {given.shape[0]} labels, got shape {shape}")
-        starts = enumerate(range(0, given.shape[0], page))
-        return (
-            Batch(f"block {b} (from row {a} on)", given[a : a + page], signs[a : a + page], None)
-            for b, a in starts
-        )
+        return iter([Batch("X", source, y, None)])
     raise InputError(
         "chunked reads a NumPy array or memory map, the path of Parquet files, or an iterator "
         f"with next and reset, got {type(source).__name__}; data in memory go to stumps(X, y)"
@@ -104,36 +91,28 @@ def _parquet(path: Path, label: str, page: int) -> Iterator[Batch]:
         ) from None
     if not path.exists():
         raise InputError(f"{path} does not exist")
+    names: list[str] = []
     try:
-        files = sorted(dataset.dataset(path, format="parquet").get_fragments(), key=_name)
-        names: list[str] = []
-        number = 0
-        for file in files:
-            columns = [name for name in file.physical_schema.names if name != label]
-            names = names or columns
-            if len(columns) == len(file.physical_schema.names):
+        files = dataset.dataset(path, format="parquet").get_fragments()
+        for file in sorted(files, key=lambda file: str(file.path)):
+            given = file.physical_schema.names
+            if label not in given:
                 raise InputError(f"{file.path} has no column {label!r} for the labels")
-            if sorted(columns) != sorted(names):
-                raise InputError(f"{file.path} has {_other(columns, names)}")
+            names = names or [name for name in given if name != label]
+            if {*names, label} != set(given):
+                got = [name for name in given if name != label]
+                raise InputError(f"{file.path} has {_other(got, names)}")
             scan = {"columns": [*names, label], "batch_size": page, "use_threads": False}
-            for batch in file.to_batches(**scan, batch_readahead=1):
+            for number, batch in enumerate(file.to_batches(**scan, batch_readahead=1)):
                 *features, y = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-                _check_kinds(f"{file.path}", features, names)
-                X = np.column_stack(features) if batch.num_rows else np.empty((0, len(names)))
-                yield Batch(f"block {number} (of {file.path})", X, y, names)
-                number += 1
+                for name, values in zip(names, features, strict=True):
+                    if values.dtype.kind not in "biuf":
+                        raise InputError(
+                            f"{file.path}: column {name!r} is not of numbers; drop or encode it"
+                        )
+                yield Batch(f"block {number} of {file.path}", np.column_stack(features), y, names)
     except (ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}") from None
-
-
-def _name(file: Any) -> str:
-    return str(file.path)
-
-
-def _check_kinds(where: str, features: list[NDArray[Any]], names: list[str]) -> None:
-    for values, name in zip(features, names, strict=True):
-        if values.dtype.kind not in "biuf":
-            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
 
 
 def _other(got: list[str], want: list[str]) -> str:
@@ -151,46 +130,45 @@ class LabelledRows:
     """The blocks of a source as checked rows of doubles; what is known once they are read."""
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
-        self._blocks = blocks(source, y, page)
+        self._blocks, self._page = blocks(source, y, page), page
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
-        self.m = self.features = 0
+        self._columns: list[str] = []
         self._values: list[Any] = []  # of the labels: two at most
         self._firsts: list[NDArray[np.bool_]] = []
 
     def __iter__(self) -> Iterator[Array]:
         for block in self._blocks:
             X, y = np.asarray(block.X), np.asarray(block.y)
-            if X.ndim != 2 or y.shape != X.shape[:1]:
+            if X.size == y.size == 0:
+                continue
+            if X.ndim != 2 or not X.size or y.shape != X.shape[:1]:
                 raise InputError(
                     f"{block.where} has data of shape {X.shape} and labels of shape {y.shape}; "
                     "they must be (rows, features) and (rows,)"
                 )
-            if X.shape[0]:
-                self._check_columns(block, X)
-                self._take_labels(block.where, y)
-                self.m += X.shape[0]
-                yield self._doubles(block.where, X)
-        if not self.m:
+            self._check_columns(block, X.shape[1])
+            for a in range(0, X.shape[0], self._page):  # or a large block would be there twice
+                self._take_labels(block.where, a, y[a : a + self._page])
+                yield self._doubles(block.where, a, X[a : a + self._page])
+        if not self._firsts:
             raise InputError("the source has no rows")
 
-    def _check_columns(self, block: Batch, X: NDArray[Any]) -> None:
-        if not self.features:
-            self.features = X.shape[1]
-            if not self.names:
-                given = range(X.shape[1]) if block.names is None else block.names
-                self.names = tuple(f"x{f}" if isinstance(f, int) else str(f) for f in given)
-            if len(self.names) != X.shape[1] or not self.names:
-                raise InputError(f"{len(self.names)} feature names for {X.shape[1]} features")
-        elif X.shape[1] != self.features:
+    def _check_columns(self, block: Batch, features: int) -> None:
+        names = None if block.names is None else list(map(str, block.names))
+        if not self._columns:
+            self._columns = names or [f"x{f}" for f in range(features)]
+            self.names = self.names or tuple(self._columns)
+            if len(self.names) != features:
+                raise InputError(f"{len(self.names)} feature names for {features} features")
+        elif features != len(self._columns):
             raise InputError(
-                f"{block.where} has {X.shape[1]} columns, and the blocks before it have "
-                f"{self.features}"
+                f"{block.where} has {features} columns, and the blocks before it have "
+                f"{len(self._columns)}"
             )
-        elif block.names is not None and tuple(map(str, block.names)) != self.names:
-            got = list(map(str, block.names))
-            raise InputError(f"{block.where} has {_other(got, list(self.names))}")
+        elif names is not None and names != self._columns:
+            raise InputError(f"{block.where} has {_other(names, self._columns)}")
 
-    def _doubles(self, where: str, X: NDArray[Any]) -> Array:
+    def _doubles(self, where: str, first: int, X: NDArray[Any]) -> Array:
         if X.dtype.kind not in "biuf":
             raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
         data = X.astype(np.float64)
@@ -198,21 +176,21 @@ class LabelledRows:
         if not finite.all():
             row, column = np.unravel_index(int(np.argmin(finite)), data.shape)
             raise InputError(
-                f"{where} has {data[row, column]} at its row {row}, feature "
+                f"{where} has {data[row, column]} at its row {first + row}, feature "
                 f"{self.names[column]!r}; drop or impute it"
             )
         return data
 
-    def _take_labels(self, where: str, y: NDArray[Any]) -> None:
+    def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
         given = y.tolist()
         for value in dict.fromkeys(given):
             if value in self._values:
                 continue
             if value is None or value != value or len(self._values) == 2:
-                what = "another label" if value == value and value is not None else "the label"
+                what = "the label" if value is None or value != value else "another label"
                 raise InputError(
-                    f"{where} has {what} {value!r} at its row {given.index(value)}, and a margin "
-                    f"needs two classes, none missing; before it came {self._values}"
+                    f"{where} has {what} {value!r} at its row {first + given.index(value)}; a "
+                    f"margin needs two classes, and none missing; before it: {self._values}"
                 )
             self._values.append(value)
         self._firsts.append(y == self._values[0])
