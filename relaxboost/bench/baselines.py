@@ -30,7 +30,7 @@ Run = Callable[[float, float], PeerPoints]
 
 
 class RegretMatcher:
-    """Predictive regret matching+ on a simplex, with the last loss as the prediction.
+    """Predictive regret matching+ on simplices, with the last loss as the prediction.
 
     References
     ----------
@@ -38,24 +38,24 @@ class RegretMatcher:
     Algorithm 3.
     """
 
-    def __init__(self, size: int) -> None:
-        self._regret, self.x = np.zeros(size), np.full(size, 1.0 / size)
+    def __init__(self, *shape: int) -> None:
+        self._regret, self.x = np.zeros(shape), np.full(shape, 1.0 / shape[-1])
 
     def play(self, loss: Vector) -> Vector:
         """Take the loss of the last point, as it was and as it is to be; return the next point."""
-        self._regret = np.maximum(self._regret + self.x @ loss - loss, 0.0)
-        ahead = np.maximum(self._regret + self.x @ loss - loss, 0.0)
-        total = ahead.sum()
-        if total > 0.0:
-            self.x = ahead / total
+        regret = (self.x * loss).sum(axis=-1, keepdims=True) - loss
+        self._regret = np.maximum(self._regret + regret, 0.0)
+        ahead = np.maximum(self._regret + regret, 0.0)
+        total = ahead.sum(axis=-1, keepdims=True)
+        self.x = np.where(total > 0.0, ahead / np.where(total > 0.0, total, 1.0), self.x)
         return self.x
 
 
 def regret_matching(game: Game) -> Run:
-    """Return PRM+ for both players, alternating, with averages weighted by the round squared.
+    """Return PRM+ for all players, alternating, with averages weighted by the round squared.
 
-    d stays below 1/k by a penalty of twice the radius for each unit above, which is exact: weight
-    moved from one example to another gains no more.
+    d stays below 1/k for fear of a third player, who charges it up to twice the radius for each
+    unit above: as much as weight moved from one example to another can gain, so that it is exact.
     """
     if not isinstance(game.relaxation, HardMargin | Capped) or not isinstance(game.over, L1Ball):
         raise InputError("HardMargin and Capped over an l1 ball only")
@@ -64,13 +64,17 @@ def regret_matching(game: Game) -> Run:
 
     def run(tol: float, seconds: float) -> PeerPoints:
         start, due, total = time.perf_counter(), 1, 0.0
-        rows, columns = RegretMatcher(m), RegretMatcher(2 * n)
-        d, w, mean_d, mean_w, history = rows.x, np.zeros(n), np.zeros(m), np.zeros(n), []
+        rows, columns, fines = RegretMatcher(m), RegretMatcher(2 * n), RegretMatcher(m, 2)
+        w, fine, mean_d, mean_w = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(n)
+        history = []
         for t in range(1, 10**9):
-            d = rows.play(bulk.margins(w) + 2.0 * radius * (d > cap))
+            d = rows.play(bulk.margins(w) + fine)
             edges = radius * bulk.edges(d)
             both = columns.play(np.append(-edges, edges))
             w = radius * (both[:n] - both[n:])
+            if cap < 1.0:
+                above = 2.0 * radius * (d - cap)
+                fine = 2.0 * radius * fines.play(np.column_stack([np.zeros(m), -above]))[:, 1]
             mean_d += t * t * (d - mean_d) / (total := total + t * t)
             mean_w += t * t * (w - mean_w) / total
             late = time.perf_counter() - start

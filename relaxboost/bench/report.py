@@ -166,9 +166,7 @@ class Report:
                 "Peak memory, MB",
                 lambda cell: f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else "",
             ),
-            "",
-            "Not played:",
-            "",
+            *(["", "Not played:", ""] if unfit else []),
             *(f"* {reason}" for reason in sorted(unfit)),
         ]
         return "\n".join(lines) + "\n"
