@@ -43,8 +43,9 @@ WIDE = {
     "relaxboost.relaxations._projections.group_norm.norm_penalties",
     "relaxboost.relaxations._projections.selection.first_reaching",
     "relaxboost.relaxations._projections.wright.sweep",
+    "relaxboost.solvers.solving.solve",
 }
-"""Functions of 8 parameters or more: compiled loops, which take no objects."""
+"""Functions of 8 parameters or more: compiled loops, which take no objects, and `solve`."""
 
 
 def name_of(path: Path) -> str:

@@ -18,6 +18,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+SIDES = "LBUZN"
+"""At the lower bound, basic, at the upper, free at zero, nonbasic, in the order of HiGHS."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -74,6 +77,7 @@ class WarmProgram:
         model.a_matrix_.index_ = rows.indices
         model.a_matrix_.value_ = rows.data
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
+        self._running = False
         self.highs = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": False,
@@ -88,13 +92,38 @@ class WarmProgram:
             self.highs.setOptionValue(name, value)
         self.highs.passModel(model)
 
-    def add(self, column: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last]; False where HiGHS refuses it."""
-        index = np.flatnonzero(column)
-        value = np.append(column[index].astype(np.float64), -1.0)
-        index = np.append(index, last).astype(np.int32)
-        status = self.highs.addRow(-math.inf, 0.0, index.size, index, value)
+    def add(self, columns: NDArray[Any], last: int) -> bool:
+        """Add the row <column, x> <= x[last] for each column; False where HiGHS refuses them."""
+        rows, index = np.nonzero(columns.T)
+        count = columns.shape[1]
+        ends = np.searchsorted(rows, np.arange(1, count + 1))
+        value = np.insert(columns[index, rows].astype(np.float64), ends, -1.0)
+        index = np.insert(index, ends, last).astype(np.int32)
+        starts = np.append(0, ends[:-1] + np.arange(1, count)).astype(np.int32)
+        status = self.highs.addRows(
+            count, np.full(count, -math.inf), np.zeros(count), index.size, starts, index, value
+        )
         return bool(status != self._highspy.HighsStatus.kError)
+
+    def sides(self) -> str:
+        """Return a letter of `SIDES` for each variable, then each row; "" without a basis."""
+        if self._running:  # Ctrl-C ended the wait, not the work
+            return ""
+        basis = self.highs.getBasis()
+        if not basis.valid:
+            return ""
+        return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
+
+    def go_on(self, sides: str) -> None:
+        """Start from this basis; HiGHS mends one that is none."""
+        kinds = self._highspy.HighsBasisStatus
+        known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
+        basis = self._highspy.HighsBasis()
+        count = self.highs.getNumCol()
+        basis.col_status = [known[s] for s in sides[:count]]
+        basis.row_status = [known[s] for s in sides[count:]]
+        basis.valid = basis.alien = True
+        self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
         """Solve from the last basis, and again without it where that fails; return the status.
@@ -106,9 +135,14 @@ class WarmProgram:
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))
         ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run
         self.highs.setOptionValue("time_limit", ends)
-        self._pool.submit(self.highs.run).result()
+        self._run()
         ended = (known.kOptimal, known.kTimeLimit, known.kIterationLimit)
         if self.highs.getModelStatus() not in ended:
             self.highs.clearSolver()
-            self._pool.submit(self.highs.run).result()
+            self._run()
         return str(self.highs.modelStatusToString(self.highs.getModelStatus()))
+
+    def _run(self) -> None:
+        self._running = True
+        self._pool.submit(self.highs.run).result()
+        self._running = False

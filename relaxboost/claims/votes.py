@@ -15,7 +15,7 @@ from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.adaboost import AdaBoostRun, AdaBoostStarRun, Votes
-from relaxboost.solvers.rounds import rounds
+from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 """Games, and how many rounds are played."""
@@ -78,7 +78,7 @@ def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
 
 def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
     shown, before = None, np.zeros(game.n or 0)
-    for state in rounds(game, update):
+    for state in Rounds(game, update):
         votes, w = state.active, np.zeros(game.n or 0)
         assert isinstance(votes, Votes)
         support, coefficients = votes.coefficients(votes.snapshot())

@@ -138,7 +138,7 @@ class Game:
         ----------
         d : array of shape (m,)
             Finite numbers, one at least positive.
-        w : array of shape (n,), or a pair (support, coefficients)
+        w : array of shape (n,), pair (support, coefficients), or dict {column: weight}
             Finite weights.
 
         Raises
@@ -162,6 +162,15 @@ class Game:
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
         """Return (support, coefficients) of a w of the domain near `w`, each column once."""
+        support, coefficients = self.read_w(w)
+        coefficients = self._over.repair(coefficients)
+        used = coefficients != 0.0
+        return support[used], coefficients[used]
+
+    def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
+        """Return (support, coefficients) of finite weights as they are, each column once."""
+        if isinstance(w, dict):
+            w = list(w), list(w.values())
         if isinstance(w, tuple):
             support, coefficients = self._sparse_w(w)
         else:
@@ -170,11 +179,14 @@ class Game:
                 raise InputError(f"w has shape {dense.shape}, and this game has n = {self.n}")
             support = np.flatnonzero(dense)
             coefficients = dense[support]
-        if not np.isfinite(coefficients).all():
-            raise InputError("w has nan or infinite entries")
-        coefficients = self._over.repair(coefficients)
-        used = coefficients != 0.0
-        return support[used], coefficients[used]
+        wrong = np.flatnonzero(~np.isfinite(coefficients))
+        if wrong.size:
+            first = wrong[0]
+            raise InputError(
+                f"w has nan or infinite entries, first {coefficients[first]} of column "
+                f"{support[first]}; weights are finite numbers"
+            )
+        return support, coefficients
 
     def _sparse_w(self, w: tuple[Any, ...]) -> tuple[NDArray[np.int64], Vector]:
         if len(w) != 2:

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 
+class Basis(NamedTuple):
+    """What a restricted program leaves to one of the same form that goes on from it."""
+
+    columns: tuple[tuple[int, int], ...]
+    """(number, sign) of its columns, with weight or not."""
+    sides: str = ""
+    """Of a linear program: a letter for each variable, fixed row and column, B for basic, L and U
+    for at the lower and upper bound, Z for free at zero; "" where there is none."""
+
+
 class RoundRecord(NamedTuple):
     """One line of a history. Its bounds are running estimates, except that the last record carries
     the certified ones of the solution."""
@@ -66,8 +76,10 @@ class Solution(Bracketed):
     """The gap that was asked for."""
     method: str
     rounds: int
-    """Calls to the weak learner; for a reference, how often a solver was run on the columns."""
+    """Calls to the weak learner, those before a checkpoint included; for a reference, how often a
+    solver was run on the columns."""
     seconds: float
+    """Those before a checkpoint included."""
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
     its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for the steps
@@ -77,6 +89,10 @@ class Solution(Bracketed):
     message: str = ""
     """The status in a sentence."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
+    rtol: float = 0.0
+    """What part of |ρ| the gap was asked to be, beside `tol`; 0 where it was not."""
+    basis: Basis | None = field(default=None, repr=False)
+    """Where the restricted program ended, for a run that starts here; None where none ran."""
 
     def __post_init__(self) -> None:
         self._freeze()

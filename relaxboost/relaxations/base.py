@@ -133,7 +133,10 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
-        raise InputError(f"{owner} cannot repair a d with nan or infinite entries")
+        first = int(np.argmin(np.isfinite(d)))
+        raise InputError(
+            f"{owner} cannot repair a d with nan or infinite entries, first d[{first}] = {d[first]}"
+        )
     np.maximum(d, 0.0, out=d)
     largest = d.max(initial=0.0)
     if largest <= 0.0:

@@ -93,12 +93,15 @@ class SumBall(_OfSumNorm, NormBall):
         if a[i] <= r or self.flat:
             d[i] = 1.0
             return float(u[i]), 0.0, d
+        before = math.inf
         while True:
             multiplier = max(0.0, (u[j] - u[i]) / (a[i] - a[j]))
             values = u + multiplier * a
-            lowest = int(np.argmin(values))
-            if lowest in (i, j) or values[lowest] >= min(values[i], values[j]):
+            lowest, least = int(np.argmin(values)), min(values[i], values[j])
+            crossing = least - r * multiplier  # falls, but for rounding where many lines meet
+            if lowest in (i, j) or values[lowest] >= least or crossing >= before:
                 break
+            before = crossing
             if a[lowest] > r:
                 i = lowest
             else:

@@ -54,6 +54,10 @@ class MovingHypothesis(CombinedHypothesis):
     def move(self, best: Any, eta: float, v: Vector) -> None:
         """Go η of the way to `best`; `v` is the direction of the margins."""
 
+    @abstractmethod
+    def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
+        """Become this w of the domain."""
+
 
 class ActiveSet(MovingHypothesis):
     """The combined hypothesis w = Σ weight · sign · e_id.
@@ -75,10 +79,7 @@ class ActiveSet(MovingHypothesis):
         self._slots: dict[tuple[int, int], int] = {}
         self._store = store
         self._H: NDArray[Any] | None = None
-        support, coefficients = over.start(matrix, center)
-        for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
-            self.weights[self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))] = abs(c)
-            kernels.add_scaled(self.u, matrix.column(j), c)
+        self.load(*over.start(matrix, center))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -114,6 +115,14 @@ class ActiveSet(MovingHypothesis):
                 self._H = wider
             np.multiply(column, best.sign, out=self._H[:, slot], casting="same_kind")
         return slot
+
+    def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
+        """Become this w; columns that are known stay, without weight if it has none for them."""
+        self.weights[:] = 0.0
+        for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
+            slot = self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))
+            self.weights[slot] = abs(c)
+        self.u = self.matrix.margins(support, coefficients)
 
     def direction(self, best: Best) -> Vector:
         """Return the margins of the atom less those of w."""

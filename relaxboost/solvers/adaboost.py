@@ -40,6 +40,8 @@ class _HardMarginMethod(Method):
     (`RoundState`).
     """
 
+    cold = "AdaBoost and AdaBoost* count their steps from w = 0"
+
     def check(self, game: Game) -> None:
         """Raise an InputError for relaxations and other domains."""
         what = f"{type(self).__name__}()"

@@ -14,10 +14,13 @@ from relaxboost.solvers.interior.run import OVERHEAD, PASS, PROJECTIONS, STEP, R
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 
 _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
+_FAR = 10.0
+"""How many times the gap at which steps hand over a start is of use to them, or to the program."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +83,37 @@ class CombinedRun(CorrectiveRun):
     def __init__(self, game: Game, beta: float, smoother: Smoother, target: float) -> None:
         super().__init__(game, beta, "pairwise", smoother)
         self._target = target
+        self._ready = False
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
 
+    def warmed(self, start: WarmStart) -> Booster:
+        """Begin with the program where the gap is as narrow as steps are good for, or nearly.
+
+        From a basis the program goes on at a few times that gap. Steps from further away take
+        longer than from nothing.
+        """
+        gap = (start.upper - start.lower) / (2.0 * self._target)
+        if gap <= (_FAR if start.basis is not None else 1.0):
+            self._ready = True
+            self.program.warmed(start)
+            self.d = self.program.d
+        elif gap <= _FAR:
+            super().warmed(start)
+        return self
+
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
-        done = self.active.gap(self.d, best) <= self._target or self._saturated()
+        many = self.atoms.used > _MANY * self._fewer
+        if self._ready and self.rival is not None and many and not self.program.knows:
+            return self.rival.now(self.program)
+        done = self._ready or self.active.gap(self.d, best) <= self._target or self._saturated()
         if self.rival is None:
             return self.program if done else None
         examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
         due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
-        if due and not done and self.atoms.used > _MANY * self._fewer:
+        if due and not done and many:
             return self.rival.now(self.program)
         if done or due:
             self.rival.wait()

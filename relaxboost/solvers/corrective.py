@@ -19,6 +19,7 @@ from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.steps import Segment, Step, line_search, quadratic_step
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
@@ -136,6 +137,13 @@ class CorrectiveRun(Booster):
         else:
             self._towards(best)
         self._reweigh()
+        return self
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Go on from its w; its d says nothing that w does not."""
+        if start.w is not None:
+            self.active.load(*start.w)
+            self.d = self._project(self.active.u)
         return self
 
     def towards(self, best: Best | Dense) -> None:

@@ -51,6 +51,13 @@ class DensePoint(MovingHypothesis):
         self.u = self.u + eta * v
         self.cost = self.over.cost(self.w)
 
+    def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
+        """Become this w."""
+        self.w = np.zeros(self.w.size)
+        self.w[support] = coefficients
+        self.u = self._matrix.margins(support, coefficients)
+        self.cost = self.over.cost(self.w)
+
     def snapshot(self) -> Vector:
         """Return w, which is never written to."""
         return self.w

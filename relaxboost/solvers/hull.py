@@ -14,6 +14,7 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.starts import WarmStart
 
 
 class HullRun(Booster):
@@ -53,6 +54,20 @@ class HullRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._include(self.d)
         self._weights[0] = 1.0
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Give its d all weight in the hull, and let the worst d for its w join."""
+        if start.w is not None:
+            self.active.load(*start.w)
+            self._include(
+                self._relaxation.repair(self._relaxation.relaxed_margin(self.active.u)[1])
+            )
+        if start.d is not None:
+            self._include(start.d)
+            self._weights[: self._used] = 0.0
+            self._weights[self._used - 1] = 1.0
+            self.d = start.d
+        return self
 
     def advance(self, best: Dense) -> Booster | None:
         """Let w answer, add the worst distribution for it to the hull, and minimise over that."""

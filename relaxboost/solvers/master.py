@@ -14,6 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.highs import WarmProgram
 from relaxboost._core.loop import Clock, TimeUp
 from relaxboost.game.domains import AtomicSet
+from relaxboost.game.solution import Basis
 from relaxboost.relaxations import LinearForm
 
 
@@ -55,10 +56,33 @@ class RestrictedMaster:
             tolerance=1e-10,
         )
 
-    def add(self, column: NDArray[Any]) -> None:
-        """Add the row <column, d> <= v."""
-        if not self._program.add(column, self._edge):
+    def add(self, columns: NDArray[Any]) -> None:
+        """Add the row <column, d> <= v for each column of an array."""
+        if not self._program.add(columns, self._edge):
             raise ProgramError("HiGHS refused a column")
+
+    def basis(self, keys: list[tuple[int, int]]) -> Basis:
+        """Return where the program stands, of the columns `keys` those that matter.
+
+        All that are not basic stay, and as many others, the last that came in: a program that
+        goes on again and again would keep every column that was ever of use.
+        """
+        sides = self._program.sides()
+        if not sides:
+            return Basis(tuple(keys))
+        head, tail = sides[: -len(keys)], sides[-len(keys) :]
+        loose = [place for place, side in enumerate(tail) if side == "B"]
+        gone = set(loose[: max(0, 2 * len(loose) - len(keys))])
+        stay = [place for place in range(len(keys)) if place not in gone]
+        return Basis(tuple(keys[p] for p in stay), head + "".join(tail[p] for p in stay))
+
+    def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
+        """Start where another program of the same form stood, `keys` being the columns here."""
+        head = basis.sides[: -len(basis.columns)]
+        if len(head) != self._edge + 1 + self._program.fixed:
+            return
+        tail = dict(zip(basis.columns, basis.sides[len(head) :], strict=True))
+        self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock, pivots: float = math.inf) -> tuple[Vector, Vector]:
         """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.

@@ -31,6 +31,8 @@ class Method(ABC):
     name: ClassVar[str]
     endless: ClassVar[str] = ""
     """Why a run may never get to tol, if that is so: it then needs a limit."""
+    cold: ClassVar[str] = ""
+    """Why a run cannot begin anywhere else, if that is so."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

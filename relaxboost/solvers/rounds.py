@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.starts import WarmStart
 
 
 @dataclass(slots=True)
@@ -64,6 +66,17 @@ class Booster(ABC):
         self.label = label
         return self
 
+    def basis(self) -> Basis | None:
+        """Return where its restricted program stands; None, the default, where there is none."""
+        return None
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Return the booster moved to where a run starts, before its first round.
+
+        By default it stays where it is. `solve` keeps the bracket of the start in any case.
+        """
+        return self
+
     def successor(self, best: Any) -> Booster | None:
         """Return what takes this answer, and runs from here on, in place of this one; or None."""
         return None
@@ -73,26 +86,37 @@ class Booster(ABC):
         """Take the answer `best` into account; return itself, None if nothing can change."""
 
 
-def rounds(game: Game, booster: Booster | None) -> Iterator[RoundState]:
-    """Yield a state per round, for ever or until the booster cannot move.
+class Rounds:
+    """A state per round, numbered from `first`, until the booster cannot move, or for ever.
 
     The state's arrays belong to the round: d is never written to again, the active set lives on.
     """
-    relaxation, over = game.relaxation, game.over
-    for t in count(1):
-        if booster is None:
-            return
-        d, active, inner = booster.d, booster.active, booster.inner
-        best = over.best(game.matrix, d)
-        yield RoundState(
-            round=t,
-            d=d,
-            best=best,
-            active=active,
-            smoothed_gap=active.gap(d, best) if inner == "smoothed" else float("nan"),
-            lower=relaxation.relaxed_margin(active.u)[0] - active.cost,
-            upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
-            step=booster.step,
-            inner=inner,
-        )
-        booster = (booster.successor(best) or booster).advance(best)
+
+    def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
+        self._game, self._first = game, first
+        self.booster = booster
+        """What runs, or ran last."""
+
+    def __iter__(self) -> Iterator[RoundState]:
+        """Run."""
+        relaxation, over, matrix = self._game.relaxation, self._game.over, self._game.matrix
+        for t in count(self._first):
+            booster = self.booster
+            d, active, inner = booster.d, booster.active, booster.inner
+            best = over.best(matrix, d)
+            yield RoundState(
+                round=t,
+                d=d,
+                best=best,
+                active=active,
+                smoothed_gap=active.gap(d, best) if inner == "smoothed" else float("nan"),
+                lower=relaxation.relaxed_margin(active.u)[0] - active.cost,
+                upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
+                step=booster.step,
+                inner=inner,
+            )
+            self.booster = booster.successor(best) or booster
+            following = self.booster.advance(best)
+            if following is None:
+                return
+            self.booster = following

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import ClusterError, InputError
@@ -18,19 +18,25 @@ from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.game import bounds
 from relaxboost.game.game import Game
-from relaxboost.game.solution import RoundRecord, Solution
+from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
-from relaxboost.solvers.rounds import RoundState, rounds
+from relaxboost.solvers.rounds import Rounds, RoundState
+from relaxboost.solvers.starts import WarmStart, Weights, read_start
+
+_FLOOR = 1e-8
+"""What `tol` is where only `rtol` is given: a value that small counts as zero."""
 
 
 def solve(
     game: Game,
-    tol: float = 1e-3,
+    tol: float | None = None,
     method: str | Method = "auto",
     *,
+    rtol: float | None = None,
+    start: Solution | tuple[Any, Any] | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[RoundState], Any] | None = None,
@@ -41,8 +47,9 @@ def solve(
     Parameters
     ----------
     game : Game
-    tol : float
-        The gap upper − lower of the *unsmoothed* game at which to stop, > 0.
+    tol : float, optional
+        The gap upper − lower of the *unsmoothed* game at which to stop, > 0. By default 1e-3, and
+        1e-8 where `rtol` is given.
     method : str or Method
         ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
         ``"interior-point"``, ``"adaboost"`` and ``"adaboost-star"`` stand for objects with their
@@ -50,6 +57,18 @@ def solve(
         `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
         ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
         it has.
+    rtol : float, optional
+        Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
+        gap is compared with the end of it that is nearer to 0, and is never narrow enough around
+        0. `Solution.message` says which test ended the run. Methods that smooth throughout
+        (`Corrective`, ``inner="smoothed"``) and `AdaBoostStar` work at the accuracy `tol`.
+    start : Solution, or pair (d, w), optional
+        Where to begin. The result is never worse, unless Fig. 1's own test ends the run. A
+        Solution may be of another f or domain, or of other data with the same hypotheses in the
+        same order; its d is used where it fits m. In a pair one may be None; w is as in
+        `Game.bracket`, such as the weights of an ensemble. Both are moved to where they are
+        feasible, and `Solution.message` says so of a pair. An interior point method keeps the
+        bracket only; AdaBoost takes no start.
     max_rounds, time_limit : int, float (seconds), optional
         Further limits; time counts from the call. Without them a run ends at `tol` only; Fig. 1
         gets there within `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
@@ -70,9 +89,10 @@ def solve(
     Raises
     ------
     InputError
-        Before any work: for an unknown method, one that does not fit the game, tol <= 0, or limits
-        that are not positive. Without `max_rounds` or `time_limit` also for AdaBoost, and for a
-        weak learner whose slack is unknown or not below `tol`.
+        Before any work: for an unknown method, one that does not fit the game or takes no start, a
+        tol, rtol or limit out of range, or a start that cannot be made to fit. Without
+        `max_rounds` or `time_limit` also for AdaBoost, and for a weak learner whose slack is
+        unknown or not below `tol`.
 
     References
     ----------
@@ -82,23 +102,43 @@ def solve(
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
-    tol = positive("tol", tol)
+    tol, rtol = _tolerances(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
     clock = Clock(limits.time_limit)
     chosen = as_method(method).chosen(game, tol)
     chosen.check(game)
     _check_ends(game, tol, chosen, limits)
+    if start is not None and chosen.cold:
+        raise InputError(f'{chosen.cold}; leave start out, or use method="auto"')
+    begin = WarmStart() if start is None else read_start(game, start)
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
     booster = chosen.start(game, tol, clock)
-    best = _Best(game, tol, clock, chosen.smoothed_test, booster.active)
+    label = booster.label
+    best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     reason = ""
-    with closing("gap", tol, verbose > 0) as best.show:
-        try:
-            status = run(rounds(game, booster), best.keep, limits, clock, empty=True) or "stalled"
-        except (ProgramError, ClusterError) as error:
-            status, reason = "failed", str(error)
-    return best.solution(booster.label, status, reason, chosen.rounds_bound(game, tol))
+    status = best.begin(begin)
+    basis = begin.basis
+    if not status:
+        states = Rounds(game, booster if start is None else booster.warmed(begin))
+        with closing("gap", tol, verbose > 0) as best.show:
+            try:
+                status = run(states, best.keep, limits, clock, empty=True) or "stalled"
+            except (ProgramError, ClusterError) as error:
+                status, reason = "failed", str(error)
+        basis = states.booster.basis() or basis
+    return best.solution(label, status, reason, basis, chosen.rounds_bound(game, tol))
+
+
+def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
+    """Return both, with 0 for no `rtol`."""
+    if rtol is not None:
+        rtol = positive("rtol", rtol)
+        if rtol >= 1.0:
+            raise InputError(f"rtol must be below 1, got {rtol:g}: it is a part of |rho|")
+    if tol is None:
+        tol = 1e-3 if rtol is None else _FLOOR
+    return positive("tol", tol), rtol or 0.0
 
 
 def _check_ends(game: Game, tol: float, method: Method, limits: Limits) -> None:
@@ -124,24 +164,42 @@ class _Best:
     def __init__(
         self,
         game: Game,
-        tol: float,
+        tols: tuple[float, float],
         clock: Clock,
         smoothed_test: bool,
         active: CombinedHypothesis,
     ) -> None:
-        self._game, self._tol, self._clock = game, tol, clock
+        self._game, self._clock = game, clock
+        self._tol, self._rtol = tols
         self._smoothed_test = smoothed_test
+        self._said = ""
         self._history: History[RoundRecord] = History()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
-        self._w = active, active.snapshot()
+        self._w: Callable[[], Weights] = partial(active.coefficients, active.snapshot())
         self._d = game.relaxation.center(game.m)
-        self._goal = tol  # of the estimate, at which to certify
+        self._rounding = 0.0  # by how much an estimate is to be narrower than asked
+
+    def begin(self, start: WarmStart) -> str:
+        """Take the points of a start for the first best; return "optimal" where they are enough."""
+        self._said = start.said
+        if start.w is not None:
+            w = start.w
+            self._w, self._lower = (lambda: w), start.lower
+        if start.d is not None:
+            self._d, self._upper = start.d, start.upper
+        near = start.upper - start.lower <= self._allowed(start.lower, start.upper)
+        return "optimal" if near and not self._smoothed_test else ""
+
+    def _allowed(self, lower: float, upper: float) -> float:
+        """Return the widest gap that is narrow enough for this bracket."""
+        return max(self._tol, self._rtol * max(lower, -upper, 0.0))
 
     def keep(self, state: RoundState) -> str:
         """Take what is better, write it down, and return why to stop, or ""."""
         if state.lower > self._lower:
-            self._w, self._lower = (state.active, state.active.snapshot()), state.lower
+            self._w = partial(state.active.coefficients, state.active.snapshot())
+            self._lower = state.lower
         if state.upper <= self._upper:  # also for inf, so that d is one the booster made
             self._d, self._upper = state.d, state.upper
         record = RoundRecord(
@@ -159,48 +217,49 @@ class _Best:
         if self._smoothed_test:
             return self._tested(state)
         estimate = self._upper - self._lower
-        if estimate > self._goal:
+        allowed = self._allowed(self._lower, self._upper)
+        if estimate > max(allowed - self._rounding, 0.5 * allowed):
             return ""
         _, lower, _, _, upper = self._certify()
-        return self._verdict(upper - lower, estimate)
+        return self._verdict(upper - lower, estimate, self._allowed(lower, upper))
 
     def _tested(self, state: RoundState) -> str:
         """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
         if state.smoothed_gap > self._tol:
             return ""
-        self._w, self._d = (state.active, state.active.snapshot()), state.d
+        self._w = partial(state.active.coefficients, state.active.snapshot())
+        self._d = state.d
         return "optimal"
 
-    def _verdict(self, gap: float, estimate: float) -> str:
+    def _verdict(self, gap: float, estimate: float, allowed: float) -> str:
         """Return "optimal" at the gap asked for, "stalled" where rounding keeps it away, or ""."""
-        if gap <= self._tol:
+        if gap <= allowed:
             return "optimal"
         rounding = gap - estimate
-        if rounding > self._tol:
+        if rounding > allowed:
             return "stalled"
         # Certify again when the estimate is narrower, by little, since the rounds that AdaBoost*
         # needs are counted to tol.
-        self._goal = max(self._goal - 2.0 * rounding, 0.5 * self._goal)
+        self._rounding += 2.0 * rounding
         return ""
 
-    def _certify(
-        self,
-    ) -> tuple[tuple[NDArray[np.int64], Vector], float, Witness, Vector, float]:
+    def _certify(self) -> tuple[Weights, float, Witness, Vector, float]:
         game = self._game
-        active, snapshot = self._w
-        w = game.repair_w(active.coefficients(snapshot))
+        w = game.repair_w(self._w())
         lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
         d = game.repair_d(self._d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
         return w, lower, witness, d, upper
 
-    def solution(self, name: str, status: str, reason: str, bound: float) -> Solution:
+    def solution(
+        self, name: str, status: str, reason: str, basis: Basis | None, bound: float
+    ) -> Solution:
         """Return the best points with their bracket, evaluated afresh."""
         (support, coefficients), lower, witness, d, upper = self._certify()
         certified = not self._smoothed_test
         tol, gap = self._tol, upper - lower
         if status in ("optimal", "stalled") and certified:
-            status = "optimal" if gap <= tol else "stalled"
+            status = "optimal" if gap <= self._allowed(lower, upper) else "stalled"
         if gap < 0.0:
             status = "inaccurate"
         last = self._history.last
@@ -219,21 +278,30 @@ class _Best:
             rounds=self._history.rounds,
             seconds=self._clock.seconds,
             bound=bound,
-            message=self._message(status, gap, upper, support.size > 0, reason),
+            message=self._message(status, (lower, upper), support.size > 0, reason),
             history=history,
+            rtol=self._rtol,
+            basis=basis,
         )
 
-    def _message(self, status: str, gap: float, upper: float, weights: bool, reason: str) -> str:
+    def _message(
+        self, status: str, bracket: tuple[float, float], weights: bool, reason: str
+    ) -> str:
         """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
-        tol, game = self._tol, self._game
+        tol, rtol, game = self._tol, self._rtol, self._game
+        gap = bracket[1] - bracket[0]
         if status == "optimal" and self._smoothed_test:
             return f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}"
-        said = _MESSAGES[status].format(gap=gap, tol=tol, reason=reason)
+        ended = "by rtol" if status == "optimal" and gap > tol else status
+        asked = f"tol = {tol:g}" + (f", rtol = {rtol:g}" if rtol and status != "optimal" else "")
+        size = max(bracket[0], -bracket[1])
+        said = _MESSAGES[ended].format(gap=gap, asked=asked, rtol=rtol, size=size, reason=reason)
         if status == "optimal" and weights and game.over.holds_zero:
-            idle = upper - game.relaxation.relaxed_margin(np.zeros(game.m))[0]
-            if idle <= tol:
-                return f"{said}; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
-        return said
+            least = game.relaxation.relaxed_margin(np.zeros(game.m))[0]
+            idle = bracket[1] - least
+            if idle <= self._allowed(least, bracket[1]):
+                said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
+        return f"{said}; {self._said}" if self._said else said
 
 
 def _shown(state: RoundState) -> RoundState:
@@ -244,13 +312,14 @@ def _shown(state: RoundState) -> RoundState:
 
 
 _MESSAGES = {
-    "optimal": "the gap {gap:.3g} is at most tol = {tol:g}",
-    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, tol = {tol:g}",
-    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, tol = {tol:g}",
-    "time_limit": "time_limit was reached at a gap of {gap:.3g}, tol = {tol:g}",
-    "callback": "the callback ended the run at a gap of {gap:.3g}, tol = {tol:g}",
-    "interrupted": "interrupted at a gap of {gap:.3g}, tol = {tol:g}; the bracket holds",
+    "optimal": "the gap {gap:.3g} is at most {asked}",
+    "by rtol": "the gap {gap:.3g} is at most rtol = {rtol:g} of |rho| >= {size:.3g}",
+    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, {asked}",
+    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, {asked}",
+    "time_limit": "time_limit was reached at a gap of {gap:.3g}, {asked}",
+    "callback": "the callback ended the run at a gap of {gap:.3g}, {asked}",
+    "interrupted": "interrupted at a gap of {gap:.3g}, {asked}; the bracket holds",
     "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver; if "
     "the relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees",
-    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, tol = {tol:g}",
+    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, {asked}",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
@@ -23,9 +25,12 @@ from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.starts import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 
+_PARTS = (0.5, 0.2, 0.8)
+"""Of the way between two distributions, where columns are priced as well."""
 _POINTLESS_SMOOTHING = 0.02
 """Below this gap, for atoms of size 1, an exact program takes over from smoothing; see
 `benchmarks/inner.py`."""
@@ -166,6 +171,12 @@ class SmoothedRun(Booster):
         self._target = target
         self.d = self._pairwise.d
 
+    def warmed(self, start: WarmStart) -> Booster:
+        """Go on from its w."""
+        self._pairwise.warmed(start)
+        self.d = self._pairwise.d
+        return self
+
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best` and re-weigh all of them."""
         active, inner = self.active, self._pairwise
@@ -199,19 +210,47 @@ class ProgramRun(Booster):
         self.active = active
         self._game, self._relaxation, self._clock = game, game.relaxation, clock
         self._slots: list[int] = []  # of the rows of the program, in their order
+        self._keys: list[tuple[int, int]] = []  # their columns
         self.d = game.relaxation.center(game.m)
+        self._from = Basis(())  # what to begin with, besides columns that have weight
+        self._least, self._steady = math.inf, self.d  # the least upper bound, and where it is
+        self._looked = 0.0  # seconds of passes besides that of the round
         self._begun = False
         self._pending = False  # whether columns have come in since the last optimum
         self._prepare()
 
     def begin(self) -> Booster:
         """Solve over the columns that have weight by now; done once, at the latest in a round."""
-        self._begun = True
-        for slot in np.flatnonzero(self.active.weights[: len(self.active)]).tolist():
-            self._include(slot)
+        self._gather()
         if self._slots:
             self._solve()
         return self
+
+    def _gather(self) -> None:
+        """Include the columns that have weight by now, and those that a start knows."""
+        self._begun = True
+        known = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in self._from.columns]
+        self._include(*known, *np.flatnonzero(self.active.weights[: len(self.active)]).tolist())
+
+    def basis(self) -> Basis | None:
+        """Return its columns, and their side of the linear program."""
+        return Basis(tuple(self._keys)) if self._keys else None
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Show its d first; the program begins with its columns."""
+        if start.d is not None:
+            self.d = start.d
+        if start.w is not None:
+            self.active.load(*start.w)
+        if start.basis is not None:
+            self._from = start.basis
+        self._begun = False
+        return self
+
+    @property
+    def knows(self) -> bool:
+        """Whether it has a basis to begin with."""
+        return bool(self._from.sides)
 
     def successor(self, best: Best) -> Booster | None:
         """Return the rival, once it would have been cheaper."""
@@ -219,15 +258,13 @@ class ProgramRun(Booster):
 
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best` and solve again; None if that changes nothing."""
-        begun = self._begun and not self._pending
         try:
             if not self._begun:
-                self.begin()
+                self._gather()
             slot = self.active.slot(best)
             if slot in self._slots and not self._pending:
-                return self if not begun else None
-            if slot not in self._slots:
-                self._include(slot)
+                return None
+            self._include(slot, *self._between(best))
             self._solve()
         except (PivotLimit, ProgramError):
             if self.rival is None or self.rival.used:
@@ -235,14 +272,39 @@ class ProgramRun(Booster):
             return self.rival.now(self)
         return self
 
+    def _between(self, best: Best) -> list[int]:
+        """Return the slots of the best columns on the way to the d of the least upper bound.
+
+        The restricted d jumps about, and what is best there need not be near the optimum: on the
+        way to a d that has proved good, other columns are best, and take half of the rounds. No
+        more passes are made than cost about as much as the last round.
+        """
+        game, over = self._game, self.active.over
+        upper = self._relaxation.penalty(self.d) + over.value(best.edge)
+        if upper < self._least:
+            self._least, self._steady = upper, self.d
+            return []
+        look = PASS * game.matrix.entries
+        most = int(self.work / look) if game.n is not None else 0
+        self._looked = min(most, len(_PARTS)) * look
+        slots = []
+        for part in _PARTS[:most]:
+            found: Any = over.best(game.matrix, self._steady + part * (self.d - self._steady))
+            slots.append(self.active.slot(found))
+        return slots
+
     @abstractmethod
     def _prepare(self) -> None:
         """Set up the program without columns."""
 
-    def _include(self, slot: int) -> None:
-        """Add the column of `slot`."""
-        self._slots.append(slot)
-        self._pending = True
+    def _include(self, *slots: int) -> None:
+        """Add the columns of these slots, unless they are in already."""
+        new = [slot for slot in dict.fromkeys(slots) if slot not in self._slots]
+        if new:
+            self._add(new)
+            self._slots += new
+            self._keys += [self.active.keys[slot] for slot in new]
+            self._pending = True
 
     def _solve(self) -> None:
         d, multipliers = self._optimum()
@@ -251,6 +313,9 @@ class ProgramRun(Booster):
         weights = np.zeros(len(self.active))
         weights[self._slots] = multipliers
         self.active.set_weights(weights)
+
+    def _add(self, slots: list[int]) -> None:
+        """Add columns to the program, where that outlives a round."""
 
     @abstractmethod
     def _optimum(self) -> tuple[Vector, Vector]:
@@ -267,15 +332,22 @@ class LinearRun(ProgramRun):
         assert form is not None
         self._master = RestrictedMaster(form, self._game.m, self.active.over)
 
-    def _include(self, slot: int) -> None:
-        super()._include(slot)
-        self._master.add(self.active.columns[:, slot])
+    def _add(self, slots: list[int]) -> None:
+        self._master.add(self.active.columns[:, slots])
+
+    def basis(self) -> Basis | None:
+        """Return its columns, and their side of the linear program."""
+        return self._master.basis(self._keys) if self._keys else None
 
     def _optimum(self) -> tuple[Vector, Vector]:
+        if self._from.sides:
+            self._master.go_on(self._from, self._keys)
+            self._from = Basis(())
         pivot = PIVOT * len(self._slots) * self._game.m
         most = math.inf if self.rival is None else self.rival.left / pivot
         found = self._master.solve(self._clock, most)
-        self.work = PASS * self._game.matrix.entries + pivot * (self._master.pivots + 10)
+        passes = self._looked + PASS * self._game.matrix.entries
+        self.work = passes + pivot * (self._master.pivots + 10)
         return found
 
 

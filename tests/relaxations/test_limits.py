@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import relaxboost as rb
+from tests.conformance.families import weights
 
 U = np.array([0.3, -0.45, 0.1, 0.7, -0.4, 0.05, -0.9])
 M = U.size
@@ -292,3 +293,15 @@ def test_what_a_norm_returns_is_of_its_class(kind, p, weights):
         assert repr(made) == repr(f)
         assert made.p == p
         assert made.weights == (None if weights is None else tuple(map(Fraction, weights)))
+
+
+def test_a_weighted_l1_ball_ends_where_all_lines_meet_up_to_rounding():
+    """u + λ a is the same for all examples, but for the last digits, at one λ."""
+    f = rb.NormBall(1, 1.5, weights(30))
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        meet = rng.uniform(0.0, 1.0)
+        u = 0.3 - meet * f.factors + 1e-16 * rng.uniform(-1.0, 1.0, 30)
+        value, d = f.relaxed_margin(u)
+        assert value == pytest.approx(0.3 - 1.5 * meet, abs=1e-15)
+        assert f.penalty(d) == 0.0

@@ -12,7 +12,7 @@ import relaxboost as rb
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.adaboost import AdaBoostStarRun, star_rounds
-from relaxboost.solvers.rounds import rounds
+from relaxboost.solvers.rounds import Rounds
 from tests.twins import AdaBoostTwin
 
 WAYS = [
@@ -139,7 +139,7 @@ def test_adaboost_star_ends_within_its_theorem(rng, entries):
         assert exact.lower - tol <= solution.lower <= exact.upper
     # The proof to the letter: after its number of steps the margins are those edges less ν.
     game, nu = rb.Game(entries(rng, 12, 20)), 0.25
-    states = islice(rounds(game, AdaBoostStarRun(game, nu)), int(star_rounds(12, nu)))
+    states = islice(Rounds(game, AdaBoostStarRun(game, nu)), int(star_rounds(12, nu)))
     *edges, (_, margin) = [(state.best.edge, state.lower) for state in states]
     assert margin >= min(edge for edge, _ in edges) - nu - 1e-12
     assert star_rounds(1, 0.5) == rb.solve(rb.Game([[0.3]]), 0.1, "adaboost-star").rounds == 2

@@ -13,7 +13,7 @@ import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.solvers import Combined, Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun
-from relaxboost.solvers.rounds import rounds
+from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 from relaxboost.solvers.totally_corrective import SmoothedRun
 
@@ -127,7 +127,7 @@ def test_each_round_gains_what_lemma_12_promises(rng):
         }
         for name, make in makers.items():
             values, gaps = [], []
-            for state in rounds(game, make(game)):
+            for state in Rounds(game, make(game)):
                 values.append(smoothed_value(state.active.u))
                 gaps.append(state.smoothed_gap)
                 if state.round == 40:
@@ -184,9 +184,12 @@ def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
     """Eq. 13 with β -> 0, at every round, against cvxpy on the same signed columns."""
     A = noisy(rng, 15, 30)
     for relaxation in relaxations(15):
-        seen: list[tuple[int, int]] = []
+        answers: list[tuple[int, int]] = []
 
-        def watch(state, seen=seen, relaxation=relaxation):
+        def watch(state, answers=answers, relaxation=relaxation):
+            seen = state.active.keys
+            assert set(answers) <= set(seen)
+            answers.append((state.best.id, state.best.sign))
             if seen:
                 columns = np.column_stack([sign * A[:, j] for j, sign in seen])
                 shares = cp.Variable(len(seen), nonneg=True)
@@ -195,11 +198,10 @@ def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
                 constraints += [u <= columns @ shares, cp.sum(shares) <= 1]
                 best = cp.Problem(cp.Maximize(value), constraints).solve(solver="HIGHS")
                 assert state.lower == pytest.approx(best, abs=1e-8)
-            seen.append((state.best.id, state.best.sign))
 
         solution = rb.solve(rb.Game(A, relaxation), 1e-9, "totally-corrective", callback=watch)
         assert solution.status == "optimal"
-        assert len(set(seen[:-1])) == len(seen) - 1 >= 5
+        assert len(set(answers[:-1])) == len(answers) - 1 >= 3
 
 
 def test_the_history_says_which_inner_problem(rng):

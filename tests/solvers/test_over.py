@@ -11,7 +11,7 @@ import relaxboost as rb
 from relaxboost.solvers import Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun
 from relaxboost.solvers.hull import reweigh
-from relaxboost.solvers.rounds import rounds
+from relaxboost.solvers.rounds import Rounds
 from tests.relaxations.test_own import TwoNormBall
 
 ATOMIC = [rb.L1Ball(4), rb.L1Ball(0.1), rb.Simplex()]
@@ -114,7 +114,7 @@ def test_each_round_over_a_penalty_gains_its_share(step, rng):
     weight, beta, m, n = 0.5, 0.05, 10, 6
     game = rb.Game(np.clip(rng.uniform(-1, 1, (m, n)) + 0.3, -1, 1), over=rb.SquaredNorm(weight))
     values, gaps = [], []
-    for state in rounds(game, CorrectiveRun(game, beta, step)):
+    for state in Rounds(game, CorrectiveRun(game, beta, step)):
         d = state.d[state.d > 0]
         smoothed = state.d @ state.active.u + beta * (d @ np.log(d) + math.log(m))
         values.append(smoothed - state.active.cost)

@@ -120,7 +120,7 @@ class _Master:
         """Add the rows of signed columns."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
-            self._doubled.add(sign * column.astype(np.float64), self._program.v)
+            self._doubled.add(sign * column.astype(np.float64)[:, None], self._program.v)
             self._signed.append((j, sign))
             self.known.add((j, sign))
 

@@ -13,7 +13,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
 from relaxboost.solvers.corrective import CorrectiveRun
-from relaxboost.solvers.rounds import rounds
+from relaxboost.solvers.rounds import Rounds
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def fig1(
     trace: list[Round] = []
     smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
     update = CorrectiveRun(game, smoothing, "fig1")
-    for state in rounds(game, update):
+    for state in Rounds(game, update):
         w, best = np.zeros(game.n or 0), state.best
         support, coefficients = state.active.coefficients(state.active.snapshot())
         w[support] = coefficients

@@ -11,6 +11,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.solvers.active import CombinedHypothesis
@@ -149,6 +150,10 @@ class InteriorRun(Booster):
         self._least, self._idle = np.full(2, np.inf), 0
         self.d = game.relaxation.center(game.m)
         self._show()
+
+    def basis(self) -> Basis | None:
+        """Return that of the program it took over from."""
+        return None if self._fallback is None else self._fallback.basis()
 
     def advance(self, best: Best) -> Booster | None:
         """Take a step; return the fallback where rounding no longer lets anything shrink.

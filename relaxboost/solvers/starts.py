@@ -1,0 +1,91 @@
+"""Where a run begins: a solution, or a pair of points, made feasible for the game."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost.game import bounds
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis, Solution
+
+Weights = tuple[NDArray[np.int64], Vector]
+"""(support, coefficients), each column once."""
+
+_MOVED = 1e-9
+"""A repair that moves no entry by more is not worth a word."""
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """Feasible points of a game and the bracket that they prove, and a basis to go on from."""
+
+    d: Vector | None = None
+    w: Weights | None = None
+    basis: Basis | None = None
+    said: str = ""
+    """What `Solution.message` is to say of it."""
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    def scored(self, game: Game) -> WarmStart:
+        """Return it with the bounds that its points prove."""
+        lower, upper = self.lower, self.upper
+        if self.w is not None:
+            lower, _ = bounds.evaluate_lower(game.matrix, game.relaxation, *self.w, game.over)
+        if self.d is not None:
+            upper = bounds.evaluate_upper(game.matrix, game.relaxation, self.d, game.over)
+        return replace(self, lower=lower, upper=upper)
+
+    def joined(self, other: WarmStart) -> WarmStart:
+        """Return the better points of both, each from where it is better."""
+        d, upper = (other.d, other.upper) if other.upper < self.upper else (self.d, self.upper)
+        w, lower = (other.w, other.lower) if other.lower > self.lower else (self.w, self.lower)
+        said = "; ".join(filter(None, (self.said, other.said)))
+        return WarmStart(d, w, self.basis or other.basis, said, lower, upper)
+
+
+def read_start(game: Game, given: Any) -> WarmStart:
+    """Return the start of `solve`: a Solution, or a pair (d, w), either of which may be None."""
+    if isinstance(given, Solution):
+        return _of_solution(game, given)
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise InputError(
+            "start must be a Solution, or a pair (d, w) of which one may be None, "
+            f"got {given!r:.60}"
+        )
+    d, w = given
+    if d is None and w is None:
+        raise InputError("start = (None, None) says nothing; give d, w or both, or leave it out")
+    said, weights = [], None
+    if w is not None:
+        support, raw = game.read_w(w)
+        if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > _MOVED:
+            said.append(f"the w of start was moved into {game.over!r}")
+        weights = game.repair_w((support, raw))
+    if d is not None:
+        raw = np.asarray(d)
+        d = game.repair_d(d)
+        if np.abs(d - raw).max(initial=0.0) > _MOVED:
+            said.append(f"the d of start was moved to where {game.relaxation!r} is finite")
+    return WarmStart(d, weights, said="; ".join(said)).scored(game)
+
+
+def _of_solution(game: Game, solution: Solution) -> WarmStart:
+    """Return the points of a solution, of this game or of one with the same hypotheses."""
+    old = solution.game
+    unknown = game.n is None and game.matrix is not old.matrix
+    if game.n != old.n or unknown:
+        raise InputError(
+            f"start is a solution of a game with {old.matrix!r}, and this one has "
+            f"{game.matrix!r}: its weights are of other hypotheses; give start=(d, None)"
+        )
+    d = game.repair_d(solution.d) if old.m == game.m else None
+    w = game.repair_w((solution.support, solution.coefficients))
+    return WarmStart(d, w, solution.basis).scored(game)

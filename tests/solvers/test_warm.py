@@ -1,0 +1,250 @@
+"""A run that starts from a solution or from points: never worse than they are, and quick."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.game.solution import Basis
+from relaxboost.solvers import METHODS, Combined, Corrective, TotallyCorrective
+from tests.conformance.families import FAMILIES
+from tests.solvers.test_every_method import DOMAINS, RELAXATIONS, fits
+
+
+def noisy(rng, m=60, n=25):
+    return np.clip(rng.uniform(-1, 1, (m, n)) + 0.1, -1, 1)
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return noisy(np.random.default_rng(4), 9, 7)
+
+
+@pytest.mark.parametrize("relaxation", RELAXATIONS, ids=repr)
+@pytest.mark.parametrize("over", DOMAINS, ids=repr)
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_starts_anywhere_and_is_never_worse(name, over, relaxation, matrix, rng):
+    """From a random pair, and with both parts alone; what a method cannot use it keeps."""
+    game = rb.Game(matrix, relaxation, over=over)
+    method = METHODS[name]()
+    if not fits(method, game):
+        return
+    if method.cold:
+        with pytest.raises(rb.InputError, match="count their steps from w = 0; leave start out"):
+            rb.solve(game, 0.01, name, start=(None, np.ones(7)), max_rounds=3)
+        return
+    truth = rb.reference(game)
+    good = truth.d, (truth.support, truth.coefficients)
+    for d, w in (good, (None, good[1]), (good[0], None), (rng.random(9), rng.random(7))):
+        found = rb.solve(game, 1e-3, name, start=(d, w), max_rounds=12)
+        assert found.lower <= truth.upper + 1e-9
+        assert found.upper >= truth.lower - 1e-9
+        lower, upper = game.bracket(truth.d if d is None else d, good[1] if w is None else w)
+        assert w is None or found.lower >= lower - 1e-12
+        assert d is None or found.upper <= upper + 1e-12
+
+
+LINEAR = [(name, make) for name, make in FAMILIES if make(30).resolve(30).linear_form(30)]
+
+
+@pytest.mark.parametrize(("name", "make"), FAMILIES, ids=[name for name, _ in FAMILIES])
+def test_from_its_own_solution_a_game_takes_no_round(rng, name, make):
+    game = rb.Game(noisy(rng, 30, 12), make(30))
+    first = rb.solve(game, 1e-2)
+    again = rb.solve(game, 1.5 * max(first.gap, 1e-2), start=first)
+    assert (again.rounds, again.history, again.status) == (0, (), "optimal")
+    assert again.lower >= first.lower - 1e-12
+    assert again.upper <= first.upper + 1e-12
+    assert again.basis == first.basis
+
+
+@pytest.mark.parametrize(("name", "make"), LINEAR, ids=[name for name, _ in LINEAR])
+@pytest.mark.parametrize("over", [rb.L1Ball(), rb.Simplex()], ids=repr)
+def test_a_linear_program_goes_on_from_its_basis(rng, name, make, over):
+    """Of a game that differs little: same optimum as without, and hardly a pivot of its own."""
+    A = noisy(rng, 30, 40)
+    other = np.clip(A + rng.uniform(-1e-3, 1e-3, A.shape), -1, 1)
+    method = TotallyCorrective(inner="lp")
+    first = rb.solve(rb.Game(A, make(30), over=over), 1e-7, method)
+    assert len(first.basis.sides) > 30 + len(first.basis.columns)
+    game = rb.Game(other, make(30), over=over)
+    cold, warm = (rb.solve(game, 1e-7, method, start=s) for s in (None, first))
+    assert warm.status == cold.status == "optimal"
+    assert warm.rounds <= max(3, cold.rounds // 2)
+    assert rb.compare(warm, cold)
+
+
+def test_a_basis_of_another_form_or_of_nonsense_changes_no_optimum(rng):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    truth = rb.solve(game, 1e-8)
+    start = rb.solve(rb.Game(noisy(rng), rb.Capped(9)), 1e-8)
+    columns, sides = start.basis
+    for basis in (
+        None,
+        Basis(()),
+        Basis(columns),
+        Basis(columns, sides[:-3]),
+        Basis(columns, "B" * len(sides)),
+        Basis(columns, "U" * len(sides)),
+        Basis(columns[::-1], sides),
+    ):
+        object.__setattr__(start, "basis", basis)
+        assert rb.compare(rb.solve(game, 1e-8, TotallyCorrective(), start=start), truth)
+
+
+def test_a_basis_keeps_what_is_tight_and_as_much_again(rng):
+    """However often a run goes on from the last, columns do not pile up."""
+    A = noisy(rng, 80, 400)
+    last = None
+    for k in np.linspace(3, 40, 30):
+        last = rb.solve(rb.Game(A, rb.Capped(k)), 1e-7, start=last)
+        tight = sum(side != "B" for side in last.basis.sides[-len(last.basis.columns) :])
+        assert len(last.basis.columns) <= 2 * tight
+        assert set(last.support.tolist()) <= {j for j, _ in last.basis.columns}
+
+
+def test_a_neighbour_takes_a_fraction_of_the_rounds(rng):
+    matrix = noisy(rng, 300, 400)
+    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-7)
+    game = rb.Game(matrix, rb.Capped(31))
+    cold, warm = rb.solve(game, 1e-7), rb.solve(game, 1e-7, start=near)
+    assert rb.compare(cold, warm)
+    assert warm.rounds < cold.rounds / 10
+
+
+def test_a_start_from_far_away_is_kept_as_a_bracket(rng):
+    """Steps from it would take longer than from nothing."""
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    far = 1e-3 * np.arange(60.0) ** 4, -np.ones(25)
+    cold, warm = rb.solve(game, 1e-6), rb.solve(game, 1e-6, start=far)
+    assert warm.rounds == cold.rounds
+
+
+def test_a_dense_start_goes_to_the_interior_point_method_at_once(rng):
+    signs = np.where(rng.random((500, 120)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (500, 120)))
+    near = rb.solve(rb.Game(signs, rb.Capped(160)), 1e-6, "interior-point")
+    warm = rb.solve(rb.Game(signs, rb.Capped(165)), 1e-6, start=near)
+    assert warm.status == "optimal"
+    assert [r.inner for r in warm.history[:2]] == ["smoothed", "interior"]
+    assert near.basis is None
+
+
+def test_other_data_give_their_weights_only(rng):
+    A = noisy(rng, 80, 30)
+    first = rb.solve(rb.Game(A[:50], rb.Capped(5)), 1e-6)
+    game = rb.Game(A, rb.Capped(8))
+    warm = rb.solve(game, 1e-6, start=first, max_rounds=1)
+    lower, _ = game.bracket(np.ones(80), (first.support, first.coefficients))
+    assert warm.lower >= lower
+    assert rb.compare(rb.solve(game, 1e-6, start=first), rb.solve(game, 1e-6))
+
+
+def test_weights_come_in_every_form(rng):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    truth = rb.solve(game, 1e-3)
+    forms = (
+        truth.w,
+        (truth.support, truth.coefficients),
+        dict(zip(truth.support.tolist(), truth.coefficients.tolist(), strict=True)),
+    )
+    for w in forms:
+        found = rb.solve(game, 1e-3, start=(truth.d, w))
+        assert (found.rounds, found.lower, found.upper) == (0, truth.lower, truth.upper)
+        assert found.message == f"the gap {truth.gap:.3g} is at most tol = 0.001"
+
+
+def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    votes = rng.integers(0, 9, 25)
+    solution = rb.solve(game, 1e-3, start=(rng.random(60) ** 9, votes))
+    assert "the w of start was moved into L1Ball(radius=1)" in solution.message
+    assert "the d of start was moved to where Capped(k=7) is finite" in solution.message
+    same = rb.solve(game, 1e-3, start=(np.full(60, 1 / 60), votes / votes.sum()))
+    assert "moved" not in same.message
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (3, "start must be a Solution, or a pair"),
+        ((None, None), "says nothing"),
+        (([1.0], None), "d has shape .1,., and this game has m = 60"),
+        ((None, [1.0]), "w has shape .1,., and this game has n = 25"),
+        ((None, {25: 1.0}), "support names columns outside 0..24"),
+        ((None, {"a": 1.0}), "support holds column numbers"),
+        ((None, {3: np.nan}), "first nan of column 3"),
+        ((None, ([3, 4], [0.5, np.inf])), "first inf of column 4"),
+        ((np.r_[np.ones(59), np.nan], None), r"first d\[59\] = nan"),
+        ((-np.ones(60), None), "no positive entry"),
+    ],
+)
+def test_bad_starts_are_refused_with_the_entry(rng, start, message):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    with pytest.raises(rb.InputError, match=message):
+        rb.solve(game, start=start)
+
+
+def test_a_solution_with_other_hypotheses_is_refused(rng):
+    A = noisy(rng)
+    first = rb.solve(rb.Game(A[:, :20], rb.Capped(7)))
+    with pytest.raises(rb.InputError, match="its weights are of other hypotheses"):
+        rb.solve(rb.Game(A, rb.Capped(7)), start=first)
+    with pytest.raises(rb.InputError, match="cannot repair a w with no positive entry"):
+        rb.solve(rb.Game(A, over=rb.Simplex()), start=(None, -np.ones(25)))
+
+
+def test_a_hull_goes_on_from_its_distribution(rng):
+    game = rb.Game(noisy(rng), rb.Capped(7), over=rb.L2Ball(1))
+    near = rb.solve(rb.Game(game.matrix, rb.Capped(7.2), over=rb.L2Ball(1)), 1e-6)
+    cold, warm = rb.solve(game, 1e-6), rb.solve(game, 1e-6, start=near)
+    assert rb.compare(cold, warm)
+    assert warm.rounds < cold.rounds
+
+
+@pytest.mark.parametrize("method", [Combined(), TotallyCorrective(), Corrective(step="pairwise")])
+def test_a_start_is_a_good_first_round(rng, method):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    first = rb.solve(game, 1e-2)
+    warm = rb.solve(game, 1e-4, method, start=first, max_rounds=1)
+    assert warm.gap <= first.gap + 1e-12
+
+
+def test_a_solution_that_was_pickled_starts_as_well(rng):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    first = rb.solve(game, 1e-6)
+    again = rb.solve(game, 1e-6, start=pickle.loads(pickle.dumps(first)))
+    assert (again.rounds, again.lower, again.basis) == (0, first.lower, first.basis)
+
+
+@pytest.mark.parametrize("rtol", [0.1, 0.03])
+def test_rtol_is_a_part_of_the_value(rng, rtol):
+    """Also where it is small, and tol says nothing; the bracket proves it."""
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (60, 25)) + 0.4, -1, 1) * 1e-3, rb.Capped(20))
+    solution = rb.solve(game, 1e-8, Corrective(step="pairwise", beta=rtol * 1e-4), rtol=rtol)
+    assert 1e-8 < solution.gap < 1e-4
+    assert solution.gap <= rtol * min(abs(solution.lower), abs(solution.upper))
+    size = f"of |rho| >= {solution.lower:.3g}"
+    assert solution.message == f"the gap {solution.gap:.3g} is at most rtol = {rtol:g} {size}"
+    assert not rb.solve(game, 1e-3).support.size
+    assert rb.solve(game, rtol=rtol).tol == 1e-8
+
+
+def test_rtol_measures_from_the_nearer_end_and_never_around_zero(rng):
+    negative = rb.Game(-np.abs(noisy(rng)), over=rb.Simplex())
+    solution = rb.solve(negative, rtol=0.05)
+    assert solution.upper < 0.0
+    assert solution.gap <= 0.05 * -solution.upper
+    zero = rb.Game(np.vstack([np.eye(3), -np.eye(3)]))
+    solution = rb.solve(zero, 1e-5, rtol=0.5)
+    assert solution.message.startswith(f"the gap {solution.gap:.3g} is at most tol = 1e-05")
+    limited = rb.solve(rb.Game(noisy(rng)), 1e-9, "corrective", rtol=1e-8, max_rounds=3)
+    assert limited.message.endswith("tol = 1e-09, rtol = 1e-08")
+
+
+@pytest.mark.parametrize("rtol", [0, -1, 1, 2.0, np.nan, "a"])
+def test_rtol_out_of_range(rng, rtol):
+    with pytest.raises(rb.InputError, match="rtol must be"):
+        rb.solve(rb.Game(noisy(rng)), rtol=rtol)
