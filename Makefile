@@ -1,10 +1,11 @@
 # Two commands do everything, set-up included: `make demo` and `make test`.
 PYTHON ?= python3
+LIMIT ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo prototype test check format claims docs bench clean
+.PHONY: help demo prototype test check format claims docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (two minutes)"
@@ -14,7 +15,8 @@ help:
 	@echo "make format     mend what the formatter can mend"
 	@echo "make claims     renew docs/claims.md and its pictures from the claims (a minute or two)"
 	@echo "make docs       build the documentation into site/"
-	@echo "make bench      run the benchmarks"
+	@echo "make bench      compare solvers on the suite, LIMIT=60 seconds each, DATA= a folder of data"
+	@echo "make figures    run the other benchmarks (ten minutes)"
 	@echo "make clean      remove the environment and everything built"
 
 $(READY): pyproject.toml
@@ -53,6 +55,11 @@ docs: $(READY)
 	$(BIN)/mkdocs build --strict
 
 bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/relaxboost bench --limit $(LIMIT) $(if $(DATA),--data $(DATA))
+	cp output/bench/suite.md docs/ && cp output/bench/images/suite.png docs/images/
+
+figures: $(READY)
 	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:

@@ -34,7 +34,7 @@ class Combined(SmoothedMethod):
     as there are columns in use have brought no new one, or the steps have cost as much as
     `InteriorPoint` is expected to. Where the program takes as long itself, that takes over, and at
     once where the steps use many columns. By that count no run costs much more than three times
-    the best of them; in `benchmarks/dense.py` it is up to 3.4 times the interior point method. What
+    the best of them; in docs/benchmarks.md it is up to 3.4 times the interior point method. What
     that cannot finish goes back to the program.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the

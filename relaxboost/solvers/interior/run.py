@@ -20,7 +20,7 @@ from relaxboost.solvers.rounds import Booster
 
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
-# Seconds on one core, for estimates of work (`benchmarks/dense.py`): of reading an entry of A, of
+# Seconds on one core, for estimates of work (`relaxboost bench`): of reading an entry of A, of
 # a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
 PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
