@@ -141,7 +141,7 @@ def chunked(
 ) -> ChunkedMatrix:
     """Return the margin matrix of all decision stumps of data of any size, kept on disk.
 
-    The source is read once, and its features are binned one at a time: about 50 bytes a row are
+    The source is read once, and its features are binned one at a time: about 80 bytes a row are
     in memory. On disk there are 8 bytes for each value while that is done, then 1, 2 or 4 for
     each value and 16 for each stump.
 

@@ -137,11 +137,12 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
     with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
         for f in range(spool.features):
             column = spool.column(f)
-            code, around = binned(column, max_cuts)
-            codes.write(code.astype(np.uint32).data)
-            cuts.write(around.data)
-            bins.append(len(around) + 1)
             tops.append(float(column.max()))
+            code, around = binned(column, max_cuts)
+            bins.append(len(around) + 1)
+            cuts.write(around.data)
+            codes.write(code.astype(np.uint32).data)
+            del column, code, around  # or they would stay until the next are made
     if max(bins) == 1:
         raise InputError(
             "every feature is constant, so there is no stump; add a feature that varies"
