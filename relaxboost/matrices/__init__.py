@@ -1,5 +1,6 @@
 """Margin matrices: dense, sparse, all stumps (implicit, or on disk), any weak learner."""
 
+from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets
 from relaxboost.matrices.base import Best, MarginMatrix
 from relaxboost.matrices.chunks import ChunkedMatrix, chunked
@@ -12,6 +13,7 @@ from relaxboost.matrices.stumps import StumpColumn, StumpMatrix, stumps
 __all__ = [
     "Best",
     "ChunkedMatrix",
+    "ClusterError",
     "DenseMatrix",
     "MarginMatrix",
     "OracleMatrix",

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost._core.errors import ClusterError
-from relaxboost.matrices import chunked
+from relaxboost.matrices import ClusterError, chunked
 from relaxboost.matrices.chunks import cluster as cluster_module
 
 distributed = pytest.importorskip("distributed")
