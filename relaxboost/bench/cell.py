@@ -7,6 +7,7 @@ whatever has been said by then is kept.
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import sys
@@ -41,7 +42,7 @@ def scored(game: Game, found: PeerPoints) -> dict[str, Any]:
         if found.d is not None:
             d = game.repair_d(found.d)
             upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
-            score["upper"] = upper if upper < float("inf") else None
+            score["upper"] = upper if upper < math.inf else None
     except InputError as error:
         score["unusable"] = str(error)
     return score
@@ -67,7 +68,8 @@ def play(given: dict[str, Any], peer: Peer, say: Any) -> None:
         wall, used = time.perf_counter() - wall, cpu() - used
         say(ended=effort)
         score = scored(game, found)
-        history = [list(map(float, point)) for point in found.history]
+        points = [tuple(map(float, point)) for point in found.history]
+        history = [point for point in points if math.isfinite(sum(point))]
         thin = history[:: len(history) // MOST_POINTS + 1]
         say(point={"effort": effort, "wall": wall, "cpu": used, **score}, history=thin)
         whole = score["lower"] is not None and score["upper"] is not None

@@ -132,7 +132,7 @@ class Report:
     def markdown(self) -> str:
         """Return a page: figures, tables, and what is to be known of them."""
         s, limits = self.summary(), self._limits
-        groups = ", ".join(f"{group} {mean:.1f}" for group, mean in s["of_groups"].items())
+        groups = ", ".join(f"{group} {mean}" for group, mean in s["of_groups"].items())
         loose = ", ".join(
             f"{game} ({ratio})" for game, ratio in s["slower_at_the_loose_gap"].items()
         )
@@ -151,7 +151,7 @@ class Report:
             "[How it is measured](benchmarks.md#the-suite).",
             "",
             f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
-            f"**{s['geometric_mean']:.1f}** ({groups}).",
+            f"**{s['geometric_mean']}** ({groups}).",
             f"* `auto` is slower than the fastest on {_listed(s['slower_than_the_fastest_peer'])}.",
             f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
             f"* No general solver gets there, so that the limit counts, on "
@@ -236,10 +236,10 @@ class Report:
         return [page, picture]
 
 
-def _mean(ratios: Iterable[float]) -> float:
-    """Return the geometric mean, nan of none."""
+def _mean(ratios: Iterable[float]) -> float | None:
+    """Return the geometric mean, None of none."""
     logs = [math.log(max(ratio, 1e-9)) for ratio in ratios]
-    return math.exp(sum(logs) / len(logs)) if logs else math.nan
+    return round(math.exp(sum(logs) / len(logs)), 3) if logs else None
 
 
 def _listed(names: list[str]) -> str:

@@ -116,6 +116,7 @@ def test_what_solvers_do_to_it(suite, tmp_path):
     report = Report(cells.values(), limits)
     assert report.text(cells["hangs"]) == "limit"
     assert report.summary()["games"] == 0
+    assert report.summary()["geometric_mean"] is None
 
 
 def test_ctrl_c_keeps_what_is_done_and_kills_what_runs(suite, tmp_path):
@@ -240,8 +241,8 @@ def test_the_figures_of_the_summary():
     summary = Report(cells, BenchLimits(seconds=60.0)).summary()
     assert summary["ratios"] == {"a": 8.0, "b": 120.0, "c": 0.5, "d": 1000.0, "f": 0.1}
     mean = (8.0 * 120.0 * 0.5 * 1000.0 * 0.1) ** (1 / 5)
-    assert summary["geometric_mean"] == pytest.approx(mean)
-    assert summary["of_groups"]["dense"] == pytest.approx(math.sqrt(8.0 * 120.0))
+    assert summary["geometric_mean"] == pytest.approx(mean, abs=1e-3)
+    assert summary["of_groups"]["dense"] == pytest.approx(math.sqrt(8.0 * 120.0), abs=1e-3)
     assert summary["slower_than_the_fastest_peer"] == ["c", "f"]
     assert summary["every_peer_fails"] == ["b", "d"]
     assert summary["auto_fails"] == ["f"]
