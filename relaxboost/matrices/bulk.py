@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector, Whole
+from relaxboost._core.arrays import Array, Vector, Whole
 
 
 class Bulk(ABC):
@@ -36,12 +36,16 @@ class Bulk(ABC):
         """
 
     @abstractmethod
-    def cross(self, weights: Vector) -> Vector:
-        """Return Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
+    def cross(self, weights: Vector, out: Array) -> None:
+        """Write Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
         """Return the products with some columns only, given by increasing number."""
+
+    @abstractmethod
+    def spread(self, each: int) -> Whole:
+        """Return about so many columns of each kind, evenly spread, by increasing number."""
 
 
 class DenseBulk(Bulk):
@@ -69,11 +73,21 @@ class DenseBulk(Bulk):
         scaled = self._A * np.sqrt(scaling)
         return scaled @ scaled.T
 
-    def cross(self, weights: Vector) -> Vector:
-        """Return Aᵀ diag(weights) A."""
+    def cross(self, weights: Vector, out: Array) -> None:
+        """Write Aᵀ diag(weights) A."""
         scaled = self._A * np.sqrt(weights[:, None])
-        return scaled.T @ scaled
+        np.matmul(scaled.T, scaled, out=out)
 
     def restricted(self, columns: Whole) -> DenseBulk:
         """Return the products with some columns, copied."""
         return DenseBulk(self._A[:, columns])
+
+    def spread(self, each: int) -> Whole:
+        """Return so many columns, which are all of a kind."""
+        return spread(0, self.n, each)
+
+
+def spread(start: int, stop: int, count: int) -> Whole:
+    """Return so many numbers from start to stop − 1, evenly spread, or all of them."""
+    inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
+    return np.unique(inner.round().astype(np.int64))

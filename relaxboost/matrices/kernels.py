@@ -140,9 +140,8 @@ def _cross_block(left: NDArray[Any], right: NDArray[Any], weights: Array, out: A
             out[a, b] = total - 2.0 * table[a, cols] - 2.0 * table[rows, b] + 4.0 * table[a, b]
 
 
-def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array) -> Array:
-    """Return Aᵀ diag(weights) A in its lower triangle, pairs of features shared by threads."""
-    out = np.empty((int(offsets[-1]), int(offsets[-1])))
+def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
+    """Write Aᵀ diag(weights) A in its lower triangle, pairs of features shared by threads."""
     parts = list(pairwise(offsets.tolist()))
 
     def fill(pair: tuple[int, int]) -> None:
@@ -153,7 +152,30 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array) -> Array:
 
     pool, _ = thread_pool()
     list(pool.map(fill, [(f, g) for f in range(len(parts)) for g in range(f + 1)]))
-    return out
+
+
+@njit()
+def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
+    """Return which column between each two of `columns` has the largest edge, where above `level`.
+
+    With `both` also which has the smallest, where below −level.
+    """
+    out = np.empty(2 * columns.size + 2, dtype=np.int64)
+    found, start = 0, 0
+    for k in range(columns.size + 1):
+        stop = columns[k] if k < columns.size else edges.size
+        high = low = -1
+        for j in range(start, stop):
+            if edges[j] > level and (high < 0 or edges[j] > edges[high]):
+                high = j
+            if both and -edges[j] > level and (low < 0 or edges[j] < edges[low]):
+                low = j
+        for j in (min(high, low), max(high, low)):
+            if j >= 0:
+                out[found] = j
+                found += 1
+        start = stop + 1
+    return out[:found]
 
 
 @njit()

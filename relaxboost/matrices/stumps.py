@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix
-from relaxboost.matrices.bulk import Bulk
+from relaxboost.matrices.bulk import Bulk, spread
 from relaxboost.matrices.labelled import check_labelled
 
 
@@ -107,9 +107,9 @@ class StumpBulk(Bulk):
         """Return A diag(scaling) Aᵀ in its lower triangle."""
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
-    def cross(self, weights: Vector) -> Vector:
-        """Return Aᵀ diag(weights) A: a histogram for every two features, whatever m."""
-        return kernels.stump_cross(self._codes, self._offsets, weights)
+    def cross(self, weights: Vector, out: Array) -> None:
+        """Write Aᵀ diag(weights) A, from a histogram for every two features."""
+        kernels.stump_cross(self._codes, self._offsets, weights, out)
 
     def restricted(self, columns: Whole) -> StumpBulk:
         """Return the products with some cuts, to which the levels are counted anew."""
@@ -121,6 +121,10 @@ class StumpBulk(Bulk):
             )
         ]
         return StumpBulk(packed(codes, cuts), cuts, self._signs)
+
+    def spread(self, each: int) -> Whole:
+        """Return so many cuts of each feature."""
+        return np.concatenate([spread(a, b, each) for a, b in pairwise(self._offsets.tolist())])
 
 
 class StumpMatrix(MarginMatrix):

@@ -1,10 +1,13 @@
 """The interior point method: its equations against a dense twin, its brackets, and its place."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 import relaxboost as rb
+from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint
@@ -78,7 +81,9 @@ def test_all_stumps_are_multiplied_without_being_written_down(rng, levels):
     assert bulk.edges(d) == pytest.approx(A.T @ d)
     assert bulk.margins(w) == pytest.approx(A @ w)
     assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
-    assert np.tril(bulk.cross(d)) == pytest.approx(np.tril(A.T * d @ A))
+    cross = np.zeros((matrix.n, matrix.n))
+    bulk.cross(d, cross)
+    assert np.tril(cross) == pytest.approx(np.tril(A.T * d @ A))
 
 
 @pytest.mark.parametrize("levels", [0, 1, 3])
@@ -91,7 +96,9 @@ def test_some_stumps_are_multiplied_without_the_others(rng, levels):
     assert some.edges(d) == pytest.approx(A.T @ d)
     assert some.margins(w) == pytest.approx(A @ w)
     assert np.tril(some.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
-    assert np.tril(some.cross(d)) == pytest.approx(np.tril(A.T * d @ A))
+    cross = np.zeros((columns.size, columns.size))
+    some.cross(d, cross)
+    assert np.tril(cross) == pytest.approx(np.tril(A.T * d @ A))
 
 
 POLYHEDRAL = {name: make for name, make in FAMILIES if make(17).linear_form(17)}
@@ -340,3 +347,71 @@ def test_a_form_with_a_free_variable_and_an_equality():
     value = abs(iterate.d[0] - iterate.d[1]) + np.abs(bulk.array.T @ iterate.d).max()
     assert value == pytest.approx(truth, abs=1e-7)
     assert iterate.d.sum() == pytest.approx(1.0, abs=1e-9)
+
+
+def noisy_stumps(m, features, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, features))
+    y = np.where(X @ rng.normal(size=features) > 0.0, 1.0, -1.0)
+    return rb.matrices.stumps(X, np.where(rng.random(m) < 0.1, -y, y))
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(1), rb.L1Ball(3), rb.Simplex()], ids=repr)
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)], ids=repr)
+def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
+    """Against the same game written down, where every column is in play from the start."""
+    matrix = noisy_stumps(400, 4)
+    found = rb.solve(rb.Game(matrix, f, over=over), 1e-8, "interior-point")
+    truth = rb.solve(rb.Game(matrix.toarray(), f, over=over), 1e-8, "interior-point")
+    assert found.status == truth.status == "optimal"
+    assert abs(found.lower - truth.lower) <= 3e-8
+    assert found.rounds < 120
+
+
+def test_few_columns_are_in_play():
+    matrix = noisy_stumps(1500, 5)
+    sizes = []
+    found = rb.solve(
+        rb.Game(matrix, rb.Capped(150)),
+        1e-6,
+        "interior-point",
+        callback=lambda state: sizes.append(state.active.w.size),
+    )
+    assert found.status == "optimal"
+    assert max(sizes) < matrix.n / 3
+    assert sizes[-1] < max(sizes)  # what stands idle leaves
+
+
+def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
+    """The bracket holds, of the whole game, and the run goes back to where it came from."""
+    monkeypatch.setattr(run, "LARGEST", 60)
+    game = rb.Game(noisy_stumps(400, 4), rb.Capped(40))
+    sizes = []
+    found = rb.solve(
+        game, 1e-6, "interior-point", callback=lambda state: sizes.append(state.active.w.size)
+    )
+    assert found.status == "stalled"
+    assert 32 < max(sizes) <= 60
+    monkeypatch.undo()
+    truth = rb.solve(game, 1e-7)
+    assert found.lower <= truth.upper
+    assert found.upper >= truth.lower
+    monkeypatch.setattr(run, "LARGEST", 60)
+    assert rb.solve(game, 1e-6).status == "optimal"
+
+
+def test_peaks_against_a_slow_twin(rng):
+    for _ in range(50):
+        edges = rng.normal(size=40).round(1)
+        columns = np.flatnonzero(rng.random(40) < 0.2)
+        bounds = [-1, *columns.tolist(), 40]
+        slow = set()
+        for a, b in pairwise(bounds):
+            inside = np.arange(a + 1, b)
+            for sign in (1, -1):
+                if inside.size and (sign * edges[inside]).max() > 0.5:
+                    slow.add(int(inside[(sign * edges[inside]).argmax()]))
+        found = kernels.peaks(edges, columns, 0.5, True)
+        assert found.tolist() == sorted(slow)
+        only = kernels.peaks(edges, columns, 0.5, False)
+        assert set(only.tolist()) == {j for j in slow if edges[j] > 0.5}

@@ -60,8 +60,8 @@ class Diagonal(Block):
     def gram(self, bulk: Bulk) -> Array:
         """Return Bᵀ Θ⁻¹ B."""
         n, inverse = bulk.n, 1.0 / self._theta[: self._m]
-        gram = np.empty((n + 1, n + 1))
-        gram[:n, :n] = bulk.cross(inverse)
+        gram = np.zeros((n + 1, n + 1))
+        bulk.cross(inverse, gram[:n, :n])
         gram[n, :n] = -bulk.edges(inverse)
         gram[n, n] = inverse.sum()
         return gram

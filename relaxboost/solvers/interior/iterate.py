@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.relaxations import LinearForm
@@ -17,6 +17,8 @@ from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScal
 
 _SHORT = 0.995
 """The part gone of the way to the boundary."""
+_ROOM = 1.1
+"""How far v goes of the way that new columns ask for, so that their slacks are positive."""
 _FIXED = 1e30
 """The curvature that holds a variable with equal bounds."""
 
@@ -145,7 +147,7 @@ class Iterate:
         D, E = ratio.sum(axis=0), (self._signs * ratio).sum(axis=0)
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
         made = ColumnScaling(D, E, kappa)
-        by_columns = bulk.array is not None and bulk.n <= m
+        by_columns = bulk.n <= m and (bulk.array is not None or self._rows is None)
         return ByColumns(bulk, block, made) if by_columns else ByExamples(bulk, block, made)
 
     def _newton(self, normal: Normal, box: Array | float, columns: Array | float) -> _Change:
@@ -212,3 +214,23 @@ class Iterate:
         self._box.move(self._slacks(self._box.live), dual, change.box)
         self._columns.move(self.v - self._signs * self.edges, dual, change.columns)
         self.margins = self._bulk.margins(self.w)
+
+    def weighty(self, part: float) -> NDArray[np.bool_]:
+        """Return which columns have a curvature of at least this part of those in use."""
+        largest: Vector = self._columns.ratio.max(axis=0)
+        used = self.in_use
+        return largest >= part * (np.median(largest[used]) if used.any() else 0.0)
+
+    def exchange(self, bulk: Bulk, stay: NDArray[np.bool_], place: Whole) -> None:
+        """Go on with other columns: those of before that `stay`, at `place`, and new ones.
+
+        v rises to where all slacks are positive, and new products are of the present mean.
+        """
+        mu, mult = self.mu, self._columns.mult[:, stay]
+        self._bulk, self.edges = bulk, bulk.edges(self.d)
+        highest = float((self._signs * self.edges).max())
+        self.v += _ROOM * max(highest - self.v, 0.0)
+        slack = self.v - self._signs * self.edges
+        self._columns = Barrier(slack, mu, np.ones(slack.shape, dtype=bool))
+        self._columns.mult[:, place] = mult
+        self.margins = bulk.margins(self.w)

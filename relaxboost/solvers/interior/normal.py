@@ -26,6 +26,8 @@ from relaxboost.solvers.interior.block import Block
 _JITTERS = (1e-14, 1e-12, 1e-10, 1e-8)
 """Relative additions to the diagonal, tried in turn: equal columns, or examples, leave the matrix
 singular. Refinement takes out what they change."""
+_BLOCK = 256
+"""Rows of a matrix at a time."""
 
 
 class Move(NamedTuple):
@@ -99,7 +101,7 @@ class ByColumns(Normal):
         # Never above 1/κ, at which Δv is eliminated: beyond, what the equation adds cancels.
         corner, kappa = float(gram[n, n]), columns.kappa
         self._rho = 1.0 / kappa if corner * kappa > 1.0 else corner
-        gram += self._rho * np.outer(self._e, self._e)
+        _add_outer(gram, self._rho * self._e, self._e)
         place = np.arange(n)
         gram[place, place] += 1.0 / columns.D
         self._factor = _Factor(gram)
@@ -131,7 +133,7 @@ class ByExamples(Normal):
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
         self._rho = float(gram.diagonal().max())  # of the size of A, whose digits a larger loses
-        gram -= np.outer(self._b, self._b / self._sum)
+        _add_outer(gram, self._b, self._b / -self._sum)
         gram += self._rho
         block.add_to(gram)
         self._factor = _Factor(gram)
@@ -151,24 +153,39 @@ class ByExamples(Normal):
 
 
 class _Factor:
-    """The Cholesky factor of a positive definite matrix given by its lower triangle."""
+    """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it."""
 
     def __init__(self, gram: Array) -> None:
-        from scipy.linalg import LinAlgError, cholesky
+        from scipy.linalg.lapack import dpotrf
 
         place = np.arange(len(gram))
         diagonal = gram[place, place]
+        _mirror(gram)
         for jitter in _JITTERS:
             gram[place, place] = diagonal * (1.0 + jitter)
-            try:
-                self._upper = cholesky(gram.T, lower=False, check_finite=False)
+            self._upper, failed = dpotrf(gram.T, lower=0, clean=0, overwrite_a=1)
+            if not failed:
                 return
-            except LinAlgError as error:
-                failure = error
-        raise failure
+            _mirror(gram.T)  # what is above the diagonal was kept
+        raise np.linalg.LinAlgError("Newton's equations are singular")
 
     def solve(self, h: Vector) -> Vector:
         """Return the solution for one right-hand side."""
         from scipy.linalg import cho_solve
 
         return np.asarray(cho_solve((self._upper, False), h, check_finite=False))
+
+
+def _mirror(matrix: Array) -> None:
+    """Copy what is below the diagonal above it."""
+    for a in range(0, len(matrix), _BLOCK):
+        b = a + _BLOCK
+        matrix[:a, a:b] = matrix[a:b, :a].T
+        corner = np.tril(matrix[a:b, a:b])
+        matrix[a:b, a:b] = corner + np.tril(corner, -1).T
+
+
+def _add_outer(matrix: Array, left: Vector, right: Vector) -> None:
+    """Add an outer product, without one more matrix."""
+    for a in range(0, len(matrix), _BLOCK):
+        matrix[a : a + _BLOCK] += left[a : a + _BLOCK, None] * right

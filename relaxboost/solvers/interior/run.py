@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
@@ -16,6 +16,7 @@ from relaxboost.matrices import Best
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.interior.iterate import Iterate
+from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 
 LARGEST = 12_000
@@ -27,8 +28,10 @@ PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
 _MULTIPLY, _STEP = 2e-11, 5e-3
 """Seconds of a multiplication in a dense factorisation, and of what else a step does."""
-_STEPS, _PASSES = 20, 12
-"""Steps of a run, and passes over A of a step."""
+_SCATTER, _ROW = 1.5e-9, 4e-7
+"""Seconds of an entry of a histogram, and of what an example costs in a step."""
+_STEPS, _SIFTED, _PASSES = 20, 60, 12
+"""Steps of a run on all columns, and on those in play, and passes over A of a step."""
 _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
 _PATIENCE = 8
@@ -47,6 +50,8 @@ def unfit(game: Game) -> str:
         return f"{game.relaxation!r} is not polyhedral; use Combined() or TotallyCorrective()"
     if matrix.n is None:
         return f"InteriorPoint() needs every column, and {matrix!r} has any number; use Combined()"
+    if _sifts(game):
+        return ""
     order = game.m if matrix.implicit else min(game.m, matrix.n)
     if order > LARGEST:
         return (
@@ -58,10 +63,21 @@ def unfit(game: Game) -> str:
     return ""
 
 
+def _sifts(game: Game) -> bool:
+    """Whether columns enter and leave the play, since their products cost little."""
+    form = game.linear_form
+    return game.matrix.implicit and form is not None and form.rows is None
+
+
 def expected(game: Game) -> float:
     """Return about how many seconds a run takes on one core."""
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
+    if _sifts(game):
+        features = (matrix.entries - matrix.n) // m
+        order = min(m, matrix.n, LARGEST) // 4
+        histograms = _SCATTER * m * features**2 / 2 + _MULTIPLY * order**3 / 3
+        return _SIFTED * (histograms + _PASSES * PASS * matrix.entries + _ROW * m + _STEP)
     order = m if matrix.implicit else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
@@ -108,10 +124,18 @@ class Rival:
 
 
 class FullWeights(CombinedHypothesis):
-    """The combined hypothesis of an interior point: a weight on every column."""
+    """The combined hypothesis of an interior point: a weight on every column in play.
 
-    def __init__(self, over: AtomicSet, iterate: Iterate) -> None:
-        self.over = over
+    Parameters
+    ----------
+    over : AtomicSet
+    columns : array of shape (n,)
+        The columns in play, by increasing number.
+    iterate : Iterate
+    """
+
+    def __init__(self, over: AtomicSet, columns: Whole, iterate: Iterate) -> None:
+        self.over, self.columns = over, columns
         self.w, self.u = iterate.w, iterate.margins
 
     @property
@@ -119,14 +143,15 @@ class FullWeights(CombinedHypothesis):
         """Number of columns with weight."""
         return int(np.count_nonzero(self.w))
 
-    def snapshot(self) -> Vector:
-        """Return w, which is never written to."""
-        return self.w
+    def snapshot(self) -> tuple[Whole, Vector]:
+        """Return (columns, w), which are never written to."""
+        return self.columns, self.w
 
-    def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:
+    def coefficients(self, snapshot: tuple[Whole, Vector]) -> tuple[NDArray[np.int64], Vector]:
         """Return (support, coefficients) of a snapshot, by increasing column."""
-        support = np.flatnonzero(snapshot)
-        return support, snapshot[support]
+        columns, w = snapshot
+        used = np.flatnonzero(w)
+        return columns[used], w[used]
 
 
 class InteriorRun(Booster):
@@ -144,9 +169,16 @@ class InteriorRun(Booster):
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
         self._fallback = fallback
         self._bulk = game.matrix.bulk()
+        self._sieve: Sieve | None = None
+        columns = np.arange(self._bulk.n)
+        if _sifts(game):
+            seen = None if fallback is None else fallback.active
+            known = columns[:0] if seen is None else seen.coefficients(seen.snapshot())[0]
+            self._sieve = Sieve(self._bulk, over, known, LARGEST)
+            self._bulk, columns = self._sieve.bulk, self._sieve.columns
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
-        self.active = FullWeights(over, self._iterate)
-        self._lower = -np.inf
+        self.active = FullWeights(over, columns, self._iterate)
+        self._lower, self._upper = -np.inf, np.inf
         self._least, self._idle = np.full(2, np.inf), 0
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -170,18 +202,29 @@ class InteriorRun(Booster):
 
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
-        now = np.array([self._upper() - self._lower, self._iterate.mu])
-        self._idle = 0 if (now < 0.9 * self._least).any() else self._idle + 1
+        now = np.array([self._upper - self._lower, self._iterate.mu])
+        moved = self._exchanged() or (now < 0.9 * self._least).any()
+        self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
         try:
             return self._idle < _PATIENCE and self._iterate.step() > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
             return False
 
-    def _upper(self) -> float:
-        """Return about the upper bound that the present d gives."""
-        edge = float(self._over.prices(self._iterate.edges).max())
-        return self._game.relaxation.penalty(self.d) + self._over.value(edge)
+    def _exchanged(self) -> bool:
+        """Let columns enter and leave; return whether any did."""
+        sieve = self._sieve
+        if sieve is None or not sieve.exchange(self._iterate, self._upper, self._lower):
+            return False
+        self._bulk, self.active.columns = sieve.bulk, sieve.columns
+        self.active.w = self._iterate.w
+        return True
+
+    def _priced(self) -> float:
+        """Return the largest price of all columns at the present d."""
+        if self._sieve is not None:
+            return self._sieve.price(self._iterate.d)
+        return float(self._over.prices(self._iterate.edges).max())
 
     def _show(self) -> bool:
         """Make the nearest feasible pair, with the columns in use alone where they are enough.
@@ -191,7 +234,7 @@ class InteriorRun(Booster):
         """
         f, over, w = self._game.relaxation, self._over, self._iterate.w
         self.d = f.repair(self._iterate.d)
-        upper, used = self._upper(), self._iterate.in_use
+        self._upper, used = f.penalty(self.d) + over.value(self._priced()), self._iterate.in_use
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
@@ -200,6 +243,6 @@ class InteriorRun(Booster):
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._bulk.margins(self.active.w)
                 self._lower = f.relaxed_margin(self.active.u)[0]
-                if upper - self._lower <= self._tol:
+                if self._upper - self._lower <= self._tol:
                     return mask is used
         return True
