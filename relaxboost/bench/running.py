@@ -153,7 +153,8 @@ def _played(game: BenchGame, peer: Peer, limits: BenchLimits) -> Cell:
         code = process.returncode
         why = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         found |= {"outcome": "crashed", "reason": f"{why}; {said.splitlines()[-1:]}"}
-    if found["outcome"] == "crashed" and any(word in said for word in _NO_MEMORY):
+    short = process.returncode == -signal.SIGKILL or any(word in said for word in _NO_MEMORY)
+    if found["outcome"] == "crashed" and short:  # the kernel kills where memory runs out
         found["outcome"] = "memory"
     return found
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost.game.domains import Domain
 from relaxboost.game.game import Game
 from relaxboost.instances.entries import NAME
 from relaxboost.instances.generators import OPTIONS, check_options, generate
 from relaxboost.instances.sources import FILES, Sources, read_over
-from relaxboost.matrices import datasets, labelled, stumps
+from relaxboost.matrices import as_matrix, datasets, labelled, stumps
 from relaxboost.planning.readers.places import look
 from relaxboost.relaxations import HardMargin, MahalanobisBall, Relaxation
 from relaxboost.relaxations.expressions import read_relaxation
@@ -65,9 +66,8 @@ class BenchGame:
 
     def game(self) -> Game:
         """Return the game itself."""
-        A = self._matrix(self.given)
-        m = A.shape[0] if hasattr(A, "shape") else A.m
-        return Game(A, self._relaxation(m), over=read_over(self.given.get("over", "L1Ball(1)")))
+        A = as_matrix(self._matrix(self.given))
+        return Game(A, self._relaxation(A.m), over=self._over)
 
     def small(self, most: int) -> Game:
         """Return a game of the same kind with few examples and columns.
@@ -76,15 +76,17 @@ class BenchGame:
         """
         few = {"rows": min(self.given.get("rows", most), most), "columns": 40}
         try:
-            A = self._matrix({**self.given, **few})
+            A = as_matrix(self._matrix({**self.given, **few}))
         except InputError:  # a plant that needs more room, or a sample of one class
-            A = generate("signs", most, 20, 0)
-        m = A.shape[0] if hasattr(A, "shape") else A.m
-        over = read_over(self.given.get("over", "L1Ball(1)"))
+            A = as_matrix(generate("signs", most, 20, 0))
         try:
-            return Game(A, self._relaxation(m), over=over)
+            return Game(A, self._relaxation(A.m), over=self._over)
         except InputError:  # a radius that is too small for so few examples
-            return Game(A, HardMargin(), over=over)
+            return Game(A, HardMargin(), over=self._over)
+
+    @property
+    def _over(self) -> Domain:
+        return read_over(self.given.get("over", "L1Ball(1)"))
 
     def _relaxation(self, m: int) -> Relaxation:
         ellipsoid = self.given.get("ellipsoid")
