@@ -114,7 +114,8 @@ class Cluster:
             raise ClusterError(f"a worker of {self._client!r} stopped: {error}") from error
         except Exception as error:
             raise ClusterError(
-                f"the cluster of {self._client!r} is gone ({type(error).__name__}: {error})"
+                f"the cluster of {self._client!r} is gone, or cannot do the work "
+                f"({type(error).__name__}: {error})"
             ) from error
         finally:
             for future in futures:

@@ -50,32 +50,23 @@ class ChunkedMatrix(StumpMatrix):
     ) -> None:
         self._pages, self._names = pages, names
         self._max_cuts, self._digest = max_cuts, digest
-        self.cluster: Cluster | None = None
-        self._open()
-
-    def _open(self) -> None:
-        pages = self._pages
         self.m, self._offsets = pages.m, pages.offsets
         self.n = int(self._offsets[-1])
         self._codes = pages.codes().reshape(-1, pages.m)
         self._cuts, self._y = pages.cuts(), pages.signs()
+        self.cluster: Cluster | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        kept = ("_pages", "_names", "_max_cuts", "_digest")
-        return {name: getattr(self, name) for name in kept}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, cluster=None)
-        self._pages.check()
-        self._open()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._pages, self._names, self._max_cuts, self._digest)
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
         """Return what `reduced` makes of the sums of each feature, and the unit of the sums."""
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
-        if self.cluster is not None:
+        cluster = self.cluster
+        if cluster is not None:
             try:
-                return self.cluster.each(q, then), unit
+                return cluster.each(q, then), unit
             except ClusterError as error:
                 self.cluster = None
                 raise ClusterError(f"{error}; from now on passes are made here") from error
@@ -122,6 +113,11 @@ class ChunkedMatrix(StumpMatrix):
         for f, (a, b) in enumerate(pairwise(self._offsets.tolist())):
             out[:, 1 + f] = np.append(self._cuts[a:b, 0], self._pages.tops[f])[self._codes[f]]
         return out
+
+
+def _reopened(pages: Pages, *known: Any) -> ChunkedMatrix:
+    pages.check()
+    return ChunkedMatrix(pages, *known)
 
 
 def _remove(folder: Path, owner: int) -> None:
