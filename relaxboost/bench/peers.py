@@ -125,10 +125,7 @@ def _conic(solver: str, options: Callable[[float, float], dict[str, Any]]) -> Ca
 
     def prepare(game: Game) -> Run:
         model = programs.dual(written(game), game.relaxation, game.over)
-        data, chain, inverse = model.problem.get_problem_data(
-            solver,
-            solver_opts={"accept_unknown": True},  # a point that it is unsure of is scored too
-        )
+        data, chain, inverse = model.problem.get_problem_data(solver, solver_opts={})
 
         def run(tol: float, seconds: float) -> PeerPoints:
             given = options(tol, seconds)

@@ -15,6 +15,7 @@ from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
 from relaxboost.relaxations import HardMargin, LinearForm, Relaxation
+from relaxboost.relaxations.cone_form import ConeForm
 
 
 class Game:
@@ -98,6 +99,11 @@ class Game:
     def linear_form(self) -> LinearForm | None:
         """f as a linear program in doubles, made once; None where f is not polyhedral."""
         return self._relaxation.linear_form(self.m)
+
+    @cached_property
+    def cone_form(self) -> ConeForm | None:
+        """f as a cone program in doubles, made once; None where cvxpy makes none of these cones."""
+        return self._relaxation.cone_form(self.m)
 
     @cached_property
     def digest(self) -> str:

@@ -23,6 +23,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
+from relaxboost.relaxations.cone_form import ConeForm, cone_form
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
@@ -317,6 +318,10 @@ class Relaxation(ABC):
         """
         form = self.exact_form(m)
         return None if form is None else form.doubles()
+
+    def cone_form(self, m: int) -> ConeForm | None:
+        """Return f as the cone program that cvxpy makes of it, None where it has other cones."""
+        return cone_form(self.cvxpy_penalty, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return f for m examples as certificates write it, or None if they cannot.

@@ -109,6 +109,11 @@ class Mahalanobis(WithNorm):
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
         """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
         u = as_margins(u, self)
+        programs = numerical.programs(self, u.size)
+        found: tuple[Vector, float, Vector] | None = programs.known("sharp", u)
+        return programs.keep("sharp", u, self._sharpest(u)) if found is None else found
+
+    def _sharpest(self, u: Vector) -> tuple[Vector, float, Vector]:
         ball = isinstance(self, Ball)
         _, d, gamma, x = numerical.programs(self, u.size).margin(u)
         d = onto_simplex(d, type(self).__name__)
@@ -237,11 +242,13 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         excess = (Interval(v).square().sum().sqrt() - Interval(self.weight)).positive()
         return (self.moved(u, v).min() - excess * self._longest).down
 
-    @property
+    @cached_property
     def _longest(self) -> float:
         """The largest ‖Q e_i‖, rounded upwards."""
-        steepest = (Interval(self.matrix).square() * 1.0).upper.sum(axis=0).max()
-        return Interval(0.0, up(steepest * (1.0 + 1e-12))).sqrt().up
+        square = float(np.square(self.matrix).sum(axis=0).max())
+        # The last is what all squares together may lose by underflow.
+        most = square * (1.0 + 2.0 * roundoff(len(self.matrix) + 2)) + len(self.matrix) * 2.0**-1074
+        return Interval(0.0, up(up(most))).sqrt().up
 
     def lipschitz(self, m: int) -> float:
         """Return c max ‖Q e_i‖."""

@@ -50,16 +50,21 @@ class Programs:
         """What the relaxation found to be its center; kept here, since it may take solvers."""
         self._interior: Vector | None = None
         self._inside: list[Vector] = []
+        self._last: dict[str, tuple[Vector, Any]] = {}
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
+        found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
+        if found is not None:
+            return found
         program = self._get("margin")
         program.parameters[0].value = u
         value = self._solve(program, "F(u)")
         gamma = -float(program.simplex.dual_value)
         # Stationarity: u + g = γ + s with g in the subdifferential of f and s >= 0 of d >= 0.
         slack = np.maximum(np.asarray(program.problem.constraints[1].dual_value), 0.0)
-        return value, np.asarray(program.d.value), gamma, gamma - u + slack
+        d = np.asarray(program.d.value)
+        return self.keep("margin", u, (value, d, gamma, gamma - u + slack))
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
@@ -72,11 +77,15 @@ class Programs:
 
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
-        program = self._get("conjugate" if everywhere else "boxed conjugate")
+        kind = "conjugate" if everywhere else "boxed conjugate"
+        found: float | None = self.known(kind, theta)
+        if found is not None:
+            return found
+        program = self._get(kind)
         program.parameters[0].value = theta
         status, value = solve_problem(program.problem)
         if status in SOLVED:
-            return value
+            return self.keep(kind, theta, value)
         if "unbounded" in status:
             return math.inf
         raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
@@ -128,6 +137,16 @@ class Programs:
                 d = inside[0]
             self._interior = d
         return self._interior.copy()
+
+    def known(self, kind: str, at: Vector) -> Any:
+        """Return the last answer of a kind, if it was to the same; else None."""
+        last = self._last.get(kind)
+        return last[1] if last is not None and np.array_equal(last[0], at) else None
+
+    def keep(self, kind: str, at: Vector, answer: Any) -> Any:
+        """Return the answer, and know it until there is another of its kind."""
+        self._last[kind] = at.copy(), answer
+        return answer
 
     def _name(self) -> str:
         return repr(self._relaxation)

@@ -9,6 +9,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.solvers.combined import Combined
 from relaxboost.solvers.corrective import Corrective
+from relaxboost.solvers.interior.run import unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.totally_corrective import TotallyCorrective, exact_program
@@ -23,10 +24,11 @@ class Automatic(Method):
 
     * Over Euclidean sets (`L2Ball`, `SquaredNorm`), where every best w is dense:
       `TotallyCorrective`, which there optimises d over the hull of the worst distributions.
-    * Where f is not polyhedral and m above 3000: `Corrective` with pairwise steps.
-    * Where a cone solver makes the distributions (`Relaxation.from_solver`): `TotallyCorrective`
-      with the exact program, since a smoothed step costs as much as a round of it; `InteriorPoint`
-      may take over.
+    * Where f is not polyhedral, `InteriorPoint` does not fit the game, and m is above 3000:
+      `Corrective` with pairwise steps.
+    * Where a cone solver makes the distributions (`Relaxation.from_solver`), so that a smoothed
+      step costs as much as a round of the exact program: `TotallyCorrective` with that program, if
+      f is polyhedral or `InteriorPoint` does not fit; it may take over from the linear program.
     """
 
     name = "auto"
@@ -36,6 +38,8 @@ class Automatic(Method):
         if not isinstance(game.over, AtomicSet):
             return TotallyCorrective()
         exact = exact_program(game)
+        if exact == "conic" and not unfit(game):
+            return Combined()
         if exact == "conic" and game.m > _CONIC_SIZE:
             return Corrective(step="pairwise")
         if game.relaxation.from_solver:

@@ -9,8 +9,16 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.solvers.corrective import CorrectiveRun
-from relaxboost.solvers.interior.run import OVERHEAD, PASS, PROJECTIONS, STEP, Rival, unfit
+from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.interior.run import (
+    OVERHEAD,
+    PASS,
+    PROJECTIONS,
+    STEP,
+    Rival,
+    expected,
+    unfit,
+)
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
@@ -21,6 +29,8 @@ _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
+_SOON = 5.0
+"""Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,10 @@ class Combined(SmoothedMethod):
     once where the steps use many columns. By that count no run costs much more than three times
     the best of them; in docs/benchmarks.md it is up to 3.4 times the interior point method. What
     that cannot finish goes back to the program.
+
+    Where f is not polyhedral the program is one for a cone solver, which `InteriorPoint` beats, so
+    that this takes over from the steps; it starts at once where it is expected to take seconds, or
+    a cone solver makes the distributions.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
     steps, "lp" or "conic" for the program, "interior".
@@ -63,12 +77,18 @@ class Combined(SmoothedMethod):
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         """Start the first phase."""
         loose = max(tol, loose_gap(game))
-        beta, smoother, suffix = self.smoother(game, loose)
         inner = exact_program(game)
+        rival = Rival(game, tol, clock) if self.interior and not unfit(game) else None
+        if rival is not None and inner == "conic":
+            soon = tol < loose and expected(game) < _SOON
+            if soon or game.relaxation.from_solver:
+                program = PROGRAMS[inner](game, clock, active_set(game, store=True))
+                program.rival = rival
+                return rival.now(program).named("combined (interior)")
+        beta, smoother, suffix = self.smoother(game, loose)
         run = CombinedRun(game, beta, smoother, loose / 2.0)
         run.program = PROGRAMS[inner](game, clock, run.atoms)
-        if self.interior and not unfit(game):
-            run.rival = run.program.rival = Rival(game, tol, clock)
+        run.rival = run.program.rival = rival
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -113,7 +133,7 @@ class CombinedRun(CorrectiveRun):
             return self.program if done else None
         examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
         due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
-        if due and not done and many:
+        if (due and not done and many) or (self.program.inner == "conic" and (done or due)):
             return self.rival.now(self.program)
         if done or due:
             self.rival.wait()

@@ -34,7 +34,7 @@ def test_reference_and_booster_agree_and_the_ball_binds(game):
     assert reference.gap <= 1e-6
     assert np.linalg.norm(reference.d) == pytest.approx(0.5, abs=1e-6)
     for method, inner in (
-        ("auto", "conic"),
+        ("auto", "interior"),
         (TotallyCorrective(inner="smoothed"), "smoothed"),
         (Corrective(step="away"), "smoothed"),
     ):

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -290,7 +291,10 @@ def test_the_time_limit_keeps_the_best_bracket():
 @pytest.mark.parametrize(
     ("game", "said"),
     [
-        (rb.Game(margins(5, 4), rb.KLPenalty(0.1)), "KLPenalty.* is not polyhedral"),
+        (
+            rb.Game(margins(5, 4), rb.Custom(f=lambda d: cp.lambda_max(cp.diag(d)))),
+            "needs other cones than half lines",
+        ),
         (rb.Game(margins(5, 4), over=rb.L2Ball(1)), "over L2Ball"),
         (
             rb.Game(
@@ -299,7 +303,7 @@ def test_the_time_limit_keeps_the_best_bracket():
             "needs every column",
         ),
     ],
-    ids=["curved", "euclidean", "oracle"],
+    ids=["matrices", "euclidean", "oracle"],
 )
 def test_what_it_is_not_for_is_refused(game, said):
     with pytest.raises(rb.InputError, match=said):

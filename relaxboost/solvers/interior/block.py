@@ -18,6 +18,9 @@ from relaxboost.matrices.bulk import Bulk
 class Block(ABC):
     """K with d in front, which both sides of the normal equations solve with."""
 
+    written = False
+    """Whether `gram` needs A written down."""
+
     @abstractmethod
     def times(self, t: Vector) -> Vector:
         """Return K t."""
@@ -59,12 +62,7 @@ class Diagonal(Block):
 
     def gram(self, bulk: Bulk) -> Array:
         """Return Bᵀ Θ⁻¹ B."""
-        n, inverse = bulk.n, 1.0 / self._theta[: self._m]
-        gram = np.zeros((n + 1, n + 1))
-        bulk.cross(inverse, gram[:n, :n])
-        gram[n, :n] = -bulk.edges(inverse)
-        gram[n, n] = inverse.sum()
-        return gram
+        return diagonal_gram(bulk, 1.0 / self._theta[: self._m])
 
     def reduce(self, h: Vector) -> Vector:
         """Return the part in d."""
@@ -80,8 +78,20 @@ class Diagonal(Block):
         gram[place, place] += self._theta[: self._m]
 
 
+def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
+    """Return Bᵀ diag(inverse) B for B = [A, −1], in its lower triangle."""
+    n = bulk.n
+    gram = np.zeros((n + 1, n + 1))
+    bulk.cross(inverse, gram[:n, :n])
+    gram[n, :n] = -bulk.edges(inverse)
+    gram[n, n] = inverse.sum()
+    return gram
+
+
 class Rows(Block):
     """K of an f with rows, factorised as a sparse matrix."""
+
+    written = True
 
     def __init__(self, theta: Vector, rows: Any, inverse: Vector, m: int) -> None:
         from scipy import sparse

@@ -14,7 +14,7 @@ from relaxboost.solvers.rounds import Booster
 
 @dataclass(frozen=True)
 class InteriorPoint(Method):
-    """A primal-dual interior point method on all columns at once, for polyhedral f.
+    """A primal-dual interior point method on all columns at once.
 
     Where an optimum uses hundreds of columns, every column that a booster finds costs it a round;
     here some twenty rounds do, each with a dense matrix of the order of the columns or of the
@@ -26,7 +26,7 @@ class InteriorPoint(Method):
     name = "interior-point"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError where f is not polyhedral or A is too large."""
+        """Raise an InputError where A is too large, or f needs cones that it does not know."""
         reason = unfit(game)
         if reason:
             raise InputError(reason)

@@ -21,6 +21,8 @@ from relaxboost.solvers.rounds import Booster
 
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
+MOST_CONES = 100_000
+"""Examples up to which an f that is not polyhedral is written down."""
 # Seconds on one core, for estimates of work (`relaxboost bench`): of reading an entry of A, of
 # a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
 PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
@@ -32,6 +34,10 @@ _SCATTER, _ROW = 1.5e-9, 4e-7
 """Seconds of an entry of a histogram, and of what an example costs in a step."""
 _STEPS, _SIFTED, _PASSES = 20, 60, 12
 """Steps of a run on all columns, and on those in play, and passes over A of a step."""
+_CONES = 8e-6
+"""Seconds of the cones of an example in a step."""
+_FALL = 1000.0
+"""The factor by which products fall in a round where f is not polyhedral, and may be slow."""
 _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
 _PATIENCE = 8
@@ -46,8 +52,6 @@ def unfit(game: Game) -> str:
             f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}; "
             "use TotallyCorrective()"
         )
-    if game.linear_form is None:
-        return f"{game.relaxation!r} is not polyhedral; use Combined() or TotallyCorrective()"
     if matrix.n is None:
         return f"InteriorPoint() needs every column, and {matrix!r} has any number; use Combined()"
     if _sifts(game):
@@ -60,6 +64,16 @@ def unfit(game: Game) -> str:
         )
     if not matrix.implicit and game.m * matrix.n > WRITE_DOWN_LIMIT:
         return f"InteriorPoint() writes A down, and {matrix!r} is too large; use Combined()"
+    if game.linear_form is None and game.m > MOST_CONES:
+        return (
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
+            f"program for up to {MOST_CONES} examples; use Corrective()"
+        )
+    if game.linear_form is None and game.cone_form is None:
+        return (
+            f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
+            "ones; use Combined() or TotallyCorrective()"
+        )
     return ""
 
 
@@ -81,7 +95,8 @@ def expected(game: Game) -> float:
     order = m if matrix.implicit else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
-    return _STEPS * (_PASSES * PASS * matrix.entries + _MULTIPLY * multiplications + _STEP)
+    cones = _CONES * m if game.linear_form is None else 0.0
+    return _STEPS * (_PASSES * PASS * matrix.entries + _MULTIPLY * multiplications + _STEP + cones)
 
 
 class Rival:
@@ -155,7 +170,7 @@ class FullWeights(CombinedHypothesis):
 
 
 class InteriorRun(Booster):
-    """A round is a step of `Iterate`; (d, w) are the nearest feasible pair."""
+    """A round is a step of `Iterate`, or some for cones; (d, w) are the nearest feasible pair."""
 
     inner = "interior"
     active: FullWeights
@@ -163,11 +178,12 @@ class InteriorRun(Booster):
     def __init__(
         self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
     ) -> None:
-        form, over = game.linear_form, game.over
+        form, over = game.linear_form or game.cone_form, game.over
         assert form is not None
         assert isinstance(over, AtomicSet)
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
         self._fallback = fallback
+        self._curved, self._goal = game.linear_form is None, np.inf
         self._bulk = game.matrix.bulk()
         self._sieve: Sieve | None = None
         columns = np.arange(self._bulk.n)
@@ -179,8 +195,9 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
-        self._least, self._idle = np.full(2, np.inf), 0
+        self._least, self._idle = np.full(3, np.inf), 0
         self.d = game.relaxation.center(game.m)
+        self._aim()
         self._show()
 
     def basis(self) -> Basis | None:
@@ -188,21 +205,32 @@ class InteriorRun(Booster):
         return None if self._fallback is None else self._fallback.basis()
 
     def advance(self, best: Best) -> Booster | None:
-        """Take a step; return the fallback where rounding no longer lets anything shrink.
+        """Take a step, or some; return the fallback where rounding no longer lets anything shrink.
 
         At the end take a few more, until the columns in use are enough without the others.
         """
-        self._clock.check()
-        if not self._step():
-            return self._fallback
+        taken = 0
+        while not taken or self._iterate.product > self._goal:
+            self._clock.check()
+            if not self._step():
+                if not taken:
+                    return self._fallback
+                break
+            taken += 1
         for _ in range(_POLISH):
             if self._show() or not self._step():
                 break
+        self._aim()
         return self
+
+    def _aim(self) -> None:
+        """Set the product at which the next round ends."""
+        if self._curved:
+            self._goal = max(self._iterate.product / _FALL, 0.5 * self._tol)
 
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
-        now = np.array([self._upper - self._lower, self._iterate.mu])
+        now = np.array([self._upper - self._lower, self._iterate.mu, self._iterate.left])
         moved = self._exchanged() or (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
@@ -238,10 +266,13 @@ class InteriorRun(Booster):
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
-        for mask in (used, heavy):
+        early = self._curved and self._iterate.product > self._tol
+        for mask in (heavy,) if early else (used, heavy):
             if mask.any():
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._bulk.margins(self.active.w)
+                if early:
+                    return True
                 self._lower = f.relaxed_margin(self.active.u)[0]
                 if self._upper - self._lower <= self._tol:
                     return mask is used

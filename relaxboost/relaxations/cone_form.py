@@ -1,0 +1,60 @@
+"""An f that is not polyhedral as a cone program in doubles, for solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
+
+
+@dataclass(frozen=True)
+class ConeForm:
+    """An f as a cone program: f(d) = min over z of cost·x + x·quadratic x/2, x = (d, z).
+
+    subject to rows @ x + s = right with s zero in the first `zero` entries, then >= 0 in `half`
+    entries, then in second-order cones of the sizes `second`, then in `exponential` cones of three
+    entries each. A constant is left out.
+    """
+
+    cost: Vector
+    quadratic: Any
+    rows: Any
+    right: Vector
+    zero: int
+    half: int
+    second: tuple[int, ...]
+    exponential: int
+
+
+def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm | None:
+    """Return f as the cone program that cvxpy makes of `penalty`, None where it has other cones."""
+    from scipy import sparse
+
+    variable = cp.Variable(m)
+    value, constraints = penalty(variable)
+    problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
+    data = problem.get_problem_data(solver="CLARABEL")[0]
+    dims, size = data["dims"], data["A"].shape[1]
+    if dims.psd or dims.p3d or dims.pnd:
+        return None
+    first = data["param_prob"].var_id_to_col[variable.id]
+    order = np.r_[first : first + m, np.delete(np.arange(size), np.s_[first : first + m])]
+    quadratic = data.get("P")
+    square = sparse.csc_array((size, size)) if quadratic is None else sparse.csc_array(quadratic)
+    square = square[order][:, order]
+    square = square + sparse.triu(square, 1).T if sparse.tril(square, -1).nnz == 0 else square
+    return ConeForm(
+        data["c"][order],
+        square,
+        sparse.csr_array(data["A"][:, order]),
+        data["b"],
+        dims.zero,
+        dims.nonneg,
+        tuple(dims.soc),
+        dims.exp,
+    )

@@ -1,0 +1,314 @@
+"""Cones of one kind and size: slacks and multipliers inside, and the scaling between them.
+
+A cone's part of Newton's equations is dz + H ds = r with a symmetric H that maps s to z. For half
+lines and second-order cones H is that of Nesterov and Todd; for exponential cones it also maps
+−∇F*(z) to −∇F(s), F the barrier, and is as near as it can to μ∇²F(s) (Tunçel; Dahl & Andersen).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Vector
+
+_BACK, _TRIES = 0.8, 60
+
+
+class Cones(ABC):
+    """Cones of the same kind, one in each row of s and z, with `degree` for each.
+
+    A cone of degree 3 counts for three half lines: Σ s·z is Σ degree · μ where all are central.
+
+    Parameters
+    ----------
+    s : array of shape (number, dimension)
+        Where to start near.
+    least : float
+        The size of s, at least.
+    mult : array of shape (number,)
+        The size of the multipliers.
+
+    References
+    ----------
+    Dahl & Andersen (2022), A primal-dual interior-point algorithm for nonsymmetric exponential-cone
+    optimization, Math. Program. 194; Domahidi, Chu & Boyd (2013), ECOS, for the scaling.
+    """
+
+    degree: float
+    axis: Vector
+    """A point inside, of the size of 1."""
+
+    def __init__(self, s: Array, least: float, mult: Vector) -> None:
+        s = s.copy()
+        size = np.maximum(np.abs(s).max(axis=1, initial=0.0), least)
+        shift = np.full(len(s), 0.1)
+        while True:
+            out = ~self.inside(s - 0.05 * size[:, None] * self.axis)
+            if not out.any():
+                break
+            s[out] += (shift * size)[out, None] * self.axis
+            shift *= 2.0
+        self.s = s
+        self.z = (mult * size)[:, None] * self.polar()
+
+    @abstractmethod
+    def inside(self, s: Array) -> NDArray[np.bool_]:
+        """Return which points are in the interior of the cone."""
+
+    @abstractmethod
+    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
+        """Return which points are in the interior of the dual cone."""
+
+    @abstractmethod
+    def polar(self) -> Array:
+        """Return −∇F(s), the multipliers of μ = 1."""
+
+    @abstractmethod
+    def scale(self) -> None:
+        """Make H of the present s and z."""
+
+    @abstractmethod
+    def times(self, x: Array) -> Array:
+        """Return H x."""
+
+    @abstractmethod
+    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
+        """Return r for products of `centre`, corrected by the predictor (ds, dz)."""
+
+    @property
+    def product(self) -> float:
+        """Σ s·z."""
+        return float(np.vdot(self.s, self.z))
+
+    def longest(self, ds: Array, dz: Array) -> float:
+        """Return about the longest step that keeps s and z inside, 1 at most."""
+        step = 1.0
+        for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
+            for _ in range(_TRIES):
+                if inside(x + step * dx).all():
+                    break
+                step *= _BACK
+            else:
+                return 0.0
+        return step
+
+    def matrices(self) -> Array:
+        """Return H of each cone written down, (number, dimension, dimension)."""
+        number, size = self.s.shape
+        columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
+        return np.stack(columns, axis=2)
+
+
+class HalfLines(Cones):
+    """s >= 0, one number each."""
+
+    degree, axis = 1.0, np.ones(1)
+
+    def inside(self, s: Array) -> NDArray[np.bool_]:
+        """Return s > 0."""
+        return np.asarray(s[:, 0] > 0.0)
+
+    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
+        """Return z > 0."""
+        return self.inside(z)
+
+    def polar(self) -> Array:
+        """Return 1/s."""
+        return 1.0 / self.s
+
+    def scale(self) -> None:
+        """Take z/s."""
+        self.H = self.z / self.s
+
+    def times(self, x: Array) -> Array:
+        """Return x z/s."""
+        return self.H * x
+
+    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
+        """Return (centre − ds dz)/s − z."""
+        corrected = centre if ds is None or dz is None else centre - ds * dz
+        return np.asarray(corrected / self.s - self.z)
+
+    def longest(self, ds: Array, dz: Array) -> float:
+        """Return the longest step."""
+        ratios = np.concatenate([-ds / self.s, -dz / self.z])
+        return 1.0 / max(1.0, float(ratios.max(initial=0.0)))
+
+
+def _det(x: Array) -> Array:
+    """Return x_0² − |x_1|², without cancellation."""
+    length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
+    return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
+
+
+def _flip(x: Array) -> Array:
+    """Return (x_0, −x_1)."""
+    flipped = -x
+    flipped[:, 0] = x[:, 0]
+    return flipped
+
+
+class SecondOrderCones(Cones):
+    """s_0 >= |s_1|. H = (2 q qᵀ − J)/η² with q_0² − |q_1|² = 1."""
+
+    degree = 1.0
+
+    def __init__(self, s: Array, least: float, mult: Vector) -> None:
+        self.axis = np.eye(s.shape[1])[0]
+        super().__init__(s, least, mult)
+
+    def inside(self, s: Array) -> NDArray[np.bool_]:
+        """Return s_0 > |s_1|."""
+        return np.asarray((s[:, 0] > 0.0) & (_det(s) > 0.0))
+
+    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
+        """Return z_0 > |z_1|."""
+        return self.inside(z)
+
+    def polar(self) -> Array:
+        """Return J s / det s."""
+        return _flip(self.s) / _det(self.s)[:, None]
+
+    def scale(self) -> None:
+        """Take the scaling of Nesterov and Todd, W with W z = W⁻¹ s = λ."""
+        s_size, z_size = np.sqrt(_det(self.s))[:, None], np.sqrt(_det(self.z))[:, None]
+        s, z = self.s / s_size, self.z / z_size
+        half = np.sqrt(0.5 * (1.0 + (s * z).sum(axis=1)))[:, None]
+        self._w = (s + _flip(z)) / (2.0 * half)
+        self.q = _flip(self._w)
+        self.eta = np.sqrt(s_size / z_size)
+        self._lambda = self._scaled(self.z, self._w) * self.eta
+
+    def times(self, x: Array) -> Array:
+        """Return H x."""
+        inner = (self.q * x).sum(axis=1)[:, None]
+        return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
+
+    def longest(self, ds: Array, dz: Array) -> float:
+        """Return the longest step, which a boost to the axis of the cone shows."""
+        steepest = 1.0
+        for x, dx in ((self.s, ds), (self.z, dz)):
+            size = np.sqrt(_det(x))[:, None]
+            at, by = x / size, dx / size
+            first = (at * _flip(by)).sum(axis=1)
+            along = (first + by[:, 0]) / (at[:, 0] + 1.0)
+            rest = by[:, 1:] - along[:, None] * at[:, 1:]
+            steepest = max(steepest, float((np.sqrt(np.square(rest).sum(axis=1)) - first).max()))
+        return 1.0 / steepest
+
+    def rest(self) -> Array:
+        """Return vectors u and v, (number, 2, dimension), with H = 1/η² + u uᵀ − v vᵀ."""
+        first = self.q[:, :1]
+        length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
+        along = self.q[:, 1:] / np.maximum(length, 1e-300)
+        sum_ = first + length
+        u = np.sqrt(length * sum_) * np.column_stack([np.ones_like(first), along])
+        v = np.sqrt(length / sum_) * np.column_stack([np.ones_like(first), -along])
+        return np.stack([u, v], axis=1) / self.eta[:, :, None]
+
+    def _scaled(self, x: Array, w: Array) -> Array:
+        """Return [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)] x."""
+        inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
+        first = w[:, 0] * x[:, 0] + inner
+        rest = x[:, 1:] + (x[:, 0] + inner / (1.0 + w[:, 0]))[:, None] * w[:, 1:]
+        return np.column_stack([first, rest])
+
+    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
+        """Return W⁻¹ (λ \\ (centre e − λ∘λ − (W⁻¹ds)∘(W dz)))."""
+        at = self._lambda
+        wanted = centre * self.axis - _jordan(at, at)
+        if ds is not None and dz is not None:
+            wanted = wanted - _jordan(self._scaled(ds, self.q), self._scaled(dz, self._w))
+        first = (at * _flip(wanted)).sum(axis=1) / _det(at)
+        rest = (wanted[:, 1:] - first[:, None] * at[:, 1:]) / at[:, :1]
+        return self._scaled(np.column_stack([first, rest]), self.q) / self.eta
+
+
+def _jordan(x: Array, y: Array) -> Array:
+    """Return x∘y = (x·y, x_0 y_1 + y_0 x_1)."""
+    first = (x * y).sum(axis=1)
+    return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
+
+
+class ExponentialCones(Cones):
+    """y exp(x/y) <= z, y > 0, with F = −log(y log(z/y) − x) − log y − log z."""
+
+    degree = 3.0
+    axis = np.array([-1.051383, 1.258967, 0.556409]) / 1.26
+
+    def inside(self, s: Array) -> NDArray[np.bool_]:
+        """Return which points are in the interior."""
+        good = (s[:, 1] > 0.0) & (s[:, 2] > 0.0)
+        with np.errstate(all="ignore"):
+            return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
+
+    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
+        """Return where −u exp(v/u) < e w, u < 0."""
+        good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
+        with np.errstate(all="ignore"):
+            return np.asarray(good & (np.log(-z[:, 0] / z[:, 2]) + z[:, 1] / z[:, 0] < 1.0))
+
+    def polar(self) -> Array:
+        """Return −∇F(s)."""
+        x, y, z = self.s.T
+        psi = y * np.log(z / y) - x
+        return np.column_stack(
+            [-1.0 / psi, (np.log(z / y) - 1.0) / psi + 1 / y, y / psi / z + 1 / z]
+        )
+
+    def _dual_polar(self) -> Array:
+        """Return −∇F*(z), the s whose −∇F is z, by the omega function of Wright."""
+        from scipy.special import wrightomega
+
+        u, v, w = self.z.T
+        p = wrightomega(2.0 - v / u - np.log(-u / w)) - 1.0  # p + log(1 + p) = 1 − v/u − log(−u/w)
+        y, z = -1.0 / (u * p), (1.0 + 1.0 / p) / w
+        return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
+
+    def _hessian(self) -> Array:
+        """Return ∇²F(s)."""
+        x, y, z = self.s.T
+        psi = y * np.log(z / y) - x
+        slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
+        H = slope[:, :, None] * slope[:, None, :]
+        H[:, 1, 1] += 1.0 / (y * psi) + 1.0 / np.square(y)
+        H[:, 1, 2] -= 1.0 / (z * psi)
+        H[:, 2, 1] -= 1.0 / (z * psi)
+        H[:, 2, 2] += y / (psi * np.square(z)) + 1.0 / np.square(z)
+        return np.asarray(H)
+
+    def scale(self) -> None:
+        """Take the H of both secant equations; μ∇²F(s) where they are nearly one."""
+        hessian, s, z = self._hessian(), self.s, self.z
+        s_far, z_far = self._dual_polar(), self.polar()
+        dot = (s * z).sum(axis=1)
+        mu, mu_far = dot / 3.0, (s_far * z_far).sum(axis=1) / 3.0
+        ds, dz = s - mu[:, None] * s_far, z - mu[:, None] * z_far
+        apart = (ds * dz).sum(axis=1)
+        curved = np.einsum("kij,kj->ki", hessian, s_far) - mu_far[:, None] * z_far
+        left = (curved * s_far).sum(axis=1)
+        with np.errstate(all="ignore"):
+            across = np.cross(s, s_far)
+            across /= np.sqrt(np.square(across).sum(axis=1))[:, None]
+            most = np.einsum("ki,kij,kj->k", across, hessian, across)
+            most -= np.square((across * z_far).sum(axis=1)) / 3.0
+            most -= np.square((across * curved).sum(axis=1)) / left
+            both = _outer(z) / dot[:, None, None] + _outer(dz) / apart[:, None, None]
+            both += (mu * most)[:, None, None] * _outer(across)
+            far = (np.abs(mu * mu_far - 1.0) > 1e-7) & (apart > 0.0) & (left > 1e-14) & (most > 0.0)
+        self.H = np.where(far[:, None, None], both, mu[:, None, None] * hessian)
+
+    def times(self, x: Array) -> Array:
+        """Return H x."""
+        return np.einsum("kij,kj->ki", self.H, x)
+
+    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
+        """Return centre z̃ − z."""
+        return centre * self.polar() - self.z
+
+
+def _outer(x: Array) -> Array:
+    return np.asarray(x[:, :, None] * x[:, None, :])

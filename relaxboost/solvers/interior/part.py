@@ -1,0 +1,59 @@
+"""What f brings to an interior point method."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+from relaxboost._core.arrays import Vector
+from relaxboost.solvers.interior.block import Block
+
+
+class Aim(NamedTuple):
+    """The equations of a direction, as far as they belong to f."""
+
+    h: Vector
+    """The right-hand side of K t = h."""
+    wanted: Any
+    """What the products of slacks and multipliers are to become."""
+
+
+class Part(ABC):
+    """An x = (d, z), with the slacks and the multipliers of f's own inequalities and equations."""
+
+    x: Vector
+    """d in front."""
+    count: float
+    """The number of slacks, or what stands for it: Σ slack · multiplier / count is μ."""
+
+    @property
+    @abstractmethod
+    def product(self) -> float:
+        """Σ slack · multiplier."""
+
+    @abstractmethod
+    def block(self) -> Block:
+        """Return K at the present point."""
+
+    @abstractmethod
+    def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
+        """Return the equations for products of `centre`, corrected by the predictor `first`.
+
+        `pull`, shape (m,), is the gradient in d of all that does not belong to f.
+        """
+
+    @abstractmethod
+    def change(self, aim: Aim, t: Vector) -> Any:
+        """Return the whole direction whose part in (d, z, η) is t."""
+
+    @abstractmethod
+    def product_after(self, step: float, dual_step: float, change: Any) -> float:
+        """Return Σ slack · multiplier after the two steps."""
+
+    @abstractmethod
+    def longest(self, change: Any) -> tuple[float, float]:
+        """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
+
+    @abstractmethod
+    def go(self, step: float, dual_step: float, change: Any) -> None:
+        """Take the two steps."""

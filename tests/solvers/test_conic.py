@@ -1,0 +1,224 @@
+"""The interior point method on cones: its parts against dense twins, its brackets, its place."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.relaxations.cone_form import cone_form
+from relaxboost.solvers import Combined, InteriorPoint
+from relaxboost.solvers.interior import bordered, run
+from relaxboost.solvers.interior.cones import ExponentialCones, HalfLines, SecondOrderCones
+from relaxboost.solvers.interior.conic import Conic
+from tests.conformance.families import FAMILIES
+
+CURVED = {name: make for name, make in FAMILIES if make(17).resolve(17).linear_form(17) is None}
+
+
+def margins(m, n, seed=1):
+    return np.clip(np.random.default_rng(seed).normal(0.05, 0.4, (m, n)), -1, 1)
+
+
+def inside(kind, size, number=7):
+    """Return cones of a kind with slacks and multipliers that are not central."""
+    rng = np.random.default_rng(size)
+    cones = kind(rng.normal(size=(number, size)), 0.1, np.ones(number))
+    other = kind(rng.normal(size=(number, size)), 0.1, np.full(number, 3.0))
+    cones.z = 0.5 * cones.z + other.z
+    cones.scale()
+    return cones
+
+
+KINDS = [(HalfLines, 1), (SecondOrderCones, 2), (SecondOrderCones, 6), (ExponentialCones, 3)]
+
+
+@pytest.mark.parametrize(("kind", "size"), KINDS)
+def test_the_scaling_maps_slacks_to_multipliers(kind, size):
+    cones = inside(kind, size)
+    H = cones.matrices()
+    assert cones.inside(cones.s).all()
+    assert cones.dual_inside(cones.z).all()
+    assert cones.times(cones.s) == pytest.approx(cones.z)
+    assert np.allclose(H, H.transpose(0, 2, 1))
+    assert np.linalg.eigvalsh(H).min() > 0.0
+    aim = cones.target(0.3, None, None)
+    central = cones.degree * 0.3 - (cones.s * cones.z).sum(axis=1)
+    assert (cones.s * aim).sum(axis=1) == pytest.approx(central)  # <s, −∇F(s)> is the degree
+
+
+def test_the_scaling_of_exponential_cones_fits_both_barriers():
+    cones = inside(ExponentialCones, 3)
+    far = cones._dual_polar()
+    assert cones.times(far) == pytest.approx(cones.polar())
+    cones.s, s = far, cones.s
+    assert cones.polar() == pytest.approx(cones.z)  # −∇F(−∇F*(z)) = z
+    cones.s = s
+    cones.z = 0.7 * cones.polar()
+    cones.scale()
+    for k, unit in enumerate(1e-6 * np.eye(3)):  # where they are central, H is μ∇²F(s)
+        cones.s = s + unit
+        ahead = cones.polar()
+        cones.s = s - unit
+        slope = (cones.polar() - ahead) / 2e-6
+        assert cones.H[:, :, k] == pytest.approx(0.7 * slope, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "size"), KINDS)
+def test_the_longest_step_ends_at_the_boundary(kind, size):
+    cones = inside(kind, size)
+    ds, dz = np.random.default_rng(5).normal(size=(2, *cones.s.shape)) * 9.0
+    step = cones.longest(ds, dz)
+    assert cones.inside(cones.s + 0.999 * step * ds).all()
+    assert cones.dual_inside(cones.z + 0.999 * step * dz).all()
+    beyond = 1.001 * step / (0.8 if kind is ExponentialCones else 1.0)  # a search by halves, nearly
+    past = cones.inside(cones.s + beyond * ds) & cones.dual_inside(cones.z + beyond * dz)
+    assert not past.all()
+
+
+def test_a_large_second_order_cone_is_a_diagonal_and_two_outer_products():
+    cones = inside(SecondOrderCones, 6)
+    (u, v), eye = cones.rest().transpose(1, 0, 2), np.eye(6)
+    H = eye / np.square(cones.eta)[:, :, None]
+    H = H + u[:, :, None] * u[:, None, :] - v[:, :, None] * v[:, None, :]
+    assert pytest.approx(cones.matrices()) == H
+
+
+def every_cone(d):
+    """Return an f with every kind of cone, long rows, a shared variable and equations."""
+    t, z = cp.Variable(), cp.Variable(3)
+    value = 0.1 * cp.sum(cp.kl_div(d, 0.05)) + cp.sum_squares(d[:4]) + t + 0.2 * cp.norm2(d)
+    return value, [cp.square(d) <= t, cp.sum(d) <= 2, z == d[:3], cp.abs(z) <= 0.9]
+
+
+def chained(d):
+    """Return an f that ties every example to the next."""
+    return cp.norm2(cp.diff(d)) + cp.sum(cp.abs(cp.diff(d)))
+
+
+@pytest.mark.parametrize("f", [every_cone, chained])
+def test_the_border_solves_as_the_whole_matrix_does(f, monkeypatch):
+    monkeypatch.setattr(bordered, "MANY", 9)
+    m = 24
+    form = cone_form(rb.Custom(f=f).resolve(m).cvxpy_penalty, m)
+    part = Conic(form, np.full(m, 1 / m), 1.0)
+    block = part.block()
+    assert part._pattern.apart == (f is every_cone)
+    assert len(block._T) >= 2
+    size = len(part.x) + len(part._eta)
+    K = np.column_stack([block.times(unit) for unit in np.eye(size)])
+    assert np.allclose(K, K.T)
+    rng = np.random.default_rng(0)
+    h, t = rng.normal(size=size), rng.normal(size=m)
+    assert block.invert(h) == pytest.approx(np.linalg.solve(K, h), rel=1e-6, abs=1e-7)
+    rest = np.linalg.inv(K[m:, m:])
+    schur = K[:m, :m] - K[:m, m:] @ rest @ K[m:, :m]
+    gram = np.zeros((m, m))
+    block.add_to(gram)
+    assert gram == pytest.approx(schur, rel=1e-5, abs=1e-6 * np.abs(schur).max())
+    assert block.reduce(h) == pytest.approx(h[:m] - K[:m, m:] @ rest @ h[m:], rel=1e-5, abs=1e-5)
+    whole = np.append(t, rest @ (h[m:] - K[m:, :m] @ t))
+    assert block.expand(t, h) == pytest.approx(whole, rel=1e-4, abs=1e-4)
+    bulk = rb.matrices.as_matrix(margins(m, 5)).bulk()
+    B = np.column_stack([bulk.array, -np.ones(m)])
+    wanted = B.T @ np.linalg.inv(schur) @ B
+    assert np.tril(block.gram(bulk)) == pytest.approx(np.tril(wanted), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", CURVED)
+@pytest.mark.parametrize(
+    ("n", "over"), [(6, rb.L1Ball(1)), (40, rb.L1Ball(1)), (9, rb.Simplex())], ids=str
+)
+def test_every_curved_family_is_solved(name, n, over):
+    game = rb.Game(margins(17, n), CURVED[name](17), over=over)
+    found = rb.solve(game, 1e-7 if over.holds_zero else 1e-6, "interior-point")
+    assert found.status == "optimal", found.message
+    truth = rb.reference(game)
+    assert found.lower <= truth.upper + 1e-8
+    assert found.upper >= truth.lower - 1e-8
+
+
+ZEROS = [0.0, 0.5, *[0.5 / 10] * 10]
+
+
+@pytest.mark.parametrize(
+    ("A", "f"),
+    [
+        (np.zeros((5, 4)), rb.KLBall(0.3)),
+        (np.ones((6, 3)), rb.NormPenalty(2, 0.3)),
+        (np.eye(8), rb.KLPenalty(0.1)),
+        (margins(1, 3), rb.relaxations.ChiSquarePenalty(0.3)),
+        (np.hstack([margins(30, 8)] * 2), rb.NormBall(2, 0.3)),
+        (np.vstack([margins(30, 8)] * 2), rb.relaxations.HellingerBall(0.3)),
+        (margins(12, 5), rb.KLBall(0.2, ZEROS)),
+        (margins(12, 30), rb.KLPenalty(0.2, ZEROS)),
+        (margins(12, 5), rb.KLBall(1e-4)),
+        (margins(12, 5), rb.KLPenalty(1e-4)),
+        (np.sign(margins(90, 30)), rb.NormBall(2, 1.3 * 90**-0.5)),
+    ],
+    ids=[
+        "zeros",
+        "ones",
+        "identity",
+        "row",
+        "columns",
+        "rows",
+        *["zero", "zeros", "small", "sharp", "rho=0"],
+    ],
+)
+def test_degenerate_curved_games_end(A, f):
+    game = rb.Game(A, f)
+    found = rb.solve(game, 1e-7, "interior-point")
+    assert found.status == "optimal", found.message
+    assert rb.compare(found, rb.reference(game))
+
+
+def test_no_interior_is_not_a_hang():
+    """The ball is the uniform distribution alone, and its cone has no interior."""
+    game = rb.Game(margins(12, 5), rb.NormBall(2, 12**-0.5))
+    found = rb.solve(game, 1e-9, "interior-point")
+    assert found.status in ("optimal", "stalled")
+    edge = np.abs(margins(12, 5).mean(axis=0)).max()
+    assert found.gap < 1e-5
+    assert found.upper == pytest.approx(edge, abs=1e-5)
+
+
+def test_all_stumps_are_solved_without_being_written_down():
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.2, 1.0, -1.0)
+    matrix = rb.matrices.stumps(X, y)
+    game = rb.Game(matrix, rb.KLBall(0.2))
+    found = rb.solve(game, 1e-7, "interior-point")
+    assert found.status == "optimal", found.message
+    assert rb.compare(found, rb.reference(game))
+
+
+def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
+    game = rb.Game(margins(60, 20), rb.KLBall(0.3))
+    at_once = rb.solve(game, 1e-7)
+    assert at_once.method == "combined (interior)"
+    assert {record.inner for record in at_once.history} == {"interior"}
+    assert rb.solve(game, 0.1).history[0].inner == "smoothed"
+    monkeypatch.setattr(run, "_STEP", 10.0)  # as if the price were high
+    later = rb.solve(game, 1e-7)
+    assert list(dict.fromkeys(r.inner for r in later.history)) == ["smoothed", "interior"]
+    assert later.status == "optimal"
+    without = rb.solve(game, 1e-3, Combined(interior=False))
+    assert without.history[-1].inner == "conic"
+
+
+def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
+    def give_up(self):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr("relaxboost.solvers.interior.iterate.Iterate.step", give_up)
+    game = rb.Game(margins(20, 6), rb.relaxations.ChiSquareBall(0.3))
+    found = rb.solve(game, 1e-5)
+    assert found.history[-1].inner == "conic"
+    assert found.status == "optimal"
+    assert rb.solve(game, 1e-5, "interior-point").status == "stalled"
+
+
+def test_too_many_examples_are_refused(monkeypatch):
+    monkeypatch.setattr(run, "MOST_CONES", 9)
+    with pytest.raises(rb.InputError, match="cone program for up to 9 examples"):
+        rb.solve(rb.Game(margins(10, 4), rb.KLBall(0.3)), 1e-3, InteriorPoint())
