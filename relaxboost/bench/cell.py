@@ -54,7 +54,7 @@ def play(given: dict[str, Any], peer: Peer, say: Any) -> None:
     game = entry.game()
     say(m=game.m, n=game.n)
     try:
-        with suppress(InputError):  # what is compiled or loaded late is so before the clock starts
+        with suppress(Exception):  # what is compiled or loaded late is so before the clock starts
             warm = entry.small(40 if peer.kind == "general" else 600)
             peer.prepare(warm)(peer.ladder[0] if peer.ladder else tol, 2.0)
         run = peer.prepare(game)

@@ -125,7 +125,10 @@ def _conic(solver: str, options: Callable[[float, float], dict[str, Any]]) -> Ca
 
     def prepare(game: Game) -> Run:
         model = programs.dual(written(game), game.relaxation, game.over)
-        data, chain, inverse = model.problem.get_problem_data(solver, solver_opts={})
+        data, chain, inverse = model.problem.get_problem_data(
+            solver,
+            solver_opts={"accept_unknown": True},  # a point that it is unsure of is scored too
+        )
 
         def run(tol: float, seconds: float) -> PeerPoints:
             given = options(tol, seconds)
