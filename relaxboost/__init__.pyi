@@ -38,6 +38,7 @@ from .relaxations import Relaxation as Relaxation
 from .relaxations import SpectralRisk as SpectralRisk
 from .relaxations import check_conditions as check_conditions
 from .relaxations import f_divergence as f_divergence
+from .solvers import path as path
 from .solvers import reference as reference
 from .solvers import solve as solve
 

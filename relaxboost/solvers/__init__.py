@@ -8,6 +8,7 @@ from relaxboost.solvers.external import SOLVERS
 from relaxboost.solvers.general import reference
 from relaxboost.solvers.interior.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
+from relaxboost.solvers.paths import path
 from relaxboost.solvers.rounds import Booster, RoundState
 from relaxboost.solvers.solving import solve
 from relaxboost.solvers.totally_corrective import TotallyCorrective
@@ -28,6 +29,7 @@ __all__ = [
     "RoundState",
     "SmoothedMethod",
     "TotallyCorrective",
+    "path",
     "reference",
     "solve",
 ]

@@ -142,6 +142,7 @@ class CorrectiveRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Go on from its w; its d says nothing that w does not."""
         if start.w is not None:
+            self._round = start.rounds
             self.active.load(*start.w)
             self.d = self._project(self.active.u)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.rounds import Rounds, RoundState
@@ -37,6 +39,7 @@ def solve(
     *,
     rtol: float | None = None,
     start: Solution | tuple[Any, Any] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[RoundState], Any] | None = None,
@@ -69,6 +72,10 @@ def solve(
         `Game.bracket`, such as the weights of an ensemble. Both are moved to where they are
         feasible, and `Solution.message` says so of a pair. An interior point method keeps the
         bracket only; AdaBoost takes no start.
+    checkpoint : path, optional
+        A file of JSON for the best points so far, written atomically, now and then and at the end.
+        If it is there the run goes on from it; where it is of another game the reason is given.
+        Rounds and seconds count on in the Solution, and from zero for the limits.
     max_rounds, time_limit : int, float (seconds), optional
         Further limits; time counts from the call. Without them a run ends at `tol` only; Fig. 1
         gets there within `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
@@ -90,7 +97,8 @@ def solve(
     ------
     InputError
         Before any work: for an unknown method, one that does not fit the game or takes no start, a
-        tol, rtol or limit out of range, or a start that cannot be made to fit. Without
+        tol, rtol or limit out of range, a start that cannot be made to fit, or a checkpoint of
+        another game. Without
         `max_rounds` or `time_limit` also for AdaBoost, and for a weak learner whose slack is
         unknown or not below `tol`.
 
@@ -108,26 +116,29 @@ def solve(
     chosen = as_method(method).chosen(game, tol)
     chosen.check(game)
     _check_ends(game, tol, chosen, limits)
-    if start is not None and chosen.cold:
-        raise InputError(f'{chosen.cold}; leave start out, or use method="auto"')
+    if chosen.cold and (start is not None or checkpoint is not None):
+        raise InputError(f'{chosen.cold}; leave start and checkpoint out, or use method="auto"')
     begin = WarmStart() if start is None else read_start(game, start)
+    file = None if checkpoint is None else Checkpoint(checkpoint, game)
+    begin = begin if file is None else begin.joined(file.start)
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
     booster = chosen.start(game, tol, clock)
     label = booster.label
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
-    reason = ""
+    best.file, reason = file, ""
     status = best.begin(begin)
-    basis = begin.basis
     if not status:
-        states = Rounds(game, booster if start is None else booster.warmed(begin))
+        warm = begin.w is not None or begin.d is not None
+        states = Rounds(game, booster.warmed(begin) if warm else booster, begin.rounds + 1)
+        best.basis = lambda: states.booster.basis() or begin.basis
         with closing("gap", tol, verbose > 0) as best.show:
             try:
                 status = run(states, best.keep, limits, clock, empty=True) or "stalled"
             except (ProgramError, ClusterError) as error:
                 status, reason = "failed", str(error)
-        basis = states.booster.basis() or basis
-    return best.solution(label, status, reason, basis, chosen.rounds_bound(game, tol))
+    best.write()
+    return best.solution(label, status, reason, chosen.rounds_bound(game, tol))
 
 
 def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
@@ -160,6 +171,7 @@ class _Best:
     """The best points that a run has seen, its history, and whether they are good enough."""
 
     show: Callable[[float, int], None]
+    file: Checkpoint | None = None
 
     def __init__(
         self,
@@ -172,7 +184,8 @@ class _Best:
         self._game, self._clock = game, clock
         self._tol, self._rtol = tols
         self._smoothed_test = smoothed_test
-        self._said = ""
+        self._begin = WarmStart()
+        self.basis: Callable[[], Basis | None] = lambda: self._begin.basis
         self._history: History[RoundRecord] = History()
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
@@ -182,7 +195,7 @@ class _Best:
 
     def begin(self, start: WarmStart) -> str:
         """Take the points of a start for the first best; return "optimal" where they are enough."""
-        self._said = start.said
+        self._begin = start
         if start.w is not None:
             w = start.w
             self._w, self._lower = (lambda: w), start.lower
@@ -204,7 +217,7 @@ class _Best:
             self._d, self._upper = state.d, state.upper
         record = RoundRecord(
             state.round,
-            self._clock.seconds,
+            self.seconds,
             self._lower,
             self._upper,
             state.smoothed_gap,
@@ -214,6 +227,8 @@ class _Best:
         )
         self._history.add(record)
         self.show(self._upper - self._lower, state.round)
+        if self.file is not None and self.file.due:
+            self.write()
         if self._smoothed_test:
             return self._tested(state)
         estimate = self._upper - self._lower
@@ -251,9 +266,21 @@ class _Best:
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
         return w, lower, witness, d, upper
 
-    def solution(
-        self, name: str, status: str, reason: str, basis: Basis | None, bound: float
-    ) -> Solution:
+    @property
+    def seconds(self) -> float:
+        """Seconds so far, those before a checkpoint included."""
+        return self._begin.seconds + self._clock.seconds
+
+    @property
+    def _rounds(self) -> int:
+        return self._begin.rounds + self._history.rounds
+
+    def write(self) -> None:
+        """Write the checkpoint, where there is to be one."""
+        if self.file is not None:
+            self.file.write(self._certify, self.basis(), self._rounds, self.seconds)
+
+    def solution(self, name: str, status: str, reason: str, bound: float) -> Solution:
         """Return the best points with their bracket, evaluated afresh."""
         (support, coefficients), lower, witness, d, upper = self._certify()
         certified = not self._smoothed_test
@@ -275,13 +302,13 @@ class _Best:
             status=status,
             tol=tol,
             method=name,
-            rounds=self._history.rounds,
-            seconds=self._clock.seconds,
+            rounds=self._rounds,
+            seconds=self.seconds,
             bound=bound,
             message=self._message(status, (lower, upper), support.size > 0, reason),
             history=history,
             rtol=self._rtol,
-            basis=basis,
+            basis=self.basis(),
         )
 
     def _message(
@@ -301,7 +328,8 @@ class _Best:
             idle = bracket[1] - least
             if idle <= self._allowed(least, bracket[1]):
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
-        return f"{said}; {self._said}" if self._said else said
+        trouble = "" if self.file is None else self.file.trouble
+        return "; ".join(filter(None, (said, self._begin.said, trouble)))
 
 
 def _shown(state: RoundState) -> RoundState:

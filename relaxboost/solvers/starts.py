@@ -33,6 +33,9 @@ class WarmStart:
     """What `Solution.message` is to say of it."""
     lower: float = -math.inf
     upper: float = math.inf
+    rounds: int = 0
+    """How many a run that goes on has behind it, and how many seconds."""
+    seconds: float = 0.0
 
     def scored(self, game: Game) -> WarmStart:
         """Return it with the bounds that its points prove."""
@@ -44,11 +47,12 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def joined(self, other: WarmStart) -> WarmStart:
-        """Return the better points of both, each from where it is better."""
+        """Return the other with the points of this one where they are better."""
         d, upper = (other.d, other.upper) if other.upper < self.upper else (self.d, self.upper)
         w, lower = (other.w, other.lower) if other.lower > self.lower else (self.w, self.lower)
         said = "; ".join(filter(None, (self.said, other.said)))
-        return WarmStart(d, w, self.basis or other.basis, said, lower, upper)
+        basis = other.basis or self.basis
+        return replace(other, d=d, w=w, basis=basis, said=said, lower=lower, upper=upper)
 
 
 def read_start(game: Game, given: Any) -> WarmStart:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -29,8 +28,8 @@ from relaxboost.solvers.starts import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 
-_PARTS = (0.5, 0.2, 0.8)
-"""Of the way between two distributions, where columns are priced as well."""
+_STRETCHES = 32
+"""Of columns, from each of which the best may enter a restricted program in one round."""
 _POINTLESS_SMOOTHING = 0.02
 """Below this gap, for atoms of size 1, an exact program takes over from smoothing; see
 `benchmarks/inner.py`."""
@@ -213,7 +212,7 @@ class ProgramRun(Booster):
         self._keys: list[tuple[int, int]] = []  # their columns
         self.d = game.relaxation.center(game.m)
         self._from = Basis(())  # what to begin with, besides columns that have weight
-        self._least, self._steady = math.inf, self.d  # the least upper bound, and where it is
+        self._wide = False  # whether many columns may come in at once
         self._looked = 0.0  # seconds of passes besides that of the round
         self._begun = False
         self._pending = False  # whether columns have come in since the last optimum
@@ -243,7 +242,7 @@ class ProgramRun(Booster):
         if start.w is not None:
             self.active.load(*start.w)
         if start.basis is not None:
-            self._from = start.basis
+            self._from, self._wide = start.basis, bool(start.basis.columns)
         self._begun = False
         return self
 
@@ -264,7 +263,7 @@ class ProgramRun(Booster):
             slot = self.active.slot(best)
             if slot in self._slots and not self._pending:
                 return None
-            self._include(slot, *self._between(best))
+            self._include(slot, *self._more())
             self._solve()
         except (PivotLimit, ProgramError):
             if self.rival is None or self.rival.used:
@@ -272,25 +271,29 @@ class ProgramRun(Booster):
             return self.rival.now(self)
         return self
 
-    def _between(self, best: Best) -> list[int]:
-        """Return the slots of the best columns on the way to the d of the least upper bound.
+    def _more(self) -> list[int]:
+        """Return the slots of the best columns of many stretches of them, where they violate.
 
-        The restricted d jumps about, and what is best there need not be near the optimum: on the
-        way to a d that has proved good, other columns are best, and take half of the rounds. No
-        more passes are made than cost about as much as the last round.
+        One column a round takes many rounds, each of which costs HiGHS more than its few pivots;
+        neighbours are often much alike, so that the best of each stretch are more use than the
+        best of all. Only a run from a basis does so, which begins near the optimum; and where a
+        pass costs less than the last round.
         """
-        game, over = self._game, self.active.over
-        upper = self._relaxation.penalty(self.d) + over.value(best.edge)
-        if upper < self._least:
-            self._least, self._steady = upper, self.d
+        matrix, over = self._game.matrix, self.active.over
+        look = PASS * matrix.entries
+        self._looked = 0.0
+        if not self._wide or matrix.n is None or look > self.work:
             return []
-        look = PASS * game.matrix.entries
-        most = int(self.work / look) if game.n is not None else 0
-        self._looked = min(most, len(_PARTS)) * look
+        self._looked = look
+        edges = matrix.edges(self.d)
+        level = self.active.edges(self.d)[self._slots].max()
+        ends = np.linspace(0, matrix.n, min(_STRETCHES, matrix.n) + 1).astype(np.int64)
+        tops = np.maximum.reduceat(over.prices(edges), ends[:-1])
         slots = []
-        for part in _PARTS[:most]:
-            found: Any = over.best(game.matrix, self._steady + part * (self.d - self._steady))
-            slots.append(self.active.slot(found))
+        for place in np.flatnonzero(tops > level).tolist():
+            first = int(ends[place])
+            j, sign = over.pick(edges[first : ends[place + 1]])
+            slots.append(self.active.slot(Best(first + j, sign, float(tops[place]), 0.0)))
         return slots
 
     @abstractmethod

@@ -1,0 +1,98 @@
+"""A path: every solution is that of its game, in the order given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+
+
+@pytest.fixture
+def A(rng):
+    return np.clip(rng.uniform(-1, 1, (80, 40)) + 0.1, -1, 1)
+
+
+def same(found, games, tol=1e-6):
+    assert len(found) == len(games)
+    for solution, game in zip(found, games, strict=True):
+        assert solution.game.digest == game.digest
+        assert solution.status == "optimal"
+        assert solution.gap <= tol
+        assert rb.compare(solution, rb.solve(game, tol))
+
+
+def test_a_grid_of_caps_in_the_order_given(A):
+    ks = [3, 40, 10.5, 10, 40]
+    found = rb.path(rb.Game(A, rb.Capped(k=1)), 1e-6, k=ks)
+    same(found, [rb.Game(A, rb.Capped(k)) for k in ks])
+    assert found[1].seconds >= found[4].seconds  # the second of two equals has the first's pair
+    assert (found[4].rounds, found[4].lower) == (0, found[1].lower)
+
+
+def test_fractions_weights_and_radii(A):
+    fractions = [0.1, 0.5]
+    same(
+        rb.path(rb.Game(A, rb.Capped(fraction=0.2)), 1e-6, fraction=fractions),
+        [rb.Game(A, rb.Capped(fraction=x)) for x in fractions],
+    )
+    game = rb.Game(A, rb.NormPenalty(np.inf, 1), over=rb.L1Ball(2))
+    same(
+        rb.path(game, 1e-6, weight=[1, 2, 4]),
+        [rb.Game(A, rb.NormPenalty(np.inf, x), over=rb.L1Ball(2)) for x in (1, 2, 4)],
+    )
+
+
+def test_any_games_of_one_matrix(A):
+    games = [rb.Game(A, rb.HardMargin()), rb.Game(A, rb.Capped(4)), rb.Game(A, rb.CVaR(0.8))]
+    same(rb.path(iter(games), 1e-6), games)
+
+
+def test_a_path_takes_fewer_rounds_than_its_games(A):
+    ks = np.linspace(5, 40, 12)
+    rounds = sum(s.rounds for s in rb.path(rb.Game(A, rb.Capped(1)), 1e-6, k=ks))
+    assert rounds < sum(rb.solve(rb.Game(A, rb.Capped(k)), 1e-6).rounds for k in ks) / 4
+
+
+def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
+    from relaxboost.solvers import paths
+
+    own, calls = paths.solve, []
+
+    def pressed(*args, **options):
+        def stop(state):
+            raise KeyboardInterrupt
+
+        calls.append(options["max_rounds"])
+        return own(*args, **options, callback=stop if len(calls) == 2 else None)
+
+    monkeypatch.setattr(paths, "solve", pressed)
+    ks = [5, 10, 20, 30]
+    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=ks)
+    assert calls == [None, None, 1, 1]
+    assert [s.status for s in found] == ["interrupted", "interrupted", "interrupted", "optimal"]
+    for solution, k in zip(found, ks, strict=True):
+        truth = rb.solve(rb.Game(A, rb.Capped(k)), 1e-9)
+        assert solution.lower <= truth.upper
+        assert solution.upper >= truth.lower
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (rb.path, "needs one parameter of its relaxation .* Capped are: k, fraction"),
+        (lambda g: rb.path(g, k=[3], fraction=[0.1]), "needs one parameter"),
+        (lambda g: rb.path(g, weight=[3]), "those of Capped are: k, fraction"),
+        (lambda g: rb.path(g, k=[]), "k= has no value"),
+        (lambda g: rb.path(g, k=[3, 500]), "needs 1 <= k <= m"),
+        (lambda g: rb.path([]), "path needs a Game with a grid"),
+        (lambda g: rb.path([g, 3]), "path needs a Game with a grid"),
+        (lambda g: rb.path(3), "path needs a Game with a grid"),
+        (lambda g: rb.path([g], k=[3]), "k= is for a path of one game"),
+        (lambda g: rb.path([g, rb.Game(np.ones((2, 2)))]), "the same hypotheses"),
+        (lambda g: rb.path(rb.Game(g.matrix), k=[3]), "has none"),
+    ],
+)
+def test_what_is_no_path(A, make, message):
+    with pytest.raises(rb.InputError, match=message):
+        make(rb.Game(A, rb.Capped(5)))
