@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
-from relaxboost.matrices.bulk import Bulk, DenseBulk
+from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 WRITE_DOWN_LIMIT = 50_000_000
 """Entries above which an implicit matrix is not written down."""
@@ -156,14 +156,12 @@ class MarginMatrix(ABC):
         return self.columns(range(self.n))
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns at once; by default with A written down.
+        """Return the products with all columns at once; by default with A written down."""
+        return self.pricing().restricted(np.arange(self.known))
 
-        Raises
-        ------
-        InputError
-            As `toarray` does.
-        """
-        return DenseBulk(self.toarray())
+    def pricing(self) -> Pricing:
+        """Return what a method needs that has some columns in play; by default these are dense."""
+        return _Stored(self)
 
     def tocvxpy(self) -> Any:
         """Return A as the constant (array or sparse) that cvxpy models take, or raise likewise."""
@@ -180,6 +178,22 @@ class MarginMatrix(ABC):
     def __repr__(self) -> str:
         n = "any number of" if self.n is None else self.n
         return f"{type(self).__name__}({self.m} examples, {n} hypotheses)"
+
+
+class _Stored(Pricing):
+    """All columns as the matrix stores them, and some of them in double precision."""
+
+    def __init__(self, matrix: MarginMatrix) -> None:
+        assert matrix.n is not None
+        self.m, self.n, self._matrix = matrix.m, matrix.n, matrix
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+        return self._matrix.edges(d)
+
+    def restricted(self, columns: Whole) -> DenseBulk:
+        """Return the products with some columns, written down."""
+        return DenseBulk(self._matrix.columns(columns))
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:

@@ -8,21 +8,36 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
 
+_ROWS = 4096
+"""Rows of A at least that are copied at a time."""
 
-class Bulk(ABC):
-    """The products an interior point method asks of A, shape (m, n)."""
+
+class Pricing(ABC):
+    """What a method asks of all columns of A where it has few of them in play."""
 
     m: int
     n: int
+
+    @abstractmethod
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+
+    @abstractmethod
+    def restricted(self, columns: Whole) -> Bulk:
+        """Return the products with some columns only, given by increasing number."""
+
+    def spread(self, each: int) -> Whole:
+        """Return about so many columns of each kind, evenly spread, by increasing number."""
+        return spread(0, self.n, each)
+
+
+class Bulk(Pricing):
+    """The products an interior point method asks of A, shape (m, n)."""
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
         """A in double precision, shape (m, n); None where it is never written down."""
-
-    @abstractmethod
-    def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
@@ -38,14 +53,6 @@ class Bulk(ABC):
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
         """Write Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
-
-    @abstractmethod
-    def restricted(self, columns: Whole) -> Bulk:
-        """Return the products with some columns only, given by increasing number."""
-
-    @abstractmethod
-    def spread(self, each: int) -> Whole:
-        """Return about so many columns of each kind, evenly spread, by increasing number."""
 
 
 class DenseBulk(Bulk):
@@ -75,16 +82,15 @@ class DenseBulk(Bulk):
 
     def cross(self, weights: Vector, out: Array) -> None:
         """Write Aᵀ diag(weights) A."""
-        scaled = self._A * np.sqrt(weights[:, None])
-        np.matmul(scaled.T, scaled, out=out)
+        out[:] = 0.0
+        step = max(self.n, _ROWS)
+        for i in range(0, self.m, step):
+            scaled = self._A[i : i + step] * np.sqrt(weights[i : i + step, None])
+            out += scaled.T @ scaled
 
     def restricted(self, columns: Whole) -> DenseBulk:
         """Return the products with some columns, copied."""
         return DenseBulk(self._A[:, columns])
-
-    def spread(self, each: int) -> Whole:
-        """Return so many columns, which are all of a kind."""
-        return spread(0, self.n, each)
 
 
 def spread(start: int, stop: int, count: int) -> Whole:

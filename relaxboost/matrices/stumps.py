@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix
-from relaxboost.matrices.bulk import Bulk, spread
+from relaxboost.matrices.bulk import Bulk, Pricing, spread
 from relaxboost.matrices.labelled import check_labelled
 
 
@@ -114,13 +114,13 @@ class StumpBulk(Bulk):
     def restricted(self, columns: Whole) -> StumpBulk:
         """Return the products with some cuts, to which the levels are counted anew."""
         cuts = np.searchsorted(columns, self._offsets)
-        codes = [
-            np.searchsorted(columns[a:b] - start, np.arange(stop - start + 1))[code]
-            for (a, b), (start, stop), code in zip(
-                pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), self._codes, strict=True
-            )
-        ]
-        return StumpBulk(packed(codes, cuts), cuts, self._signs)
+        kind = code_type(cuts)
+        codes = np.empty(self._codes.shape, dtype=kind)
+        ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
+        for f, ((a, b), (start, stop)) in enumerate(ranges):
+            new = np.searchsorted(columns[a:b] - start, np.arange(stop - start + 1))
+            np.take(new.astype(kind), self._codes[f], out=codes[f])
+        return StumpBulk(codes, cuts, self._signs)
 
     def spread(self, each: int) -> Whole:
         """Return so many cuts of each feature."""
@@ -175,6 +175,10 @@ class StumpMatrix(MarginMatrix):
     def bulk(self) -> Bulk:
         """Return the products with all stumps, which are never written down."""
         return StumpBulk(self._codes, self._offsets, self._y)
+
+    def pricing(self) -> Pricing:
+        """Return the same."""
+        return self.bulk()
 
     def hypothesis(self, j: int) -> StumpColumn:
         """Return stump `j`, which can be called on new data."""

@@ -312,11 +312,12 @@ def test_what_it_is_not_for_is_refused(game, said):
 
 def test_what_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(run, "LARGEST", 3)
-    with pytest.raises(rb.InputError, match="matrix of order 4 here, and 3 is the largest"):
-        rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
+    with_rows = rb.relaxations.SpectralRisk([2, 4], [0.5, 0.5])
+    with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
+        rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
     monkeypatch.setattr(run, "LARGEST", 100)
-    monkeypatch.setattr(run, "WRITE_DOWN_LIMIT", 19)
-    with pytest.raises(rb.InputError, match="writes A down"):
+    monkeypatch.setattr(run, "MOST_ENTRIES", 19)
+    with pytest.raises(rb.InputError, match="writes columns down"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 
 
@@ -370,6 +371,24 @@ def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
     assert found.status == truth.status == "optimal"
     assert abs(found.lower - truth.lower) <= 3e-8
     assert found.rounds < 120
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, storage):
+    A = margins(300, 150)
+    truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
+    monkeypatch.setattr(run, "MOST_ENTRIES", 40_000)
+    monkeypatch.setattr(run, "_FEWEST", 100)
+    sizes = []
+    found = rb.solve(
+        rb.Game(storage(A), rb.Capped(40)),
+        1e-8,
+        "interior-point",
+        callback=lambda state: sizes.append(state.active.w.size),
+    )
+    assert found.status == "optimal"
+    assert abs(found.lower - truth.lower) <= 3e-8
+    assert 8 <= min(sizes) < max(sizes) <= 133
 
 
 def test_few_columns_are_in_play():

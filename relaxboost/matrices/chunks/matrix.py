@@ -19,6 +19,7 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices.base import Best
+from relaxboost.matrices.bulk import Pricing
 from relaxboost.matrices.chunks.cluster import Cluster
 from relaxboost.matrices.chunks.pages import Pages, Spool, write_pages
 from relaxboost.matrices.chunks.passes import (
@@ -29,7 +30,7 @@ from relaxboost.matrices.chunks.passes import (
     largest_edge,
 )
 from relaxboost.matrices.chunks.sources import LabelledRows
-from relaxboost.matrices.stumps import StumpMatrix, stump_digest
+from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 
 
 class ChunkedMatrix(StumpMatrix):
@@ -95,6 +96,10 @@ class ChunkedMatrix(StumpMatrix):
         j = int(self._offsets[feature]) + cut
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
+    def pricing(self) -> Pricing:
+        """Return the edges by passes over the pages, and some stumps in memory."""
+        return _Priced(self, self._codes, self._offsets, self._y)
+
     def data(self) -> Array:
         """Return y and X side by side, shape (m, 1 + features).
 
@@ -118,6 +123,18 @@ class ChunkedMatrix(StumpMatrix):
 def _reopened(pages: Pages, *known: Any) -> ChunkedMatrix:
     pages.check()
     return ChunkedMatrix(pages, *known)
+
+
+class _Priced(StumpBulk):
+    """All stumps, whose edges are those of the matrix, wherever it makes its passes."""
+
+    def __init__(self, matrix: ChunkedMatrix, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._matrix = matrix
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+        return self._matrix.edges(d)
 
 
 def _remove(folder: Path, owner: int) -> None:

@@ -13,7 +13,6 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.sieve import Sieve
@@ -23,6 +22,8 @@ LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
 MOST_CONES = 100_000
 """Examples up to which an f that is not polyhedral is written down."""
+MOST_ENTRIES = 200_000_000
+"""Entries of A that are written down at most, 8 bytes each."""
 # Seconds on one core, for estimates of work (`relaxboost bench`): of reading an entry of A, of
 # a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
 PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
@@ -38,6 +39,8 @@ _CONES = 8e-6
 """Seconds of the cones of an example in a step."""
 _FALL = 1000.0
 """The factor by which products fall in a round where f is not polyhedral, and may be slow."""
+_FEWEST = 500
+"""Columns in play for which it is worth to begin."""
 _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
 _PATIENCE = 8
@@ -55,7 +58,9 @@ def unfit(game: Game) -> str:
     if matrix.n is None:
         return f"InteriorPoint() needs every column, and {matrix!r} has any number; use Combined()"
     if _sifts(game):
-        return ""
+        if matrix.implicit or _most(game) >= _FEWEST:
+            return ""
+        return f"InteriorPoint() writes columns down, and {matrix!r} is too large; use Combined()"
     order = game.m if matrix.implicit else min(game.m, matrix.n)
     if order > LARGEST:
         return (
@@ -78,9 +83,17 @@ def unfit(game: Game) -> str:
 
 
 def _sifts(game: Game) -> bool:
-    """Whether columns enter and leave the play, since their products cost little."""
-    form = game.linear_form
-    return game.matrix.implicit and form is not None and form.rows is None
+    """Whether columns enter and leave the play: where that costs little, or all are too many."""
+    form, matrix = game.linear_form, game.matrix
+    if matrix.implicit:
+        return form is not None and form.rows is None
+    n = matrix.n or 0
+    return game.m * n > MOST_ENTRIES or min(game.m, n) > LARGEST
+
+
+def _most(game: Game) -> int:
+    """Return how many columns may be in play."""
+    return LARGEST if game.matrix.implicit else min(LARGEST, MOST_ENTRIES // game.m)
 
 
 def expected(game: Game) -> float:
@@ -88,10 +101,11 @@ def expected(game: Game) -> float:
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
     if _sifts(game):
+        order = min(m, matrix.n, _most(game)) // 4
         features = (matrix.entries - matrix.n) // m
-        order = min(m, matrix.n, LARGEST) // 4
-        histograms = _SCATTER * m * features**2 / 2 + _MULTIPLY * order**3 / 3
-        return _SIFTED * (histograms + _PASSES * PASS * matrix.entries + _ROW * m + _STEP)
+        cross = _SCATTER * m * features**2 / 2 if matrix.implicit else _MULTIPLY * m * order**2
+        step = cross + _MULTIPLY * order**3 / 3 + _PASSES * PASS * matrix.entries + _ROW * m
+        return _SIFTED * (step + _STEP)
     order = m if matrix.implicit else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
@@ -186,12 +200,16 @@ class InteriorRun(Booster):
         self._curved, self._goal = game.linear_form is None, np.inf
         self._bulk = game.matrix.bulk()
         self._sieve: Sieve | None = None
-        columns = np.arange(self._bulk.n)
         if _sifts(game):
-            seen = None if fallback is None else fallback.active
-            known = columns[:0] if seen is None else seen.coefficients(seen.snapshot())[0]
-            self._sieve = Sieve(self._bulk, over, known, LARGEST)
+            pricing = game.matrix.pricing()
+            known = np.arange(0)
+            if fallback is not None:
+                known, _ = fallback.active.coefficients(fallback.active.snapshot())
+            self._sieve = Sieve(pricing, over, known, _most(game))
             self._bulk, columns = self._sieve.bulk, self._sieve.columns
+        else:
+            self._bulk = game.matrix.bulk()
+            columns = np.arange(self._bulk.n)
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf

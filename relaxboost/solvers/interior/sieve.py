@@ -7,7 +7,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
-from relaxboost.matrices.bulk import Bulk
+from relaxboost.matrices.bulk import Pricing
 from relaxboost.solvers.interior.iterate import Iterate
 
 _FIRST = 8
@@ -29,7 +29,7 @@ class Sieve:
 
     Parameters
     ----------
-    whole : Bulk
+    whole : Pricing
     over : AtomicSet
     first : array of shape (any,)
         Columns to start with, beside some that are spread evenly.
@@ -42,7 +42,7 @@ class Sieve:
     generation method.
     """
 
-    def __init__(self, whole: Bulk, over: AtomicSet, first: Whole, most: int) -> None:
+    def __init__(self, whole: Pricing, over: AtomicSet, first: Whole, most: int) -> None:
         self._whole, self._over, self._most = whole, over, most
         self._left = self._back = np.empty(0, dtype=np.int64)
         self._play(np.union1d(whole.spread(_FIRST), first))
