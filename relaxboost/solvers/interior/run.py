@@ -58,17 +58,15 @@ def unfit(game: Game) -> str:
     if matrix.n is None:
         return f"InteriorPoint() needs every column, and {matrix!r} has any number; use Combined()"
     if _sifts(game):
-        if matrix.implicit or _most(game) >= _FEWEST:
-            return ""
-        return f"InteriorPoint() writes columns down, and {matrix!r} is too large; use Combined()"
-    order = game.m if matrix.implicit else min(game.m, matrix.n)
-    if order > LARGEST:
+        if not matrix.implicit and _most(game) < _FEWEST:
+            return (
+                f"InteriorPoint() writes columns down, and {matrix!r} is too large; use Combined()"
+            )
+    elif matrix.implicit and game.m > LARGEST:
         return (
-            f"InteriorPoint() factorises a matrix of order {order} here, and {LARGEST} is the "
+            f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
             "largest; use Combined()"
         )
-    if not matrix.implicit and game.m * matrix.n > WRITE_DOWN_LIMIT:
-        return f"InteriorPoint() writes A down, and {matrix!r} is too large; use Combined()"
     if game.linear_form is None and game.m > MOST_CONES:
         return (
             f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
