@@ -82,6 +82,7 @@ same), 2 bad input, 130 interrupted before there was anything to print.
 Examples:
   relaxboost solve --dataset breast-cancer --relaxation capped --fraction 0.1
   relaxboost solve data.csv --label y --tol 1e-6 --json
+  relaxboost solve data.csv --label y --rtol 0.01 --checkpoint run.json
   relaxboost solve data.csv --label y --relaxation 'Capped(fraction=1/5) + NormPenalty(2, 0.1)'
   relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
   relaxboost solve data.csv --label y --certificate out.json && relaxboost check out.json
@@ -108,7 +109,8 @@ Examples:
     "'feature > threshold'; or in an l2 ball.",
 )
 @click.option("--radius", type=number, help="l1, l2: the radius of the ball. [default: 1]")
-@click.option("--tol", type=float, default=1e-3, show_default=True, help="Certified gap to reach.")
+@click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
+@click.option("--rtol", type=float, help="Or a gap of this part of the value, such as 0.01.")
 @click.option(
     "--method",
     default="auto",
@@ -120,6 +122,11 @@ Examples:
     "--step",
     help="With --method corrective: fig1 (default), classic, line-search, away, pairwise. "
     "With --method adaboost: classical (default), lecture, line-search.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    help="Keep the best points so far in this file; if it is there, go on from it.",
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
@@ -153,6 +160,8 @@ def solve(**given: Any) -> None:
         rb.Game(matrix, relaxation, over=over),
         options.tol,
         _method(options.method, options.step),
+        rtol=options.rtol,
+        checkpoint=options.checkpoint,
         max_rounds=options.max_rounds,
         time_limit=options.time_limit,
         verbose=0 if options.as_json else 1,

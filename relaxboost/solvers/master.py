@@ -64,15 +64,15 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return where the program stands, of the columns `keys` those that matter.
 
-        All that are not basic stay, and as many others, the last that came in: a program that
-        goes on again and again would keep every column that was ever of use.
+        All that are not basic stay, and a third as many others, the last that came in: each costs
+        time, and a program that goes on again and again would keep all that were ever of use.
         """
         sides = self._program.sides()
         if not sides:
             return Basis(tuple(keys))
         head, tail = sides[: -len(keys)], sides[-len(keys) :]
         loose = [place for place, side in enumerate(tail) if side == "B"]
-        gone = set(loose[: max(0, 2 * len(loose) - len(keys))])
+        gone = set(loose[: max(0, len(loose) - (len(keys) - len(loose)) // 3)])
         stay = [place for place in range(len(keys)) if place not in gone]
         return Basis(tuple(keys[p] for p in stay), head + "".join(tail[p] for p in stay))
 

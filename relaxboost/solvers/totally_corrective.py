@@ -28,7 +28,7 @@ from relaxboost.solvers.starts import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 
-_STRETCHES = 32
+_STRETCHES = 128
 """Of columns, from each of which the best may enter a restricted program in one round."""
 _POINTLESS_SMOOTHING = 0.02
 """Below this gap, for atoms of size 1, an exact program takes over from smoothing; see

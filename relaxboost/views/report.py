@@ -24,8 +24,9 @@ def text(solution: Solution, most: int = 10) -> str:
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if s.game.relaxation.level != "numerical" else "bracketed, numerical"
+    asked = f"{s.tol:g}" + (f" or {s.rtol:g} |rho|" if s.rtol else "")
     lines = [
-        f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {s.tol:g}: {s.status})",
+        f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {asked}: {s.status})",
         f"method:     {s.method}, {_rounds(s)}, {s.seconds:.2f} s",
     ]
     if s.status != "optimal":

@@ -50,6 +50,26 @@ def csv(tmp_path, rng):
     return path
 
 
+def test_solve_takes_a_part_of_the_value_and_a_checkpoint(csv, tmp_path, printed):
+    file = tmp_path / "run.json"
+    options = [
+        "--label",
+        "quality",
+        "--fraction",
+        "0.4",
+        "--rtol",
+        "0.05",
+        "--checkpoint",
+        str(file),
+    ]
+    lines = printed("solve", str(csv), *options).splitlines()
+    assert "asked 1e-08 or 0.05 |rho|: optimal" in lines[2]
+    before = json.loads(file.read_text())
+    again = json.loads(printed("solve", str(csv), *options, "--json"))
+    assert (again["lower"], again["upper"]) == (before["lower"], before["upper"])
+    assert "resumed after" in again["message"]
+
+
 def test_solve_prints_bracket_names_and_margins(csv):
     result = run("solve", csv, "--label", "quality", "--fraction", "0.1", "--tol", "1e-6")
     assert result.returncode == 0
