@@ -118,7 +118,7 @@ class CombinedRun(CorrectiveRun):
         if gap <= (_FAR if start.basis is not None else 1.0):
             self._ready = True
             self.program.warmed(start)
-            self.d = self.program.d
+            self.d, self.active = self.program.d, self.program.active
         elif gap <= _FAR:
             super().warmed(start)
         return self

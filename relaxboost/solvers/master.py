@@ -36,10 +36,9 @@ class RestrictedMaster:
     """
 
     def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
-        self._m, self._edge = m, form.cost.size
+        self._m, self._edge, self._form, self._over = m, form.cost.size, form, over
         self.pivots = 0
         """Of the last call of `solve`."""
-        least = 0.0 if over.holds_zero else -math.inf
         table = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, self._edge + 1))
         low, high = np.ones(1), np.ones(1)
         if form.rows is not None:
@@ -49,12 +48,22 @@ class RestrictedMaster:
             low = np.concatenate([low, form.row_lower])
             high = np.concatenate([high, form.row_upper])
         self._program = WarmProgram(
-            np.append(form.cost, over.scale),
-            (np.append(form.lower, least), np.append(form.upper, math.inf)),
+            *self._data(form),
             table,
             (low, high),
             tolerance=1e-10,
         )
+
+    def _data(self, form: LinearForm) -> tuple[Vector, tuple[Vector, Vector]]:
+        """Return the cost and the bounds of (d, z, v)."""
+        lower = np.append(form.lower, 0.0 if self._over.holds_zero else -math.inf)
+        return np.append(form.cost, self._over.scale), (lower, np.append(form.upper, math.inf))
+
+    def become(self, form: LinearForm, over: AtomicSet) -> bool:
+        """Go over to another f whose form has no rows either; False where that cannot be."""
+        known = self._form
+        alike = form.rows is None and known.rows is None and form.cost.size == known.cost.size
+        return alike and over == self._over and self._program.change(*self._data(form))
 
     def add(self, columns: NDArray[Any]) -> None:
         """Add the row <column, d> <= v for each column of an array."""

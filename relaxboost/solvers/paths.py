@@ -13,6 +13,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.solving import solve
+from relaxboost.solvers.starts import Relay
 
 
 def path(
@@ -58,21 +59,22 @@ def path(
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
         order = np.argsort(-np.array(sizes), kind="stable")
     found: list[Any] = [None] * len(listed)
-    last: Solution | None = None
+    relay = Relay()
     for place in order.tolist():
-        interrupted = last is not None and last.status == "interrupted"
-        last = found[place] = solve(
+        interrupted = relay.solution is not None and relay.solution.status == "interrupted"
+        last = solve(
             listed[place],
             tol,
             method,
             rtol=rtol,
-            start=last,
+            start=relay,
             time_limit=time_limit,
             max_rounds=1 if interrupted else None,
             verbose=verbose,
         )
         if interrupted and last.status == "max_rounds":
-            last = found[place] = replace(last, status="interrupted")
+            last = replace(last, status="interrupted")
+        relay.solution = found[place] = last
     return found
 
 

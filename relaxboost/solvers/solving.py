@@ -26,7 +26,7 @@ from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.rounds import Rounds, RoundState
-from relaxboost.solvers.starts import WarmStart, Weights, read_start
+from relaxboost.solvers.starts import Relay, WarmStart, Weights, read_start
 
 _FLOOR = 1e-8
 """What `tol` is where only `rtol` is given: a value that small counts as zero."""
@@ -38,7 +38,7 @@ def solve(
     method: str | Method = "auto",
     *,
     rtol: float | None = None,
-    start: Solution | tuple[Any, Any] | None = None,
+    start: Solution | Relay | tuple[Any, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
@@ -137,6 +137,8 @@ def solve(
                 status = run(states, best.keep, limits, clock, empty=True) or "stalled"
             except (ProgramError, ClusterError) as error:
                 status, reason = "failed", str(error)
+        if begin.relay is not None:
+            begin.relay.booster = states.booster
     best.write()
     return best.solution(label, status, reason, chosen.rounds_bound(game, tol))
 

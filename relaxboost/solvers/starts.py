@@ -15,6 +15,16 @@ from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
 
+
+@dataclass
+class Relay:
+    """What a path hands on from game to game; in the package only, as a `start`."""
+
+    solution: Solution | None = None
+    booster: Any = None
+    """What ran last. Its program, if it has one, goes on with the next game."""
+
+
 Weights = tuple[NDArray[np.int64], Vector]
 """(support, coefficients), each column once."""
 
@@ -36,6 +46,7 @@ class WarmStart:
     rounds: int = 0
     """How many a run that goes on has behind it, and how many seconds."""
     seconds: float = 0.0
+    relay: Relay | None = None
 
     def scored(self, game: Game) -> WarmStart:
         """Return it with the bounds that its points prove."""
@@ -59,6 +70,9 @@ def read_start(game: Game, given: Any) -> WarmStart:
     """Return the start of `solve`: a Solution, or a pair (d, w), either of which may be None."""
     if isinstance(given, Solution):
         return _of_solution(game, given)
+    if isinstance(given, Relay):
+        last = given.solution
+        return replace(WarmStart() if last is None else _of_solution(game, last), relay=given)
     if not isinstance(given, tuple) or len(given) != 2:
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "

@@ -28,6 +28,9 @@ from relaxboost.solvers.starts import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 
+_LOOSE = 2.0
+"""How many columns with and without weight, for each with, a program may have that is handed on;
+beyond, it is made anew from its basis, which has few without."""
 _STRETCHES = 128
 """Of columns, from each of which the best may enter a restricted program in one round."""
 _POINTLESS_SMOOTHING = 0.02
@@ -249,7 +252,7 @@ class ProgramRun(Booster):
     @property
     def knows(self) -> bool:
         """Whether it has a basis to begin with."""
-        return bool(self._from.sides)
+        return bool(self._from.sides or self._slots)
 
     def successor(self, best: Best) -> Booster | None:
         """Return the rival, once it would have been cheaper."""
@@ -334,6 +337,24 @@ class LinearRun(ProgramRun):
         form = self._game.linear_form
         assert form is not None
         self._master = RestrictedMaster(form, self._game.m, self.active.over)
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Take the program itself over from the run before, where a path brings one."""
+        old = None if start.relay is None else start.relay.booster
+        form = self._game.linear_form
+        assert form is not None
+        if not (
+            isinstance(old, LinearRun)
+            and old._game.matrix is self._game.matrix
+            and len(old._slots) <= _LOOSE * old.active.used
+            and old._master.become(form, self.active.over)
+        ):
+            return super().warmed(start)
+        self.active, self._master, self._wide = old.active, old._master, True
+        self._slots, self._keys = old._slots, old._keys
+        self._begun = self._pending = True
+        self.d = self.d if start.d is None else start.d
+        return self
 
     def _add(self, slots: list[int]) -> None:
         self._master.add(self.active.columns[:, slots])

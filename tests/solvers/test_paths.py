@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.solvers.master import RestrictedMaster
 
 
 @pytest.fixture
@@ -44,7 +45,8 @@ def test_fractions_weights_and_radii(A):
 
 
 def test_any_games_of_one_matrix(A):
-    games = [rb.Game(A, rb.HardMargin()), rb.Game(A, rb.Capped(4)), rb.Game(A, rb.CVaR(0.8))]
+    families = rb.HardMargin(), rb.Capped(4), rb.SpectralRisk([3, 20], [0.5, 0.5]), rb.CVaR(0.8)
+    games = [rb.Game(A, f) for f in families]
     same(rb.path(iter(games), 1e-6), games)
 
 
@@ -52,6 +54,17 @@ def test_a_path_takes_fewer_rounds_than_its_games(A):
     ks = np.linspace(5, 40, 12)
     rounds = sum(s.rounds for s in rb.path(rb.Game(A, rb.Capped(1)), 1e-6, k=ks))
     assert rounds < sum(rb.solve(rb.Game(A, rb.Capped(k)), 1e-6).rounds for k in ks) / 4
+
+
+def test_a_path_keeps_one_linear_program_alive(A, monkeypatch):
+    own, taken = RestrictedMaster.become, []
+    monkeypatch.setattr(RestrictedMaster, "become", lambda *a: taken.append(own(*a)) or taken[-1])
+    ks = np.linspace(5, 20, 8)
+    method = rb.solvers.TotallyCorrective(inner="lp")
+    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-7, method, k=ks)
+    assert taken.count(True) >= 5
+    truth = [rb.solve(rb.Game(A, rb.Capped(k)), 1e-7, method) for k in ks]
+    assert all(rb.compare(a, b) for a, b in zip(found, truth, strict=True))
 
 
 def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
