@@ -81,10 +81,15 @@ def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
 
 
 @_generator
-def sparse(draw: _Draw, m: int, n: int, density: float = 0.2, digits: int = 3) -> Matrix:
-    """Return uniform entries, of which about this share is not zero."""
+def sparse(
+    draw: _Draw, m: int, n: int, density: float = 0.2, digits: int = 3, lean: float = 0.0
+) -> Matrix:
+    """Return uniform entries, of which about this share is not zero, and a share has no minus."""
     kept = draw.below(2**20, m, n) < round(density * 2**20)
-    return np.where(kept, uniform(draw, m, n, digits), 0.0)
+    even = np.where(kept, uniform(draw, m, n, digits), 0.0)
+    return (
+        np.where(draw.below(2**20, m, n) < round(lean * 2**20), abs(even), even) if lean else even
+    )
 
 
 @_generator

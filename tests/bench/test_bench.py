@@ -339,3 +339,6 @@ def test_lean_matrices_lean():
     signs = generate("signs", 400, 100, 3, lean=0.5)
     assert signs.mean() == pytest.approx(0.5, abs=0.02)
     assert generate("gaussian", 400, 100, 3, lean=0.2).mean() == pytest.approx(0.2, abs=0.02)
+    sparse = generate("sparse", 400, 100, 3, lean=0.5)
+    assert (sparse > 0.0).mean() == pytest.approx(0.2 * 0.75, abs=0.01)
+    assert (sparse < 0.0).mean() == pytest.approx(0.2 * 0.25, abs=0.01)
