@@ -192,6 +192,17 @@ def test_all_stumps_are_solved_without_being_written_down():
     assert rb.compare(found, rb.reference(game))
 
 
+@pytest.mark.parametrize("f", [rb.KLBall(0.3), rb.NormPenalty(2, 0.5)], ids=repr)
+def test_columns_enter_where_all_are_too_many(f, monkeypatch):
+    A = margins(90, 150)
+    truth = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
+    monkeypatch.setattr(run, "MOST_ENTRIES", 10_000)
+    monkeypatch.setattr(run, "_FEWEST", 100)
+    found = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
+    assert found.status == "optimal", found.message
+    assert abs(found.lower - truth.lower) <= 2e-7
+
+
 def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
     game = rb.Game(margins(60, 20), rb.KLBall(0.3))
     at_once = rb.solve(game, 1e-7)
@@ -222,3 +233,27 @@ def test_too_many_examples_are_refused(monkeypatch):
     monkeypatch.setattr(run, "MOST_CONES", 9)
     with pytest.raises(rb.InputError, match="cone program for up to 9 examples"):
         rb.solve(rb.Game(margins(10, 4), rb.KLBall(0.3)), 1e-3, InteriorPoint())
+
+
+def test_the_correction_of_exponential_cones_is_half_the_third_derivative():
+    """Against a mixed second difference of the gradient."""
+    cones = inside(ExponentialCones, 3)
+    s, z, ds = cones.s, cones.z, 1e-5 * cones.s @ np.diag([1.0, -1.0, 0.5])
+    dz = cones.polar() @ np.diag([1e-5, 2e-5, -1e-5])
+    found = cones.target(0.0, ds, dz) + z
+    u = np.linalg.solve(cones._hessian(s), dz[:, :, None])[:, :, 0]
+    mixed = np.zeros_like(s)
+    for sign, move in ((-1, u + ds), (1, u), (1, ds), (-1, 0.0 * ds)):
+        cones.s = s + move
+        mixed += sign * cones.polar()
+    size = np.abs(found).max(axis=1, keepdims=True)
+    assert found / size == pytest.approx(0.5 * mixed / size, abs=0.1)
+
+
+def test_sharp_divergences_on_real_stumps():
+    """d spreads over thirty powers of ten, where steps without the correction stay short."""
+    data = rb.matrices.datasets.breast_cancer()
+    matrix = rb.matrices.stumps(data.X[:80], data.y[:80], max_cuts=5)
+    found = rb.solve(rb.Game(matrix, rb.KLPenalty(0.01)), 1e-6)
+    assert found.status == "optimal", found.message
+    assert {record.inner for record in found.history} == {"interior"}

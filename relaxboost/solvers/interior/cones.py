@@ -268,9 +268,9 @@ class ExponentialCones(Cones):
         y, z = -1.0 / (u * p), (1.0 + 1.0 / p) / w
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
-    def _hessian(self) -> Array:
+    def _hessian(self, s: Array) -> Array:
         """Return ∇²F(s)."""
-        x, y, z = self.s.T
+        x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
         H = slope[:, :, None] * slope[:, None, :]
@@ -282,7 +282,7 @@ class ExponentialCones(Cones):
 
     def scale(self) -> None:
         """Take the H of both secant equations; μ∇²F(s) where they are nearly one."""
-        hessian, s, z = self._hessian(), self.s, self.z
+        hessian, s, z = self._hessian(self.s), self.s, self.z
         s_far, z_far = self._dual_polar(), self.polar()
         dot = (s * z).sum(axis=1)
         mu, mu_far = dot / 3.0, (s_far * z_far).sum(axis=1) / 3.0
@@ -306,8 +306,17 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return centre z̃ − z."""
-        return centre * self.polar() - self.z
+        """Return centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2."""
+        aim = centre * self.polar() - self.z
+        if ds is None or dz is None:
+            return aim
+        hessian = self._hessian(self.s)
+        hessian[:, [0, 1, 2], [0, 1, 2]] *= 1.0 + 1e-13  # never singular
+        u = np.linalg.solve(hessian, dz[:, :, None])[:, :, 0]
+        # A difference of the Hessian along u, over a short way in its own norm.
+        way = (1e-4 / (1e-300 + np.sqrt(np.abs((u * dz).sum(axis=1)))))[:, None]
+        turned = self._hessian(self.s + way * u) - self._hessian(self.s - way * u)
+        return np.asarray(aim + np.einsum("kij,kj->ki", turned, ds) / (4.0 * way))
 
 
 def _outer(x: Array) -> Array:

@@ -195,7 +195,9 @@ class InteriorRun(Booster):
         assert isinstance(over, AtomicSet)
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
         self._fallback = fallback
-        self._curved, self._goal = game.linear_form is None, np.inf
+        # A sieve asks for the bounds of every step.
+        self._curved = game.linear_form is None and not _sifts(game)
+        self._goal = np.inf
         self._bulk = game.matrix.bulk()
         self._sieve: Sieve | None = None
         if _sifts(game):
