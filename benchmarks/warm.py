@@ -105,7 +105,7 @@ def main() -> None:
         print(rows[-1], flush=True)
     table(
         "20 caps from m/20 (data: m/4) to m/3, certified gap 1e-6, CPU seconds of one thread",
-        ("game", "rho", "cold, s", "path / cold", "neighbour / cold, median", "largest"),
+        ("game", "rho", "alone, s", "path / alone", "neighbour / alone, median", "largest"),
         rows,
     )
 

@@ -13,6 +13,7 @@ from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
     PASS,
+    PIVOT,
     PROJECTIONS,
     STEP,
     Rival,
@@ -126,8 +127,11 @@ class CombinedRun(CorrectiveRun):
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
         many = self.atoms.used > _MANY * self._fewer
-        if self._ready and self.rival is not None and many and not self.program.knows:
-            return self.rival.now(self.program)
+        if self._ready and self.rival is not None and not self.program.knows:
+            # About two pivots for each column of a start without a basis.
+            pivots = 2.0 * PIVOT * self.atoms.used**2 * self.active.u.size
+            if many or pivots > self.rival.left:
+                return self.rival.now(self.program)
         done = self._ready or self.active.gap(self.d, best) <= self._target or self._saturated()
         if self.rival is None:
             return self.program if done else None

@@ -31,6 +31,8 @@ INNER = ("auto", "smoothed", "lp", "conic", "hull")
 _LOOSE = 2.0
 """How many columns with and without weight, for each with, a program may have that is handed on;
 beyond, it is made anew from its basis, which has few without."""
+_AT_ONCE = 2_000_000
+"""Entries handed to HiGHS in one call: with their places they take some thirty bytes each."""
 _STRETCHES = 128
 """Of columns, from each of which the best may enter a restricted program in one round."""
 _POINTLESS_SMOOTHING = 0.02
@@ -357,7 +359,9 @@ class LinearRun(ProgramRun):
         return self
 
     def _add(self, slots: list[int]) -> None:
-        self._master.add(self.active.columns[:, slots])
+        step = max(1, _AT_ONCE // self._game.m)
+        for first in range(0, len(slots), step):
+            self._master.add(self.active.columns[:, slots[first : first + step]])
 
     def basis(self) -> Basis | None:
         """Return its columns, and their side of the linear program."""

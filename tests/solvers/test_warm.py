@@ -9,7 +9,14 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.game.solution import Basis
-from relaxboost.solvers import METHODS, Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import (
+    METHODS,
+    Combined,
+    Corrective,
+    TotallyCorrective,
+    totally_corrective,
+)
+from relaxboost.solvers.master import RestrictedMaster
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_every_method import DOMAINS, RELAXATIONS, fits
 
@@ -248,3 +255,19 @@ def test_rtol_measures_from_the_nearer_end_and_never_around_zero(rng):
 def test_rtol_out_of_range(rng, rtol):
     with pytest.raises(rb.InputError, match="rtol must be"):
         rb.solve(rb.Game(noisy(rng)), rtol=rtol)
+
+
+def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, monkeypatch):
+    game = rb.Game(noisy(rng), rb.Capped(7))
+    first, known = rb.solve(game, 1e-6), []
+    own = RestrictedMaster.add
+    monkeypatch.setattr(totally_corrective, "_AT_ONCE", 130)
+    monkeypatch.setattr(
+        RestrictedMaster, "add", lambda self, c: known.append(c.shape[1]) or own(self, c)
+    )
+    near = rb.Game(game.matrix, rb.Capped(12))
+    warm = rb.solve(near, 1e-6, start=first)
+    assert known[:2] == [2, 2]
+    assert max(known) == 2
+    assert sum(known) >= len(first.basis.columns)
+    assert rb.compare(warm, rb.solve(near, 1e-6))
