@@ -6,10 +6,12 @@ whatever has been said by then is kept.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
 import resource
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -24,6 +26,8 @@ from relaxboost.game.game import Game
 
 MOST_POINTS = 200
 """How many points of a history are kept."""
+_PARENT_DIED = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
 
 
 def cpu() -> float:
@@ -82,6 +86,8 @@ def main() -> None:
     given = json.loads(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (int(given["memory"]), int(given["memory"])))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError, AttributeError):  # Linux alone can tell it that its parent has died
+        ctypes.CDLL(None).prctl(_PARENT_DIED, signal.SIGKILL)
 
     def say(**what: Any) -> None:
         os.write(int(sys.argv[2]), json.dumps(what).encode() + b"\n")

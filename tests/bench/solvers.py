@@ -34,7 +34,7 @@ def devours(game):
     def run(tol, seconds):
         held = []
         while True:
-            held.append(np.ones(10**7))
+            held.append(np.ones(10**8))
 
     return run
 

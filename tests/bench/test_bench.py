@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -96,7 +97,7 @@ def test_what_solvers_do_to_it(suite, tmp_path):
     names = ("crashes", "hangs", "devours", "boasts")
     peers = [f"tests.bench.solvers:{name}" for name in names]
     games = read_suite(suite)[:1]
-    limits = BenchLimits(seconds=0.5, memory=3e9)
+    limits = BenchLimits(seconds=1.0, memory=3e9)
     start = time.perf_counter()
     cells = dict(zip(names, bench(games, tmp_path, peers, limits), strict=True))
     assert time.perf_counter() - start < 60.0
@@ -119,7 +120,8 @@ def test_what_solvers_do_to_it(suite, tmp_path):
     assert report.summary()["geometric_mean"] is None
 
 
-def test_ctrl_c_keeps_what_is_done_and_kills_what_runs(suite, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopping_keeps_what_is_done_and_kills_what_runs(suite, tmp_path, how):
     peers = "tests.bench.solvers:misleads,tests.bench.solvers:hangs"
     command = [sys.executable, "-m", "relaxboost", "bench", "--suite", str(suite)]
     command += ["--out", str(tmp_path), "--only", "dense", "--limit", "300", "--peers", peers]
@@ -129,13 +131,21 @@ def test_ctrl_c_keeps_what_is_done_and_kills_what_runs(suite, tmp_path):
     pids, end = tmp_path / "pids", time.monotonic() + 60.0
     while not (pids.exists() and pids.read_text()) and time.monotonic() < end:
         time.sleep(0.05)
-    status, _, err = ctrl_c(process)
-    assert status == 130
-    assert "the same command goes on" in err
+    runs, *children = map(int, pids.read_text().split())
+    if how == signal.SIGINT:
+        status, _, err = ctrl_c(process)
+        assert status == 130
+        assert "the same command goes on" in err
+    else:
+        process.kill()
+        process.communicate()
+        while alive(runs) and time.monotonic() < end:
+            time.sleep(0.05)
+        os.kill(children.pop(), signal.SIGKILL)  # of its own children nobody is told
     assert [file.name for file in (tmp_path / "cells").iterdir()] == [
         "dense--tests.bench.solvers.misleads.json"
     ]
-    assert not any(alive(int(pid)) for pid in pids.read_text().split())
+    assert not any(map(alive, [runs, *children]))
 
 
 def test_what_took_too_long_is_tried_again_with_more_time(suite, tmp_path):
