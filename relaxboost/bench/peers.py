@@ -99,10 +99,10 @@ def _highs(solver: str, shape: str) -> Callable[[Game], Run]:
 
 
 def _ortools(game: Game) -> Run:
+    program = linear_program(game, TWICE)  # first: where f is no such program, HiGHS may be loaded
     from ortools.pdlp import solvers_pb2
     from ortools.pdlp.python import pdlp
 
-    program = linear_program(game, TWICE)
     qp = pdlp.QuadraticProgram()
     qp.resize_and_initialize(*program.rows.shape[::-1])
     qp.objective_vector, qp.variable_lower_bounds, qp.variable_upper_bounds = program.columns

@@ -152,10 +152,10 @@ def _played(game: BenchGame, peer: Peer, limits: BenchLimits) -> Cell:
     if "outcome" not in found:  # it ended before it said that it was done
         code = process.returncode
         why = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        found |= {"outcome": "crashed", "reason": f"{why}; {said.splitlines()[-1:]}"}
-    short = process.returncode == -signal.SIGKILL or any(word in said for word in _NO_MEMORY)
-    if found["outcome"] == "crashed" and short:  # the kernel kills where memory runs out
-        found["outcome"] = "memory"
+        # The kernel kills where memory runs out.
+        short = code == -signal.SIGKILL or any(word in said for word in _NO_MEMORY)
+        outcome = "memory" if short else "crashed"
+        found |= {"outcome": outcome, "reason": f"{why}; {said.splitlines()[-1:]}"}
     return found
 
 

@@ -48,3 +48,7 @@ def misleads(game):
     """Claim by its history that the gap is closed."""
     d, w = np.full(game.m, 1.0 / game.m), np.zeros(game.n)
     return lambda tol, seconds: PeerPoints(d, w, [(0.1, 0.3, 0.3)])
+
+
+def refuses(game):
+    raise ValueError("not today")

@@ -94,7 +94,7 @@ def test_three_games_two_solvers_and_once_more(suite, tmp_path, capsys):
 
 
 def test_what_solvers_do_to_it(suite, tmp_path):
-    names = ("crashes", "hangs", "devours", "boasts")
+    names = ("crashes", "hangs", "devours", "boasts", "refuses")
     peers = [f"tests.bench.solvers:{name}" for name in names]
     games = read_suite(suite)[:1]
     limits = BenchLimits(seconds=1.0, memory=3e9)
@@ -107,8 +107,10 @@ def test_what_solvers_do_to_it(suite, tmp_path):
         "crashes": "crashed",
         "hangs": "limit",
         "boasts": "ended",
+        "refuses": "crashed",
     }
     assert "SIGSEGV" in cells["crashes"]["reason"]
+    assert "not today" in cells["refuses"]["reason"]
     assert "killed past its limit" in cells["hangs"]["reason"]
     assert not any(alive(int(pid)) for pid in (tmp_path / "pids").read_text().split())
     (boast,) = cells["boasts"]["points"]
