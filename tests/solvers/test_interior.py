@@ -354,6 +354,16 @@ def test_a_form_with_a_free_variable_and_an_equality():
     assert iterate.d.sum() == pytest.approx(1.0, abs=1e-9)
 
 
+def into(sizes):
+    """Return a callback that notes how many columns are in play, from the second round on."""
+
+    def note(state):
+        if state.round > 1:
+            sizes.append(state.active.w.size)
+
+    return note
+
+
 def noisy_stumps(m, features, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, features))
@@ -384,7 +394,7 @@ def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, 
         rb.Game(storage(A), rb.Capped(40)),
         1e-8,
         "interior-point",
-        callback=lambda state: sizes.append(state.active.w.size),
+        callback=into(sizes),
     )
     assert found.status == "optimal"
     assert abs(found.lower - truth.lower) <= 3e-8
@@ -398,7 +408,7 @@ def test_few_columns_are_in_play():
         rb.Game(matrix, rb.Capped(150)),
         1e-6,
         "interior-point",
-        callback=lambda state: sizes.append(state.active.w.size),
+        callback=into(sizes),
     )
     assert found.status == "optimal"
     assert max(sizes) < matrix.n / 3
@@ -410,9 +420,7 @@ def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     monkeypatch.setattr(run, "LARGEST", 60)
     game = rb.Game(noisy_stumps(400, 4), rb.Capped(40))
     sizes = []
-    found = rb.solve(
-        game, 1e-6, "interior-point", callback=lambda state: sizes.append(state.active.w.size)
-    )
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "stalled"
     assert 32 < max(sizes) <= 60
     monkeypatch.undo()
@@ -438,3 +446,13 @@ def test_peaks_against_a_slow_twin(rng):
         assert found.tolist() == sorted(slow)
         only = kernels.peaks(edges, columns, 0.5, False)
         assert set(only.tolist()) == {j for j in slow if edges[j] > 0.5}
+
+
+def test_an_interrupt_while_the_first_step_is_prepared(monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "Iterate", pressed)
+    found = rb.solve(rb.Game(margins(30, 12), rb.Capped(4)), 1e-6, "interior-point")
+    assert found.status == "interrupted"
+    assert np.isfinite(found.gap)
