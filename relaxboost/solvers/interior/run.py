@@ -99,7 +99,7 @@ def expected(game: Game) -> float:
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
     if _sifts(game):
-        order = min(m, matrix.n, _most(game)) // 4
+        order = min(m, matrix.n, _most(game)) // 6  # a guess
         features = (matrix.entries - matrix.n) // m
         cross = _SCATTER * m * features**2 / 2 if matrix.implicit else _MULTIPLY * m * order**2
         step = cross + _MULTIPLY * order**3 / 3 + _PASSES * PASS * matrix.entries + _ROW * m
