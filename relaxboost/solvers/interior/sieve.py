@@ -14,6 +14,8 @@ _FIRST = 8
 """Cuts of each feature to start with."""
 _EAGER = 0.5
 """Columns enter where those outside cost more than this part of the gap of those in play."""
+_GROWTH, _FEW = 0.2, 200
+"""The part of the columns in play that may enter at once, or so many: those of largest price."""
 _IDLE = 1e-4
 """Columns leave whose curvature is below this part of what columns in use have."""
 
@@ -75,7 +77,7 @@ class Sieve:
             return False
         stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
         peaks = kernels.peaks(self.edges, self.columns, iterate.v, over.holds_zero)
-        room = self._most - int(stay.sum())
+        room = min(self._most - int(stay.sum()), max(_FEW, int(_GROWTH * stay.sum())))
         enter = np.sort(peaks[np.argsort(-prices[peaks], kind="stable")[: max(room, 0)]])
         if enter.size == 0:
             return False
