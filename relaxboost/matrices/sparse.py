@@ -2,14 +2,74 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
+from relaxboost.matrices.bulk import Bulk, Pricing
+
+_FILLED = 0.1
+"""Density from which products with a matrix written down, some rows at a time, are faster."""
+_ROWS = 4096
+
+
+class SparseBulk(Bulk):
+    """All columns of a sparse matrix, and products of the size of its entries.
+
+    Parameters
+    ----------
+    A : scipy.sparse.csr_array of shape (m, n)
+    """
+
+    def __init__(self, A: Any) -> None:
+        self._A, self._transposed = A, A.T.tocsr()
+        self.m, self.n = (int(s) for s in A.shape)
+
+    @cached_property
+    def array(self) -> Vector:
+        """A, written down when it is asked for."""
+        return np.asarray(self._A.toarray())
+
+    def edges(self, d: Vector) -> Vector:
+        """Return Aᵀd."""
+        return np.asarray(self._transposed @ d)
+
+    def margins(self, w: Vector) -> Vector:
+        """Return A w."""
+        return np.asarray(self._A @ w)
+
+    def gram(self, scaling: Vector) -> Vector:
+        """Return A diag(scaling) Aᵀ."""
+        out = np.empty((self.m, self.m))
+        _squared(self._transposed, scaling, out)
+        return out
+
+    def cross(self, weights: Vector, out: Array) -> None:
+        """Write Aᵀ diag(weights) A."""
+        _squared(self._A, weights, out)
+
+    def restricted(self, columns: Whole) -> SparseBulk:
+        """Return the products with some columns, copied."""
+        return SparseBulk(self._A[:, columns])
+
+
+def _squared(A: Any, weights: Vector, out: Array) -> None:
+    """Write Aᵀ diag(weights) A."""
+    from scipy import sparse
+
+    scaled = sparse.csr_array(sparse.diags_array(np.sqrt(weights)) @ A)
+    if A.nnz < _FILLED * A.shape[0] * A.shape[1]:
+        out[:] = (scaled.T @ scaled).toarray()
+        return
+    out[:] = 0.0
+    for i in range(0, A.shape[0], max(_ROWS, A.shape[1])):
+        rows = scaled[i : i + max(_ROWS, A.shape[1])].toarray()
+        out += rows.T @ rows
 
 
 class SparseMatrix(MarginMatrix):
@@ -53,6 +113,12 @@ class SparseMatrix(MarginMatrix):
 
     def _edges(self, d: Vector) -> Vector:
         return np.asarray(self._transposed @ d)
+
+    def pricing(self) -> Pricing:
+        """Return all columns, as they are."""
+        from scipy import sparse
+
+        return SparseBulk(sparse.csr_array(self._csc))
 
     def tocvxpy(self) -> Any:
         """Return a copy of A as a scipy.sparse matrix."""

@@ -401,6 +401,26 @@ def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, 
     assert 8 <= min(sizes) < max(sizes) <= 133
 
 
+@pytest.mark.parametrize("density", [0.05, 0.5])
+def test_sparse_products_against_dense_ones(rng, density):
+    A = margins(40, 30) * (rng.random((40, 30)) < density)
+    some = np.arange(0, 30, 3)
+    for bulk, twin in (
+        (rb.Game(sparse.csc_array(A)).matrix.bulk(), A),
+        (rb.Game(sparse.csc_array(A)).matrix.pricing().restricted(some), A[:, some]),
+    ):
+        m, n = twin.shape
+        d, w, D = rng.random(m), rng.normal(size=n), rng.random(n)
+        cross = np.full((n + 1, n + 1), 7.0)
+        bulk.cross(d, cross[:n, :n])
+        assert np.tril(cross[:n, :n]) == pytest.approx(np.tril(twin.T * d @ twin))
+        assert (cross[n] == 7.0).all()
+        assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(twin * D @ twin.T))
+        assert bulk.edges(d) == pytest.approx(twin.T @ d)
+        assert bulk.margins(w) == pytest.approx(twin @ w)
+        assert np.array_equal(bulk.array, twin)
+
+
 def test_few_columns_are_in_play():
     matrix = noisy_stumps(1500, 5)
     sizes = []

@@ -85,13 +85,15 @@ def _sifts(game: Game) -> bool:
     form, matrix = game.linear_form, game.matrix
     if matrix.implicit:
         return form is not None and form.rows is None
-    n = matrix.n or 0
-    return game.m * n > MOST_ENTRIES or min(game.m, n) > LARGEST
+    return matrix.entries > MOST_ENTRIES or min(game.m, matrix.n or 0) > LARGEST
 
 
 def _most(game: Game) -> int:
     """Return how many columns may be in play."""
-    return LARGEST if game.matrix.implicit else min(LARGEST, MOST_ENTRIES // game.m)
+    matrix = game.matrix
+    if matrix.implicit:
+        return LARGEST
+    return min(LARGEST, MOST_ENTRIES * (matrix.n or 1) // max(matrix.entries, 1))
 
 
 def expected(game: Game) -> float:
