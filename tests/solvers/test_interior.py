@@ -261,11 +261,11 @@ def test_a_sum_has_a_rival_too(monkeypatch):
 def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypatch, fails):
     steps = []
 
-    def step(self):
+    def step(self, least):
         steps.append(1)
         if len(steps) >= fails:
             raise np.linalg.LinAlgError("singular")
-        return own(self)
+        return own(self, least)
 
     own = Iterate.step
     monkeypatch.setattr(Iterate, "step", step)
@@ -433,6 +433,18 @@ def test_few_columns_are_in_play():
     assert found.status == "optimal"
     assert max(sizes) < matrix.n / 3
     assert sizes[-1] < max(sizes)  # what stands idle leaves
+
+
+@pytest.mark.parametrize("features", [2, 3])
+def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
+    """Of two features, it stalls if steps may aim at less than what columns outside cost.
+
+    Of three, if columns with weight may leave.
+    """
+    game = rb.Game(noisy_stumps(1500, features, seed=3), rb.Capped(150))
+    found = rb.solve(game, 1e-8, "interior-point")
+    assert found.status == "optimal"
+    assert found.rounds < 100
 
 
 def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):

@@ -20,6 +20,8 @@ from relaxboost.solvers.interior.polyhedron import Polyhedron
 
 _SHORT = 0.995
 """The part gone of the way to the boundary."""
+_LIGHT = 1e-3
+"""The part of the mean weight that is next to none."""
 _ROOM = 1.1
 """How far v goes of the way that new columns ask for, so that their slacks are positive."""
 
@@ -108,15 +110,19 @@ class Iterate:
     def _count(self) -> float:
         return self._part.count + self._columns.count
 
-    def step(self) -> float:
-        """Go a predictor and a corrector step; return the longer of the two lengths."""
+    def step(self, least: float = 0.0) -> float:
+        """Go a predictor and a corrector step; return the longer of the two lengths.
+
+        The corrector aims at products that sum to `least` at least.
+        """
         part, columns, mu = self._part, self._columns, self.mu
         normal = self._factorised()
         change = self._newton(normal, 0.0)
         length, dual = self._longest(change)
         after = part.product_after(length, dual, change.part)
         after += columns.product_after(length, dual, change.slack, change.mult)
-        change = self._newton(normal, (after / self._count / mu) ** 3 * mu, change)
+        centre = max((after / self._count / mu) ** 3 * mu, least / self._count)
+        change = self._newton(normal, centre, change)
         length, dual = self._longest(change)
         self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
         return max(length, dual)
@@ -177,10 +183,14 @@ class Iterate:
         self.margins = self._bulk.margins(self.w)
 
     def weighty(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns have a curvature of at least this part of those in use."""
+        """Return which columns have a curvature of at least this part of those in use, or weight.
+
+        Near the end curvatures differ so much that one in use, not yet centred, looks idle.
+        """
         largest: Vector = self._columns.ratio.max(axis=0)
         used = self.in_use
-        return largest >= part * (np.median(largest[used]) if used.any() else 0.0)
+        weight = self._columns.mult.max(axis=0) > _LIGHT * self._over.scale / used.size
+        return weight | (largest >= part * (np.median(largest[used]) if used.any() else 0.0))
 
     def exchange(self, bulk: Bulk, stay: NDArray[np.bool_], place: Whole) -> None:
         """Go on with other columns: those of before that `stay`, at `place`, and new ones.

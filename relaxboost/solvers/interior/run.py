@@ -254,8 +254,9 @@ class InteriorRun(Booster):
         moved = self._exchanged() or (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
+        least = 0.0 if self._sieve is None else self._sieve.least
         try:
-            return self._idle < _PATIENCE and self._iterate.step() > 1e-6
+            return self._idle < _PATIENCE and self._iterate.step(least) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
             return False
 

@@ -16,7 +16,9 @@ _EAGER = 0.5
 """Columns enter where those outside cost more than this part of the gap of those in play."""
 _GROWTH, _FEW = 0.2, 200
 """The part of the columns in play that may enter at once, or so many: those of largest price."""
-_IDLE = 1e-4
+_CENTRED = 0.1
+"""The part of what columns outside cost below which products are not to fall."""
+_IDLE = 1e-5
 """Columns leave whose curvature is below this part of what columns in use have."""
 
 
@@ -50,6 +52,8 @@ class Sieve:
         self._play(np.union1d(whole.spread(_FIRST), first))
         self.edges = np.zeros(whole.n)
         """Those of all columns, at the last d that was priced."""
+        self.least = 0.0
+        """The sum of products that the next step is to aim at, at least."""
 
     def _play(self, columns: Whole) -> None:
         self.columns = columns
@@ -73,6 +77,7 @@ class Sieve:
         over = self._over
         prices = over.prices(self.edges)
         outside = over.value(float(prices.max())) - over.value(float(prices[self.columns].max()))
+        self.least = _CENTRED * outside
         if outside <= _EAGER * (upper - lower - outside):
             return False
         stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
