@@ -140,6 +140,17 @@ def _cross_block(left: NDArray[Any], right: NDArray[Any], weights: Array, out: A
             out[a, b] = total - 2.0 * table[a, cols] - 2.0 * table[rows, b] + 4.0 * table[a, b]
 
 
+@njit(nogil=True)
+def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
+    """Write ±1 for each example and cut, (m, n): −1 up to the cut."""
+    features, m = codes.shape
+    for i in range(m):
+        for f in range(features):
+            start, code = offsets[f], codes[f, i]
+            for b in range(offsets[f + 1] - start):
+                out[i, start + b] = 1.0 if code > b else -1.0
+
+
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
     """Write Aᵀ diag(weights) A in its lower triangle, pairs of features shared by threads."""
     parts = list(pairwise(offsets.tolist()))

@@ -19,6 +19,9 @@ from relaxboost.matrices.base import MarginMatrix
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
 from relaxboost.matrices.labelled import check_labelled
 
+_FEW_CUTS, _ROWS = 8, 4096
+"""Cuts a feature up to which products are made of columns, of so many rows at a time."""
+
 
 @dataclass(frozen=True)
 class StumpColumn:
@@ -108,8 +111,20 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A, from a histogram for every two features."""
-        kernels.stump_cross(self._codes, self._offsets, weights, out)
+        """Write Aᵀ diag(weights) A, from a histogram for every two features.
+
+        Where features have few cuts each, from their columns, some rows at a time.
+        """
+        if self.n > _FEW_CUTS * len(self._codes):
+            kernels.stump_cross(self._codes, self._offsets, weights, out)
+            return
+        out[:] = 0.0
+        for i in range(0, self.m, _ROWS):
+            part = self._codes[:, i : i + _ROWS]
+            rows = np.empty((part.shape[1], self.n))
+            kernels.stump_rows(part, self._offsets, rows)
+            rows *= np.sqrt(weights[i : i + _ROWS, None])
+            out += rows.T @ rows
 
     def restricted(self, columns: Whole) -> StumpBulk:
         """Return the products with some cuts, to which the levels are counted anew."""

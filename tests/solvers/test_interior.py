@@ -1,5 +1,6 @@
 """The interior point method: its equations against a dense twin, its brackets, and its place."""
 
+import sys
 from itertools import pairwise
 
 import cvxpy as cp
@@ -72,8 +73,12 @@ def test_both_sides_solve_newtons_equations(rng, side, shape):
     assert move.edges == pytest.approx(bulk.array.T @ move.t[:m])
 
 
+@pytest.mark.parametrize("few", [0, 8, 1000])
 @pytest.mark.parametrize("levels", [0, 1, 3])
-def test_all_stumps_are_multiplied_without_being_written_down(rng, levels):
+def test_all_stumps_are_multiplied_without_being_written_down(monkeypatch, rng, levels, few):
+    module = sys.modules["relaxboost.matrices.stumps"]  # the name is also that of a function
+    monkeypatch.setattr(module, "_FEW_CUTS", few)
+    monkeypatch.setattr(module, "_ROWS", 7)
     X = rng.normal(size=(30, 4)).round(levels)
     matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
     A, bulk = matrix.toarray(), matrix.bulk()

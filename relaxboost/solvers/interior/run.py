@@ -39,6 +39,8 @@ _CONES = 8e-6
 """Seconds of the cones of an example in a step."""
 _FALL = 1000.0
 """The factor by which products fall in a round where f is not polyhedral, and may be slow."""
+_ALL = 1000
+"""Stumps up to which all are in play."""
 _FEWEST = 500
 """Columns in play for which it is worth to begin."""
 _POLISH = 3
@@ -62,7 +64,7 @@ def unfit(game: Game) -> str:
             return (
                 f"InteriorPoint() writes columns down, and {matrix!r} is too large; use Combined()"
             )
-    elif matrix.implicit and game.m > LARGEST:
+    elif matrix.implicit and game.m > LARGEST and not _of_columns(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
             "largest; use Combined()"
@@ -80,11 +82,17 @@ def unfit(game: Game) -> str:
     return ""
 
 
+def _of_columns(game: Game) -> bool:
+    """Whether equations of the order of the columns need no A written down."""
+    form = game.linear_form
+    return form is not None and form.rows is None
+
+
 def _sifts(game: Game) -> bool:
     """Whether columns enter and leave the play: where that costs little, or all are too many."""
-    form, matrix = game.linear_form, game.matrix
+    matrix = game.matrix
     if matrix.implicit:
-        return form is not None and form.rows is None
+        return _of_columns(game) and (matrix.n or 0) > _ALL
     return matrix.entries > MOST_ENTRIES or min(game.m, matrix.n or 0) > LARGEST
 
 
@@ -103,10 +111,12 @@ def expected(game: Game) -> float:
     if _sifts(game):
         order = min(m, matrix.n, _most(game)) // 6  # a guess
         features = (matrix.entries - matrix.n) // m
-        cross = _SCATTER * m * features**2 / 2 if matrix.implicit else _MULTIPLY * m * order**2
+        cross = _MULTIPLY * m * order**2
+        if matrix.implicit:
+            cross = min(cross, _SCATTER * m * features**2 / 2)
         step = cross + _MULTIPLY * order**3 / 3 + _PASSES * PASS * matrix.entries + _ROW * m
         return _SIFTED * (step + _STEP)
-    order = m if matrix.implicit else min(m, matrix.n)
+    order = m if matrix.implicit and not _of_columns(game) else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
     cones = _CONES * m if game.linear_form is None else 0.0
