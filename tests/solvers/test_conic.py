@@ -218,7 +218,7 @@ def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
 
 
 def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
-    def give_up(self):
+    def give_up(self, least):
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr("relaxboost.solvers.interior.iterate.Iterate.step", give_up)

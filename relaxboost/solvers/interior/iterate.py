@@ -22,8 +22,9 @@ _SHORT = 0.995
 """The part gone of the way to the boundary."""
 _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
-_ROOM = 1.1
-"""How far v goes of the way that new columns ask for, so that their slacks are positive."""
+_ROOM, _FRESH = 0.1, 1.0
+"""How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
+may get, since where it asks for little its slack would be tiny, and its weight large."""
 
 
 class _Change(NamedTuple):
@@ -200,7 +201,8 @@ class Iterate:
         mu, mult = self.mu, self._columns.mult[:, stay]
         self._bulk, self.edges = bulk, bulk.edges(self.d)
         highest = float((self._signs * self.edges).max())
-        self.v += _ROOM * max(highest - self.v, 0.0)
+        room = max(_ROOM * (highest - self.v), mu * bulk.n / (_FRESH * self._over.scale))
+        self.v = max(self.v, highest + room)
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, mu, np.ones(slack.shape, dtype=bool))
         self._columns.mult[:, place] = mult

@@ -45,8 +45,8 @@ _FEWEST = 500
 """Columns in play for which it is worth to begin."""
 _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
-_PATIENCE = 8
-"""Rounds without progress after which rounding has the last word."""
+_PATIENCE, _SIEVED = 8, 20
+"""Rounds without progress after which rounding has the last word, and where columns enter."""
 
 
 def unfit(game: Game) -> str:
@@ -264,9 +264,11 @@ class InteriorRun(Booster):
         moved = self._exchanged() or (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
-        least = 0.0 if self._sieve is None else self._sieve.least
+        least, patience = 0.0, _PATIENCE
+        if self._sieve is not None:
+            least, patience = self._sieve.least, _SIEVED
         try:
-            return self._idle < _PATIENCE and self._iterate.step(least) > 1e-6
+            return self._idle < patience and self._iterate.step(least) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
             return False
 
