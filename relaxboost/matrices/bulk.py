@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -82,11 +83,7 @@ class DenseBulk(Bulk):
 
     def cross(self, weights: Vector, out: Array) -> None:
         """Write Aᵀ diag(weights) A."""
-        out[:] = 0.0
-        step = max(self.n, _ROWS)
-        for i in range(0, self.m, step):
-            scaled = self._A[i : i + step] * np.sqrt(weights[i : i + step, None])
-            out += scaled.T @ scaled
+        by_rows(self._A.__getitem__, weights, out)
 
     def restricted(self, columns: Whole) -> DenseBulk:
         """Return the products with some columns, copied."""
@@ -97,3 +94,13 @@ def spread(start: int, stop: int, count: int) -> Whole:
     """Return so many numbers from start to stop − 1, evenly spread, or all of them."""
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))
+
+
+def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
+    """Write Aᵀ diag(weights) A, with A `written` in double precision some rows at a time."""
+    out[:] = 0.0
+    step = max(_ROWS, len(out))
+    for start in range(0, weights.size, step):
+        part = slice(start, start + step)
+        rows = written(part) * np.sqrt(weights[part, None])
+        out += rows.T @ rows

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
@@ -26,8 +26,6 @@ def check_labelled(
         raise InputError(
             f"X must have examples in rows and features in columns, got shape {given.shape}"
         )
-    if given.dtype.kind not in "biuf":
-        raise InputError(f"X has dtype {given.dtype}; features must be numbers")
     m, features = given.shape
     if feature_names is None:
         names = tuple(f"x{f}" for f in range(features))
@@ -37,13 +35,7 @@ def check_labelled(
         names = tuple(str(name) for name in feature_names)
     if len(names) != features:
         raise InputError(f"{len(names)} feature names for {features} features")
-    data = given.astype(np.float64)
-    finite = np.isfinite(data)
-    if not finite.all():
-        row, column = np.unravel_index(int(np.argmin(finite)), data.shape)
-        raise InputError(
-            f"X has {data[row, column]} at row {row}, feature {names[column]!r}; drop or impute it"
-        )
+    data = finite_doubles("X", given, names)
     if labels.shape != (m,):
         raise InputError(f"y has shape {labels.shape}, and X has {m} rows")
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
@@ -52,3 +44,23 @@ def check_labelled(
             "any two values to them, and .decided(scores) leads back"
         )
     return data, labels.astype(np.float64), names
+
+
+def finite_doubles(
+    where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
+) -> Array:
+    """Return features in double precision, or raise an InputError that names the entry.
+
+    Its `row` is counted from `first`, for a block of rows.
+    """
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
+    data = X.astype(np.float64)
+    finite = np.isfinite(data)
+    if not finite.all():
+        i, f = np.unravel_index(int(np.argmin(finite)), data.shape)
+        raise InputError(
+            f"{where} has {data[i, f]} at {row} {first + i}, feature {names[f]!r}; "
+            "drop or impute it"
+        )
+    return data

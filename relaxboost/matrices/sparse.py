@@ -11,11 +11,10 @@ import numpy as np
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
-from relaxboost.matrices.bulk import Bulk, Pricing
+from relaxboost.matrices.bulk import Bulk, Pricing, by_rows
 
 _FILLED = 0.1
 """Density from which products with a matrix written down, some rows at a time, are faster."""
-_ROWS = 4096
 
 
 class SparseBulk(Bulk):
@@ -62,14 +61,11 @@ def _squared(A: Any, weights: Vector, out: Array) -> None:
     """Write Aᵀ diag(weights) A."""
     from scipy import sparse
 
-    scaled = sparse.csr_array(sparse.diags_array(np.sqrt(weights)) @ A)
-    if A.nnz < _FILLED * A.shape[0] * A.shape[1]:
-        out[:] = (scaled.T @ scaled).toarray()
+    if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
+        by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
-    out[:] = 0.0
-    for i in range(0, A.shape[0], max(_ROWS, A.shape[1])):
-        rows = scaled[i : i + max(_ROWS, A.shape[1])].toarray()
-        out += rows.T @ rows
+    scaled = sparse.csr_array(sparse.diags_array(np.sqrt(weights)) @ A)
+    out[:] = (scaled.T @ scaled).toarray()
 
 
 class SparseMatrix(MarginMatrix):

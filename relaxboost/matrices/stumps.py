@@ -16,11 +16,11 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix
-from relaxboost.matrices.bulk import Bulk, Pricing, spread
+from relaxboost.matrices.bulk import Bulk, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
-_FEW_CUTS, _ROWS = 8, 4096
-"""Cuts a feature up to which products are made of columns, of so many rows at a time."""
+_FEW_CUTS = 8
+"""Cuts a feature up to which products are made of columns, not of histograms."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,15 @@ class StumpBulk(Bulk):
         """
         if self.n > _FEW_CUTS * len(self._codes):
             kernels.stump_cross(self._codes, self._offsets, weights, out)
-            return
-        out[:] = 0.0
-        for i in range(0, self.m, _ROWS):
-            part = self._codes[:, i : i + _ROWS]
-            rows = np.empty((part.shape[1], self.n))
-            kernels.stump_rows(part, self._offsets, rows)
-            rows *= np.sqrt(weights[i : i + _ROWS, None])
-            out += rows.T @ rows
+        else:
+            by_rows(self._written, weights, out)
+
+    def _written(self, rows: slice) -> Array:
+        """Return ±1 for some examples and all cuts, without the sign of the label."""
+        codes = self._codes[:, rows]
+        out = np.empty((codes.shape[1], self.n))
+        kernels.stump_rows(codes, self._offsets, out)
+        return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
         """Return the products with some cuts, to which the levels are counted anew."""

@@ -59,6 +59,9 @@ class WithNorm(Relaxation):
     size_name: ClassVar[str]
     """What the parameter beside the norm is called, radius or weight."""
 
+    def _open(self, name: str) -> str:
+        return f"{type(self).__name__} has no {name}; a norm overrides it, see WithNorm.{name}"
+
     @property
     def bound(self) -> Fraction:
         """The radius or the weight, exactly."""
@@ -67,11 +70,11 @@ class WithNorm(Relaxation):
 
     def norm_of(self, d: Interval) -> Interval:
         """Return ‖d‖."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("norm_of"))
 
     def dual_of(self, x: Interval) -> Interval:
         """Return ‖x‖_*."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("dual_of"))
 
     def norm_size(self, d: Vector) -> float:
         """Return ‖d‖ in doubles."""
@@ -83,19 +86,19 @@ class WithNorm(Relaxation):
 
     def cvxpy_norm(self, d: Any) -> Any:
         """Return ‖d‖ as a cvxpy expression."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("cvxpy_norm"))
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
         """Return ‖x‖_* as a cvxpy expression, and the constraints it needs."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("cvxpy_dual"))
 
     def extremes(self, m: int) -> tuple[Any, Any]:
         """Return the least and the largest norm on the simplex, rounded outwards or enclosed."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("extremes"))
 
     def describe_norm(self) -> dict[str, Any]:
         """Return the norm as certificates write it, without its size."""
-        raise NotImplementedError
+        raise NotImplementedError(self._open("describe_norm"))
 
     def describe(self, m: int) -> dict[str, Any]:
         """Return the norm, and the radius or the weight."""

@@ -85,7 +85,7 @@ class Combined(SmoothedMethod):
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game, store=True))
                 program.rival = rival
-                return rival.now(program).named("combined (interior)")
+                return rival.first(program).named("combined (interior)")
         beta, smoother, suffix = self.smoother(game, loose)
         run = CombinedRun(game, beta, smoother, loose / 2.0)
         run.program = PROGRAMS[inner](game, clock, run.atoms)

@@ -229,6 +229,21 @@ def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
     assert rb.solve(game, 1e-5, "interior-point").status == "stalled"
 
 
+def test_an_interrupt_while_auto_prepares_the_first_step(monkeypatch):
+    """As one of a run, which has a bracket by then."""
+
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    game = rb.Game(margins(20, 6), rb.relaxations.ChiSquareBall(0.3))
+    truth = rb.solve(game, 1e-6)
+    monkeypatch.setattr(run, "Iterate", pressed)
+    found = rb.solve(game, 1e-6)
+    assert (found.method, found.status) == ("combined (interior)", "interrupted")
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper < np.inf
+
+
 def test_too_many_examples_are_refused(monkeypatch):
     monkeypatch.setattr(run, "MOST_CONES", 9)
     with pytest.raises(rb.InputError, match="cone program for up to 9 examples"):

@@ -73,23 +73,29 @@ def test_both_sides_solve_newtons_equations(rng, side, shape):
     assert move.edges == pytest.approx(bulk.array.T @ move.t[:m])
 
 
+def products_agree(rng, bulk, A):
+    """Hold the products of `bulk` to those of A written down."""
+    m, n = A.shape
+    d, w, D = rng.random(m), rng.normal(size=n), rng.random(n)
+    cross = np.full((n + 1, n + 1), 7.0)
+    bulk.cross(d, cross[:n, :n])
+    assert np.tril(cross[:n, :n]) == pytest.approx(np.tril(A.T * d @ A))
+    assert (cross[n] == 7.0).all()
+    assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
+    assert bulk.edges(d) == pytest.approx(A.T @ d)
+    assert bulk.margins(w) == pytest.approx(A @ w)
+
+
 @pytest.mark.parametrize("few", [0, 8, 1000])
 @pytest.mark.parametrize("levels", [0, 1, 3])
 def test_all_stumps_are_multiplied_without_being_written_down(monkeypatch, rng, levels, few):
     module = sys.modules["relaxboost.matrices.stumps"]  # the name is also that of a function
     monkeypatch.setattr(module, "_FEW_CUTS", few)
-    monkeypatch.setattr(module, "_ROWS", 7)
+    monkeypatch.setattr("relaxboost.matrices.bulk._ROWS", 7)
     X = rng.normal(size=(30, 4)).round(levels)
     matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
-    A, bulk = matrix.toarray(), matrix.bulk()
-    assert bulk.array is None
-    d, w, D = rng.random(30), rng.normal(size=matrix.n), rng.random(matrix.n)
-    assert bulk.edges(d) == pytest.approx(A.T @ d)
-    assert bulk.margins(w) == pytest.approx(A @ w)
-    assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
-    cross = np.zeros((matrix.n, matrix.n))
-    bulk.cross(d, cross)
-    assert np.tril(cross) == pytest.approx(np.tril(A.T * d @ A))
+    assert matrix.bulk().array is None
+    products_agree(rng, matrix.bulk(), matrix.toarray())
 
 
 @pytest.mark.parametrize("levels", [0, 1, 3])
@@ -97,14 +103,7 @@ def test_some_stumps_are_multiplied_without_the_others(rng, levels):
     X = rng.normal(size=(30, 4)).round(levels)
     matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
     columns = np.flatnonzero(rng.random(matrix.n) < 0.4)
-    A, some = matrix.toarray()[:, columns], matrix.bulk().restricted(columns)
-    d, w, D = rng.random(30), rng.normal(size=columns.size), rng.random(columns.size)
-    assert some.edges(d) == pytest.approx(A.T @ d)
-    assert some.margins(w) == pytest.approx(A @ w)
-    assert np.tril(some.gram(D)) == pytest.approx(np.tril(A * D @ A.T))
-    cross = np.zeros((columns.size, columns.size))
-    some.cross(d, cross)
-    assert np.tril(cross) == pytest.approx(np.tril(A.T * d @ A))
+    products_agree(rng, matrix.bulk().restricted(columns), matrix.toarray()[:, columns])
 
 
 POLYHEDRAL = {name: make for name, make in FAMILIES if make(17).linear_form(17)}
@@ -394,13 +393,13 @@ def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, 
     truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
     monkeypatch.setattr(run, "MOST_ENTRIES", 40_000)
     monkeypatch.setattr(run, "_FEWEST", 100)
-    sizes = []
-    found = rb.solve(
-        rb.Game(storage(A), rb.Capped(40)),
-        1e-8,
-        "interior-point",
-        callback=into(sizes),
-    )
+    game, sizes = rb.Game(storage(A), rb.Capped(40)), []
+
+    def written(self):
+        raise MemoryError("all of A")
+
+    monkeypatch.setattr(type(game.matrix), "bulk", written)
+    found = rb.solve(game, 1e-8, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
     assert abs(found.lower - truth.lower) <= 3e-8
     assert 8 <= min(sizes) < max(sizes) <= 133
@@ -414,29 +413,15 @@ def test_sparse_products_against_dense_ones(rng, density):
         (rb.Game(sparse.csc_array(A)).matrix.bulk(), A),
         (rb.Game(sparse.csc_array(A)).matrix.pricing().restricted(some), A[:, some]),
     ):
-        m, n = twin.shape
-        d, w, D = rng.random(m), rng.normal(size=n), rng.random(n)
-        cross = np.full((n + 1, n + 1), 7.0)
-        bulk.cross(d, cross[:n, :n])
-        assert np.tril(cross[:n, :n]) == pytest.approx(np.tril(twin.T * d @ twin))
-        assert (cross[n] == 7.0).all()
-        assert np.tril(bulk.gram(D)) == pytest.approx(np.tril(twin * D @ twin.T))
-        assert bulk.edges(d) == pytest.approx(twin.T @ d)
-        assert bulk.margins(w) == pytest.approx(twin @ w)
+        products_agree(rng, bulk, twin)
         assert np.array_equal(bulk.array, twin)
 
 
 def test_few_columns_are_in_play():
-    matrix = noisy_stumps(1500, 5)
-    sizes = []
-    found = rb.solve(
-        rb.Game(matrix, rb.Capped(150)),
-        1e-6,
-        "interior-point",
-        callback=into(sizes),
-    )
+    game, sizes = rb.Game(noisy_stumps(1500, 5), rb.Capped(150)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
-    assert max(sizes) < matrix.n / 3
+    assert max(sizes) < game.n / 3
     assert sizes[-1] < max(sizes)  # what stands idle leaves
 
 
@@ -466,6 +451,22 @@ def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     assert found.upper >= truth.lower
     monkeypatch.setattr(run, "LARGEST", 60)
     assert rb.solve(game, 1e-6).status == "optimal"
+
+
+def test_few_examples_may_have_more_columns_in_play_than_are_factorised():
+    """Eight cuts of each feature to start with are more, and others enter."""
+    game, sizes = rb.Game(noisy_stumps(60, 2000), rb.Capped(10)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert max(sizes) > 8 * 2000 > run.LARGEST
+
+
+def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
+    monkeypatch.setattr(run, "LARGEST", 40)
+    game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert 20 == min(sizes) < max(sizes) <= 40 < 8 * 12
 
 
 def test_peaks_against_a_slow_twin(rng):

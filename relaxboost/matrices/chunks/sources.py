@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost.matrices.datasets import labels
+from relaxboost.matrices.labelled import finite_doubles
 
 
 class Batch(NamedTuple):
@@ -149,7 +150,8 @@ class LabelledRows:
             self._check_columns(block, X.shape[1])
             for a in range(0, X.shape[0], self._page):  # or a large block would be there twice
                 self._take_labels(block.where, a, y[a : a + self._page])
-                yield self._doubles(block.where, a, X[a : a + self._page])
+                part = X[a : a + self._page]
+                yield finite_doubles(block.where, part, self.names, "its row", a)
         if not self._firsts:
             raise InputError("the source has no rows")
 
@@ -167,19 +169,6 @@ class LabelledRows:
             )
         elif names is not None and names != self._columns:
             raise InputError(f"{block.where} has {_other(names, self._columns)}")
-
-    def _doubles(self, where: str, first: int, X: NDArray[Any]) -> Array:
-        if X.dtype.kind not in "biuf":
-            raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
-        data = X.astype(np.float64)
-        finite = np.isfinite(data)
-        if not finite.all():
-            row, column = np.unravel_index(int(np.argmin(finite)), data.shape)
-            raise InputError(
-                f"{where} has {data[row, column]} at its row {first + row}, feature "
-                f"{self.names[column]!r}; drop or impute it"
-            )
-        return data
 
     def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
         given = y.tolist()

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
-from relaxboost.matrices import Best
-from relaxboost.solvers.corrective import active_set
-from relaxboost.solvers.interior.run import InteriorRun, unfit
+from relaxboost.solvers.interior.run import Opening, unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 
@@ -35,24 +33,4 @@ class InteriorPoint(Method):
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         """Start from the centre of f."""
-        return _Start(game, tol, clock).named("interior-point")
-
-
-class _Start(Booster):
-    """A first round at the centre, so that an interrupt while the first step is prepared is one of
-    a run, which has a bracket by then."""
-
-    inner = "interior"
-
-    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
-        self._game, self._tol, self._clock = game, tol, clock
-        self.active = active_set(game, store=False)
-        self.d = game.relaxation.center(game.m)
-
-    def successor(self, best: Best) -> Booster:
-        """Return the run."""
-        return InteriorRun(self._game, self._tol, self._clock)
-
-    def advance(self, best: Best) -> Booster:
-        """Do nothing: the successor does."""
-        return self
+        return Opening(game, tol, clock).named("interior-point")

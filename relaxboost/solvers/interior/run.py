@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
@@ -97,11 +99,10 @@ def _sifts(game: Game) -> bool:
 
 
 def _most(game: Game) -> int:
-    """Return how many columns may be in play."""
-    matrix = game.matrix
-    if matrix.implicit:
-        return LARGEST
-    return min(LARGEST, MOST_ENTRIES * (matrix.n or 1) // max(matrix.entries, 1))
+    """Return how many columns may be in play; equations of the order of the examples do too."""
+    matrix, n = game.matrix, game.n or 0
+    most = n if game.m <= LARGEST else LARGEST
+    return most if matrix.implicit else min(most, MOST_ENTRIES * n // max(matrix.entries, 1))
 
 
 def expected(game: Game) -> float:
@@ -110,9 +111,9 @@ def expected(game: Game) -> float:
     assert matrix.n is not None
     if _sifts(game):
         order = min(m, matrix.n, _most(game)) // 6  # a guess
-        features = (matrix.entries - matrix.n) // m
         cross = _MULTIPLY * m * order**2
         if matrix.implicit:
+            features = (matrix.entries - matrix.n) // m
             cross = min(cross, _SCATTER * m * features**2 / 2)
         step = cross + _MULTIPLY * order**3 / 3 + _PASSES * PASS * matrix.entries + _ROW * m
         return _SIFTED * (step + _STEP)
@@ -155,6 +156,11 @@ class Rival:
     def after(self, work: float, fallback: Booster) -> Booster | None:
         """Count work; return the run that takes over, with what it goes back to, or None."""
         return self.now(fallback) if not self.used and self.due(work) else None
+
+    def first(self, fallback: Booster) -> Booster:
+        """Return what runs from the first round on, with what it goes back to."""
+        self.used = True
+        return Opening(self._game, self._tol, self._clock, fallback)
 
     def now(self, fallback: Booster) -> Booster:
         """Return the run that takes over, with what it goes back to."""
@@ -207,21 +213,19 @@ class InteriorRun(Booster):
         assert isinstance(over, AtomicSet)
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
         self._fallback = fallback
-        # A sieve asks for the bounds of every step.
-        self._curved = game.linear_form is None and not _sifts(game)
-        self._goal = np.inf
-        self._bulk = game.matrix.bulk()
         self._sieve: Sieve | None = None
         if _sifts(game):
-            pricing = game.matrix.pricing()
             known = np.arange(0)
             if fallback is not None:
                 known, _ = fallback.active.coefficients(fallback.active.snapshot())
-            self._sieve = Sieve(pricing, over, known, _most(game))
+            self._sieve = Sieve(game.matrix.pricing(), over, known, _most(game))
             self._bulk, columns = self._sieve.bulk, self._sieve.columns
         else:
             self._bulk = game.matrix.bulk()
             columns = np.arange(self._bulk.n)
+        # A sieve asks for the bounds of every step.
+        self._curved = game.linear_form is None and self._sieve is None
+        self._goal = np.inf
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
@@ -277,8 +281,7 @@ class InteriorRun(Booster):
         sieve = self._sieve
         if sieve is None or not sieve.exchange(self._iterate, self._upper, self._lower):
             return False
-        self._bulk, self.active.columns = sieve.bulk, sieve.columns
-        self.active.w = self._iterate.w
+        self._bulk = sieve.bulk
         return True
 
     def _priced(self) -> float:
@@ -302,6 +305,8 @@ class InteriorRun(Booster):
         early = self._curved and self._iterate.product > self._tol
         for mask in (heavy,) if early else (used, heavy):
             if mask.any():
+                if self._sieve is not None:
+                    self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._bulk.margins(self.active.w)
                 if early:
@@ -310,3 +315,32 @@ class InteriorRun(Booster):
                 if self._upper - self._lower <= self._tol:
                     return mask is used
         return True
+
+
+class Opening(Booster):
+    """A first round at the centre of f, which `InteriorRun` follows.
+
+    So an interrupt while that is prepared is one of a run, which has a bracket by then.
+
+    Parameters
+    ----------
+    game, tol, clock, fallback
+        As for `InteriorRun`.
+    """
+
+    inner = "interior"
+
+    def __init__(
+        self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
+    ) -> None:
+        self._following = partial(InteriorRun, game, tol, clock, fallback)
+        self.active = active_set(game, store=False)
+        self.d = game.relaxation.center(game.m)
+
+    def successor(self, best: Best) -> Booster:
+        """Return the run."""
+        return self._following()
+
+    def advance(self, best: Best) -> Booster:
+        """Do nothing: the successor does."""
+        return self

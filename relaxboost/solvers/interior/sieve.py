@@ -7,7 +7,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
-from relaxboost.matrices.bulk import Pricing
+from relaxboost.matrices.bulk import Pricing, spread
 from relaxboost.solvers.interior.iterate import Iterate
 
 _FIRST = 8
@@ -49,7 +49,10 @@ class Sieve:
     def __init__(self, whole: Pricing, over: AtomicSet, first: Whole, most: int) -> None:
         self._whole, self._over, self._most = whole, over, most
         self._left = self._back = np.empty(0, dtype=np.int64)
-        self._play(np.union1d(whole.spread(_FIRST), first))
+        columns = np.union1d(whole.spread(_FIRST), first)
+        if columns.size > most:
+            columns = columns[spread(0, columns.size, most // 2)]
+        self._play(columns)
         self.edges = np.zeros(whole.n)
         """Those of all columns, at the last d that was priced."""
         self.least = 0.0
