@@ -30,7 +30,6 @@ FLOORS = [
     "views",
     "reproductions",
     "testing",
-    "bench",
     "commands",
     "__main__",
 ]

@@ -12,9 +12,9 @@ import click
 from relaxboost import views
 from relaxboost._core.errors import InputError
 from relaxboost._core.progress import bar
-from relaxboost.bench import BenchLimits, Report, read_suite
-from relaxboost.bench import bench as played
 from relaxboost.commands import KEPT
+from relaxboost.testing.bench import BenchLimits, Report, read_suite
+from relaxboost.testing.bench import bench as played
 
 
 @click.command(

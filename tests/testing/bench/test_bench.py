@@ -15,14 +15,14 @@ from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost._core.highs import OwnThread
-from relaxboost.bench import PEERS, BenchLimits, Report, bench, read_suite
-from relaxboost.bench.cell import scored
-from relaxboost.bench.linear import EDGES, TWICE, linear_program
 from relaxboost.commands.cli import main
 from relaxboost.instances.generators import generate
+from relaxboost.testing.bench import PEERS, BenchLimits, Report, bench, read_suite
+from relaxboost.testing.bench.cell import scored
+from relaxboost.testing.bench.linear import EDGES, TWICE, linear_program
 from tests.processes import ctrl_c
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SUITE = """
 [[game]]
 name = "dense"
@@ -95,7 +95,7 @@ def test_three_games_two_solvers_and_once_more(suite, tmp_path, capsys):
 
 def test_what_solvers_do_to_it(suite, tmp_path):
     names = ("crashes", "hangs", "devours", "boasts", "refuses")
-    peers = [f"tests.bench.solvers:{name}" for name in names]
+    peers = [f"tests.testing.bench.solvers:{name}" for name in names]
     games = read_suite(suite)[:1]
     limits = BenchLimits(seconds=1.0, memory=3e9)
     start = time.perf_counter()
@@ -124,7 +124,7 @@ def test_what_solvers_do_to_it(suite, tmp_path):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_stopping_keeps_what_is_done_and_kills_what_runs(suite, tmp_path, how):
-    peers = "tests.bench.solvers:misleads,tests.bench.solvers:hangs"
+    peers = "tests.testing.bench.solvers:misleads,tests.testing.bench.solvers:hangs"
     command = [sys.executable, "-m", "relaxboost", "bench", "--suite", str(suite)]
     command += ["--out", str(tmp_path), "--only", "dense", "--limit", "300", "--peers", peers]
     process = subprocess.Popen(
@@ -145,13 +145,13 @@ def test_stopping_keeps_what_is_done_and_kills_what_runs(suite, tmp_path, how):
             time.sleep(0.05)
         os.kill(children.pop(), signal.SIGKILL)  # of its own children nobody is told
     assert [file.name for file in (tmp_path / "cells").iterdir()] == [
-        "dense--tests.bench.solvers.misleads.json"
+        "dense--tests.testing.bench.solvers.misleads.json"
     ]
     assert not any(map(alive, [runs, *children]))
 
 
 def test_what_took_too_long_is_tried_again_with_more_time(suite, tmp_path):
-    games, peer = read_suite(suite)[:1], ["tests.bench.solvers:misleads"]
+    games, peer = read_suite(suite)[:1], ["tests.testing.bench.solvers:misleads"]
     (cell,) = bench(games, tmp_path, peer, BenchLimits(seconds=5.0))
     report = Report([cell], BenchLimits())
     assert report.seconds(cell) is None  # its history says that it is done

@@ -18,11 +18,11 @@ from contextlib import suppress
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost.bench.baselines import PeerPoints
-from relaxboost.bench.peers import Peer, peer_called
-from relaxboost.bench.suite import BenchGame
 from relaxboost.game import bounds
 from relaxboost.game.game import Game
+from relaxboost.testing.bench.baselines import PeerPoints
+from relaxboost.testing.bench.peers import Peer, peer_called
+from relaxboost.testing.bench.suite import BenchGame
 
 MOST_POINTS = 200
 """How many points of a history are kept."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
-from relaxboost.bench.running import BenchLimits, Cell
+from relaxboost.testing.bench.running import BenchLimits, Cell
 from relaxboost.views import plots
 
 AUTO, LOOSE, MOST = "auto", 1e-2, 1000.0

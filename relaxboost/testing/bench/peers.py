@@ -16,13 +16,13 @@ import numpy as np
 
 from relaxboost import __version__
 from relaxboost._core.errors import InputError
-from relaxboost.bench.baselines import PeerPoints, Run, regret_matching, stagewise
-from relaxboost.bench.linear import EDGES, TWICE, linear_program, written
 from relaxboost.game import programs
 from relaxboost.game.domains import L1Ball
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 from relaxboost.solvers import METHODS, Combined, Corrective, Method, TotallyCorrective, solve
+from relaxboost.testing.bench.baselines import PeerPoints, Run, regret_matching, stagewise
+from relaxboost.testing.bench.linear import EDGES, TWICE, linear_program, written
 
 LADDER = (1e-3, 1e-6, 1e-9)
 """Tolerances that a peer without a history is run at, each run from the start."""

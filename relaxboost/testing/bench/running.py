@@ -19,8 +19,8 @@ from typing import Any
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost._core.parameters import positive
-from relaxboost.bench.peers import PEERS, Peer, peer_called
-from relaxboost.bench.suite import BenchGame
+from relaxboost.testing.bench.peers import PEERS, Peer, peer_called
+from relaxboost.testing.bench.suite import BenchGame
 
 SPARE = 300.0
 """Seconds for what the clock does not count: loading, writing the program down, scoring."""
@@ -129,7 +129,7 @@ def _played(game: BenchGame, peer: Peer, limits: BenchLimits) -> Cell:
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "relaxboost.bench.cell", json.dumps(task), str(writer)],
+            [sys.executable, "-m", "relaxboost.testing.bench.cell", json.dumps(task), str(writer)],
             pass_fds=(writer,),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from relaxboost.bench.baselines import PeerPoints
+from relaxboost.testing.bench.baselines import PeerPoints
 
 
 def crashes(game):
