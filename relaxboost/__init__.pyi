@@ -17,6 +17,7 @@ from .certificates import certify as certify
 from .certificates import check_certificate as check_certificate
 from .certificates import exact_value as exact_value
 from .estimators import certify_ensemble as certify_ensemble
+from .game import FullSimplex as FullSimplex
 from .game import Game as Game
 from .game import L1Ball as L1Ball
 from .game import L2Ball as L2Ball

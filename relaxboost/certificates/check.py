@@ -379,12 +379,16 @@ def relaxation(spec, m, real):
 def over_domain(spec, w, v, real):
     """Return g(v) and g*(w)."""
     kind, c = spec.take("kind"), list(w.values())
-    size = ZERO if kind == "simplex" else spec.number("size", 0)
+    # Of the unit simplex the size may be left out.
+    size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
     square = sum(x * x for x in c)
     if kind == "simplex":
-        need(sum(c) == 1 and min(c) >= 0, "w is not in the simplex")
-        return real(max(v)), real(ZERO)
+        need(sum(c) == size and min(c) >= 0, "w is not in the simplex")
+        return real(size * max(v)), real(ZERO)
+    if kind == "full-simplex":
+        need(sum(c) <= size and min(c, default=ZERO) >= 0, "w is not in the full simplex")
+        return real(size * max(ZERO, *v)), real(ZERO)
     if kind == "squared-norm":
         return real(sum(x * x for x in v) / (4 * size)), real(size * square)
     if kind == "l1":

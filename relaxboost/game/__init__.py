@@ -2,13 +2,14 @@
 
 from relaxboost.game import bounds, domains
 from relaxboost.game.comparison import Bracketed, Comparison, compare
-from relaxboost.game.domains import L1Ball, L2Ball, Simplex, SquaredNorm
+from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex, SquaredNorm
 from relaxboost.game.game import Game
 from relaxboost.game.solution import RoundRecord, Solution
 
 __all__ = [
     "Bracketed",
     "Comparison",
+    "FullSimplex",
     "Game",
     "L1Ball",
     "L2Ball",

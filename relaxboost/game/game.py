@@ -32,8 +32,9 @@ class Game:
     relaxation : Relaxation
         By default the hard margin, f = 0.
     over : Domain
-        What w is chosen from: `L1Ball(radius)`, `Simplex()`, `L2Ball(radius)`, or a penalty in
-        place of a set, `SquaredNorm(weight)`. By default the unit l1 ball.
+        What w is chosen from: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
+        `L2Ball(radius)`, or a penalty in place of a set, `SquaredNorm(weight)`. By default the unit
+        l1 ball.
 
     Raises
     ------
@@ -61,9 +62,10 @@ class Game:
         if not isinstance(over, Domain):
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
-                "over must be L1Ball(radius), Simplex(), L2Ball(radius), SquaredNorm(weight) or "
-                "another Domain, a compact set or a penalty that grows faster than the margins, "
-                f"so that every d gives a finite upper bound; got {over!r}{hint}"
+                "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
+                "L2Ball(radius), SquaredNorm(weight) or another Domain, a compact set or a penalty "
+                "that grows faster than the margins, so that every d gives a finite upper bound; "
+                f"got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)
         self._relaxation = relaxation.resolve(self._matrix.m)

@@ -105,11 +105,12 @@ def read_over(text: str) -> domains.Domain:
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)
     kind = getattr(domains, name) if name in domains.__all__ else None
-    takes = len(fields(kind)) if is_dataclass(kind) else -1
-    if not (isinstance(kind, type) and takes == (number is not None)):
+    takes = len(fields(kind)) if is_dataclass(kind) else 0
+    if not isinstance(kind, type) or (number is None and kind is not domains.Simplex) or not takes:
         raise InputError(
-            f"cannot read over = {text!r}: write L1Ball(radius), Simplex(), L2Ball(radius) or "
-            "SquaredNorm(weight), with a number such as 2, 0.5 or 1/2"
+            f"cannot read over = {text!r}: write L1Ball(radius), Simplex(), Simplex(radius), "
+            "FullSimplex(radius), L2Ball(radius) or SquaredNorm(weight), with a number such as 2, "
+            "0.5 or 1/2"
         )
     if number is None:
         return kind()

@@ -26,7 +26,7 @@ class Best(NamedTuple):
     id: int
     """The column, named by its canonical number."""
     sign: int
-    """+1 or −1: the sign of its edge."""
+    """+1 or −1: the sign of its edge; 0 for w = 0, where a set that has it offers no better."""
     edge: float
     """Its absolute edge |(Aᵀd)_id| >= 0, as computed."""
     slack: float

@@ -97,7 +97,7 @@ class ActiveSet(MovingHypothesis):
 
     def slot(self, best: Best) -> int:
         """Return the slot of the signed column of `best`, added with weight zero if it is new."""
-        key = (best.id, best.sign)
+        key = (best.id, best.sign) if best.sign else (0, 0)  # w = 0, a column of zeros
         slot = self._slots.get(key)
         if slot is not None:
             return slot
@@ -130,8 +130,7 @@ class ActiveSet(MovingHypothesis):
             slot = self.slot(best)  # first: it may move the columns
             column = self.columns[:, slot]
         else:
-            column = self.matrix.column(best.id)
-            column = column if best.sign > 0 else np.negative(column)
+            column = best.sign * self.matrix.column(best.id)
         scale = self.over.scale
         return (column if scale == 1.0 else scale * column) - self.u
 

@@ -19,7 +19,16 @@ from relaxboost._core.rounding import norm_above
 from relaxboost.game.domains.euclidean import EuclideanSet
 from tests.twins import exact_game_value
 
-SETS = [rb.L1Ball(), rb.L1Ball(Fraction(7, 3)), rb.Simplex(), rb.L2Ball(2), rb.SquaredNorm(0.3)]
+SETS = [
+    rb.L1Ball(),
+    rb.L1Ball(Fraction(7, 3)),
+    rb.Simplex(),
+    rb.Simplex(2.5),
+    rb.FullSimplex(),
+    rb.FullSimplex(Fraction(7, 3)),
+    rb.L2Ball(2),
+    rb.SquaredNorm(0.3),
+]
 anything = st.one_of(
     st.floats(-2, 2), st.floats(-1e300, 1e300), st.sampled_from([0.0, 1.0, 1 / 3, 5e-324])
 )
@@ -40,7 +49,8 @@ def optimum(A, relaxation, over):
     v = A.T @ d
     g = {
         rb.L1Ball: lambda: float(over.radius) * cp.norm_inf(v),
-        rb.Simplex: lambda: cp.max(v),
+        rb.Simplex: lambda: float(over.radius) * cp.max(v),
+        rb.FullSimplex: lambda: float(over.radius) * cp.pos(cp.max(v)),
         rb.L2Ball: lambda: float(over.radius) * cp.norm2(v),
         rb.SquaredNorm: lambda: cp.sum_squares(v) / (4 * float(over.weight)),
     }[type(over)]()
@@ -99,9 +109,11 @@ def test_brackets_are_rigorous_for_polyhedral_sets(A, data):
         game = rb.Game(A, over=rb.L1Ball(radius))
         lower, upper = game.bracket(d, w[:n])
         assert Fraction(lower) <= exact * Fraction(radius) <= Fraction(upper)
-    if (w > 0).any():
-        lower, upper = rb.Game(np.hstack([A, -A]), over=rb.Simplex()).bracket(d, w)
-        assert Fraction(lower) <= exact <= Fraction(upper)
+        both = np.hstack([A, -A])
+        for over in (rb.Simplex(radius), rb.FullSimplex(radius)):
+            if over.holds_zero or (w > 0).any():
+                lower, upper = rb.Game(both, over=over).bracket(d, w)
+                assert Fraction(lower) <= exact * Fraction(radius) <= Fraction(upper)
 
 
 @settings(max_examples=300)
@@ -130,13 +142,39 @@ def test_the_value_of_a_ball_scales_with_its_radius(rng):
         one = rb.reference(rb.Game(A))
         other = rb.reference(rb.Game(A, over=rb.L1Ball(5)))
         assert other.lower == pytest.approx(5 * one.lower, abs=1e-8)
+        one, other = (rb.reference(rb.Game(A / 2 - 0.5, over=rb.Simplex(r))) for r in (1, 5))
+        assert other.lower == pytest.approx(5 * one.lower, abs=1e-8)
 
 
-def test_the_simplex_on_both_signs_is_the_l1_ball(rng):
+@pytest.mark.parametrize("radius", [1, Fraction(5, 3)])
+def test_a_simplex_on_both_signs_is_the_l1_ball(radius, rng):
     for A, relaxation in random_games(rng):
-        ball = rb.reference(rb.Game(A, relaxation))
-        both = rb.reference(rb.Game(np.hstack([A, -A]), relaxation, over=rb.Simplex()))
-        assert both.lower == pytest.approx(ball.lower, abs=1e-8)
+        ball = rb.reference(rb.Game(A, relaxation, over=rb.L1Ball(radius)))
+        for over in (rb.Simplex(radius), rb.FullSimplex(radius)):
+            both = rb.reference(rb.Game(np.hstack([A, -A]), relaxation, over=over))
+            assert both.lower == pytest.approx(ball.lower, abs=1e-8)
+
+
+def test_a_full_simplex_is_a_simplex_with_a_column_of_zeros(rng):
+    values = []
+    for A, relaxation in random_games(rng):
+        A = np.clip(A - 0.4, -1, 1)
+        full = rb.reference(rb.Game(A, relaxation, over=rb.FullSimplex(3)))
+        zeros = np.hstack([A, np.zeros((len(A), 1))])
+        simplex = rb.reference(rb.Game(zeros, relaxation, over=rb.Simplex(3)))
+        assert full.lower == pytest.approx(simplex.lower, abs=1e-8)
+        values.append(full.lower)
+    assert min(values) >= -1e-8
+    assert max(values) > 0.1
+
+
+def test_w_is_zero_in_the_full_simplex_where_every_edge_is_negative():
+    game = rb.Game(-np.eye(3), over=rb.FullSimplex(2))
+    for solution in (rb.reference(game), rb.solve(game, 1e-9), rb.solve(game, 0.1, "corrective")):
+        assert 0.0 <= solution.upper <= 1e-12
+        assert solution.lower >= -1e-9
+        assert solution.w.sum() <= 1e-9
+    assert game.bracket(np.ones(3), [-1.0, -2.0, 0.0]) == (0.0, pytest.approx(0.0, abs=1e-14))
 
 
 def test_the_value_over_the_simplex_may_be_negative():
@@ -188,7 +226,11 @@ def test_identity_of_sets_and_games():
     assert rb.Game(A, over=rb.L1Ball(1)).digest == rb.Game(A).digest
     assert rb.Game(A, over=rb.L1Ball(1.0)).digest.startswith("ae28e3f4d34a17c7")
     digests = {rb.Game(A, over=over).digest for over in [*SETS, rb.L2Ball(1), rb.SquaredNorm(1)]}
-    assert len(digests) == 7
+    assert len(digests) == 10
+    # As frozen when Simplex had no radius.
+    assert rb.Simplex(1).key() == "simplex"
+    assert rb.Simplex(1.0).describe() == {"kind": "simplex"}
+    assert repr(rb.Simplex(Fraction(2, 2))) == "Simplex()"
     for over in SETS:
         assert pickle.loads(pickle.dumps(over)) == over
         assert eval(repr(over), {**vars(rb), "Fraction": Fraction, "L1Ball": rb.L1Ball}) == over
@@ -200,7 +242,7 @@ def test_identity_of_sets_and_games():
     assert rb.L2Ball(1) != rb.L1Ball(1)
 
 
-@pytest.mark.parametrize("make", [rb.L1Ball, rb.L2Ball, rb.SquaredNorm])
+@pytest.mark.parametrize("make", [rb.L1Ball, rb.Simplex, rb.FullSimplex, rb.L2Ball, rb.SquaredNorm])
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, True, "1", None, 1e-200, 1e200])
 def test_sizes_that_are_refused(make, value):
     with pytest.raises(rb.InputError, match=f"{make.__name__}.* (needs|to be)"):

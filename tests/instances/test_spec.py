@@ -216,6 +216,8 @@ def test_generators_never_change():
         (" L2Ball( 1/3 ) ", rb.L2Ball(Fraction(1, 3))),
         ("SquaredNorm(0.5)", rb.SquaredNorm(0.5)),
         ("Simplex()", rb.Simplex()),
+        ("Simplex(3)", rb.Simplex(3)),
+        ("FullSimplex(1/3)", rb.FullSimplex(Fraction(1, 3))),
     ],
 )
 def test_over(text, expected):

@@ -64,7 +64,7 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
     Parameters
     ----------
     game : Game
-        Over `L1Ball` or `Simplex`, with its columns enumerated.
+        Over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated.
     time_limit, max_pivots
         As for `exact_optimum`.
 
@@ -96,8 +96,8 @@ def exact_optimum(
     Parameters
     ----------
     game : Game
-        Over `L1Ball` or `Simplex`, with its columns enumerated. Entries of A are the rationals
-        that the doubles are, parameters of f those that were given.
+        Over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated. Entries of A are the
+        rationals that the doubles are, parameters of f those that were given.
     time_limit : float
         Seconds after which no new linear system is started, > 0.
     max_pivots : int

@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost.certificates.exact.integers import Columns, flint, integer_columns
-from relaxboost.game.domains import L1Ball, Simplex
+from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.relaxations.linear import Bound, ExactForm
 
@@ -27,7 +27,7 @@ class ExactProgram:
     Parameters
     ----------
     game : Game
-        Its f polyhedral, over an l1 ball or the simplex, with its columns enumerated.
+        Its f polyhedral, over an l1 ball or a simplex, with its columns enumerated.
     form : ExactForm, optional
         In place of that of its f.
 
@@ -42,8 +42,8 @@ class ExactProgram:
         self.game, self.m = game, game.m
         self.form = form = _form(game) if form is None else form
         over = game.over
-        self.two_sided = isinstance(over, L1Ball)
-        self.radius = Fraction(over.radius) if isinstance(over, L1Ball) else Fraction(1)
+        assert isinstance(over, AtomicSet)
+        self.two_sided, self.radius = over.two_sided, over.size
         self.v = len(form.cost)
         self.size = self.v + 1
         cost = [*form.cost, self.radius]
@@ -51,8 +51,9 @@ class ExactProgram:
         self.cost = _times(cost, self.cost_unit)
         zero = Fraction(0)
         lower: list[Bound] = [zero if b is None else max(b, zero) for b in form.lower[: self.m]]
-        # The largest absolute edge is never negative; the largest edge may be.
-        lower += [*form.lower[self.m :], zero if self.two_sided else None]
+        # The largest absolute edge is never negative; the largest edge may be, unless w = 0 is in.
+        self.floor: Bound = zero if over.holds_zero else None
+        lower += [*form.lower[self.m :], self.floor]
         upper: list[Bound] = [*form.upper, None]
         one = Fraction(1)
         rows = [dict.fromkeys(range(self.m), one), *form.rows]
@@ -153,10 +154,11 @@ def _check(game: Game) -> None:
     """Raise an InputError unless the game is a linear program with rational data."""
     if not isinstance(game, Game):
         raise InputError(f"exact optima need a Game, got {type(game).__name__}; write Game(A, f)")
-    if not isinstance(game.over, L1Ball | Simplex):
+    if not isinstance(game.over, AtomicSet):
         raise InputError(
-            f"the optimum over {game.over!r} need not be a fraction; play over L1Ball(radius) or "
-            "Simplex(), or bracket it with reference(game) or solve(game)"
+            f"the optimum over {game.over!r} need not be a fraction; play over L1Ball(radius), "
+            "Simplex(radius) or FullSimplex(radius), or bracket it with reference(game) or "
+            "solve(game)"
         )
     if game.n is None or game.matrix.slack > 0.0:
         raise InputError(

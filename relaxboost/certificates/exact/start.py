@@ -90,7 +90,7 @@ class _Master:
         lower: list[Bound] = [
             Fraction(0) if b is None else max(b, Fraction(0)) for b in form.lower[:m]
         ]
-        lower += [*form.lower[m:], Fraction(0) if program.two_sided else None]
+        lower += [*form.lower[m:], program.floor]
         rows = [dict.fromkeys(range(m), Fraction(1)), *form.rows]
         table = sparse.csr_array(
             (

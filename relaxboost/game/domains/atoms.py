@@ -1,4 +1,4 @@
-"""Polytopes whose vertices are multiples of single columns: the l1 ball and the simplex."""
+"""Polytopes whose vertices are multiples of single columns, and the l1 ball, one of them."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
-from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Domain, Sized
+from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
+from relaxboost.game.domains.base import BELOW, Sized
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-class AtomicSet(Domain):
-    """The hull of finitely many atoms, each ± `scale` times a unit vector.
+class AtomicSet(Sized):
+    """The hull of finitely many atoms, each ± `radius` times a unit vector, or 0.
 
     Sparse w come from moving towards one atom at a time, and a w that uses few columns can be
     optimal, so columns can be priced.
     """
 
+    radius: Any
+    """The size of every atom but 0, exactly."""
+    two_sided: ClassVar[bool]
+    """Whether columns may be negated."""
+
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
     @property
-    @abstractmethod
     def scale(self) -> float:
-        """The size of every atom."""
+        """The radius, as a double."""
+        return float(self.radius)
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
@@ -40,7 +43,7 @@ class AtomicSet(Domain):
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return (index, sign) of the best atom, the lowest index among equals."""
+        """Return (index, sign) of the best atom, the lowest index among equals; sign 0 is w = 0."""
 
     def spread(self, n: int | None) -> float:
         """Return 1: the largest edge moves as much as the edges do."""
@@ -56,7 +59,7 @@ class AtomicSet(Domain):
 
 
 @dataclass(frozen=True, repr=False)
-class L1Ball(Sized, AtomicSet):
+class L1Ball(AtomicSet):
     """‖w‖_1 <= radius: every hypothesis may be used or negated. g(v) = radius · ‖v‖_inf.
 
     With radius 1, the default of `Game`, this is the game of SS09. With f = 0 the value scales
@@ -80,11 +83,7 @@ class L1Ball(Sized, AtomicSet):
     radius: Any = 1
 
     kinds: ClassVar[tuple[str, str]] = "l1-ball", "l1"
-
-    @property
-    def scale(self) -> float:
-        """The radius, as a double."""
-        return float(self.radius)
+    two_sided: ClassVar[bool] = True
 
     def prices(self, edges: Vector) -> Vector:
         """Return the absolute edges."""
@@ -105,23 +104,11 @@ class L1Ball(Sized, AtomicSet):
 
     def repair(self, coefficients: Vector) -> Vector:
         """Return the weights scaled into the ball."""
-        radius = self.scale
-        largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > radius:  # so that the norm cannot overflow
-            coefficients = coefficients / largest * radius
-        norm = float(np.abs(coefficients).sum())
-        if norm > radius * (1.0 + 8.0 * UNIT):  # the bound accounts for what is left above
-            coefficients = coefficients / (norm / radius)
-        return coefficients
+        return scaled_into(coefficients, self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         """Return the weights in fractions, what is too much taken from the largest."""
-        exact = [int(Fraction(c) * BELOW) for c in coefficients]
-        excess = sum(map(abs, exact)) - int(Fraction(self.radius) * BELOW)
-        for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
-            taken = min(abs(exact[i]), excess)
-            exact[i], excess = exact[i] - (taken if exact[i] > 0 else -taken), excess - taken
-        return [Fraction(c, BELOW) for c in exact]
+        return exactly_into(coefficients, self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
         """Return a bound on ‖w‖_1 − radius, what scaling w into the ball moves it by."""
@@ -142,95 +129,22 @@ class L1Ball(Sized, AtomicSet):
         """Accept every matrix: this is what weak learners answer for."""
 
 
-@dataclass(frozen=True)
-class Simplex(AtomicSet):
-    """w in the probability simplex: a mixture of the hypotheses as they are, none negated.
+def scaled_into(coefficients: Vector, radius: float) -> Vector:
+    """Return the weights, scaled to an l1 norm of `radius` if theirs is larger."""
+    largest = float(np.abs(coefficients).max(initial=0.0))
+    if largest > radius:  # so that the norm cannot overflow
+        coefficients = coefficients / largest * radius
+    norm = float(np.abs(coefficients).sum())
+    if norm > radius * (1.0 + 8.0 * UNIT):  # the bound accounts for what is left above
+        coefficients = coefficients / (norm / radius)
+    return coefficients
 
-    g(v) = max_j v_j, which may be negative, and so may ρ. Played with [A, −A] it is `L1Ball(1)`
-    on A.
 
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Sec. 2, where the hypotheses are closed under negation.
-    """
-
-    holds_zero: ClassVar[bool] = False
-
-    def __repr__(self) -> str:
-        return "Simplex()"
-
-    @property
-    def scale(self) -> float:
-        """1."""
-        return 1.0
-
-    def prices(self, edges: Vector) -> Vector:
-        """Return the edges."""
-        return edges
-
-    def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the largest edge, with sign 1."""
-        return int(np.argmax(edges)), 1
-
-    def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the column with the largest edge; its sign is 1 and its edge may be negative."""
-        edges = matrix.edges(d)
-        j, sign = self.pick(edges)
-        return Best(j, sign, float(edges[j]), 0.0)
-
-    def value_above(self, size: float) -> float:
-        """Return `size`."""
-        return size
-
-    def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the vertex that is best against d: w = 0 is not in the set."""
-        return np.array([self.best(matrix, d).id], dtype=np.int64), np.ones(1)
-
-    def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights, scaled to sum to one.
-
-        Raises
-        ------
-        InputError
-            If no weight is positive.
-        """
-        positive = np.maximum(coefficients, 0.0)
-        largest = float(positive.max(initial=0.0))
-        if largest <= 0.0:
-            raise InputError(
-                "Simplex() cannot repair a w with no positive entry; start from a single column, "
-                "([j], [1.0])"
-            )
-        scaled = positive / largest  # so that the sum can neither overflow nor vanish
-        total = float(scaled.sum())
-        close = abs(total * largest - 1.0) <= 8.0 * UNIT
-        return positive if close else scaled / total
-
-    def describe(self) -> dict[str, str]:
-        """Return the kind."""
-        return {"kind": "simplex"}
-
-    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights in fractions, what is missing given to the largest."""
-        exact = [max(0, int(Fraction(c) * BELOW)) for c in coefficients]
-        largest = max(range(len(exact)), key=exact.__getitem__)
-        exact[largest] += BELOW - sum(exact)
-        return [Fraction(c, BELOW) for c in exact]
-
-    def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on |Σw − 1|, what scaling w to sum to one moves it by."""
-        below, above = sum_bounds(coefficients)
-        return max(0.0, up(above - 1.0), up(1.0 - down(below)))
-
-    def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return v with Aᵀd <= v."""
-        v = cp.Variable(name="v")
-        return v, [(A.T @ d <= v, 1.0)]
-
-    def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on w >= 0, Σw = 1."""
-        return 0.0, [w >= 0, cp.sum(w) == 1]
-
-    def key(self) -> str:
-        """Return the kind."""
-        return "simplex"
+def exactly_into(coefficients: Sequence[float], radius: Fraction) -> list[Fraction]:
+    """Return the weights in fractions of l1 norm `radius` at most, cutting from the largest."""
+    exact = [int(Fraction(c) * BELOW) for c in coefficients]
+    excess = sum(map(abs, exact)) - int(Fraction(radius) * BELOW)
+    for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
+        taken = min(abs(exact[i]), excess)
+        exact[i], excess = exact[i] - (taken if exact[i] > 0 else -taken), excess - taken
+    return [Fraction(c, BELOW) for c in exact]

@@ -62,7 +62,7 @@ class Iterate:
         self, form: LinearForm | ConeForm, bulk: Bulk, over: AtomicSet, center: Vector
     ) -> None:
         self._bulk, self._over, m = bulk, over, bulk.m
-        self._signs = np.array([[1.0], [-1.0]] if over.holds_zero else [[1.0]])
+        self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         self.total = 0.0
         self.left = 1.0
         """What at most is left of what the equations lacked at the start, above roundings."""

@@ -84,7 +84,7 @@ class Sieve:
         if outside <= _EAGER * (upper - lower - outside):
             return False
         stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
-        peaks = kernels.peaks(self.edges, self.columns, iterate.v, over.holds_zero)
+        peaks = kernels.peaks(self.edges, self.columns, iterate.v, over.two_sided)
         room = min(self._most - int(stay.sum()), max(_FEW, int(_GROWTH * stay.sum())))
         enter = np.sort(peaks[np.argsort(-prices[peaks], kind="stable")[: max(room, 0)]])
         if enter.size == 0:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.errors import InputError
-from relaxboost.game.domains import L1Ball, Simplex
+from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 
 EDGES, TWICE = "edges", "twice"
@@ -50,10 +50,10 @@ def linear_program(game: Game, shape: str) -> Program:
     from scipy import sparse
 
     form, over = game.linear_form, game.over
-    if form is None or not isinstance(over, L1Ball | Simplex):
+    if form is None or not isinstance(over, AtomicSet):
         raise InputError("linear programs only")
     A = sparse.csr_array(written(game).T.astype(np.float64))
-    (n, m), size, signs = A.shape, form.cost.size, (1, -1) if isinstance(over, L1Ball) else (1,)
+    (n, m), size, signs = A.shape, form.cost.size, (1, -1) if over.two_sided else (1,)
     edges = n if shape == EDGES else 0
     ones, eye = sparse.csr_array(np.ones((n, 1))), sparse.eye_array(n, format="csr")
 
@@ -76,7 +76,7 @@ def linear_program(game: Game, shape: str) -> Program:
         rows = sparse.vstack([rows, more], format="csr")
         low, high = np.append(low, form.row_lower), np.append(high, form.row_upper)
     free = np.full(edges, np.inf)
-    least = 0.0 if len(signs) == 2 else -np.inf
+    least = 0.0 if over.holds_zero else -np.inf
     columns = (
         np.concatenate([form.cost, np.zeros(edges), [over.scale]]),
         np.concatenate([form.lower, -free, [least]]),

@@ -1,0 +1,194 @@
+"""Mixtures of the columns as they are, none negated: the simplex, and with w = 0 the full one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
+from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
+from relaxboost.game.domains.atoms import AtomicSet, exactly_into, scaled_into
+from relaxboost.game.domains.base import BELOW
+from relaxboost.matrices import Best, MarginMatrix
+
+
+class OneSided(AtomicSet):
+    """A set of w >= 0; the size of the edges is the largest, which may be negative."""
+
+    two_sided: ClassVar[bool] = False
+
+    def prices(self, edges: Vector) -> Vector:
+        """Return the edges."""
+        return edges
+
+    def best(self, matrix: MarginMatrix, d: Vector) -> Best:
+        """Return the best atom and its edge; the sign is 1, or 0 for w = 0."""
+        edges = matrix.edges(d)
+        j, sign = self.pick(edges)
+        return Best(j, sign, float(edges[j]), 0.0) if sign else Best(0, 0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Simplex(OneSided):
+    """w >= 0 with Σw = radius: a mixture of the hypotheses as they are, none negated.
+
+    g(v) = radius · max_j v_j, which may be negative, and so may ρ. Played with [A, −A] it is
+    `L1Ball(radius)` on A.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        > 0, kept exactly; by default 1, the probability simplex.
+
+    Raises
+    ------
+    InputError
+        If `radius` is not a number in [1e-100, 1e100].
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 2, where the hypotheses are closed under negation;
+    Juditsky, Nazin, Tsybakov & Vayatis (2005), Sec. 2, for other radii.
+    """
+
+    radius: Any = 1
+
+    kinds: ClassVar[tuple[str, str]] = "simplex", "simplex"
+    holds_zero: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return "Simplex()" if self.radius == 1 else super().__repr__()
+
+    def pick(self, edges: Vector) -> tuple[int, int]:
+        """Return the largest edge, with sign 1."""
+        return int(np.argmax(edges)), 1
+
+    def value_above(self, size: float) -> float:
+        """Return radius · size, rounded up."""
+        if self.radius == 1:
+            return size
+        return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
+
+    def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
+        """Return the vertex that is best against d: w = 0 is not in the set."""
+        return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
+
+    def repair(self, coefficients: Vector) -> Vector:
+        """Return the non-negative part of the weights, scaled to sum to the radius.
+
+        Raises
+        ------
+        InputError
+            If no weight is positive.
+        """
+        radius = self.scale
+        positive = np.maximum(coefficients, 0.0)
+        largest = float(positive.max(initial=0.0))
+        if largest <= 0.0:
+            raise InputError(
+                f"{self!r} cannot repair a w with no positive entry; start from a single column, "
+                f"([j], [{radius!r}])"
+            )
+        scaled = positive / largest  # so that the sum can neither overflow nor vanish
+        total = float(scaled.sum())
+        close = abs(total * largest - radius) <= 8.0 * UNIT * radius
+        return positive if close else scaled / total * radius
+
+    def describe(self) -> dict[str, str]:
+        """Return the kind, and the radius unless it is 1."""
+        return {"kind": "simplex"} if self.radius == 1 else super().describe()
+
+    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
+        """Return the weights in fractions, what is missing given to the largest."""
+        exact = [Fraction(max(0, int(Fraction(c) * BELOW)), BELOW) for c in coefficients]
+        largest = max(range(len(exact)), key=exact.__getitem__)
+        exact[largest] += self.radius - sum(exact)
+        return exact
+
+    def cost_above(self, coefficients: Vector) -> float:
+        """Return a bound on |Σw − radius|, what scaling w to sum to the radius moves it by."""
+        below, above = sum_bounds(coefficients)
+        low, high = float_down(self.radius), float_up(self.radius)
+        return max(0.0, up(above - low), up(high - down(below)))
+
+    def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
+        """Return radius · v with Aᵀd <= v."""
+        v = cp.Variable(name="v")
+        return self.scale * v, [(A.T @ d <= v, 1.0)]
+
+    def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return 0 on w >= 0, Σw = radius."""
+        return 0.0, [w >= 0, cp.sum(w) == self.scale]
+
+    def key(self) -> str:
+        """Return the kind, and the radius unless it is 1."""
+        return "simplex" if self.radius == 1 else super().key()
+
+
+@dataclass(frozen=True, repr=False)
+class FullSimplex(OneSided):
+    """w >= 0 with Σw <= radius: a part of the weight may be left out.
+
+    g(v) = radius · max(0, max_j v_j). It is `Simplex(radius)` with a column of zeros more, and
+    played with [A, −A] it is `L1Ball(radius)` on A.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        > 0, kept exactly.
+
+    Raises
+    ------
+    InputError
+        If `radius` is not a number in [1e-100, 1e100].
+
+    References
+    ----------
+    Juditsky, Nazin, Tsybakov & Vayatis (2005), Sec. 6.2, the full-dimensional λ-simplex.
+    """
+
+    radius: Any = 1
+
+    kinds: ClassVar[tuple[str, str]] = "full-simplex", "full-simplex"
+
+    def pick(self, edges: Vector) -> tuple[int, int]:
+        """Return the largest edge, with sign 1 if it is positive, else with sign 0."""
+        j = int(np.argmax(edges))
+        return j, int(edges[j] > 0.0)
+
+    def value(self, size: float) -> float:
+        """Return radius · max(0, size)."""
+        return self.scale * max(0.0, size)
+
+    def value_above(self, size: float) -> float:
+        """Return radius · max(0, size), rounded up."""
+        size = max(0.0, size)
+        return size if self.radius == 1 else up(float_up(self.radius) * size)
+
+    def repair(self, coefficients: Vector) -> Vector:
+        """Return the non-negative part of the weights, scaled to sum to the radius at most."""
+        return scaled_into(np.maximum(coefficients, 0.0), self.scale)
+
+    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
+        """Return the weights in fractions, what is too much taken from the largest."""
+        return exactly_into([max(0.0, c) for c in coefficients], self.radius)
+
+    def cost_above(self, coefficients: Vector) -> float:
+        """Return a bound on Σw − radius, what scaling w into the set moves it by."""
+        return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
+
+    def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
+        """Return radius · v with Aᵀd <= v and v >= 0."""
+        v = cp.Variable(name="v", nonneg=True)
+        return self.scale * v, [(A.T @ d <= v, 1.0)]
+
+    def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return 0 on w >= 0, Σw <= radius."""
+        return 0.0, [w >= 0, cp.sum(w) <= self.scale]
