@@ -27,10 +27,10 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
+from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
-from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.balls import fit
 from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm

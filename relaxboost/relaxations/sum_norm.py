@@ -15,8 +15,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number, vector
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
+from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
-from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations.base import Level, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
-from relaxboost.relaxations._projections.roots import decreasing_root
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 _CLOSE = 1e-7

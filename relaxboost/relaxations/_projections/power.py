@@ -25,7 +25,7 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost.relaxations._projections.roots import decreasing_root
+from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.wright import sweep
 
 _SAMPLE = 1024

@@ -15,8 +15,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.roots import decreasing_root, falling_root
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations._projections.roots import decreasing_root, falling_root
 
 _NOTHING = 1e-140
 
