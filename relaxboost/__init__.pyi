@@ -5,6 +5,7 @@ from . import functional as functional
 from . import game as game
 from . import instances as instances
 from . import matrices as matrices
+from . import online as online
 from . import planning as planning
 from . import relaxations as relaxations
 from . import reproductions as reproductions

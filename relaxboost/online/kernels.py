@@ -1,0 +1,274 @@
+"""Compiled rounds of mirror descent: entropy or squared norm, named losses, one row at a time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost._core.arrays import Matrix, Vector
+from relaxboost._core.compiled import njit
+from relaxboost.functional.losses import (
+    Absolute,
+    Exponential,
+    Hinge,
+    Huber,
+    Logistic,
+    Quantile,
+    SmoothHinge,
+    Squared,
+)
+from relaxboost.functional.losses.margins import STEEPEST
+
+LOSS_CODES = {
+    Hinge: (0, ""),
+    Logistic: (1, ""),
+    Exponential: (2, ""),
+    SmoothHinge: (3, "width"),
+    Squared: (4, ""),
+    Absolute: (5, ""),
+    Quantile: (6, "q"),
+    Huber: (7, "delta"),
+}
+"""The losses that `rounds` knows, with the name of their parameter."""
+INNER = 8
+SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
+ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
+"""Places of the sums that a run keeps."""
+
+_FAST = {"reassoc", "nsz", "arcp", "contract", "nnan", "ninf"}
+_LEAST = -700.0
+"""Exponents below this count as this: e^−700 is as good as nothing, and no double underflows."""
+_MAGIC = 6755399441055744.0
+"""1.5 · 2^52: what is added to it is rounded to a whole number in its lowest bits."""
+
+
+@njit(fastmath={"contract", "nnan", "ninf", "nsz"})  # reassociated, _MAGIC would cancel
+def _powers(z: Vector, sign: float, top: float, scale: float, out: Vector, power: Vector) -> None:
+    """Set out · power = exp((sign z − top)·scale) for exponents <= 0, to a few ulp.
+
+    numba's own exp is a call for each entry; this is arithmetic that fills the vector unit.
+    exp(x) = 2^n exp(r) with |r| <= log(2)/2, and exp(r) its Taylor sum of degree 13.
+    """
+    for j in range(z.size):
+        x = max((sign * z[j] - top) * scale, _LEAST)
+        shifted = x * 1.4426950408889634 + _MAGIC
+        power[j] = shifted
+        n = shifted - _MAGIC
+        r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10
+        p = 1.6059043836821613e-10
+        p = p * r + 2.08767569878681e-09
+        p = p * r + 2.505210838544172e-08
+        p = p * r + 2.755731922398589e-07
+        p = p * r + 2.7557319223985893e-06
+        p = p * r + 2.48015873015873e-05
+        p = p * r + 0.0001984126984126984
+        p = p * r + 0.001388888888888889
+        p = p * r + 0.008333333333333333
+        p = p * r + 0.041666666666666664
+        p = p * r + 0.16666666666666666
+        p = p * r + 0.5
+        p = p * r + 1.0
+        out[j] = p * r + 1.0
+    bits = power.view(np.int64)
+    for j in range(z.size):
+        bits[j] = (bits[j] << 52) + (1023 << 52)
+
+
+@njit(fastmath=_FAST)
+def _multiplied(out: Vector, power: Vector) -> float:
+    """Multiply `out` by powers, and return the sum."""
+    total = 0.0
+    for j in range(out.size):
+        out[j] *= power[j]
+        total += out[j]
+    return total
+
+
+@njit()
+def _slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
+    """Return the loss and its slope at the prediction F; the twins of `pointwise`."""
+    if code <= 3:
+        margin = y * F
+        if code == 0:
+            return max(1.0 - margin, 0.0), -y if margin < 1.0 else 0.0
+        if code == 1:
+            tail = math.exp(-abs(margin))
+            share = (1.0 if margin < 0.0 else tail) / (1.0 + tail)
+            return max(-margin, 0.0) + math.log1p(tail), -y * share
+        if code == 2:
+            u = min(-margin, STEEPEST)
+            height = math.exp(u)
+            return height * (1.0 + (-margin - u)), -y * height
+        short = max(1.0 - margin, 0.0)
+        share = min(short / parameter, 1.0)
+        return share * (short - parameter * share / 2.0), -y * share
+    residual = F - y
+    if code == 4:
+        return residual * residual / 2.0, residual
+    if code == 5:
+        return abs(residual), np.sign(residual)
+    if code == 6:
+        slope = 1.0 - parameter if residual > 0.0 else -parameter
+        return slope * residual, 0.0 if residual == 0.0 else slope
+    if code == 7:
+        slope = min(max(residual, -parameter), parameter)
+        return slope * (residual - slope / 2.0), slope
+    return F, 1.0
+
+
+@njit(fastmath=_FAST)
+def _top(z: Vector, both: bool) -> float:
+    """Return max −z, or max |z|."""
+    top = -z[0]
+    if both:
+        for j in range(z.size):
+            top = max(top, abs(z[j]))
+    else:
+        for j in range(z.size):
+            top = max(top, -z[j])
+    return top
+
+
+@njit(fastmath=_FAST)
+def _scale(w: Vector, factor: float) -> None:
+    for j in range(w.size):
+        w[j] *= factor
+
+
+@njit(fastmath=_FAST)
+def _mirror(domain: int, radius: float, z: Vector, beta: float, w: Vector, spare: Matrix) -> None:
+    """Set w to the mirror image of z; `Entropy.mirror` and `SquaredL2.mirror` are the twins."""
+    scale = 1.0 / beta
+    if domain == L2_BALL:
+        square = 0.0
+        for j in range(z.size):
+            w[j] = -z[j] * scale
+            square += w[j] * w[j]
+        norm = math.sqrt(square)
+        if norm > radius:
+            _scale(w, radius / norm)
+        return
+    top = _top(z, domain == L1_BALL)
+    if domain == FULL_SIMPLEX:
+        top = max(top, 0.0)
+    _powers(z, -1.0, top, scale, w, spare[0])
+    total = _multiplied(w, spare[0])
+    if domain == L1_BALL:
+        _powers(z, 1.0, top, scale, spare[1], spare[0])
+        total += _multiplied(spare[1], spare[0])
+        _add(w, -1.0, spare[1])
+    elif domain == FULL_SIMPLEX:
+        total += math.exp(-top * scale)
+    _scale(w, radius / total)
+
+
+@njit(fastmath=_FAST)
+def _seen(w: Vector, h: Vector, mean: Vector, gain: float) -> float:
+    """Move the mean towards w; return <w, h>."""
+    inner = 0.0
+    for j in range(w.size):
+        mean[j] += gain * (w[j] - mean[j])
+        inner += w[j] * h[j]
+    return inner
+
+
+@njit(fastmath=_FAST)
+def _add(z: Vector, factor: float, h: Vector) -> None:
+    for j in range(z.size):
+        z[j] += factor * h[j]
+
+
+@njit(fastmath={"reassoc"})
+def _nothing(h: Vector) -> float:
+    """Return 0, or nan where an entry is not finite."""
+    total = 0.0
+    for j in range(h.size):
+        total += h[j] * 0.0
+    return total
+
+
+@njit(fastmath=_FAST)
+def _norm(h: Vector, euclidean: bool) -> float:
+    size = 0.0
+    if euclidean:
+        for j in range(h.size):
+            size += h[j] * h[j]
+        return math.sqrt(size)
+    for j in range(h.size):
+        size = max(size, abs(h[j]))
+    return size
+
+
+@njit(nogil=True)
+def dual_norms(H: Matrix, euclidean: bool) -> Vector:
+    """Return the largest entry in size, or the Euclidean norm, of each row; nan if not finite."""
+    sizes = np.empty(H.shape[0])
+    for row in range(H.shape[0]):
+        sizes[row] = _norm(H[row], euclidean) if _nothing(H[row]) == 0.0 else np.nan
+    return sizes
+
+
+@njit(nogil=True)
+def rounds(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    state: tuple[Vector, Vector, Vector, Vector],
+    law: Vector,
+    codes: tuple[int, int, bool],
+    numbers: tuple[float, float, float],
+) -> Vector:
+    """Learn from the rows of H in turn; return the prediction made before each.
+
+    Parameters
+    ----------
+    H : array of shape (rows, M)
+    rows : (sizes, y, weight)
+        Dual norms of the rows, targets, and weights:
+        one of 2.5 makes two steps and half a step.
+    state : (w, z, mean, sums)
+        Changed in place.
+    law : array of shape (4,)
+        (b, p, q, r) of the schedule.
+    codes : (loss, domain, greedy)
+    numbers : (parameter of the loss, radius, α)
+    """
+    sizes, y, weight = rows
+    w, z, mean, sums = state
+    loss, domain, greedy = codes
+    parameter, radius, modulus = numbers
+    predictions = np.empty(y.size)
+    spare = np.empty((2, w.size))
+    euclidean = domain == L2_BALL
+    for row in range(y.size):
+        left = weight[row]
+        first = True
+        while left > 0.0:
+            step = min(left, 1.0)
+            left -= step
+            sums[WEIGHT] += step
+            F = _seen(w, H[row], mean, step / sums[WEIGHT])
+            if first:
+                predictions[row] = F
+                first = False
+            value, slope = _slope(loss, parameter, F, y[row])
+            square = (step * slope * sizes[row]) ** 2
+            before = sums[BETA]
+            sums[LOSS] += step * value
+            sums[SQUARES] += square
+            sums[SPENT] += square / (2.0 * modulus * before)
+            sums[ROUNDS] += 1.0
+            sums[BETA] = law[0] * math.sqrt(law[1] + law[2] * sums[ROUNDS] + law[3] * sums[SQUARES])
+            if greedy:
+                if slope != 0.0:
+                    _add(z, step * slope / before, H[row])
+                    _mirror(domain, radius, z, 1.0, w, spare)
+                    if euclidean:
+                        for j in range(w.size):
+                            z[j] = -w[j]
+            elif slope != 0.0 or sums[BETA] != before:
+                _add(z, step * slope, H[row])
+                _mirror(domain, radius, z, sums[BETA], w, spare)
+        if first:
+            predictions[row] = _seen(w, H[row], mean, 0.0)
+    return predictions

@@ -1,0 +1,378 @@
+"""What an online learner is: options that do not change, and weights that every example moves."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, doubles
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
+from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
+from relaxboost.online import kernels
+from relaxboost.online.losses import Inner, OfPrediction, as_online_loss
+from relaxboost.online.proxies import Entropy, SquaredL2, as_proxy
+from relaxboost.online.schedules import Constants, as_schedule
+
+_DOMAINS: dict[type, int] = {
+    Simplex: kernels.SIMPLEX,
+    FullSimplex: kernels.FULL_SIMPLEX,
+    L1Ball: kernels.L1_BALL,
+}
+
+
+@dataclass(frozen=True)
+class OnlineMethod(ABC):
+    """The options of a learner: a frozen dataclass, checked when it is made.
+
+    Parameters
+    ----------
+    loss : str, PointwiseLoss or OnlineLoss
+        "hinge", "logistic", "squared", ..., "inner"; labels of two classes are −1 and +1.
+    over : Domain
+        What the weights range over.
+    proxy : str or Proxy
+        Strongly convex on `over`.
+    schedule : str or Schedule
+        The temperatures β_i.
+    bound : float
+        K > 0: base functions have values in [−K, K]; for proxies in l2, ‖h‖_2 <= K.
+    targets : float
+        A bound of |y| > 0, where the slopes of the loss need one; by default inf.
+
+    Raises
+    ------
+    InputError
+        For options that do not go together.
+    """
+
+    loss: Any
+    over: Any
+    proxy: Any
+    schedule: Any
+    bound: float = 1.0
+    targets: float = math.inf
+
+    greedy: ClassVar[bool] = False
+    """Whether a step begins at the weights before it (Eq. 22), not at all gradients (Eq. 11)."""
+
+    def __post_init__(self) -> None:
+        made = {
+            "loss": as_online_loss(self.loss),
+            "proxy": as_proxy(self.proxy),
+            "schedule": as_schedule(self.schedule),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.over, Domain):
+            raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}")
+        for name in ("bound", "targets"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and value > 0.0):
+                raise InputError(f"{name} must be a number > 0, got {value!r}")
+            object.__setattr__(self, name, float(value))
+        if math.isinf(self.bound):
+            raise InputError("bound must be finite: base functions have values in [−bound, bound]")
+
+    def start(self, size: int) -> Learner:
+        """Return a learner of M = `size` weights that has seen nothing.
+
+        Raises
+        ------
+        InputError
+            Where the proxy does not fit the domain or M, or the schedule needs a bound of the
+            gradients and the loss has none.
+        """
+        return Learner(self, count("M", size))
+
+    def restored(self, state: Mapping[str, Any]) -> Learner:
+        """Return the learner whose `Learner.state` this is; it goes on as if nothing had been.
+
+        Raises
+        ------
+        InputError
+            For a state of another method.
+        """
+        if str(state.get("method")) != repr(self):
+            raise InputError(
+                f"this is the state of {state.get('method')}, and not of {self!r}; restore it with "
+                "the method that made it"
+            )
+        learner = self.start(np.size(state["w"]))
+        for name, array in zip("wzms", learner.arrays(), strict=True):
+            array[:] = state[name]
+        return learner
+
+
+class Learner:
+    """Weights that every example moves, their average, and what the theory says of them.
+
+    Made by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1} and then learned
+    from.
+
+    Attributes
+    ----------
+    method : OnlineMethod
+    size : int
+        M.
+    constants : Constants
+        L, α and V*.
+    """
+
+    def __init__(self, method: OnlineMethod, size: int) -> None:
+        self.method, self.size = method, size
+        proxy, over = method.proxy, method.over
+        proxy.check(over, size)
+        self.constants = Constants(
+            _lipschitz(method, size), proxy.modulus(over, size), proxy.largest(over, size)
+        )
+        if method.schedule.needs_lipschitz and not math.isfinite(self.constants.lipschitz):
+            raise InputError(
+                f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has none "
+                "here; give targets=, a bound of |y|, or schedule=Constant(beta)"
+            )
+        self._w: Vector = proxy.start(over, size)
+        self._z: Vector = np.zeros(size)
+        if method.greedy and not proxy.steep:
+            self._z = -proxy.gradient(self._w, over)
+        self._mean: Vector = np.zeros(size)
+        self._sums: Vector = np.zeros(6)
+        self._sums[kernels.BETA] = self._temperature()
+        self._codes = _compiled(method, self.constants)
+
+    @property
+    def w(self) -> Vector:
+        """The weights that predict the next example, shape (M,)."""
+        return self._w.copy()
+
+    @property
+    def average(self) -> Vector:
+        """The mean of w_0, ..., w_{t−1} by weight of the examples (Eq. 12); before them, w_0."""
+        return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
+
+    @property
+    def rounds(self) -> int:
+        """Steps so far: examples, each copy of weighted ones."""
+        return int(self._sums[kernels.ROUNDS])
+
+    @property
+    def weight(self) -> float:
+        """The total weight of the examples so far."""
+        return float(self._sums[kernels.WEIGHT])
+
+    @property
+    def loss(self) -> float:
+        """Σ l_i(w_{i−1}) so far, by weight."""
+        return float(self._sums[kernels.LOSS])
+
+    @property
+    def beta(self) -> float:
+        """β_t."""
+        return float(self._sums[kernels.BETA])
+
+    def predict(self, H: Any, average: bool = True) -> Any:
+        """Return <w, h> for an example (a number) or for rows of them, by default of the average.
+
+        Raises
+        ------
+        InputError
+            For another width.
+        """
+        H = doubles("H", H)
+        self._check_width(H)
+        return H @ (self.average if average else self._w)
+
+    def update(self, H: Any, y: Any = None, weight: Any = None) -> Any:
+        """Predict each example with the weights at hand, then learn from it.
+
+        A block of rows gives the same bits as its rows one by one.
+
+        Parameters
+        ----------
+        H : array of shape (M,) or (rows, M)
+            The values of the base functions, within the bound declared.
+        y : number or array of shape (rows,)
+            Targets; none for the loss "inner".
+        weight : number or array of shape (rows,), optional
+            >= 0. A whole weight means so many copies one after another, and what is left of it a
+            shorter step.
+
+        Returns
+        -------
+        float or array of shape (rows,)
+            <w_{i−1}, h_i>.
+
+        Raises
+        ------
+        InputError
+            For another width, values that are not finite or beyond the bound, targets that the
+            loss does not take, negative weights. Nothing has been learned then.
+        """
+        given = doubles("H", H)
+        self._check_width(given)
+        rows = np.ascontiguousarray(np.atleast_2d(given))
+        sizes = self._check_rows(rows)
+        targets = self.method.loss.checked(y, len(rows))
+        self._check_targets(targets)
+        weights = _weights(weight, len(rows))
+        learn = self._compiled_rounds if self._codes is not None else self._rounds
+        predictions = learn(rows, sizes, targets, weights)
+        return float(predictions[0]) if given.ndim == 1 else predictions
+
+    def regret_bound(self, w: Any = None) -> float:
+        """Return a bound of Σ l_i(w_{i−1}) − l_i(w) that holds for any examples.
+
+        For Eq. 11 it is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), as Prop. 2 has it with the gradients seen.
+        Greedy steps have the same with β_{t−1}, if β is constant; else the largest Bregman
+        divergence stands for V(w), and there may be no bound (inf).
+
+        Parameters
+        ----------
+        w : array of shape (M,), optional
+            In the domain; by default the worst of it.
+
+        References
+        ----------
+        Juditsky et al. (2005), Prop. 2; Beck & Teboulle (2003); Zinkevich (2003).
+        """
+        method = self.method
+        value = self.constants.largest
+        if w is not None:
+            value = method.proxy.value(doubles("w", w), method.over)
+        if method.greedy and not method.schedule.steady:
+            value = method.proxy.spread(method.over, self.size)
+        return float(self.beta * value + self._sums[kernels.SPENT])
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a run goes on from: the method's name and four small arrays."""
+        arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
+        return {"method": repr(self.method), **arrays}
+
+    def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return w, z, the mean and the sums themselves."""
+        return self._w, self._z, self._mean, self._sums
+
+    def _check_width(self, H: Array) -> None:
+        if H.ndim not in (1, 2) or H.shape[-1] != self.size:
+            raise InputError(
+                f"this learner has {self.size} weights, and the examples have shape {H.shape}; it "
+                "takes (M,) or (rows, M)"
+            )
+
+    def _check_targets(self, y: Vector) -> None:
+        limit = self.method.targets
+        if (np.abs(y) > limit).any():
+            row = int(np.argmax(np.abs(y) > limit))
+            raise InputError(f"row {row} has the target {y[row]:g}, beyond targets={limit!r}")
+
+    def _check_rows(self, H: Array) -> Vector:
+        """Return the dual norms of the rows, or raise for the first one beyond the bound."""
+        sizes: Vector = kernels.dual_norms(H, self.method.proxy.norm == "l2")
+        wrong = ~(sizes <= self.method.bound)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            if not np.isfinite(H[row]).all():
+                column = int(np.argmin(np.isfinite(H[row])))
+                raise InputError(
+                    f"row {row} has {H[row, column]} for base function {column}; drop or impute it"
+                )
+            norm = "norm" if self.method.proxy.norm == "l2" else "size"
+            raise InputError(
+                f"row {row} has {norm} {sizes[row]:g}, beyond bound={self.method.bound!r}; scale "
+                "the base functions, or declare a larger bound"
+            )
+        return sizes
+
+    def _compiled_rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+        law = np.array(self.method.schedule.law(self.constants))
+        loss, parameter, domain = self._codes  # type: ignore[misc]
+        numbers = (parameter, float(self.method.over.radius), self.constants.modulus)
+        codes = (loss, domain, self.method.greedy)
+        predictions: Vector = kernels.rounds(
+            H, (sizes, y, weights), self.arrays(), law, codes, numbers
+        )
+        return predictions
+
+    def _rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+        """Learn from rows one by one with any loss, proxy and schedule."""
+        predictions = np.empty(len(H))
+        for row, h in enumerate(H):
+            predictions[row] = float(self._w @ h)
+            left = float(weights[row])
+            while left > 0.0:
+                step = min(left, 1.0)
+                left -= step
+                self._step(h, float(y[row]), step)
+        return predictions
+
+    def _step(self, h: Vector, y: float, step: float) -> None:
+        """Learn from one example of weight `step` <= 1."""
+        method, sums = self.method, self._sums
+        value, u = method.loss.evaluate(self._w, h, y)
+        norm = float(np.linalg.norm(u) if method.proxy.norm == "l2" else np.abs(u).max())
+        sums[kernels.WEIGHT] += step
+        self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
+        before = self.beta
+        sums[kernels.LOSS] += step * value
+        sums[kernels.SQUARES] += (step * norm) ** 2
+        sums[kernels.SPENT] += (step * norm) ** 2 / (2.0 * self.constants.modulus * before)
+        sums[kernels.ROUNDS] += 1.0
+        sums[kernels.BETA] = self._temperature()
+        if method.greedy:
+            self._z += step / before * u
+            self._w[:] = method.proxy.mirror(self._z, 1.0, method.over)
+            if not method.proxy.steep:
+                self._z[:] = -method.proxy.gradient(self._w, method.over)
+        else:
+            self._z += step * u
+            self._w[:] = method.proxy.mirror(self._z, self.beta, method.over)
+
+    def _temperature(self) -> float:
+        sums = self._sums
+        beta = self.method.schedule.temperature(
+            int(sums[kernels.ROUNDS]), float(sums[kernels.SQUARES]), self.constants
+        )
+        return float(beta)
+
+
+def _lipschitz(method: OnlineMethod, size: int) -> float:
+    """Return L: over the domain, |<w, h>| is at most the largest norm of w times the bound."""
+    over, loss = method.over, method.loss
+    reach = float(over.radius) * method.bound
+    if method.proxy.norm == "l1" and isinstance(over, L2Ball):
+        reach *= math.sqrt(size)
+    bound: float = loss.lipschitz(reach, method.bound, method.targets)
+    return bound
+
+
+def _compiled(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
+    """Return (loss, its parameter, domain) for the compiled rounds, None where they do not know."""
+    proxy, loss, over = method.proxy, method.loss, method.over
+    domain = _DOMAINS.get(type(over)) if type(proxy) is Entropy else None
+    if type(proxy) is SquaredL2 and type(over) is L2Ball:
+        domain = kernels.L2_BALL
+    if domain is None or method.schedule.law(known) is None:
+        return None
+    if type(loss) is Inner:
+        return kernels.INNER, 0.0, domain
+    if type(loss) is not OfPrediction or type(loss.loss) not in kernels.LOSS_CODES:
+        return None
+    code, parameter = kernels.LOSS_CODES[type(loss.loss)]
+    return code, float(getattr(loss.loss, parameter, 0.0)), domain
+
+
+def _weights(weight: Any, rows: int) -> Vector:
+    """Return the weights of a block, or raise for negative ones or none that is positive."""
+    if weight is None:
+        return np.ones(rows)
+    weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))
+    wrong = ~(np.isfinite(weights) & (weights >= 0.0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(f"weights must be finite and >= 0; row {row} has {weights[row]:g}")
+    return weights

@@ -1,0 +1,33 @@
+"""Mirror descent with averaging: the weights mirror the sum of all gradients so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from relaxboost.online.learner import OnlineMethod
+
+
+@dataclass(frozen=True)
+class MirrorDescent(OnlineMethod):
+    """z_i = z_{i−1} + u_i(w_{i−1}), w_i = −∇W_{β_i}(z_i), and the average of the w (Eqs. 11, 12).
+
+    It is dual averaging. The average of t i.i.d. examples has an expected excess risk of at most
+    2L√(V*/α) √(t + 1)/t with the schedule "growing".
+
+    Parameters
+    ----------
+    loss, over, bound, targets
+        See `OnlineMethod`.
+    proxy : str or Proxy
+        By default the entropy, for simplices and the l1 ball.
+    schedule : str or Schedule
+        By default "growing", Eqs. 17 and 18.
+
+    References
+    ----------
+    Juditsky, Nazin, Tsybakov & Vayatis (2005), Secs. 3.2 to 3.4, Thms 1 and 2; Nesterov (2009).
+    """
+
+    proxy: Any = "entropy"
+    schedule: Any = "growing"

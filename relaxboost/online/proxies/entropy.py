@@ -1,0 +1,109 @@
+"""The entropy: on the simplex, the full simplex and, doubled, on the l1 ball."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import xlogy
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
+from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
+from relaxboost.online.proxies.base import Proxy
+
+
+@dataclass(frozen=True)
+class Entropy(Proxy):
+    """λ log(N/λ) + Σ v_j log v_j over N parts v of λ: 1/λ-strongly convex, V* = λ log N.
+
+    On the simplex of total λ the parts are the M weights (Eq. 8). On the full simplex there is one
+    more, what is left of λ. On the l1 ball there are 2M, w = v⁺ − v⁻, and V(w) is the least over
+    all such parts: the EG± of Kivinen & Warmuth.
+
+    References
+    ----------
+    Juditsky et al. (2005), Eqs. 8 to 10, Appendix; Kivinen & Warmuth (1997).
+    """
+
+    name: ClassVar[str] = "entropy"
+    steep: ClassVar[bool] = True
+    domains: ClassVar[tuple[type[Domain], ...]] = (Simplex, FullSimplex, L1Ball)
+
+    def modulus(self, domain: Any, size: int) -> float:
+        """Return 1/λ."""
+        return 1.0 / float(domain.radius)
+
+    def largest(self, domain: Any, size: int) -> float:
+        """Return λ log N, at the vertices."""
+        parts = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
+        return float(domain.radius) * math.log(parts)
+
+    def value(self, w: Vector, domain: Any) -> float:
+        """Return V(w)."""
+        v = _parts(w, domain)
+        radius = float(domain.radius)
+        return max(0.0, radius * math.log(v.size / radius) + float(xlogy(v, v).sum()))
+
+    def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
+        """Return λ times the Gibbs distribution over the parts at temperature β (Eq. 10)."""
+        radius = float(domain.radius)
+        size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
+        top = float(size.max())
+        if isinstance(domain, FullSimplex):
+            top = max(0.0, top)
+        with np.errstate(over="ignore"):  # −inf is as good
+            heights: Vector = np.exp((size - top) / beta)
+            total = float(heights.sum())
+            if isinstance(domain, FullSimplex):
+                total += math.exp(-top / beta)
+            elif isinstance(domain, L1Ball):  # v⁺ − v⁻, of which the smaller is e^(−2|z|/β) of it
+                smaller = -2.0 * size / beta
+                total += float((heights * np.exp(smaller)).sum())
+                heights = np.copysign(heights * -np.expm1(smaller), -z)
+        return heights * (radius / total)
+
+    def gradient(self, w: Vector, domain: Any) -> Vector:
+        """Return log w_j, from log of what is left of λ on the full simplex; for the ball asinh."""
+        v = _parts(w, domain)
+        with np.errstate(divide="ignore"):
+            logs: Vector = np.log(v)
+        if isinstance(domain, L1Ball):
+            return (logs[: w.size] - logs[w.size :]) / 2.0
+        return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
+
+    def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
+        """Return V as cvxpy has it; on the ball of variables for the parts."""
+        radius = float(domain.radius)
+        constraints: list[Any] = []
+        parts = [w]
+        if isinstance(domain, FullSimplex):
+            parts = [w, cp.reshape(radius - cp.sum(w), (1,), order="C")]
+        elif isinstance(domain, L1Ball):
+            parts = [cp.Variable(w.shape[0], nonneg=True) for _ in range(2)]
+            constraints = [parts[0] - parts[1] == w, cp.sum(parts[0] + parts[1]) == radius]
+        v = cp.hstack(parts)
+        return radius * math.log(v.shape[0] / radius) - cp.sum(cp.entr(v)), constraints
+
+
+def _parts(w: Vector, domain: Any) -> Vector:
+    """Return the parts of λ that w is made of, those of least V on the ball: v⁺v⁻ = c² for all."""
+    radius = float(domain.radius)
+    if isinstance(domain, Simplex):
+        return np.maximum(w, 0.0)
+    if isinstance(domain, FullSimplex):
+        return np.append(np.maximum(w, 0.0), max(0.0, radius - float(w.sum())))
+    from scipy.optimize import brentq
+
+    def excess(c: float) -> float:
+        return float(np.hypot(w, 2.0 * c).sum()) - radius
+
+    highest = radius / (2.0 * w.size)
+    c = brentq(excess, 0.0, highest, xtol=1e-300) if excess(0.0) < 0.0 < excess(highest) else 0.0
+    if excess(0.0) < 0.0 and not c:  # w = 0: rounding hides the sign at the end
+        c = highest
+    large = (np.hypot(w, 2.0 * c) + np.abs(w)) / 2.0
+    small = np.divide(c * c, large, out=np.zeros_like(w), where=large > 0.0)
+    return np.concatenate([np.where(w >= 0.0, large, small), np.where(w >= 0.0, small, large)])

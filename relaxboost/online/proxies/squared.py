@@ -1,0 +1,79 @@
+"""Half the squared Euclidean norm: mirror descent becomes gradient descent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
+from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
+from relaxboost.online.proxies.base import Proxy
+
+
+@dataclass(frozen=True)
+class SquaredL2(Proxy):
+    """‖w‖_2²/2 less its minimum; 1-strongly convex in l2. The mirror is the nearest point.
+
+    References
+    ----------
+    Dekel (2011), Sec. 2; Juditsky et al. (2005), Secs. 3.5 and 6.1.
+    """
+
+    name: ClassVar[str] = "squared-l2"
+    norm: ClassVar[str] = "l2"
+    domains: ClassVar[tuple[type[Domain], ...]] = (L2Ball, L1Ball, Simplex, FullSimplex)
+
+    def modulus(self, domain: Domain, size: int) -> float:
+        """Return 1."""
+        return 1.0
+
+    def largest(self, domain: Any, size: int) -> float:
+        """Return λ²/2, less λ²/(2M) on the simplex."""
+        return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
+
+    def value(self, w: Vector, domain: Domain) -> float:
+        """Return V(w)."""
+        return float(w @ w) / 2.0 - self._least(domain, w.size)
+
+    def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
+        """Return the point of the domain nearest to −z/β."""
+        x: Vector = -z / beta
+        radius = float(domain.radius)
+        if isinstance(domain, L2Ball):
+            norm = float(np.linalg.norm(x))
+            return x * (radius / norm) if norm > radius else x
+        if isinstance(domain, Simplex):
+            return _on_simplex(x, radius)
+        size = np.abs(x) if isinstance(domain, L1Ball) else np.maximum(x, 0.0)
+        if float(size.sum()) > radius:
+            size = _on_simplex(np.abs(x) if isinstance(domain, L1Ball) else x, radius)
+        return np.copysign(size, x) if isinstance(domain, L1Ball) else size
+
+    def gradient(self, w: Vector, domain: Domain) -> Vector:
+        """Return w."""
+        return w
+
+    def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
+        """Return V as cvxpy has it."""
+        return cp.sum_squares(w) / 2.0 - self._least(domain, w.shape[0]), []
+
+    def spread(self, domain: Any, size: int) -> float:
+        """Return half the squared diameter: (2λ)²/2 on balls, λ² on simplices."""
+        radius = float(domain.radius)
+        return radius**2 * (2.0 if isinstance(domain, L1Ball | L2Ball) else 1.0)
+
+    def _least(self, domain: Any, size: int) -> float:
+        """Return the least ‖w‖²/2 of the domain."""
+        return float(domain.radius) ** 2 / (2.0 * size) if isinstance(domain, Simplex) else 0.0
+
+
+def _on_simplex(x: Vector, total: float) -> Vector:
+    """Return the nearest w >= 0 with Σw = total: max(0, x − ν), ν from the sorted entries."""
+    order = np.sort(x)[::-1]
+    levels = (np.cumsum(order) - total) / np.arange(1, x.size + 1)
+    last = int(np.flatnonzero(order > levels)[-1]) if math.isfinite(levels[0]) else 0
+    return np.maximum(x - levels[last], 0.0)

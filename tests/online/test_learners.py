@@ -1,0 +1,295 @@
+"""Learners against twins that follow the papers' displays, and the regret they are bound to."""
+
+import itertools
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost import InputError
+from relaxboost.functional import (
+    Absolute,
+    Exponential,
+    Hinge,
+    Huber,
+    Logistic,
+    Quantile,
+    SmoothHinge,
+    Squared,
+)
+from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
+from relaxboost.online import (
+    Adaptive,
+    Constant,
+    Entropy,
+    ExponentiatedGradient,
+    GradientDescent,
+    Growing,
+    Horizon,
+    MirrorDescent,
+    MirrorSteps,
+    OnlineLoss,
+    SquaredL2,
+)
+
+LOSSES = [
+    Hinge(),
+    Logistic(),
+    Exponential(),
+    SmoothHinge(0.5),
+    Squared(),
+    Absolute(),
+    Quantile(0.3),
+    Huber(0.4),
+]
+SETTINGS = [
+    *itertools.product(["entropy"], [Simplex(2), FullSimplex(2), L1Ball(2)]),
+    *itertools.product(["squared-l2"], [Simplex(2), FullSimplex(2), L1Ball(2), L2Ball(2)]),
+]
+SCHEDULES = ["growing", "adaptive", Horizon(40), Constant(0.7)]
+
+
+def stream(loss, rows=40, size=5, seed=0):
+    rng = np.random.default_rng(seed)
+    H = rng.uniform(-1.0, 1.0, (rows, size)) / math.sqrt(size)
+    y = H @ rng.normal(size=size) + rng.normal(size=rows)
+    y = np.sign(y) if getattr(loss, "task", "") == "binary" else np.clip(y, -2.0, 2.0)
+    return H, y
+
+
+class Slow(OnlineLoss):
+    """What no compiled round knows."""
+
+    def __init__(self, loss):
+        self.loss, self.task = loss, loss.task
+
+    def __repr__(self):
+        return repr(self.loss)
+
+    def evaluate(self, w, h, y):
+        value, slope = self.loss.pointwise(np.array([w @ h]), np.array([y]))
+        return float(value[0]), slope[0] * h
+
+    def lipschitz(self, reach, size, targets):
+        from relaxboost.online import OfPrediction
+
+        return OfPrediction(self.loss).lipschitz(reach, size, targets)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("kind", [MirrorDescent, MirrorSteps])
+def test_compiled_rounds_are_those_of_the_slow_twin(loss, kind):
+    H, y = stream(loss)
+    weight = np.random.default_rng(1).choice([0.0, 0.4, 1.0, 2.5], len(y))
+    fast = [("entropy", over) for over in (Simplex(2), FullSimplex(2), L1Ball(2))]
+    for (proxy, over), schedule in itertools.product([*fast, ("squared-l2", L2Ball(2))], SCHEDULES):
+        options = {"over": over, "proxy": proxy, "schedule": schedule, "targets": 2.0}
+        learner = kind(loss, **options).start(5)
+        twin = kind(Slow(loss), **options).start(5)
+        assert learner._codes is not None
+        assert twin._codes is None
+        got, want = learner.update(H, y, weight), twin.update(H, y, weight)
+        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-13)
+        for one, other in zip(learner.arrays(), twin.arrays(), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(("proxy", "over"), SETTINGS, ids=str)
+def test_eq_11_in_words(proxy, over):
+    """The w of least <Σ u_i, w> + β_t V(w), by cvxpy, and the plain average of the iterates."""
+    loss = Logistic()
+    H, y = stream(loss, rows=12)
+    method = MirrorDescent(loss, over, proxy)
+    learner, iterates, total = method.start(5), [], np.zeros(5)
+    for i, (h, label) in enumerate(zip(H, y, strict=True)):
+        w = cp.Variable(5)
+        value, constraints = method.proxy.expression(w, over)
+        beta = method.schedule.temperature(i, 0.0, learner.constants)
+        limits = over.cvxpy_cost(w)[1]
+        cp.Problem(cp.Minimize(total @ w + beta * value), [*constraints, *limits]).solve("CLARABEL")
+        np.testing.assert_allclose(learner.w, w.value, atol=2e-4)
+        assert total @ learner.w + beta * method.proxy.value(learner.w, over) <= (
+            total @ w.value + beta * float(value.value) + 1e-6
+        )
+        iterates.append(learner.w)
+        learner.update(h, label)
+        total += loss.pointwise(np.array([iterates[-1] @ h]), np.array([label]))[1] * h
+    np.testing.assert_allclose(learner.average, np.mean(iterates, axis=0), rtol=1e-12, atol=1e-15)
+
+
+def test_the_displays_of_dekel():
+    H, y = stream(Hinge(), rows=30)
+    learner, w = GradientDescent("hinge", L2Ball(1.5), schedule=Horizon(30)).start(5), np.zeros(5)
+    eta = 1.5 / math.sqrt(30)
+    for h, label in zip(H, y, strict=True):
+        learner.update(h, label)
+        w = w + eta * label * h * (label * (w @ h) < 1.0)
+        w /= max(1.0, np.linalg.norm(w) / 1.5)
+        np.testing.assert_allclose(learner.w, w, rtol=1e-12, atol=1e-14)
+    learner, p = ExponentiatedGradient("logistic", schedule=Horizon(30)).start(5), np.full(5, 0.2)
+    lipschitz = 1.0 / (1.0 + math.exp(-1.0))
+    eta = math.sqrt(2.0 * math.log(5) / 30) / lipschitz
+    for h, label in zip(H, y, strict=True):
+        learner.update(h, label)
+        p = p * np.exp(eta * label * h / (1.0 + math.exp(label * (p @ h))))
+        p /= p.sum()
+        np.testing.assert_allclose(learner.w, p, rtol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [MirrorDescent, MirrorSteps])
+@pytest.mark.parametrize("proxy_over", SETTINGS, ids=str)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_regret_is_at_most_its_bound(kind, proxy_over, schedule):
+    """Against every vertex and many other w, at every moment, on an adversary's stream."""
+    proxy, over = proxy_over
+    learner = kind("hinge", over, proxy, schedule).start(4)
+    rng = np.random.default_rng(3)
+    signs = (2.0, -2.0) if isinstance(over, L1Ball | L2Ball) else (2.0,)
+    w = [over.repair(c * np.eye(4)[j]) for j in range(4) for c in signs]
+    w = np.vstack(w + [over.repair(rng.exponential(size=4)) for _ in range(9)])
+    theirs = np.zeros(len(w))
+    for _ in range(60):
+        h = rng.choice([-0.5, 0.5], 4)
+        label = -1.0 if learner.predict(h, average=False) > 0.0 else 1.0
+        learner.update(h, label)
+        theirs += np.maximum(0.0, 1.0 - label * (w @ h))
+        bound = learner.regret_bound()
+        assert (learner.loss - theirs <= bound + 1e-9).all()
+        for each, loss in zip(w, theirs, strict=True):
+            assert learner.loss - loss <= learner.regret_bound(each) + 1e-9
+        assert bound < math.inf or (kind is MirrorSteps and proxy == "entropy")
+
+
+def test_bounds_a_priori():
+    H, y = stream(Hinge(), rows=50, size=7)
+    for schedule, factor in (
+        ("growing", 2.0 * math.sqrt(51)),
+        (Horizon(50), math.sqrt(100)),
+        ("adaptive", 2.0 * math.sqrt(51)),
+    ):
+        learner = MirrorDescent("hinge", Simplex(3), schedule=schedule).start(7)
+        learner.update(H, y)
+        L, alpha, largest = learner.constants
+        assert (L, alpha) == (1.0, 1 / 3)
+        assert largest == pytest.approx(3 * math.log(7))
+        assert learner.regret_bound() <= L * math.sqrt(largest / alpha) * factor * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        MirrorDescent("logistic", L1Ball(3)),
+        GradientDescent("hinge"),
+        MirrorDescent(Slow(Hinge()), Simplex(1)),
+        MirrorSteps("hinge", FullSimplex(1), schedule="adaptive"),
+    ],
+    ids=repr,
+)
+def test_a_block_is_its_rows_and_a_state_goes_on(method):
+    H, y = stream(Hinge(), rows=60)
+    weight = np.random.default_rng(2).choice([0.0, 1.0, 1.5], 60)
+    whole, single = method.start(5), method.start(5)
+    got = whole.update(H, y, weight)
+    want = [single.update(h, label, s) for h, label, s in zip(H, y, weight, strict=True)]
+    np.testing.assert_array_equal(got, want)
+    first = method.start(5)
+    first.update(H[:23], y[:23], weight[:23])
+    second = method.restored(first.state())
+    second.update(H[23:], y[23:], weight[23:])
+    for one, two, three in zip(whole.arrays(), single.arrays(), second.arrays(), strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
+
+
+def test_whole_weights_are_copies():
+    H, y = stream(Hinge())
+    weight = np.random.default_rng(4).integers(0, 4, 40)
+    one, other = (MirrorDescent("hinge", Simplex(1)).start(5) for _ in range(2))
+    one.update(H, y, weight)
+    other.update(np.repeat(H, weight, axis=0), np.repeat(y, weight))
+    for a, b in zip(one.arrays(), other.arrays(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_scaling_beta_and_gradients_changes_nothing():
+    """JNTV05 Remark 4 says it might; weights depend on the ratio alone."""
+    proxy, z = Entropy(), np.array([0.3, -1.0, 2.0])
+    for over in Entropy.domains:
+        np.testing.assert_allclose(
+            proxy.mirror(8 * z, 8 * 0.7, over(2)), proxy.mirror(z, 0.7, over(2)), rtol=1e-15
+        )
+
+
+def test_far_dual_vectors():
+    z = np.array([0.0, 1e300, -1e300, 5.0])
+    for over in Entropy.domains:
+        for beta in (1e-300, 1.0, 1e300):
+            w = Entropy().mirror(z, beta, over(2))
+            assert np.isfinite(w).all()
+            assert np.abs(w).sum() <= 2.0 + 1e-12
+    learner = MirrorDescent("inner", Simplex(1), schedule=Constant(1e-9)).start(3)
+    learner.update(np.tile([1.0, -1.0, 0.0], (1000, 1)))
+    np.testing.assert_allclose(learner.w, [0.0, 1.0, 0.0], atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MirrorDescent("hinge", L2Ball(1)).start(3), "is no proxy on L2Ball"),
+        (lambda: MirrorDescent("hinge", Simplex(1)).start(1), "needs M >= 2"),
+        (lambda: MirrorDescent("nothing", Simplex(1)), "unknown loss 'nothing'"),
+        (lambda: MirrorDescent("hinge", Simplex(1), proxy="none"), "unknown proxy"),
+        (lambda: MirrorDescent("hinge", Simplex(1), schedule="none"), "unknown schedule"),
+        (lambda: MirrorDescent("hinge", 3), "over must be a domain"),
+        (lambda: MirrorDescent("hinge", Simplex(1), bound=0.0), "bound must be a number > 0"),
+        (lambda: MirrorDescent("squared", Simplex(1)).start(3), "needs a bound of the gradients"),
+        (lambda: Simplex(0), "radius > 0"),
+        (lambda: GradientDescent("hinge", proxy="entropy"), "has the squared norm"),
+        (lambda: ExponentiatedGradient("hinge", proxy=SquaredL2()), "has the entropy"),
+        (lambda: Horizon(0), "rounds"),
+        (lambda: Growing(-1.0), "beta"),
+    ],
+)
+def test_bad_options(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.ones((2, 4)), [1, 1]), "this learner has 3 weights"),
+        (([[0, 0, 0], [0, 2, 0]], [1, 1]), "row 1 has size 2, beyond bound=1.0"),
+        (([[0, 0, 0], [0, math.nan, 0]], [1, 1]), "row 1 has nan for base function 1"),
+        (([[0, math.inf, 0]], [1]), "row 0 has inf for base function 1"),
+        (([[0, 0, 0], [0, 1, 0]], [1, 0]), "must be -1 or \\+1; row 1 has 0"),
+        (([[0, 0, 0], [0, 1, 0]], [1]), "there are 2 examples and 1 targets"),
+        (([[0, 0, 0], [0, 1, 0]], [1, 1], [1, -1]), "weights must be finite and >= 0; row 1"),
+        (("abc", [1]), "H must be an array of numbers"),
+    ],
+)
+def test_a_bad_row_changes_nothing(arguments, message):
+    learner = MirrorDescent("hinge", Simplex(1)).start(3)
+    learner.update([1.0, 0.5, -0.5], 1)
+    before = learner.state()
+    with pytest.raises(InputError, match=message):
+        learner.update(*arguments)
+    for name, value in learner.state().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_a_state_of_another_learner_is_refused():
+    state = MirrorDescent("hinge", Simplex(1)).start(3).state()
+    with pytest.raises(InputError, match="this is the state of MirrorDescent"):
+        GradientDescent("hinge").restored(state)
+
+
+def test_targets_beyond_what_was_declared():
+    learner = MirrorDescent("squared", Simplex(1), targets=2.0).start(3)
+    assert learner.constants.lipschitz == 3.0
+    with pytest.raises(InputError, match=r"row 0 has the target 2\.5"):
+        learner.update([1.0, 0.0, 0.0], 2.5)
+    assert rb.online.MirrorDescent is MirrorDescent
+    assert Adaptive().law(learner.constants)[3] == 1.0
