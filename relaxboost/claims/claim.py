@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
-from relaxboost.claims.record import Check, CheckT, Statement, Unchecked
+from relaxboost.claims.record import Check, CheckT, Line, Statement, Unchecked
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import (
     CORRECTED,
@@ -359,6 +359,7 @@ class Source:
         self.key, self.reference, self.place = key, reference, place
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
+        self.lines: list[Line] = []
 
     def claim(
         self,
@@ -415,3 +416,17 @@ class Source:
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
         """List a statement that cannot be checked numerically."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
+
+    def line(self, place: str, words: str, *names: str, reason: str = "") -> None:
+        """Say which claims are about a display or statement, or why none is, in the text's order.
+
+        Raises
+        ------
+        InputError
+            If there is neither, or no claim of that name, so far.
+        """
+        ids = tuple(f"{self.key}-{name}" for name in names)
+        known = {*self.claims, *(one.id for one in self.not_checked)}
+        if not known.issuperset(ids) or not (ids or reason):
+            raise InputError(f"{place} needs claims declared before, or a reason; got {ids}")
+        self.lines.append(Line(place, words, ids, reason))

@@ -78,3 +78,16 @@ class Unchecked:
     location: str
     words: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A display, definition, statement or remark of a source, and what became of it."""
+
+    place: str
+    """Its number, e.g. "Eq. 5"."""
+    words: str
+    ids: tuple[str, ...]
+    """Of the claims about it, and of what is listed as not checked."""
+    reason: str
+    """Why there is no claim, where there is none."""

@@ -53,6 +53,18 @@ def test_the_page_says_what_is_on_record():
     assert "<script" not in page
 
 
+def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):
+    monkeypatch.setattr(made.MADE, "lines", [])
+    made.MADE.line("Eq. 1", "It is | small.", "many", "U1")
+    made.MADE.line("Eq. 2", "A <word>.", reason="a definition")
+    page = ledger.page(made.MADE.claims.values(), made.MADE.not_checked)
+    assert r"| Eq. 1 | It is \| small. | [MADE-many](#made-many), MADE-U1 |" in page
+    assert "| Eq. 2 | A &lt;word>. | a definition |" in page
+    for names, reason in ((("gone",), "why"), ((), "")):
+        with pytest.raises(rb.InputError, match="needs claims declared before, or a reason"):
+            made.MADE.line("Eq. 3", "It is.", *names, reason=reason)
+
+
 def test_a_counterexample_that_refutes_nothing_is_not_printed(monkeypatch):
     monkeypatch.setattr(made.few, "counterexamples", [{"t": "1/2", "k": 1, "loss": "hinge"}])
     with pytest.raises(rb.InputError, match="counterexample 1 of MADE-few does not refute it"):

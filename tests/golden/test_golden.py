@@ -296,12 +296,20 @@ def test_solve_prints_the_same():
 
 
 def test_claims_are_the_same():
+    """Those that were frozen; there may be more, of other sources."""
     listed = json.loads(run("-m", "relaxboost", "claims", "list", "--json"))
-    assert {c["id"]: c["status"] for c in listed["claims"]} == frozen("claims-list")
-    assert [c["id"] for c in listed["unchecked"]] == frozen("claims-unchecked")
+    known, unchecked = frozen("claims-list"), frozen("claims-unchecked")
+    sources = {id.split("-")[0] for id in known}
+
+    def old(ids):
+        return [id for id in ids if id.split("-")[0] in sources]
+
+    status = {c["id"]: c["status"] for c in listed["claims"]}
+    assert {id: status[id] for id in old(status)} == known
+    assert old(c["id"] for c in listed["unchecked"]) == unchecked
     lines = (HERE / "claims-list.txt").read_text().splitlines()
     shown = [line.split()[0] for line in lines[1:] if line.strip()]
-    assert shown[: len(listed["claims"])] == [c["id"] for c in listed["claims"]]
+    assert shown[: len(known)] == old(status)
     printed = run("-m", "relaxboost", "claims", "list")
-    for id, status in frozen("claims-list").items():
+    for id, status in known.items():
         assert re.search(rf"{re.escape(id)}\b.*\b{status}\b", printed), id

@@ -129,7 +129,22 @@ def _source(source: Source, claims: list[Claim], not_checked: list[Unchecked]) -
         for one in not_checked:
             texts = (one.id, one.location, one.words, one.reason)
             lines.append(f"| {' | '.join(as_markdown(text, cell=True) for text in texts)} |")
+    lines += _lines(source)
     return "\n".join([*lines, "", *(_claim(claim) for claim in claims)])
+
+
+def _lines(source: Source) -> list[str]:
+    """Return the table of what the source says, line by line, and the claims about it."""
+    if not source.lines:
+        return []
+    rows = ["", "Line by line:", "", "| where | what it says | claims, or why none |"]
+    rows.append("|---|---|---|")
+    unchecked = {one.id for one in source.not_checked}
+    for line in source.lines:
+        ids = ", ".join(id if id in unchecked else _link(id) for id in line.ids)
+        texts = [as_markdown(text, cell=True) for text in (line.place, line.words, line.reason)]
+        rows.append(f"| {texts[0]} | {texts[1]} | {'. '.join(filter(None, (ids, texts[2])))} |")
+    return rows
 
 
 def _link(id: str) -> str:
