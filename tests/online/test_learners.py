@@ -234,6 +234,15 @@ def test_far_dual_vectors():
     np.testing.assert_allclose(learner.w, [0.0, 1.0, 0.0], atol=1e-300)
 
 
+@pytest.mark.parametrize("kind", [L1Ball, FullSimplex, L2Ball])
+def test_one_weight_learns_where_it_can_move(kind):
+    method = MirrorDescent("hinge", kind(1), "squared-l2" if kind is L2Ball else "entropy")
+    learner = method.start(1)
+    learner.update(np.ones((50, 1)), np.ones(50))
+    assert 0.0 < learner.average[0] < learner.w[0] <= 1.0
+    assert learner.loss <= learner.regret_bound([1.0])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -11,7 +11,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.registry import Registry
-from relaxboost.game.domains import Domain
+from relaxboost.game.domains import Domain, Simplex
 
 PROXIES: Registry[Proxy] = Registry("proxy")
 """Proxies by name; a name stands for the proxy with its defaults."""
@@ -47,7 +47,7 @@ class Proxy(ABC):
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is no proxy on {domain!r}; use over={fit}")
-        if size < 2:
+        if size < 2 and isinstance(domain, Simplex):
             raise InputError(f"{self!r} needs M >= 2 weights, got {size}: one has nothing to learn")
 
     @abstractmethod
