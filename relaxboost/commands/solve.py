@@ -17,6 +17,8 @@ import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 
+_DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
+
 
 def number(text: str) -> int | float | Fraction:
     """Return what Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
@@ -47,12 +49,8 @@ class _Options(SimpleNamespace):
 
     def domain(self) -> Any:
         """Return what --over and --radius say that w ranges over."""
-        if self.over != "simplex":
-            ball = {"l1": rb.L1Ball, "l2": rb.L2Ball}[self.over]
-            return ball(1 if self.radius is None else self.radius)
-        if self.radius is not None:
-            raise InputError("--radius belongs to --over l1 or l2")
-        return rb.Simplex()
+        domain = getattr(rb, _DOMAINS[self.over])
+        return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> Any:
         """Return the data of the CSV file or of --dataset."""
@@ -102,13 +100,13 @@ Examples:
 @click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
 @click.option(
     "--over",
-    type=click.Choice(["l1", "simplex", "l2"]),
+    type=click.Choice(list(_DOMAINS)),
     default="l1",
     show_default=True,
-    help="The weights: in an l1 ball; non-negative with sum 1, which leaves only the stumps "
-    "'feature > threshold'; or in an l2 ball.",
+    help="The weights: in an l1 ball; non-negative with the radius as their sum, which leaves only "
+    "the stumps 'feature > threshold'; with a sum up to it; or in an l2 ball.",
 )
-@click.option("--radius", type=number, help="l1, l2: the radius of the ball. [default: 1]")
+@click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
 @click.option("--rtol", type=float, help="Or a gap of this part of the value, such as 0.01.")
 @click.option(

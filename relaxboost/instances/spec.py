@@ -103,8 +103,8 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
             if tol == 0 and not (proof == "exact" and domain.linear):
                 if kind != "builtin" or "relaxations" in shared:
                     raise InputError(
-                        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball or Simplex, "
-                        f"whose optima are fractions, not {relaxation} over {over}"
+                        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
+                        f"FullSimplex, whose optima are fractions, not {relaxation} over {over}"
                     )
                 entry = replace(entry, tol=TOL)  # a built-in game brings both kinds along
             yield entry

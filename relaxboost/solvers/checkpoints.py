@@ -136,7 +136,8 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     """Return the points of a file with their bracket, evaluated afresh."""
     found = content["basis"]
     basis = found and Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
-    if basis and not all(0 <= j < (game.n or 0) and abs(s) == 1 for j, s in basis.columns):
+    signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)  # 0 stands for w = 0
+    if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
     support = np.array(content["support"], dtype=np.int64)
     return WarmStart(

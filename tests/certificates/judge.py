@@ -300,8 +300,11 @@ def _proves(document: Any, spare: Any) -> bool:
     size = parse(over.get("size", "1"))
     upper, cost = penalty(game["relaxation"], d, document.get("auxiliaries")), ZERO
     if over["kind"] == "simplex":
-        certain(w.min() >= 0 and w.sum() == 1)
-        upper += v.max()
+        certain(w.min() >= 0 and w.sum() == size)
+        upper += size * v.max()
+    elif over["kind"] == "full-simplex":
+        certain(w.min() >= 0 and w.sum() <= size)
+        upper += size * max(v.max(), ZERO)
     elif over["kind"] == "l1":
         certain(np.abs(w).sum() <= size)
         upper += size * np.abs(v).max()

@@ -22,6 +22,7 @@ CHECKER = Path(rb.certificates.__file__).parent
 SETS = {
     "l1": rb.L1Ball(),
     "simplex": rb.Simplex(),
+    "full simplex": rb.FullSimplex(0.5),
     "l2": rb.L2Ball(0.7),
     "squared": rb.SquaredNorm(0.4),
 }

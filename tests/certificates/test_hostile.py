@@ -111,7 +111,7 @@ def test_what_is_printed_holds(tmp_path, capsys):
 
 
 def test_unknown_fields_wherever_they_are(verdict, simple):
-    for over in ({"kind": "simplex", "size": "17"}, {"kind": "l1", "size": "1", "note": "x"}):
+    for over in ({"kind": "simplex", "sum": "17"}, {"kind": "l1", "size": "1", "note": "x"}):
         other = copy.deepcopy(simple)
         other["game"]["over"] = over
         assert "unknown fields" in verdict(with_digest(other)).reason

@@ -69,10 +69,12 @@ def test_identity_with_caps():
     """The uniform d is optimal, whatever the cap and whoever plays w."""
     for n in (2, 5, 11):
         for k in (1, Fraction(3, 2), n):
-            for over in (rb.L1Ball(), rb.Simplex()):
+            for over in (rb.L1Ball(), rb.Simplex(), rb.FullSimplex()):
                 assert exact_value(rb.Game(np.eye(n), rb.Capped(k=k), over)) == Fraction(1, n)
     assert exact_value(rb.Game(np.eye(4), over=rb.L1Ball(Fraction(3, 7)))) == Fraction(3, 28)
     assert exact_value(rb.Game(-np.eye(4), over=rb.Simplex())) == Fraction(-1, 4)
+    assert exact_value(rb.Game(-np.eye(4), over=rb.Simplex(Fraction(3, 7)))) == Fraction(-3, 28)
+    assert exact_value(rb.Game(-np.eye(4), over=rb.FullSimplex(Fraction(3, 7)))) == 0
 
 
 def test_simplex_can_be_negative():
@@ -184,7 +186,11 @@ def _penalties(m):
 
 
 @pytest.mark.parametrize(("name", "make"), POLYHEDRAL, ids=[name for name, _ in POLYHEDRAL])
-@pytest.mark.parametrize("over", [rb.L1Ball(), rb.L1Ball(Fraction(3, 7)), rb.Simplex()], ids=str)
+@pytest.mark.parametrize(
+    "over",
+    [rb.L1Ball(Fraction(3, 7)), rb.Simplex(Fraction(7, 3)), rb.FullSimplex(Fraction(5, 3))],
+    ids=str,
+)
 def test_every_polyhedral_relaxation(rng, name, make, over):
     for m, n in ((1, 2), (2, 3), (5, 4), (12, 6)):
         A = _signs(rng, m, n) if m == 5 else _floats(rng, m, n)

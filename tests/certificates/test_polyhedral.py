@@ -66,7 +66,9 @@ POLYHEDRAL = [
 
 
 @pytest.mark.parametrize("f", [pytest.param(f, id=name) for name, f in POLYHEDRAL])
-@pytest.mark.parametrize("over", [rb.L1Ball(), rb.Simplex(), rb.SquaredNorm(0.5)], ids=repr)
+@pytest.mark.parametrize(
+    "over", [rb.L1Ball(), rb.Simplex(), rb.FullSimplex(2), rb.SquaredNorm(0.5)], ids=repr
+)
 def test_a_linear_program_is_enough_for_an_exact_certificate(f, over, rng):
     game = rb.Game(rng.uniform(-1, 1, (6, 4)), f, over=over)
     d, w = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(4))

@@ -26,7 +26,8 @@ def untampered() -> dict[str, dict]:
     """A certificate of every family with formulas, over each set in turn."""
     rng = np.random.default_rng(0)
     A = np.clip(rng.uniform(-1, 1, (M, N)) + 0.15, -1, 1)
-    over = [rb.L1Ball(), rb.Simplex(), rb.L2Ball(0.7), rb.SquaredNorm(0.4), rb.L1Ball(0.3)]
+    over = [rb.Simplex(1.7), rb.Simplex(), rb.L2Ball(0.7), rb.FullSimplex(0.3), rb.SquaredNorm(0.4)]
+    over += [rb.L1Ball(0.3), rb.L1Ball()]
     found = {}
     for i, (name, make) in enumerate(FAMILIES):
         f = make(M).resolve(M)

@@ -90,9 +90,13 @@ def test_other_sets_of_weights(csv, capsys):
     assert "HardMargin(), over L2Ball(radius=0.5)" in capsys.readouterr().out
     main([*arguments[:4], "--over", "simplex", "--json"])
     assert json.loads(capsys.readouterr().out)["over"] == "Simplex()"
+    main([*arguments[:4], "--over", "simplex", "--radius", "2", "--json"])
+    assert json.loads(capsys.readouterr().out)["over"] == "Simplex(radius=2)"
+    main([*arguments[:4], "--over", "full-simplex", "--radius", "1/3"])
+    assert "over FullSimplex(radius=Fraction(1, 3))" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        main([*arguments[:4], "--over", "simplex", "--radius", "2"])
-    assert "--radius belongs to --over l1 or l2" in capsys.readouterr().err
+        main([*arguments[:4], "--over", "simplex", "--radius", "0"])
+    assert "Simplex needs radius > 0, got 0" in capsys.readouterr().err
 
 
 def test_any_relaxation_by_its_expression(csv, capsys):

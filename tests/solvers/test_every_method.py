@@ -9,7 +9,15 @@ import relaxboost as rb
 from relaxboost.game import bounds
 from relaxboost.solvers import METHODS
 
-DOMAINS = (rb.L1Ball(1), rb.L1Ball(2), rb.Simplex(), rb.L2Ball(1), rb.SquaredNorm(0.5))
+DOMAINS = (
+    rb.L1Ball(1),
+    rb.L1Ball(2),
+    rb.Simplex(),
+    rb.Simplex(2),
+    rb.FullSimplex(2),
+    rb.L2Ball(1),
+    rb.SquaredNorm(0.5),
+)
 RELAXATIONS = (rb.HardMargin(), rb.Capped(3), rb.KLPenalty(0.2), rb.NormPenalty(2, 0.3))
 
 

@@ -122,7 +122,9 @@ def test_every_polyhedral_family_is_solved(name, n):
 
 
 @pytest.mark.parametrize(
-    "over", [rb.L1Ball(1), rb.L1Ball(3), rb.L1Ball(1e-6), rb.Simplex()], ids=repr
+    "over",
+    [rb.L1Ball(1), rb.L1Ball(1e-6), rb.Simplex(), rb.Simplex(3), rb.FullSimplex(3)],
+    ids=repr,
 )
 @pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
 def test_to_the_accuracy_of_doubles(over, shape):
@@ -375,7 +377,7 @@ def noisy_stumps(m, features, seed=0):
     return rb.matrices.stumps(X, np.where(rng.random(m) < 0.1, -y, y))
 
 
-@pytest.mark.parametrize("over", [rb.L1Ball(1), rb.L1Ball(3), rb.Simplex()], ids=repr)
+@pytest.mark.parametrize("over", [rb.L1Ball(1), rb.L1Ball(3), rb.FullSimplex(3)], ids=repr)
 @pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)], ids=repr)
 def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
     """Against the same game written down, where every column is in play from the start."""

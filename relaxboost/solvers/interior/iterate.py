@@ -36,14 +36,17 @@ class _Change(NamedTuple):
     slack: Array
     mult: Array
     """The changes of slacks and of weights, one row for each sign."""
+    floor: tuple[Array, Array]
+    """Those of v >= 0, where that is an inequality of its own."""
 
 
 class Iterate:
     """The program of a game, min f(d) + r v, and a point strictly inside its bounds.
 
-    Σd = 1, and ± <a_j, d> <= v for each column j (without the minus over the simplex). The
-    multipliers of these are w_j⁺ and w_j⁻. They hold strictly from the start; Σd = 1 and what is
-    dual converge, and what f has of its own is in its `Part`.
+    Σd = 1, and ± <a_j, d> <= v for each column j (without the minus over the simplices). The
+    multipliers of these are w_j⁺ and w_j⁻. Over the full simplex 0 <= v too, whose multiplier is
+    the weight left out. They hold strictly from the start; Σd = 1 and what is dual converge, and
+    what f has of its own is in its `Part`.
 
     Parameters
     ----------
@@ -79,7 +82,10 @@ class Iterate:
         self.v = float(np.abs(self.edges).max()) + 0.1 * size / over.scale
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, centre, np.ones(slack.shape, dtype=bool))
-        self._columns.mult[:] = over.scale / slack.size
+        own = np.full(int(over.holds_zero and not over.two_sided), self.v)
+        self._floor = Barrier(own, centre, np.ones(own.shape, dtype=bool))
+        for pairs in (self._columns, self._floor):
+            pairs.mult[:] = over.scale / (slack.size + own.size)
         self.margins = bulk.margins(self.w)
 
     @property
@@ -105,11 +111,11 @@ class Iterate:
     @property
     def product(self) -> float:
         """Σ slack · multiplier: the gap, once nothing is missing from the equations."""
-        return self._part.product + self._columns.product
+        return self._part.product + self._columns.product + self._floor.product
 
     @property
     def _count(self) -> float:
-        return self._part.count + self._columns.count
+        return self._part.count + self._columns.count + self._floor.count
 
     def step(self, least: float = 0.0) -> float:
         """Go a predictor and a corrector step; return the longer of the two lengths.
@@ -122,6 +128,7 @@ class Iterate:
         length, dual = self._longest(change)
         after = part.product_after(length, dual, change.part)
         after += columns.product_after(length, dual, change.slack, change.mult)
+        after += self._floor.product_after(length, dual, *change.floor)
         centre = max((after / self._count / mu) ** 3 * mu, least / self._count)
         change = self._newton(normal, centre, change)
         length, dual = self._longest(change)
@@ -133,19 +140,21 @@ class Iterate:
         ratio = self._columns.ratio
         D, E = ratio.sum(axis=0), (self._signs * ratio).sum(axis=0)
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
-        made = ColumnScaling(D, E, kappa)
+        floor = float(self._floor.ratio.sum())
+        made = ColumnScaling(D, E, kappa + floor, floor)
         by_columns = bulk.n <= m and not (block.written and bulk.array is None)
         return ByColumns(bulk, block, made) if by_columns else ByExamples(bulk, block, made)
 
     def _newton(self, normal: Normal, centre: float, first: _Change | None = None) -> _Change:
         """Return the direction to products of `centre`, corrected by the predictor `first`."""
-        columns = self._columns
+        columns, floor = self._columns, self._floor
         aim = self._part.aim(self.margins - self.total, centre, first and first.part)
         missing = columns.missing(centre if first is None else centre - first.slack * first.mult)
+        spare = floor.missing(centre if first is None else centre - np.multiply(*first.floor))
         D = columns.ratio.sum(axis=0)
         signs = self._signs * columns.ratio / D
         net = (self._signs * missing).sum(axis=0)
-        short = self._over.scale - float(columns.mult.sum())
+        short = self._over.scale - float(columns.mult.sum()) - float((floor.mult + spare).sum())
         move = normal.solve(
             aim.h,
             -net / D,
@@ -165,12 +174,15 @@ class Iterate:
             )
         else:
             changes = move.y[None, :]
-        return _Change(move, self._part.change(aim, move.t), slack, changes)
+        raised = np.full_like(spare, move.v)
+        rest = raised, spare - floor.ratio * raised
+        return _Change(move, self._part.change(aim, move.t), slack, changes, rest)
 
     def _longest(self, change: _Change) -> tuple[float, float]:
         pairs = (
             self._part.longest(change.part),
             self._columns.longest(change.slack, change.mult),
+            self._floor.longest(*change.floor),
         )
         return min(p[0] for p in pairs), min(p[1] for p in pairs)
 
@@ -181,6 +193,7 @@ class Iterate:
         self.v += length * change.move.v
         self.edges = self._bulk.edges(self.d)
         self._columns.move(self.v - self._signs * self.edges, dual, change.mult)
+        self._floor.move(np.full_like(self._floor.slack, self.v), dual, change.floor[1])
         self.margins = self._bulk.margins(self.w)
 
     def weighty(self, part: float) -> NDArray[np.bool_]:
@@ -203,6 +216,7 @@ class Iterate:
         highest = float((self._signs * self.edges).max())
         room = max(_ROOM * (highest - self.v), mu * bulk.n / (_FRESH * self._over.scale))
         self.v = max(self.v, highest + room)
+        self._floor.slack[:] = self.v
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, mu, np.ones(slack.shape, dtype=bool))
         self._columns.mult[:, place] = mult

@@ -6,10 +6,11 @@ The unknowns are t = (Δd, Δz, Δη), y = Δw, Δv for the largest edge and Δ�
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
 with D and ε D the sum and the difference of multiplier over slack of a column's two signs, and
-κ = Σ 4 D₊ D₋ / D. (A and 1 are on the part of t that is Δd.) At a vertex each side is singular in
-one direction: the columns' in (w, γ), the optimum itself, and the examples' in d. The equation of
-the side not eliminated, κ Δv − εᵀ y = s or 1ᵀ t = σ, fixes it, and is added with a weight before
-the factorisation. So the accuracy is that of doubles to the end (1e-14 in the tests).
+κ = Σ 4 D₊ D₋ / D, to which v >= 0 adds its own ratio where it is an inequality of its own. (A and 1
+are on the part of t that is Δd.) At a vertex each side is singular in one direction: the columns'
+in (w, γ), the optimum itself, and the examples' in d. The equation of the side not eliminated,
+κ Δv − εᵀ y = s or 1ᵀ t = σ, fixes it, and is added with a weight before the factorisation. So the
+accuracy is that of doubles to the end (1e-14 in the tests).
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class ColumnScaling(NamedTuple):
     E: Vector
     """The difference of the two signs, ε D."""
     kappa: float
+    floor: float = 0.0
+    """The part of κ that is due to v >= 0."""
 
 
 class Normal(ABC):
@@ -129,7 +132,7 @@ class ByExamples(Normal):
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        self._sum = float(columns.D.sum())
+        self._sum = float(columns.D.sum()) + columns.floor
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
         self._rho = float(gram.diagonal().max())  # of the size of A, whose digits a larger loses

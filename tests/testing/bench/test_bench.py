@@ -169,7 +169,8 @@ def games():
     real = np.round(rng.uniform(-1.0, 1.0, (12, 20)), 2)
     yield rb.Game(signs, rb.Capped(k=10))
     yield rb.Game(real, rb.HardMargin(), over=rb.L1Ball(2))
-    yield rb.Game(real, rb.NormPenalty(np.inf, 0.5), over=rb.Simplex())
+    yield rb.Game(real, rb.NormPenalty(np.inf, 0.5), over=rb.Simplex(2))
+    yield rb.Game(real, rb.Capped(4), over=rb.FullSimplex(2))
     yield rb.Game(signs, rb.SpectralRisk([3, 10], [0.5, 0.5]))
 
 
