@@ -1,9 +1,13 @@
+from .laboratory import Law as Law
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod
 from .losses import Inner as Inner
 from .losses import OfPrediction as OfPrediction
 from .losses import OnlineLoss as OnlineLoss
 from .mirror import MirrorDescent as MirrorDescent
+from .outcomes import Excess as Excess
+from .outcomes import Outcomes as Outcomes
+from .outcomes import promised as promised
 from .proxies import Entropy as Entropy
 from .proxies import Proxy as Proxy
 from .proxies import SquaredL2 as SquaredL2

@@ -36,6 +36,8 @@ SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """Places of the sums that a run keeps."""
 
+Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
+"""The law of the schedule, the codes and the numbers that `rounds` takes."""
 _FAST = {"reassoc", "nsz", "arcp", "contract", "nnan", "ninf"}
 _LEAST = -700.0
 """Exponents below this count as this: e^−700 is as good as nothing, and no double underflows."""
@@ -272,3 +274,22 @@ def rounds(
         if first:
             predictions[row] = _seen(w, H[row], mean, 0.0)
     return predictions
+
+
+@njit(nogil=True)
+def branches(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    states: tuple[Matrix, Matrix, Matrix, Matrix],
+    atoms: Vector,
+    codes: Codes,
+) -> None:
+    """Let learner i, row i of each of the states, learn from row atoms[i] of H."""
+    w, z, mean, sums = states
+    sizes, y, weight = rows
+    law, kinds, numbers = codes
+    for i in range(atoms.size):
+        k = atoms[i]
+        one = slice(k, k + 1)
+        state = (w[i], z[i], mean[i], sums[i])
+        rounds(H[one], (sizes[one], y[one], weight[one]), state, law, kinds, numbers)

@@ -288,11 +288,17 @@ class Learner:
             )
         return sizes
 
-    def _compiled_rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+    def compiled(self) -> kernels.Codes | None:
+        """Return how the compiled rounds know this method, None where they do not."""
+        if self._codes is None:
+            return None
+        loss, parameter, domain = self._codes
         law = np.array(self.method.schedule.law(self.constants))
-        loss, parameter, domain = self._codes  # type: ignore[misc]
         numbers = (parameter, float(self.method.over.radius), self.constants.modulus)
-        codes = (loss, domain, self.method.greedy)
+        return law, (loss, domain, self.method.greedy), numbers
+
+    def _compiled_rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+        law, codes, numbers = self.compiled()  # type: ignore[misc]
         predictions: Vector = kernels.rounds(
             H, (sizes, y, weights), self.arrays(), law, codes, numbers
         )

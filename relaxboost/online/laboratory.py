@@ -1,0 +1,380 @@
+"""The exact laboratory: examples with finitely many values, where expectations are sums.
+
+All samples of t examples are gone through as a tree, level by level: what two samples have in
+common at their beginning is learned once. Longer streams are drawn, and have confidence bands.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Matrix, Vector, doubles
+from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
+from relaxboost._core.parameters import count, exact
+from relaxboost._core.rounding import roundoff, up
+from relaxboost.game.domains import AtomicSet
+from relaxboost.online import kernels
+from relaxboost.online.learner import Learner, OnlineMethod
+from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
+from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
+
+Ordering = Callable[[tuple[int, ...]], Sequence[int]] | Sequence[float]
+_DOUBLES = 60_000_000
+"""So many numbers of learners at a time: half a gigabyte."""
+
+
+class Law:
+    """The law of an example (h, y) that has finitely many values; or of a Markov chain of them.
+
+    Parameters
+    ----------
+    H : array of shape (atoms, M)
+        The values of the base functions.
+    y : array of shape (atoms,), optional
+        Targets; none for the loss "inner".
+    p : sequence of int, float or Fraction, optional
+        Probabilities; by default all equal. The rationals that they are must add up to 1 within
+        1e-9, and are divided by their sum.
+    transitions : sequence of sequences of int, float or Fraction, optional
+        For dependent examples: row k is the law of what follows atom k. Then p must be stationary.
+
+    Raises
+    ------
+    InputError
+        For shapes, probabilities or transitions that are not as above.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from relaxboost import Simplex, online
+    >>> law = online.Law([[1, -1], [-1, 1]], y=[1, 1], p=[Fraction(2, 3), Fraction(1, 3)])
+    >>> print(law.expected_excess(online.MirrorDescent("hinge", Simplex(1)), 5))
+    """
+
+    def __init__(self, H: Any, y: Any = None, p: Any = None, transitions: Any = None) -> None:
+        self.H: Matrix = np.ascontiguousarray(doubles("H", H))
+        if self.H.ndim != 2 or not self.H.size:
+            raise InputError(f"H must have shape (atoms, M), got {self.H.shape}")
+        atoms = len(self.H)
+        self.y: Vector = np.zeros(atoms) if y is None else doubles("y", y)
+        if self.y.shape != (atoms,):
+            raise InputError(f"there are {atoms} atoms and targets of shape {self.y.shape}")
+        self.p = _probabilities("p", [Fraction(1, atoms)] * atoms if p is None else p, atoms)
+        self.transitions: tuple[tuple[Fraction, ...], ...] | None = None
+        if transitions is not None:
+            rows = list(transitions)
+            if len(rows) != atoms:
+                raise InputError(f"transitions must have {atoms} rows, got {len(rows)}")
+            self.transitions = tuple(_probabilities("transitions", row, atoms) for row in rows)
+            self._check_stationary()
+        self._found: dict[Any, tuple[float, float, Vector]] = {}
+
+    def __repr__(self) -> str:
+        p = ", ".join(str(q) for q in self.p)
+        chain = "" if self.transitions is None else ", a Markov chain"
+        return f"Law({self.H.tolist()}, y={self.y.tolist()}, p=[{p}]{chain})"
+
+    def risk(self, loss: OnlineLoss, w: Any) -> Any:
+        """Return A(w) = Σ p_k Q(w, z_k) for w of shape (M,) or (N, M)."""
+        W = doubles("w", w)
+        found = _values(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
+        return float(found[0]) if W.ndim == 1 else found
+
+    def errors(self, votes: Any) -> Any:
+        """Return the probability of y·vote <= 0 for votes on the atoms, shape (N, atoms)."""
+        return (votes * self.y <= 0.0) @ self._weights
+
+    def least(self, loss: OnlineLoss, over: Any) -> tuple[float, float, Vector]:
+        """Return a bracket of the least risk over the domain, and a w near it."""
+        key = (loss, over)
+        if key not in self._found:
+            self._found[key] = _least(self, loss, over)
+        return self._found[key]
+
+    def sizes(self, method: OnlineMethod) -> tuple[float, float]:
+        """Return bounds over the domain: of |Q|, and of the slopes of Q times ‖w‖_1."""
+        loss, reach = method.loss, method.over.reach(self.H.shape[1])
+        size = float(np.abs(self.H).max())
+        steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
+        start = method.proxy.start(method.over, self.H.shape[1])
+        largest = float(np.abs(_values(loss, start[None], self.H, self.y)).max())
+        return largest + 2.0 * steep, steep
+
+    def expected_excess(
+        self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
+    ) -> Excess:
+        """Return the expected excess risk after t examples, summed over all samples.
+
+        See `outcomes` for the parameters.
+        """
+        return self.outcomes(method, t, output, order).excess()
+
+    def outcomes(
+        self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
+    ) -> Outcomes:
+        """Return what the method makes of each of the samples of t examples.
+
+        Parameters
+        ----------
+        method : OnlineMethod
+        t : int
+            >= 1.
+        output : str
+            "average" of w_0, ..., w_{t−1}; "last", w_t; "uniform", one of w_0, ..., w_{t−1} drawn
+            at random, whose risk is the mean of theirs; "majority", their vote, judged by errors.
+        order : callable or sequence of numbers, optional
+            A rule that a sample is permuted by before it is learned from: from a tuple of atoms to
+            them in another order. Or a number for each atom, to sort by; samples then are as few
+            as multisets of t atoms.
+
+        Raises
+        ------
+        InputError
+            If there are too many samples; `drawn` is for those.
+        """
+        samples, probability = self._samples(count("t", t), order)
+        return self._outcomes(method, samples, probability, output, drawn=False)
+
+    def drawn(
+        self, method: OnlineMethod, t: int, runs: int, output: Output = "average", seed: int = 0
+    ) -> Outcomes:
+        """Return what the method makes of `runs` independent samples of t examples.
+
+        Parameters
+        ----------
+        method, t, output
+            See `outcomes`.
+        runs : int
+            >= 1.
+        seed : int
+        """
+        rng = np.random.default_rng(seed)
+        p, shape = self._weights, (count("runs", runs), count("t", t))
+        if self.transitions is None:
+            samples = rng.choice(len(p), shape, p=p).astype(np.int32)
+        else:
+            steps = np.cumsum(np.array(self.transitions, dtype=np.float64), axis=1)
+            steps[:, -1] = 1.0
+            samples = np.empty(shape, dtype=np.int32)
+            samples[:, 0] = rng.choice(len(p), runs, p=p)
+            for i in range(1, t):
+                samples[:, i] = (rng.random(runs)[:, None] >= steps[samples[:, i - 1]]).sum(axis=1)
+        probability = np.full(runs, 1.0 / runs)
+        return self._outcomes(method, samples, probability, output, drawn=True)
+
+    @property
+    def _weights(self) -> Vector:
+        return np.array([float(q) for q in self.p])
+
+    def _check_stationary(self) -> None:
+        assert self.transitions is not None
+        for k, column in enumerate(zip(*self.transitions, strict=True)):
+            gap = sum(q * move for q, move in zip(self.p, column, strict=True)) - self.p[k]
+            if abs(gap) > Fraction(1, 10**9):
+                raise InputError(
+                    f"p must be stationary under the transitions; atom {k} has probability "
+                    f"{float(self.p[k]):g} and one step later {float(self.p[k] + gap):g}"
+                )
+
+    def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
+        """Return all samples in lexicographic order with their probabilities."""
+        atoms = len(self.p)
+        if order is not None and not callable(order):
+            return self._sorted_samples(t, order)
+        if atoms**t * (2 * self.H.shape[1] + t) > _DOUBLES:
+            raise InputError(
+                f"{atoms} atoms make {atoms}^{t} samples of {t} examples, too many to go through; "
+                "use Law.drawn, which draws some"
+            )
+        samples = np.array(list(itertools.product(range(atoms), repeat=t)), dtype=np.int32)
+        probability = self._weights[samples[:, 0]]
+        moves = None if self.transitions is None else np.array(self.transitions, dtype=np.float64)
+        for i in range(1, t):
+            now = samples[:, i]
+            probability *= self._weights[now] if moves is None else moves[samples[:, i - 1], now]
+        possible = probability > 0.0
+        samples, probability = samples[possible], probability[possible]
+        if order is None:
+            return samples, probability
+        arranged = np.array([order(tuple(row)) for row in samples.tolist()], dtype=np.int32)
+        if arranged.shape != samples.shape or (np.sort(arranged) != np.sort(samples)).any():
+            raise InputError("order must return the atoms that it was given, in another order")
+        samples, place = np.unique(arranged, axis=0, return_inverse=True)
+        return samples, doubles("p", np.bincount(place.ravel(), probability))
+
+    def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
+        """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
+        if self.transitions is not None or np.shape(keys) != (len(self.p),):
+            raise InputError(
+                f"order must be a callable or, for i.i.d. examples, {len(self.p)} numbers"
+            )
+        ranks = np.argsort(np.asarray(keys), kind="stable").tolist()
+        if math.comb(t + len(ranks) - 1, t) * (2 * self.H.shape[1] + t) > _DOUBLES:
+            raise InputError("there are too many samples to go through, even sorted; take t less")
+        rows, chances = [], []
+        for row in itertools.combinations_with_replacement(ranks, t):
+            chance, left = Fraction(1), t
+            for atom in ranks:
+                times = row.count(atom)
+                chance *= math.comb(left, times) * self.p[atom] ** times
+                left -= times
+            if chance:
+                rows.append(row)
+                chances.append(float(chance))
+        return np.array(rows, dtype=np.int32), np.array(chances)
+
+    def _outcomes(
+        self, method: OnlineMethod, samples: Any, probability: Vector, output: Output, drawn: bool
+    ) -> Outcomes:
+        if output not in get_args(Output):
+            raise InputError(f"output must be {', '.join(get_args(Output))}, got {output!r}")
+        if output == "majority" and not np.isin(self.y, (-1.0, 1.0)).all():
+            raise InputError("a majority votes on labels -1 and +1, and this law has others")
+        (atoms, M), t = self.H.shape, samples.shape[1]
+        learner = method.start(M)
+        learner.update(self.H, self.y)  # raises for examples that the method refuses
+        states, carried = _walk(self, method, samples, output, drawn)
+        if output == "majority":
+            risk, least = self.errors(np.sign(carried)), (0.0, 0.0)
+        else:
+            least = self.least(method.loss, method.over)[:2]
+            if output == "uniform":
+                risk = carried[:, 0] / t
+            else:
+                risk = self.risk(method.loss, states[2 if output == "average" else 0])
+        loss, promise = np.empty((2, len(samples)))
+        for i, sums in enumerate(states[3]):
+            learner.arrays()[3][:] = sums
+            loss[i], promise[i] = learner.loss, learner.regret_bound()
+        largest, steep = self.sizes(method)
+        return Outcomes(
+            samples,
+            probability,
+            risk,
+            loss,
+            promise,
+            least,
+            bound=promised(learner, t) if output in ("average", "uniform") else math.inf,
+            rounding=up(roundoff(M + atoms + 3 * t + 80) * (largest + steep)),
+            width=1.0 if output == "majority" else 2.0 * steep,
+            drawn=drawn,
+        )
+
+
+def _walk(
+    law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
+) -> tuple[tuple[Array, ...], Matrix]:
+    """Return the arrays of the learners after each sample, and what was carried along the way.
+
+    Samples come in lexicographic order. Those that agree so far are one node of the tree, whose
+    learner is moved once; samples that were drawn are not looked through for agreement.
+    """
+    learner = method.start(law.H.shape[1])
+    states = tuple(array[None].copy() for array in learner.arrays())
+    node = np.zeros(len(samples), dtype=np.intp)
+    fresh = np.full(len(samples), drawn)
+    fresh[0] = True
+    width = {"uniform": 1, "majority": len(law.H)}.get(output, 0)
+    carried = np.zeros((1, width))
+    for i in range(samples.shape[1]):
+        if output == "uniform":
+            carried = carried + law.risk(method.loss, states[0])[:, None]
+        elif output == "majority":
+            carried = carried + np.sign(states[0] @ law.H.T)
+        fresh[1:] |= samples[1:, i] != samples[:-1, i]
+        first = np.flatnonzero(fresh)
+        parents, atoms = node[first], samples[first, i].astype(np.intp)
+        states = _branched(learner, law, states, (parents, atoms))
+        carried, node = carried[parents], np.cumsum(fresh) - 1
+    return states, carried
+
+
+def _branched(
+    learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
+) -> tuple[Array, ...]:
+    """Return the arrays of new learners: copies of their parents that have learned an atom."""
+    new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
+    codes = learner.compiled()
+    if codes is not None:
+        sizes = kernels.dual_norms(law.H, learner.method.proxy.norm == "l2")
+        kernels.branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
+        return new
+    for child, atom in enumerate(tree[1].tolist()):
+        for own, array in zip(learner.arrays(), new, strict=True):
+            own[:] = array[child]
+        learner.update(law.H[atom], law.y[atom])
+        for own, array in zip(learner.arrays(), new, strict=True):
+            array[child] = own
+    return new
+
+
+def _values(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector) -> Matrix:
+    """Return Q(w, z_k) for each row w of W and each atom."""
+    if isinstance(loss, Inner):
+        return W @ H.T
+    if isinstance(loss, OfPrediction):
+        F = W @ H.T
+        values, _ = loss.loss.pointwise(F.ravel(), np.tile(y, len(W)))
+        return values.reshape(F.shape)
+    atoms = list(zip(H, y.tolist(), strict=True))
+    return np.array([[loss.evaluate(w, h, t)[0] for h, t in atoms] for w in W])
+
+
+def _least(law: Law, loss: OnlineLoss, over: Any) -> tuple[float, float, Vector]:
+    """Return a bracket of the least risk, and the w it is for.
+
+    Any slopes z_k in the domains of the conjugates prove
+    A(w) >= −Σ p_k φ*(z_k) + <Σ p_k z_k h_k, w>.
+    """
+    p, M = law._weights, law.H.shape[1]
+    size = float(np.abs(law.H).max())
+    steep = over.reach(M) * loss.lipschitz(over.reach(M) * size, size, float(np.abs(law.y).max()))
+    slack = roundoff(len(p) + M + 80) * (steep + 1.0)
+    if isinstance(loss, Inner):
+        offset, slope = 0.0, p @ law.H
+        w = _answer(over, -slope)
+    elif isinstance(loss, OfPrediction):
+        phi, v, F = loss.loss, cp.Variable(M), cp.Variable(len(p))
+        fits = F - law.H @ v == 0.0
+        problem = cp.Problem(cp.Minimize(p @ phi.atoms(F, law.y)), [fits, *over.cvxpy_cost(v)[1]])
+        problem.solve("CLARABEL")
+        w = over.repair(v.value)
+        z = -fits.dual_value / p
+        ends = phi.domain(law.y)
+        if ends is not None:
+            z = np.clip(z, *ends)
+        offset, slope = -float(p @ phi.conjugates(z, law.y)), (p * z) @ law.H
+    else:
+        raise InputError(f"the least risk of {loss!r} is not known")
+    lower = offset + float(slope @ _answer(over, -slope))
+    return lower - slack, law.risk(loss, w) + slack, w
+
+
+def _answer(over: Any, v: Vector) -> Vector:
+    """Return the w of the domain that maximises <v, w>."""
+    if isinstance(over, AtomicSet):
+        w = np.zeros(v.size)
+        j, sign = over.pick(v)
+        w[j] = sign * over.scale
+        return w
+    return over.answer(v, float(np.linalg.norm(v)))
+
+
+def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
+    """Return probabilities as rationals that add up to 1."""
+    shares = [exact("Law", name, value) for value in given]
+    total = sum(shares, Fraction(0))
+    if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):
+        raise InputError(
+            f"{name} must be {atoms} numbers >= 0 that add up to 1, got "
+            f"{', '.join(str(value) for value in given)}"
+        )
+    return tuple(q / total for q in shares)
