@@ -1,0 +1,16 @@
+"""Dekel's lecture on online to batch conversion: every statement, in the order of the text."""
+
+from relaxboost.claims.registry import gather
+
+SOURCE = gather(
+    __name__,
+    "recap",
+    "descent",
+    "regret",
+    "learning",
+    "derandomised",
+    "validation",
+    "experts",
+    "divergence",
+    "lines",
+)

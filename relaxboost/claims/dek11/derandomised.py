@@ -1,0 +1,175 @@
+"""DEK11, Sec. 2.3: one hypothesis in place of a random one: mean and majority vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Real, Slack, at_most, equal
+from relaxboost.claims.dek11.descent import learned
+from relaxboost.claims.dek11.runs import LAWS, LOSSES, STREAMS, Samples
+from relaxboost.claims.dek11.source import SOURCE
+
+COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "loss": "hinge"}
+"""One example of a coin that shows −1 three times in four: where it shows +1, w_1 is bad."""
+
+
+@SOURCE.claim(
+    "mean",
+    "Sec. 2.3, 1, first line",
+    "The mean of w_1, ..., w_m is the expectation of w under Q, and in H.",
+    formula="(1/m) Σ_{i=1}^m w_i = Exp_Q[w] ∈ H",
+    given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1",
+    space=STREAMS,
+    counterexamples=[{"A": [[1]], "y": [1], "w": [0], "B": 1, "loss": "hinge"}],
+).checked(trials=40)
+def mean(x: Instance, first: int = 1) -> Iterator[Slack]:
+    """One index too far: w_0, which predicts the first example, is left out and w_m comes in."""
+    run = learned(x)
+    m = len(x.A)
+    found = run.w[0, first : first + m].mean(axis=0)
+    expected = run.before[0].mean(axis=0)
+    off = float(np.linalg.norm(found - expected))
+    yield equal(off / x.B, 0.0, "distance of the means, over B")
+    yield at_most(float(np.linalg.norm(found)), x.B, "‖mean‖, B")
+
+
+@mean.corrected("The mean of w_0, ..., w_{m−1} is.", "(1/m) Σ_{i=1}^m w_{i−1} = Exp_Q[w] ∈ H")
+def mean_corrected(x: Instance) -> Iterator[Slack]:
+    """H is convex."""
+    yield from mean(x, 0)
+
+
+@SOURCE.claim(
+    "mean-risk",
+    "Sec. 2.3, 1, second display",
+    "The risk of the mean of w_1, ..., w_m is at most that of Q.",
+    formula="l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D)",
+    given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1; l convex; any sample",
+    space=LAWS,
+    counterexamples=[COIN],
+).checked(trials=40)
+def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
+    """Jensen's inequality is for the mean under Q, which has w_0 and not w_m (DEK11-mean)."""
+    law = Samples(x)
+    run = law.run()
+    means = run.w[:, first : first + law.m].mean(axis=1)
+    over = law.risk(means) - law.risk(run.before).mean(axis=1)
+    return at_most(float(over.max()), extra * law.regret / law.m**1.5, "l(mean; D) − l(Q; D)")
+
+
+@jensen.corrected("So is that of the mean of w_0, ..., w_{m−1}.", "l(Exp_Q[w]; D) ≤ l(Q; D)")
+def jensen_corrected(x: Instance) -> Iterator[Slack]:
+    """Jensen's inequality. It is what JNTV05's Eq. 12 averages, too."""
+    yield jensen(x, 0)[0]
+
+
+@jensen.corrected(
+    "That of the printed mean is larger by λXB/m at most.",
+    "l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D) + λXB/m",
+)
+def jensen_shifted(x: Instance) -> Iterator[Slack]:
+    """The means differ by (w_m − w_0)/m, of norm B/m at most, and l is λX-Lipschitz in w."""
+    yield jensen(x, 1, 1.0)[0]
+
+
+def errors(law: Samples, w: Array, at_zero: float) -> Array:
+    """Return Exp_Q of the 0-1 risk of w, shape (S, m, n): a prediction of 0 costs `at_zero`."""
+    margins = np.sign(w @ law.A.T) * law.y
+    lost = np.where(margins < 0.0, 1.0, np.where(margins > 0.0, 0.0, at_zero))
+    return np.asarray((lost @ law.p).mean(axis=1))
+
+
+def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
+    """Return the 0-1 risk of the majority vote of w, shape (S, m, n); a tie costs `at_zero`."""
+    margins = np.sign(w @ law.A.T).sum(axis=1) * law.y
+    return np.asarray(np.where(margins < 0.0, 1.0, np.where(margins > 0.0, 0.0, at_zero)) @ law.p)
+
+
+@SOURCE.claim(
+    "majority",
+    "Sec. 2.3, 2",
+    "The 0-1 risk of the majority vote is at most twice that of Q.",
+    formula="l_{0-1}(sign Σ_{i=1}^m sign <w_i, x>; D) ≤ 2 l_{0-1}(Q; D)",
+    given="a prediction of 0 is an error, or half of one; any sample",
+    space=LAWS,
+).checked(trials=40)
+def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Iterator[Slack]:
+    """Where the vote of w_0, ..., w_{m−1} errs or ties, half of its voters err at least.
+
+    Equal where it ties. It is also true of w_1, ..., w_m as printed, since w_0 = 0 errs wherever
+    w_m may.
+    """
+    law = Samples(x)
+    run = law.run()
+    for index in range(first + 1):
+        for cost in costs:
+            vote = vote_errors(law, run.w[:, index : index + law.m], cost)
+            twice = 2.0 * errors(law, run.before, cost)
+            at = int(np.argmax(vote - twice))
+            where = f"risk of the vote from w_{index} on, 2 l_{{0-1}}(Q; D), 0 costs {cost:g}"
+            yield at_most(float(vote[at]), float(twice[at]), where)
+
+
+@SOURCE.claim(
+    "majority-zero",
+    "Sec. 2.3, 2",
+    "It is, whatever a prediction of 0 counts as.",
+    formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
+    given="sign(0) = 0, which is no error; any sample",
+    space=LAWS,
+    counterexamples=[
+        {
+            "A": [[1, 0], [0, 1], [0, 1]],
+            "y": [1, -1, 1],
+            "p": ["1/10", "1/10", "4/5"],
+            "m": 3,
+            "B": 1,
+            "loss": "hinge",
+        }
+    ],
+).checked(trials=40)
+def abstaining(x: Instance) -> Iterator[Slack]:
+    """Those who abstain neither vote nor err: one error among many abstentions decides the vote.
+
+    It comes up: w_0 = 0 abstains everywhere, and w_i on what is orthogonal to x_1, ..., x_i.
+    """
+    yield from majority(x, 1, (0.0,))
+
+
+@abstaining.corrected(
+    "It is where a prediction of 0 is an error, or half of one.",
+    "l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) ≤ 0]",
+)
+def abstaining_corrected(x: Instance) -> Iterator[Slack]:
+    """DEK11-majority."""
+    yield from majority(x)
+
+
+SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute")}
+
+
+@SOURCE.claim(
+    "surrogate",
+    "Sec. 2.3, 2, second display",
+    "A convex upper bound of the 0-1 loss, such as the hinge or the exponential loss, bounds the "
+    "risk of the vote.",
+    formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D) ≤ 2 l(Q; D)",
+    given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
+    space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),
+).checked(trials=40)
+def surrogate(x: Instance) -> Iterator[Slack]:
+    """φ(u, y) ≥ [yu ≤ 0]: equal for the hinge loss at 0. The absolute loss is one, too.
+
+    The logistic loss is none, as log 2 < 1; over log 2 it is.
+    """
+    for y in (-1.0, 1.0):
+        value = float(SURROGATES[x.loss].pointwise(np.array([x.u]), np.array([y]))[0][0])
+        yield at_most(float(y * x.u <= 0.0), value, "[yu ≤ 0], φ(u, y)")
+    law = Samples(x)
+    before = law.run().before
+    middle, right = 2.0 * errors(law, before, 1.0), 2.0 * law.risk(before).mean(axis=1)
+    yield at_most(float((vote_errors(law, before, 1.0) - middle).max()), 0.0, "vote − 2 l_{0-1}(Q)")
+    yield at_most(float((middle - right).max()), 0.0, "2 l_{0-1}(Q) − 2 l(Q)")

@@ -1,0 +1,111 @@
+"""DEK11, Sec. 1: the randomised hypothesis, its martingale, and Eq. 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Slack, Whole, at_most, equal
+from relaxboost.claims.dek11.runs import LAWS, Passed, Samples, azuma, never_more
+from relaxboost.claims.dek11.source import SOURCE
+
+SOURCE.unchecked(
+    "online",
+    "Sec. 1, first paragraph",
+    "Supervised learning usually assumes i.i.d. data; online learning assumes nothing of the "
+    "source, and the goal is to minimise regret, Σ l(h_{i−1}; z_i) − min_h Σ l(h; z_i).",
+    "a definition, and a description of two fields; that regret is close to nothing for any data "
+    "is Theorems 1 and 3",
+)
+SOURCE.unchecked(
+    "zero-sum",
+    "Sec. 1, first paragraph",
+    "Online learning can be seen as a zero-sum repeated game, in which the algorithm minimises and "
+    "an adversary maximises the regret.",
+    "it names the players; the lecture states no value of the game and uses none",
+)
+
+
+def deviations(law: Samples, run: Passed) -> Array:
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) of each sample, Q uniform on w_0, ..., w_{m−1}."""
+    return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
+
+
+@SOURCE.claim(
+    "martingale",
+    "Sec. 1, before Eq. 1",
+    "l(h_{i−1}; D) − l(h_{i−1}; z_i) are the differences of a martingale, and each lies in an "
+    "interval of length c that is known before z_i.",
+    formula="E[l(h_{i−1}; D) − l(h_{i−1}; z_i) | z_1, ..., z_{i−1}] = 0",
+    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1",
+    space=LAWS,
+).checked(trials=60)
+def martingale(x: Instance) -> Iterator[Slack]:
+    """h_{i−1} depends on z_1, ..., z_{i−1} only, which z_i is independent of.
+
+    So Azuma's inequality in Hoeffding's form, for intervals of length c, gives Eq. 1. In the form
+    for differences of size c at most, e^(−ε²/(2Σc²)), its term would be twice as large.
+    """
+    law = Samples(x)
+    run = law.run()
+    change = law.risk(run.before) - run.losses
+    k = len(law.p)
+    for i in range(law.m):
+        # the past comes first in the order of the samples, so that each is a block of rows
+        parts = (law.chances * change[:, i]).reshape(k**i, -1).sum(axis=1)
+        yield equal(float(np.abs(parts).max()), 0.0, "E[difference | past]", i + 1)
+    atoms = law.atoms(run.before)
+    yield at_most(float(atoms.max() - atoms.min()), law.c, "length of the interval, c")
+
+
+@SOURCE.claim(
+    "E1",
+    "Eq. 1",
+    "The risk of the uniform randomised hypothesis is at most the mean loss on the way, and a term "
+    "in δ.",
+    formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
+    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1; for every δ",
+    space=LAWS,
+).checked(trials=60)
+def equation_1(x: Instance) -> Slack:
+    """DEK11-martingale. All samples are looked at, and δ is the worst for what came out.
+
+    Repeated in the proof of Theorem 2, first display.
+    """
+    law = Samples(x)
+    run = law.run()
+    return never_more(deviations(law, run), law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
+
+
+@SOURCE.claim(
+    "E1-order",
+    "Sec. 1, before Eq. 1, and Theorem 2",
+    "The data set may be given to the online algorithm in any arbitrary order.",
+    formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
+    given="z_1, ..., z_m i.i.d., and sorted by their labels; Algorithm 1; for every δ",
+    space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12)),
+    counterexamples=[
+        {"A": [[1], [1]], "y": [1, -1], "p": ["1/2", "1/2"], "m": 12, "B": 1, "loss": "hinge"}
+    ],
+).checked(trials=60)
+def any_order(x: Instance, rearranged: bool = True) -> Slack:
+    """Theorem 1 holds for any order, Eq. 1 only for one that does not depend on the sample.
+
+    Where one label comes after the other, GD has time to fit each, and pays on the way as little
+    as for data it could learn.
+    """
+    law = Samples(x)
+    samples = law.sorted_by_label() if rearranged else law.samples[:, ::-1]
+    run = law.run(samples)
+    return never_more(deviations(law, run), law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
+
+
+@any_order.corrected(
+    "In any order that was fixed before the data were seen.",
+    "l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
+)
+def order_fixed(x: Instance) -> Iterator[Slack]:
+    """Such a rearrangement of i.i.d. examples has the same law; here they are reversed."""
+    yield any_order(x, False)[0]

@@ -1,0 +1,195 @@
+"""DEK11, the proof of Theorem 1, display by display."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
+from relaxboost.claims.dek11.descent import POINTS, step
+from relaxboost.claims.dek11.runs import STREAMS, Passed, one, project, rescale
+from relaxboost.claims.dek11.source import SOURCE
+
+STEPS = STREAMS.but(eta=Real(0.05, 20.0, log=True))
+"""Sequences with any step η > 0."""
+
+
+def alphas(run: Passed, w: Array) -> Array:
+    """Return α_i = ½‖w_{i−1} − w*‖² − ½‖w_i − w*‖²."""
+    distance = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0
+    return np.asarray(distance[:-1] - distance[1:])
+
+
+@SOURCE.claim(
+    "T1-closer",
+    "Proof of Theorem 1",
+    "The projection brings a point closer to every element of H.",
+    formula="‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖ for w* in H",
+    given="Π[v] = B v/‖v‖ as in Sec. 2",
+    space=POINTS,
+    counterexamples=[{"v": ["1/2"], "w": [0], "B": 1}],
+)
+def closer(x: Instance, printed: bool = True) -> Slack:
+    """The projection as printed moves points of the ball away from others."""
+    w = project(x.w, x.B)
+    image = rescale(x.v, x.B) if printed else project(x.v, x.B)
+    left, right = np.linalg.norm(image - w), np.linalg.norm(x.v - w)
+    return at_most(float(left), float(right), "‖Π[v] − w*‖, ‖v − w*‖")
+
+
+@closer.corrected("The nearest point is no farther from them.", "‖Π[v] − w*‖ ≤ ‖v − w*‖")
+def closer_corrected(x: Instance) -> Iterator[Slack]:
+    """Equal within the ball."""
+    yield closer(x, False)[0]
+
+
+@SOURCE.claim(
+    "T1-alpha-1",
+    "Proof of Theorem 1, second display, first line",
+    "α_i is bounded by the distance before the projection.",
+    formula="α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖",
+    given="any w* in H",
+    space=STEPS,
+    counterexamples=[
+        {"A": [[1]], "y": [1], "w": [1], "B": 2, "loss": "hinge", "eta": "1/10"},
+    ],
+)
+def first_line(x: Instance, power: int = 1) -> Iterator[Slack]:
+    """The square is missing: .195 ≥ 1.05."""
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    away = np.linalg.norm(run.before[0] - x.eta * run.slopes[0] - w, axis=1)
+    before = ((run.before[0] - w) ** 2).sum(axis=1) / 2.0
+    scale = 1.0 + before.max()
+    for i, alpha in enumerate(alphas(run, w)):
+        right = before[i] - away[i] ** power / 2.0
+        yield at_least(float(alpha / scale), float(right / scale), "α_i", i + 1)
+
+
+@first_line.corrected(
+    "By half of its square.", "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
+)
+def first_line_corrected(x: Instance) -> Iterator[Slack]:
+    """DEK11-T1-closer, squared."""
+    yield from first_line(x, 2)
+
+
+def _comparator(x: Instance) -> Array:
+    """Return w* in H: x.w, which is in [−1, 1], as a share of B in each direction."""
+    return project(x.B * x.w, x.B)
+
+
+@SOURCE.claim(
+    "T1-alpha-2-4",
+    "Proof of Theorem 1, second display, lines two to four",
+    "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
+    formula="½‖a‖² − ½‖a − η∇‖² = −(η²/2)‖∇‖² − η<w* − w_{i−1}, ∇> "
+    "≥ −(η²/2)‖∇‖² + η(l_i(w_{i−1}) − l_i(w*)) ≥ −η²λ²X²/2 + η(l_i(w_{i−1}) − l_i(w*))",
+    given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H",
+    space=STEPS,
+).checked(trials=60)
+def other_lines(x: Instance) -> Iterator[Slack]:
+    """The square of a difference, the subgradient inequality, and ‖∇‖ ≤ λX. Over 1 + η²λ²X²."""
+    steep, _ = step(x)
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    a, g = run.before[0] - w, run.slopes[0]
+    size, squares = 1.0 + (x.eta * steep) ** 2 + 4.0 * x.B**2, (g * g).sum(axis=1)
+    first = ((a * a).sum(axis=1) - ((a - x.eta * g) ** 2).sum(axis=1)) / 2.0
+    second = -(x.eta**2) / 2.0 * squares + x.eta * (a * g).sum(axis=1)
+    gain = run.losses[0] - one(x).of(w)[0][0]
+    third = -(x.eta**2) / 2.0 * squares + x.eta * gain
+    fourth = -(x.eta**2) * steep**2 / 2.0 + x.eta * gain
+    yield equal(float(np.abs(first - second).max()) / size, 0.0, "lines 1 and 2")
+    yield at_least(float((second - third).min()) / size, 0.0, "line 2 − line 3")
+    yield at_least(float((third - fourth).min()) / size, 0.0, "line 3 − line 4")
+    yield at_least(float((alphas(run, w) - fourth).min()) / size, 0.0, "α_i − line 4")
+
+
+@SOURCE.claim(
+    "T1-sum",
+    "Proof of Theorem 1, third and fourth display",
+    "The α_i telescope, to at most B²/2 and at least η Regret − mη²λ²X²/2.",
+    formula="Σ α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ½‖w*‖² ≤ B²/2, "
+    "Σ α_i ≥ −η²λ²X²m/2 + η (Σ l_i(w_{i−1}) − l_i(w*))",
+    given="any η > 0; w* in H, against which the regret is (printed Regret_i; the reference (2) is "
+    "to the display before, which has no number)",
+    space=STEPS,
+).checked(trials=60)
+def summed(x: Instance) -> Iterator[Slack]:
+    """Relative to B² and to the right sides."""
+    steep, _ = step(x)
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    total, m = float(alphas(run, w).sum()) / x.B**2, len(x.A)
+    ends = [float(((v - w) ** 2).sum()) / 2.0 / x.B**2 for v in (run.w[0, 0], run.w[0, -1])]
+    yield equal(total, ends[0] - ends[1], "Σ α_i")
+    yield at_most(total, ends[0], "Σ α_i, ½‖w_0 − w*‖²")
+    yield equal(ends[0], float(w @ w) / 2.0 / x.B**2, "½‖w_0 − w*‖², ½‖w*‖²")
+    yield at_most(ends[0], 0.5, "½‖w*‖², B²/2")
+    regret = float((run.losses - one(x).of(w)[0]).sum())
+    right = x.eta * regret - x.eta**2 * steep**2 * m / 2.0
+    size = x.B**2 + abs(right)
+    yield at_least(total * x.B**2 / size, right / size, "Σ α_i")
+
+
+@SOURCE.claim(
+    "T1-divided",
+    "Proof of Theorem 1, fifth display",
+    "Divided by η, the two bounds of Σ α_i bound the regret.",
+    formula="Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/(2η)",
+    given="any η > 0 and w* in H",
+    space=STEPS,
+    counterexamples=[{"A": [[1]], "y": [1], "w": [1], "B": 1, "loss": "hinge", "eta": 2}],
+)
+def divided(x: Instance, printed: bool = True) -> Slack:
+    """The second η in the denominator is a slip, and matters for η > 1."""
+    steep, _ = step(x)
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    regret = float((run.losses - one(x).of(w)[0]).sum())
+    rest = steep**2 * len(x.A) / 2.0 * (1.0 if printed else x.eta)
+    return at_most(regret, x.B**2 / (2.0 * x.eta) + rest, "regret")
+
+
+@divided.corrected("With ηλ²X²m/2.", "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2")
+def divided_corrected(x: Instance) -> Iterator[Slack]:
+    """DEK11-T1-sum over η."""
+    yield divided(x, False)[0]
+
+
+@SOURCE.claim(
+    "T1-eta",
+    "Proof of Theorem 1, last display",
+    "η = B/(λX√m) minimises the right side, which then is λXB√m.",
+    formula="min_η B²/(2η) + ηλ²X²m/(2η) = λXB√m, at η = B/(λX√m)",
+    given="X = 1, without loss of generality",
+    space=Space(
+        B=Real(0.25, 4.0, log=True),
+        lam=Real(0.1, 4.0, log=True),
+        m=Whole(1, 100),
+        eta=Real(0.01, 20.0, log=True),
+    ),
+    counterexamples=[
+        {"B": 1, "lam": 1, "m": 4, "eta": "1/2"},
+        {"B": 1, "lam": 1, "m": 100, "eta": "1/10"},
+    ],
+)
+def chosen(x: Instance, printed: bool = True) -> Iterator[Slack]:
+    """As printed its second term does not depend on η: for m = 100 it comes to 55, and not to 10.
+
+    There is no least value then; it falls towards λ²X²m/2 as η grows.
+    """
+
+    def right(eta: float) -> float:
+        rest = x.lam**2 * x.m / 2.0
+        return x.B**2 / (2.0 * eta) + (rest if printed else eta * rest)
+
+    best, value = x.B / (x.lam * math.sqrt(x.m)), x.lam * x.B * math.sqrt(x.m)
+    yield equal(right(best), value, "right side at η, λXB√m")
+    yield at_most(value, right(x.eta), "λXB√m, right side elsewhere")
+
+
+@chosen.corrected("It does, with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m")
+def chosen_corrected(x: Instance) -> Iterator[Slack]:
+    """The mean of two numbers is at least the root of their product."""
+    yield from chosen(x, False)

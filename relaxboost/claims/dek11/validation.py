@@ -1,0 +1,309 @@
+"""DEK11, Sec. 2.3, 3: dynamic validation, which picks the iterate that later examples favour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import bdtr
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, Whole, assume, at_most, equal
+from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples, never_more
+from relaxboost.claims.dek11.source import SOURCE
+
+RUNS = LAWS.but(learner=Choice("GD", "EG"))
+"""Laws, and the algorithm that learns."""
+
+
+def later(law: Samples) -> tuple[Array, Array, Array]:
+    """Return l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D) of each sample, (S, m), and m − i + 1."""
+    before = law.run().before
+    streams = law.drawn()
+    u = np.einsum("sin,skn->sik", before, streams.x)
+    y = np.broadcast_to(streams.y[:, None, :], u.shape)
+    values = LOSSES[law.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape)
+    rest = np.arange(law.m, 0, -1)
+    return np.triu(values).sum(axis=2) / rest, law.risk(before), rest
+
+
+@SOURCE.claim(
+    "independence",
+    "Sec. 2.3, 3, first line",
+    "w_{i−1} is independent of the examples from the i-th on.",
+    formula="P(w_{i−1} ∈ ·, (z_k)_{k≥i} ∈ ·) = P(w_{i−1} ∈ ·) P((z_k)_{k≥i} ∈ ·)",
+    given="z_1, ..., z_m i.i.d., in the order of arrival",
+    space=RUNS,
+).checked(trials=40)
+def independence(x: Instance) -> Iterator[Slack]:
+    """w_{i−1} is a function of z_1, ..., z_{i−1}, which the later examples are independent of.
+
+    Sorted by labels they are not, as in DEK11-E1-order.
+    """
+    law = Samples(x)
+    before, k = law.run().before, len(law.p)
+    for i in range(law.m):
+        w = before[:, i].reshape(k**i, -1, before.shape[2])
+        yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of w_{i−1} given the past", i + 1)
+        joint = law.chances.reshape(k**i, -1)
+        off = joint - joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        yield equal(float(np.abs(off).max()), 0.0, "joint law − product", i + 1)
+
+
+@SOURCE.claim(
+    "radius",
+    "Sec. 2.3, 3, first display",
+    "All losses on the later examples are within c √(log(m/δ)/(2(m − i + 1))) of their risks.",
+    formula="∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1))) with "
+    "probability ≥ 1 − δ",
+    given="z_1, ..., z_m i.i.d., in the order of arrival; for every δ",
+    space=RUNS,
+    counterexamples=[
+        {
+            "A": [[1], [1]],
+            "y": [1, -1],
+            "p": ["1/2", "1/2"],
+            "m": 1,
+            "B": 1,
+            "loss": "hinge",
+            "learner": "EG",
+        }
+    ],
+).checked(trials=40)
+def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
+    """A union over m bounds of two sides each needs log(2m/δ).
+
+    A fair coin is off by 1/2 whatever it shows: m = 1 and δ = .7 fail with probability 1.
+    """
+    law = Samples(x)
+    seen, risk, rest = later(law)
+    off = np.abs(risk - seen) if both else risk - seen
+    worst = (2.0 * rest * np.maximum(off / law.c, 0.0) ** 2).max(axis=1)
+    allowed = lambda t: sides * law.m * np.exp(-t)  # noqa: E731
+    return never_more(worst, law.chances, allowed, "P(one is off by more), δ")
+
+
+@radius.corrected(
+    "Within c √(log(2m/δ)/(2(m − i + 1))); with log(m/δ) no risk is larger by more.",
+    "∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(2m/δ)/(2(m − i + 1))), "
+    "∀i l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≤ c √(log(m/δ)/(2(m − i + 1)))",
+)
+def radius_corrected(x: Instance) -> Iterator[Slack]:
+    """Hoeffding's inequality given z_1, ..., z_{i−1}, and a union of 2m and of m bounds."""
+    yield radius(x, 2.0)[0]
+    yield radius(x, 1.0, False)[0]
+
+
+class Validated:
+    """What dynamic validation chooses on each sample, with the least radii that hold on it.
+
+    Attributes
+    ----------
+    bounds : array of shape (S, m)
+        Losses on later examples, and radii.
+    risk : array of shape (S, m)
+    needed : array of shape (S,)
+        What must stand for log(2m/δ).
+    chosen : array of shape (S,)
+        The risk of the hypothesis of the least bound.
+    """
+
+    def __init__(self, x: Instance) -> None:
+        self.law = Samples(x)
+        seen, self.risk, rest = later(self.law)
+        c = self.law.c
+        self.needed = (2.0 * rest * ((self.risk - seen) / c) ** 2).max(axis=1)
+        self.bounds = seen + c * np.sqrt(self.needed[:, None] / (2.0 * rest))
+        at = np.argmin(self.bounds, axis=1)[:, None]
+        self.chosen = np.take_along_axis(self.risk, at, axis=1)[:, 0]
+
+    def over(self) -> Array:
+        """Return l(h̃; D) − l(h*; D), h* the best of h_0, ..., h_{m/2−1}."""
+        return np.asarray(self.chosen - self.risk[:, : self.law.m // 2].min(axis=1))
+
+
+@SOURCE.claim(
+    "as-good",
+    "Sec. 2.3, 3, after the second display",
+    "The hypothesis chosen is at least as good as any other that one could choose among them.",
+    formula="l(h̃; D) ≤ l(h_{i−1}; D) for h_{i−1} of the first half",
+    given="h̃ with the least l(h_{i−1}; z_i, ..., z_m) plus radius, here the least radius that "
+    "bounds all deviations; m ≥ 2",
+    space=RUNS,
+    counterexamples=[
+        {
+            "A": [[1], [1]],
+            "y": [1, -1],
+            "p": ["1/4", "3/4"],
+            "m": 2,
+            "B": 1,
+            "loss": "hinge",
+            "learner": "GD",
+        }
+    ],
+).checked(trials=40)
+def as_good(x: Instance) -> Slack:
+    """It can only be said of the bound that is minimised, not of the risk."""
+    assume(x.m >= 2)
+    return at_most(float(Validated(x).over().max()), 0.0, "l(h̃; D) − l(h*; D)")
+
+
+@as_good.corrected(
+    "Its risk is at most the bound of any other.",
+    "l(h̃; D) ≤ l(h_{i−1}; z_i, ..., z_m) + radius_i for every i",
+)
+def as_good_corrected(x: Instance) -> Slack:
+    """Where the radii hold. This is all that the conclusion needs: DEK11-chosen."""
+    found = Validated(x)
+    return at_most(
+        float((found.chosen - found.bounds.min(axis=1)).max()), 0.0, "l(h̃; D) − least bound"
+    )
+
+
+@SOURCE.claim(
+    "chosen",
+    "Sec. 2.3, 3, last display",
+    "The hypothesis chosen is nearly as good as the best of the first half.",
+    formula="l(h̃; D) ≤ l(h*; D) + 2c √(log(2m/δ)/m) with probability ≥ 1 − δ",
+    given="h̃ with radii for log(2m/δ); h* the best of h_0, ..., h_{m/2−1}; i.i.d. examples in the "
+    "order of arrival; m ≥ 2",
+    space=RUNS,
+).checked(trials=40)
+def chosen_is_good(x: Instance) -> Iterator[Slack]:
+    """True, though not by the proof printed (DEK11-half, -best, -ERM), which is not needed.
+
+    With probability ≥ 1 − δ all radii hold (DEK11-radius). Then l(h̃; D) ≤ its bound ≤ that of
+    h* = h_{i−1} ≤ l(h*; D) + 2 radius_i, and m − i + 1 ≥ m/2 + 1. Measured on every sample with the
+    least radii that hold on it.
+    """
+    assume(x.m >= 2)
+    found = Validated(x)
+    law, needed = found.law, found.needed
+    over = found.over() - 2.0 * law.c * np.sqrt(needed / law.m)
+    yield at_most(float(over.max()), 0.0, "l(h̃; D) − l(h*; D) − 2c √(log(2m/δ)/m)")
+    twice = lambda t: 2.0 * law.m * np.exp(-t)  # noqa: E731
+    yield never_more(needed, law.chances, twice, "P(a larger radius is needed), δ")
+
+
+HALVES = Space(h=Whole(2, 60), N=Whole(1, 2000), q=Real(0.05, 0.5), delta=Real(0.01, 0.99))
+"""m = 2h examples from N atoms of equal weight, with the 0-1 loss; h_0 errs on a share q.
+
+After that, hypotheses know the examples so far: they err on all others, or on them only.
+"""
+
+
+def within(successes: float, trials: int, p: float) -> float:
+    """Return P(X <= successes) for X binomial."""
+    return (
+        float(bdtr(min(math.floor(successes + 1e-9), trials), trials, p)) if successes >= 0 else 0.0
+    )
+
+
+def half_radius(x: Instance) -> float:
+    """Return √(log(m/δ)/(2(m/2))); m, δ as in `HALVES`, and N larger than the first half."""
+    assume(x.h < x.N)
+    return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
+
+
+@SOURCE.claim(
+    "half",
+    "Sec. 2.3, 3, third display",
+    "The ERM of the first half has a risk near its loss there, with probability at least δ.",
+    formula="l(h̃̃; D) ≤ l(h̃̃; S') + c √(log(m/δ)/(2(m/2))) with probability ≥ δ, "
+    "S' = {z_1, ..., z_{m/2−1}}",
+    given="h̃̃ of least loss on S' among h_0, ..., h_{m/2−1}, any online learner: here h_0 errs on a "
+    "share q and h_j on all but z_1, ..., z_j; 0-1 loss, c = 1",
+    space=HALVES,
+    counterexamples=[{"h": 5, "N": 40, "q": "1/2", "delta": "19/20"}],
+).checked(trials=30)
+def half(x: Instance, printed: bool = True) -> Slack:
+    """S' has taught the hypotheses, which is what validation is to avoid; it has m/2 − 1 examples,
+    none for m = 2; and "at least δ" is a slip for 1 − δ.
+
+    If S' meets the share q, an h_j without error on S' is chosen, whose risk is 1 − (m/2 − 1)/N
+    at least.
+    """
+    r, last = half_radius(x), x.h - 1
+    if printed:
+        missed = (1.0 - x.q) ** last
+        bad = (1.0 - missed) * (1.0 - last / x.N > r) + missed * (x.q > r)
+        return at_most(bad, 1.0 - x.delta, "P(not so), 1 − δ")
+    K = x.h + 1
+    risks = [x.q, *(1.0 - d / x.N for d in range(1, x.h))]
+    bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
+    return at_most(bad, x.delta, "P(not so), δ")
+
+
+@half.corrected(
+    "Of the second half, z_{m/2}, ..., z_m, with probability at least 1 − δ.",
+    "l(h̃̃; D) ≤ l(h̃̃; S'') + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ, "
+    "S'' = {z_{m/2}, ..., z_m}",
+)
+def second_half(x: Instance) -> Iterator[Slack]:
+    """Hoeffding's inequality on m/2 + 1 examples for each of m/2 hypotheses; a union of tails."""
+    yield half(x, False)[0]
+
+
+@SOURCE.claim(
+    "best",
+    "Sec. 2.3, 3, after the third display",
+    "The loss on S' of the best hypothesis is near its risk.",
+    formula="l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
+    given="h* of least risk among h_0, ..., h_{m/2−1}, any online learner: here h_{m/2−1} errs on "
+    "z_1, ..., z_{m/2−1} only, the others on a share q; 0-1 loss, c = 1",
+    space=HALVES,
+    counterexamples=[{"h": 5, "N": 40, "q": "1/2", "delta": "1/2"}],
+).checked(trials=30)
+def best(x: Instance, printed: bool = True) -> Slack:
+    """Again S' is what taught it: all of S' is lost, with probability 1."""
+    r, last, K = half_radius(x), x.h - 1, x.h + 1
+    assume(last / x.N < x.q)
+    if printed:
+        return at_most(float(1.0 - last / x.N > r), x.delta, "P(not so), δ")
+    tails = [1.0 - within(math.floor(K * (d / x.N + r)), K, d / x.N) for d in range(1, x.h)]
+    return at_most(max(tails), x.delta / (2 * x.h), "P(not so), δ/m")
+
+
+@best.corrected(
+    "On the second half, and with log(1/δ), as h* is chosen by the first half and the law.",
+    "l(h*; S'') ≤ l(h*; D) + c √(log(1/δ)/(2(m/2))) with probability ≥ 1 − δ, "
+    "S'' = {z_{m/2}, ..., z_m}",
+)
+def best_corrected(x: Instance) -> Iterator[Slack]:
+    """Hoeffding's inequality given the first half. The data's δ stands for δm here."""
+    yield best(x, False)[0]
+
+
+@SOURCE.claim(
+    "ERM",
+    "Sec. 2.3, 3, fourth display",
+    "The ERM of the first half is nearly as good as the best of its hypotheses.",
+    formula="l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
+    given="h̃̃ of least loss on S' = {z_1, ..., z_{m/2−1}}; the learner of DEK11-half",
+    space=HALVES,
+    counterexamples=[{"h": 16, "N": 1000, "q": "1/10", "delta": "1/10"}],
+).checked(trials=30)
+def erm(x: Instance, printed: bool = True) -> Slack:
+    """Where S' meets the share q, its ERM is a hypothesis that knows S' and nothing else.
+
+    The step l(h̃̃; S') ≤ l(h*; S') is right, as is 2(m/2) = m.
+    """
+    r, last, K = 2.0 * half_radius(x), x.h - 1, x.h + 1
+    least = 1.0 - last / x.N
+    assume(x.q < least)
+    met = 1.0 - (1.0 - x.q) ** last
+    if printed:
+        return at_most(met * (least - x.q > r), 2.0 * x.delta, "P(not so), 2δ")
+    # h_j is chosen only if h_0 errs on half of S'' or more, or S'' has half of its examples in S'
+    tails = (1.0 - within(math.ceil(K / 2.0) - 1, K, p) for p in (x.q, last / x.N))
+    return at_most(sum(tails) * (1.0 - 1.0 / x.N - x.q > r), 2.0 * x.delta, "P(not so), 2δ")
+
+
+@erm.corrected(
+    "That of the second half, z_{m/2}, ..., z_m.",
+    "l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
+)
+def erm_corrected(x: Instance) -> Iterator[Slack]:
+    """DEK11-half and DEK11-best as corrected. Here a bound of the probability."""
+    yield erm(x, False)[0]

@@ -1,0 +1,155 @@
+"""The lecture on online to batch conversion: claims show the right figures."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from relaxboost.claims.dek11 import SOURCE
+from relaxboost.claims.dek11.derandomised import errors, vote_errors
+from relaxboost.claims.dek11.runs import LAWS, Samples, never_more
+from relaxboost.claims.instance import Instance
+from relaxboost.online import ExponentiatedGradient, Horizon
+
+FIGURES = {
+    "DEK11-E1-order": [(1.0, 0.8745)],
+    "DEK11-projection": [(0.5, 0.0)],
+    "DEK11-T1": [(1.99, math.sqrt(2.0)), (197.99, 10.0)],
+    "DEK11-T1-regret": [(2.0 - math.sqrt(0.5), 1.0)],
+    "DEK11-T1-closer": [(1.0, 0.5)],
+    "DEK11-T1-alpha-1": [(0.35, 0.065)],
+    "DEK11-T1-divided": [(1.0, 0.75)],
+    "DEK11-T1-eta": [(3.0, 2.0), (55.0, 10.0)],
+    "DEK11-T2-order": [(0.6865, 0.16205)],
+    "DEK11-mean": [(1.0, 0.0)],
+    "DEK11-mean-risk": [(0.5, 0.0)],
+    "DEK11-majority-zero": [(0.8, 0.0)],
+    "DEK11-radius": [(1.0, math.exp(-0.5))],
+    "DEK11-as-good": [(math.sqrt(0.125), 0.0)],
+    "DEK11-half": [(1.0, 0.05)],
+    "DEK11-best": [(1.0, 0.5)],
+    "DEK11-ERM": [(1.0 - 0.9**15, 0.2)],
+    "DEK11-T3": [(1.0, 0.0), (6.4307, 3.8413)],
+}
+"""Left and right side of the decisive inequality of each counterexample on record."""
+
+
+@pytest.mark.parametrize("id", FIGURES)
+def test_counterexamples_refute_with_the_figures_of_the_record(id):
+    claim, expected = SOURCE.claims[id], FIGURES[id]
+    for written, (left, right) in zip(claim.counterexamples, expected, strict=True):
+        slacks = claim.stated.measure(claim.instance(written))
+        worst = min(slacks, key=lambda s: s.high)
+        assert worst.high < 0.0
+        assert worst.left == pytest.approx(left, rel=2e-3, abs=1e-6), str(worst)
+        assert worst.right == pytest.approx(right, rel=2e-3, abs=1e-6), str(worst)
+        for correction in claim.corrections:
+            found = correction.measure(claim.instance(written))
+            assert all(s.high >= 0.0 for s in found)
+
+
+def test_every_claim_that_fails_has_its_figures_and_every_claim_a_line():
+    assert set(FIGURES) == {id for id, claim in SOURCE.claims.items() if claim.counterexamples}
+    named = {id for line in SOURCE.lines for id in line.ids}
+    assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked)}
+
+
+def drawn(learner="GD", **ranges):
+    rng = np.random.default_rng(zlib.crc32(learner.encode()))
+    for number in range(12):
+        values = LAWS.but(**ranges).draw(rng, number)
+        if np.abs(values["A"]).max() > 0.1:
+            yield Instance({**values, "learner": learner}, {})
+
+
+@pytest.mark.parametrize("learner", ["GD", "EG"])
+def test_all_samples_are_those_of_the_law_one_by_one(learner):
+    """The runs of all samples at once, against loops over examples as the lecture has them."""
+    for x in drawn(learner):
+        law, k = Samples(x), len(x.p)
+        run = law.run()
+        assert law.chances.sum() == pytest.approx(1.0)
+        for row, atoms in list(enumerate(product(range(k), repeat=x.m)))[:: 1 + k**x.m // 20]:
+            assert tuple(law.samples[row]) == atoms
+            assert law.chances[row] == pytest.approx(math.prod(x.p[a] for a in atoms))
+            n = x.A.shape[1]
+            w = np.full(n, 1.0 / n) if law.experts else np.zeros(n)
+            for i, a in enumerate(atoms):
+                np.testing.assert_allclose(run.w[row, i], w, atol=1e-12)
+                value, slope = LOSS[x.loss](float(w @ x.A[a]), -1.0 if x.y[a] < 0 else 1.0)
+                assert run.losses[row, i] == pytest.approx(value)
+                if law.experts:
+                    w = w * np.exp(-law.eta * slope * x.A[a])
+                    w = w / w.sum()
+                else:
+                    w = w - law.eta * slope * x.A[a]
+                    w = w / max(1.0, float(np.linalg.norm(w)) / x.B)
+            np.testing.assert_allclose(run.w[row, x.m], w, atol=1e-12)
+
+
+LOSS = {
+    "hinge": lambda u, y: (max(0.0, 1.0 - y * u), -y if y * u < 1.0 else 0.0),
+    "absolute": lambda u, y: (abs(u - y), float(np.sign(u - y))),
+    "logistic": lambda u, y: (math.log1p(math.exp(-y * u)), -y / (1.0 + math.exp(y * u))),
+    "exponential": lambda u, y: (math.exp(-y * u), -y * math.exp(-y * u)),
+}
+
+
+def test_the_best_weight_of_the_line_is_the_best_of_a_grid():
+    for x in drawn(sizes={"k": (1, 3), "n": (1, 1)}):
+        law = Samples(x)
+        grid = np.linspace(-x.B, x.B, 4001)[:, None]
+        least = float(law.risk(grid).min())
+        found = float(law.risk(law.best()))
+        assert least - law.lam * law.X * x.B / 2000.0 <= found <= least + 1e-12
+        assert abs(law.best()[0]) <= x.B
+
+
+def test_votes_are_counted_as_by_hand():
+    values = {"A": np.array([[0.6], [-1.0]]), "y": np.array([1.0, 1.0]), "p": np.array([0.3, 0.7])}
+    x = Instance({**values, "m": 2, "B": 1.0, "loss": "hinge"}, {})
+    law = Samples(x)
+    w = np.array([[[0.0] * x.A.shape[1], x.A[0]]])
+    for cost in (0.0, 0.5, 1.0):
+        wrong, voted = 0.0, 0.0
+        for a in range(len(x.p)):
+            signs = [float(np.sign(v @ x.A[a])) * law.y[a] for v in w[0]]
+            price = {-1.0: 1.0, 0.0: cost, 1.0: 0.0}
+            wrong += x.p[a] * sum(price[s] for s in signs) / 2.0
+            voted += x.p[a] * price[float(np.sign(sum(signs)))]
+        assert errors(law, w, cost)[0] == pytest.approx(wrong)
+        assert vote_errors(law, w, cost)[0] == pytest.approx(voted)
+
+
+def test_the_worst_tail_is_found():
+    """P(ε >= .3) = .75 is allowed .7 only; nothing else is too much."""
+    deviation, chances = np.array([0.1, 0.3, -1.0, 0.3]), np.array([0.05, 0.5, 0.2, 0.25])
+    slack = never_more(deviation, chances, lambda e: np.where(e > 0.2, 0.7, 0.9), "")
+    assert (slack.left, slack.right) == (0.75, 0.7)
+    assert slack.high < 0.0
+    assert never_more(-deviation, chances, lambda e: 0.21 + 0.0 * e, "").low >= 0.0
+
+
+def test_regret_within_two_parts_in_a_hundred_of_the_bound_of_theorem_3():
+    m = 10_000
+    turns = np.concatenate([np.tile([1.0, -1.0], (m - 240) // 2), np.ones(240)])
+    costs = np.stack([turns, -turns], axis=1)
+    learner = ExponentiatedGradient("inner", schedule=Horizon(m)).start(2)
+    learner.update(costs)
+    regret = learner.loss - costs.sum(axis=0).min()
+    assert regret == pytest.approx(116.525, abs=1e-3)
+    assert math.sqrt(4.0 * math.log(m)) < 6.07
+    assert 0.98 * math.sqrt(2.0 * m * math.log(2.0)) < regret < math.sqrt(2.0 * m * math.log(2.0))
+
+
+def test_the_coin_that_sorts_itself_in_fractions():
+    """m = 1 and h_0 = 1: the loss is off by half its range whatever the coin shows."""
+    losses = {1: Fraction(0), -1: Fraction(2)}
+    risk = sum(Fraction(1, 2) * loss for loss in losses.values())
+    assert all(abs(loss - risk) == 1 for loss in losses.values())
+    assert 2.0 * math.sqrt(math.log(1 / 0.7) / 2.0) < 1.0 < 2.0 * math.sqrt(math.log(2 / 0.7) / 2)
