@@ -34,7 +34,7 @@ FLOORS = [
     "__main__",
 ]
 LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy", "rasterio", "rich"}
-LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow"}
+LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow", "clarabel"}
 
 
 WIDE = {

@@ -1,3 +1,5 @@
+from .comparators import Comparator as Comparator
+from .comparators import hindsight as hindsight
 from .laboratory import Law as Law
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod
