@@ -11,6 +11,7 @@ from scipy.special import xlogy
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
+from relaxboost._core.roots import decreasing_root
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
 
@@ -95,15 +96,17 @@ def _parts(w: Vector, domain: Any) -> Vector:
         return np.maximum(w, 0.0)
     if isinstance(domain, FullSimplex):
         return np.append(np.maximum(w, 0.0), max(0.0, radius - float(w.sum())))
-    from scipy.optimize import brentq
+    sizes = np.abs(w)
+    gap, c = radius - float(sizes.sum()), 0.0  # what v⁻ and v⁺ share: Σ hypot(w, 2c) − |w|
 
-    def excess(c: float) -> float:
-        return float(np.hypot(w, 2.0 * c).sum()) - radius
+    def short(log: float) -> tuple[float, float]:
+        square, whole = 4.0 * math.exp(2.0 * log), np.hypot(w, 2.0 * math.exp(log))
+        taken = float((square / (whole + sizes)).sum())
+        return math.log(gap / taken), -float((square / whole).sum()) / taken
 
-    highest = radius / (2.0 * w.size)
-    c = brentq(excess, 0.0, highest, xtol=1e-300) if excess(0.0) < 0.0 < excess(highest) else 0.0
-    if excess(0.0) < 0.0 and not c:  # w = 0: rounding hides the sign at the end
-        c = highest
-    large = (np.hypot(w, 2.0 * c) + np.abs(w)) / 2.0
+    if gap > 0.0:
+        low, high = (math.log(part / (2.0 * w.size)) for part in (gap, radius))
+        c = math.exp(decreasing_root(short, high, 1.0, 1e-15, low, high))
+    large = (np.hypot(w, 2.0 * c) + sizes) / 2.0
     small = np.divide(c * c, large, out=np.zeros_like(w), where=large > 0.0)
     return np.concatenate([np.where(w >= 0.0, large, small), np.where(w >= 0.0, small, large)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -41,17 +40,17 @@ class SquaredL2(Proxy):
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return the point of the domain nearest to −z/β."""
-        x: Vector = -z / beta
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
-            norm = float(np.linalg.norm(x))
-            return x * (radius / norm) if norm > radius else x
+            return -z / max(beta, float(np.linalg.norm(z)) / radius)
         if isinstance(domain, Simplex):
-            return _on_simplex(x, radius)
-        size = np.abs(x) if isinstance(domain, L1Ball) else np.maximum(x, 0.0)
-        if float(size.sum()) > radius:
-            size = _on_simplex(np.abs(x) if isinstance(domain, L1Ball) else x, radius)
-        return np.copysign(size, x) if isinstance(domain, L1Ball) else size
+            return _on_simplex(-z, beta, radius)
+        heights: Vector = np.abs(z) if isinstance(domain, L1Ball) else np.maximum(-z, 0.0)
+        if float(heights.sum()) > radius * beta:
+            size = _on_simplex(heights, beta, radius)
+        else:
+            size = heights / beta
+        return np.copysign(size, -z) if isinstance(domain, L1Ball) else size
 
     def gradient(self, w: Vector, domain: Domain) -> Vector:
         """Return w."""
@@ -71,9 +70,10 @@ class SquaredL2(Proxy):
         return float(domain.radius) ** 2 / (2.0 * size) if isinstance(domain, Simplex) else 0.0
 
 
-def _on_simplex(x: Vector, total: float) -> Vector:
-    """Return the nearest w >= 0 with Σw = total: max(0, x − ν), ν from the sorted entries."""
+def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
+    """Return the w >= 0 with Σw = total nearest to heights/β: max(0, x − ν), ν by sorting x."""
+    with np.errstate(over="ignore"):
+        x: Vector = (heights - heights.max()) / beta
     order = np.sort(x)[::-1]
     levels = (np.cumsum(order) - total) / np.arange(1, x.size + 1)
-    last = int(np.flatnonzero(order > levels)[-1]) if math.isfinite(levels[0]) else 0
-    return np.maximum(x - levels[last], 0.0)
+    return np.maximum(x - levels[np.flatnonzero(order > levels)[-1]], 0.0)
