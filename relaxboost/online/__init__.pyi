@@ -11,8 +11,11 @@ from .outcomes import Excess as Excess
 from .outcomes import Outcomes as Outcomes
 from .outcomes import promised as promised
 from .proxies import Entropy as Entropy
+from .proxies import PNorm as PNorm
+from .proxies import Power as Power
 from .proxies import Proxy as Proxy
 from .proxies import SquaredL2 as SquaredL2
+from .proxies import Tilted as Tilted
 from .schedules import Adaptive as Adaptive
 from .schedules import Constant as Constant
 from .schedules import Constants as Constants

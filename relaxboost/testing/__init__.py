@@ -1,4 +1,4 @@
-"""The checks that every relaxation of the package passes, for relaxations of your own.
+"""The checks that the package's own relaxations, proxies and schedules pass, for your own.
 
 ::
 
@@ -16,11 +16,8 @@ or, with one test per check::
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
-
-import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
@@ -32,7 +29,11 @@ from relaxboost.testing.core import (
     ConformanceReport,
     ConformanceRow,
     Subject,
+    chosen_checks,
+    run,
 )
+from relaxboost.testing.learning import check_online_loss, check_schedule
+from relaxboost.testing.proxies import check_proxy, proxy_checks
 
 # Mathematics first, and of that what others build on: the first fault is nearest to its cause.
 _ORDER: tuple[Callable[[Case], None], ...] = (
@@ -68,7 +69,17 @@ _ORDER: tuple[Callable[[Case], None], ...] = (
 )
 _CHECKS = {check.__name__: check for check in _ORDER}
 
-__all__ = ["ConformanceError", "ConformanceReport", "ConformanceRow", "check_relaxation", "checks"]
+__all__ = [
+    "ConformanceError",
+    "ConformanceReport",
+    "ConformanceRow",
+    "check_online_loss",
+    "check_proxy",
+    "check_relaxation",
+    "check_schedule",
+    "checks",
+    "proxy_checks",
+]
 
 
 def checks() -> dict[str, str]:
@@ -128,8 +139,8 @@ def check_relaxation(
             "check_relaxation needs a Relaxation or a function from m to one, "
             f"got {relaxation!r}{hint}"
         )
-    chosen = _names("only", _CHECKS if only is None else [only] if isinstance(only, str) else only)
-    left_out = _names("skip", [skip] if isinstance(skip, str) else skip)
+    chosen = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
+    left_out = chosen_checks("skip", skip, _CHECKS)
     sizes = [count("sizes", m) for m in sizes]
     refused = {count("inadmissible", m) for m in inadmissible}
     if not sizes:
@@ -150,21 +161,13 @@ def check_relaxation(
                 report.rows.append(ConformanceRow(name, m, "skipped"))
             elif name not in faults:
                 try:
-                    report.rows.append(_run(subject, name))
+                    report.rows.append(run(Case(subject, name), _CHECKS[name]))
                 except ConformanceError as fault:
                     faults[name] = fault
     if faults:
         first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
         raise first.beside(others)
     return report
-
-
-def _names(argument: str, given: Iterable[str]) -> list[str]:
-    names = list(given)
-    for name in names:
-        if name not in _CHECKS:
-            raise InputError(f"{argument}: no check is called {name!r}; see testing.checks()")
-    return names
 
 
 def _shown(given: Relaxation, asked: object) -> str:
@@ -193,19 +196,3 @@ def _resolve(
         promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
         raise ConformanceError("resolve", repr(given), m, promise)
     return Subject(given, resolved, m, seed)
-
-
-def _run(subject: Subject, name: str) -> ConformanceRow:
-    case = Case(subject, name)
-    try:
-        with np.errstate(all="ignore"):  # what overflows is judged by what comes of it
-            _CHECKS[name](case)
-    except ConformanceError:
-        raise
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        promise = f"{checks()[name]} What happened instead is an exception, {said}"
-        raise case.error(promise, math.nan) from error
-    _, figure, tolerance = case.worst
-    status = "passed" if case.claimed else "not claimed"
-    return ConformanceRow(name, subject.m, status, figure, tolerance, case.comparisons)

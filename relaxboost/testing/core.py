@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.numerical import Programs
@@ -24,14 +25,14 @@ _SHOWN = 20
 
 
 class ConformanceError(AssertionError):
-    """A relaxation does not keep a promise of the interface.
+    """A relaxation, or what else was checked, does not keep a promise of its interface.
 
     Attributes
     ----------
     check : str
         The name of the check, to be given to ``only=``.
     m : int
-        The number of examples.
+        The number of examples, or of weights.
     figure, tolerance : float
         By how much the promise is broken, and what would have been let pass.
     promise : str
@@ -51,6 +52,7 @@ class ConformanceError(AssertionError):
         figure: float = 1.0,
         tolerance: float = 0.0,
         instance: dict[str, Any] | None = None,
+        again: str = "check_relaxation(..., sizes=({m},), only={check!r})",
     ) -> None:
         self.check, self.m, self.promise = check, m, promise
         self.figure, self.tolerance, self.instance = figure, tolerance, dict(instance or {})
@@ -60,7 +62,7 @@ class ConformanceError(AssertionError):
             f"promised: {promise}",
             f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
             *(f"{name} = {_spell(value)}" for name, value in self.instance.items()),
-            f"again:    check_relaxation(..., sizes=({m},), only={check!r}) with the same seed",
+            f"again:    {again.format(m=m, check=check)} with the same seed",
         ]
         super().__init__("\n  ".join(self._lines))
 
@@ -98,6 +100,8 @@ class ConformanceRow:
     figure: float = math.nan
     tolerance: float = math.nan
     comparisons: int = 0
+    over: str = ""
+    """The domain of a proxy."""
 
 
 @dataclass
@@ -113,7 +117,7 @@ class ConformanceReport:
         for r in self.rows:
             said = f"{r.figure:10.2g} {r.tolerance:9.1g} {r.comparisons:5}"
             said = said if r.status == "passed" else f"{r.status:>20}"
-            lines.append(f"{r.check:<24} {r.m:>5} {said}")
+            lines.append(f"{r.check:<24} {r.m:>5} {said}  {r.over}".rstrip())
         return "\n".join(lines)
 
 
@@ -148,15 +152,79 @@ class Subject:
         return [self.f.penalty(d) for d in self.feasible]
 
 
-class Case:
+class Judge:
+    """Holds figures to tolerances and remembers the worst."""
+
+    def __init__(self) -> None:
+        self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
+        self.comparisons = 0
+        self.claimed = True
+
+    def error(
+        self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
+    ) -> ConformanceError:
+        """Return the error that names what is judged, and the instance."""
+        raise NotImplementedError
+
+    def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
+        """Record a figure and raise if it is above the tolerance or nan."""
+        figure, self.comparisons = float(figure) + 0.0, self.comparisons + 1
+        if not figure <= tolerance:
+            raise self.error(promise, figure, tolerance, **instance)
+        share = figure / tolerance if tolerance > 0.0 else figure
+        if not self.worst[0] >= share:
+            self.worst = (share, figure, tolerance)
+
+    def equal(
+        self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
+    ) -> None:
+        """Hold two numbers, which may both be infinite, to be equal."""
+        difference = 0.0 if got == expected else abs(float(got) - float(expected))
+        self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
+
+    def demand(self, kept: bool, promise: str, **instance: Any) -> None:
+        """Record a promise that is kept or not."""
+        self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
+
+
+def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
+    """Return the row of a check, a function of a `Case` or another judge, with `m`.
+
+    Raises
+    ------
+    ConformanceError
+        If a promise is broken, or if anything else is raised.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what overflows is judged by what comes of it
+            check(case)
+    except ConformanceError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        promise = f"{check.__doc__} What happened instead is an exception, {said}"
+        raise case.error(promise, math.nan) from error
+    _, figure, tolerance = case.worst
+    status = "passed" if case.claimed else "not claimed"
+    return ConformanceRow(check.__name__, case.m, status, figure, tolerance, case.comparisons)
+
+
+def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the names given, one or several, or raise an InputError for one that no check has."""
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in known:
+            raise InputError(f"{argument}: no check is called {name!r}; see {', '.join(known)}")
+    return names
+
+
+class Case(Judge):
     """One check at one size: instances to try and the judge of figures."""
 
     def __init__(self, subject: Subject, check: str) -> None:
         self.subject, self.f, self.m, self.check = subject, subject.f, subject.m, check
         self.rng = np.random.default_rng([subject.seed, subject.m, zlib.crc32(check.encode())])
-        self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
-        self.comparisons = 0
-        self.claimed = True
+        super().__init__()
 
     def claims(self, trait: str) -> bool:
         """Return whether f claims a trait, and note where it does not."""
@@ -187,26 +255,6 @@ class Case:
         if self.f.level == "numerical":
             return self.tol(scale)
         return 8.0 * (self.m + 8) * UNIT * max(1.0, scale)
-
-    def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
-        """Record a figure and raise if it is above the tolerance or nan."""
-        figure, self.comparisons = float(figure) + 0.0, self.comparisons + 1
-        if not figure <= tolerance:
-            raise self.error(promise, figure, tolerance, **instance)
-        share = figure / tolerance if tolerance > 0.0 else figure
-        if not self.worst[0] >= share:
-            self.worst = (share, figure, tolerance)
-
-    def equal(
-        self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
-    ) -> None:
-        """Hold two numbers, which may both be infinite, to be equal."""
-        difference = 0.0 if got == expected else abs(float(got) - float(expected))
-        self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
-
-    def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Record a promise that is kept or not."""
-        self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any

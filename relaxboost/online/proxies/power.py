@@ -1,0 +1,120 @@
+"""Sums of powers, the f-divergences of the weights from equal ones: between entropy and square."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
+from relaxboost._core.parameters import exact
+from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
+from relaxboost.online.proxies.base import Proxy
+from relaxboost.online.proxies.roots import mirror_of_powers, ratios
+
+
+@dataclass(frozen=True)
+class Power(Proxy):
+    """λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) less its minimum: strongly convex in l1 by α = M^{−s}.
+
+    The Hessian is diag(|w_j/λ|^{s − 1}), so that α is 1/max Σ |w_j/λ|^{1 − s}: for 0 < s <= 1 it is
+    attained at equal weights, like V*/α = λ² (M^s − 1)/(s(s + 1)) on the simplex. That is λ² log M,
+    the entropy's, as s falls to 0, and less for some s while M <= 7. For −1 < s < 0, on the
+    simplex only, α = 2^{−s}, attained at two equal weights. s = −1/2 is Tsallis' 1/2.
+
+    Parameters
+    ----------
+    s : float, optional
+        In (−1, 1] and not 0; above 1 V is not strongly convex for M >= 3, where two weights are 0.
+        By default 1/log M, with M^s = e, which needs M >= 3: for M = 2 it is above 1.
+
+    References
+    ----------
+    Juditsky et al. (2005), Eq. 36; Zimmert & Seldin (2021) for s < 0.
+    """
+
+    s: float | None = None
+    name: ClassVar[str] = "power"
+
+    def __post_init__(self) -> None:
+        if self.s is not None and not -1.0 < (exact("Power", "s", self.s) or 2.0) <= 1.0:
+            raise InputError(
+                f"Power needs -1 < s <= 1, s != 0, got s={self.s!r}; at 0 is Entropy()"
+            )
+
+    @property
+    def steep(self) -> bool:  # type: ignore[override]
+        """Whether s < 0."""
+        return (self.s or 1.0) < 0.0
+
+    @property
+    def domains(self) -> tuple[type[Domain], ...]:  # type: ignore[override]
+        """All three for s > 0; below, V has no minimum at w = 0."""
+        return (Simplex,) if self.steep else (Simplex, FullSimplex, L1Ball)
+
+    def check(self, domain: Domain, size: int) -> None:
+        """Raise an InputError where V is no proxy, and for M = 2 unless s is given."""
+        super().check(domain, size)
+        if self.s is None and size < 3:
+            raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; take Power(1)")
+
+    def modulus(self, domain: Domain, size: int) -> float:
+        """Return M^{−s}, for negative s 2^{−s}."""
+        s = self._s(size)
+        return float((size if s > 0.0 else 2) ** -s)
+
+    def largest(self, domain: Any, size: int) -> float:
+        """Return λ²/(s(s + 1)), on the simplex less M^{−s} times that; at the vertices."""
+        s = self._s(size)
+        gap = -math.expm1(-s * math.log(size)) if isinstance(domain, Simplex) else 1.0
+        return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
+
+    def value(self, w: Vector, domain: Any) -> float:
+        """Return V(w)."""
+        s, radius = self._s(w.size), float(domain.radius)
+        t = np.abs(w[w != 0.0]) / radius
+        slopes = t**s
+        if isinstance(domain, Simplex):  # less M^{−s}, which for small s would cancel
+            slopes = np.expm1(s * np.log(t * w.size)) / w.size**s
+        return radius**2 * float(t @ slopes) / (s * (s + 1.0))
+
+    def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
+        """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, by a root ν."""
+
+        def law(u: float, r: Vector, v: Vector) -> tuple[float, float]:
+            one = float(v.sum())
+            return u + math.log(one), ratios(r, v) / one
+
+        s = self._s(z.size)
+        unit = beta * float(domain.radius) / s
+        return mirror_of_powers(z, domain, unit, s, law, -math.log(z.size))
+
+    def gradient(self, w: Vector, domain: Any) -> Vector:
+        """Return λ|w_j/λ|^s sgn(w_j)/s."""
+        s, radius = self._s(w.size), float(domain.radius)
+        with np.errstate(divide="ignore"):
+            slopes: Vector = (np.abs(w) / radius) ** s * (radius / s)
+        return slopes if self.steep else np.copysign(slopes, w)
+
+    def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
+        """Return V as cvxpy has it: |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0."""
+        s, size, radius = self._s(w.shape[0]), w.shape[0], float(domain.radius)
+        t, shares, one = cp.Variable(size), w / radius, np.ones(size)
+        inner, outer, p = (shares, t, s + 1.0) if s < 0.0 else (t, shares, 1.0 / (s + 1.0))
+        least = size**-s * isinstance(domain, Simplex)
+        cone = cp.constraints.PowCone3D(inner, one, outer, p)
+        return radius**2 * (cp.sum(t) - least) / (s * (s + 1.0)), [cone]
+
+    def spread(self, domain: Any, size: int) -> float:
+        """Return λ²/s, from one vertex to another; on the ball 2λ²/s; inf for negative s."""
+        s = self._s(size)
+        return (
+            (1 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2 / s if s > 0 else math.inf
+        )
+
+    def _s(self, size: int) -> float:
+        return 1.0 / math.log(size) if self.s is None else float(self.s)

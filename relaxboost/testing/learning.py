@@ -1,0 +1,82 @@
+"""The checks of schedules and losses of online learning, the package's own and yours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from relaxboost.online.losses import OnlineLoss
+from relaxboost.online.schedules import Constants, Schedule
+from relaxboost.testing.core import ConformanceError
+
+
+def _demand(kept: bool, check: str, what: object, at: int, promise: str, **instance: Any) -> None:
+    if not kept:
+        again = f"check_{check}(...)"
+        raise ConformanceError(check, repr(what), at, promise, instance=instance, again=again)
+
+
+def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None:
+    """Hold a schedule to its promises: β_i > 0, never falling, by its law if it has one.
+
+    Raises
+    ------
+    ConformanceError
+        If one is broken; its `m` is the round i.
+    """
+    rng = np.random.default_rng(seed)
+    for lipschitz in (1.0, 1e-3, 40.0) if schedule.needs_lipschitz else (1.0, math.inf):
+        known = Constants(lipschitz, 10.0 ** rng.uniform(-3.0, 1.0), 10.0 ** rng.uniform(-1.0, 2.0))
+        squares, last, law = 0.0, 0.0, schedule.law(known)
+        for i in range(rounds):
+            beta = schedule.temperature(i, squares, known)
+            seen: dict[str, Any] = {"i": i, "squares": squares, "known": known, "beta": beta}
+            demand = ("schedule", schedule, i)
+            _demand(0.0 < beta < math.inf, *demand, "β_i is positive and finite", **seen)
+            _demand(beta >= last, *demand, "β_i >= β_{i−1}", before=last, **seen)
+            steady = not schedule.steady or i == 0 or beta == last
+            _demand(steady, *demand, "all β_i are one, since it is `steady`", before=last, **seen)
+            if law is not None:
+                b, p, q, r = law
+                close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)
+                _demand(close, *demand, "β_i = b √(p + q i + r squares) of law()", law=law, **seen)
+            last, size = beta, min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
+            squares += size * size
+
+
+def check_online_loss(loss: OnlineLoss, size: int = 5, seed: int = 0) -> None:
+    """Hold a loss to its promises: convex, above its tangents, slopes of lipschitz() at most.
+
+    Raises
+    ------
+    ConformanceError
+        If one is broken; its `m` is the number of weights.
+    """
+    rng = np.random.default_rng(seed)
+    demand = ("online_loss", loss, size)
+    for trial in range(200):
+        order, dual = (1, np.inf) if trial % 2 else (2, 2)
+        reach, bound, targets = (float(10.0 ** rng.uniform(-1.0, 1.0)) for _ in range(3))
+        h, *points = rng.normal(size=(4, size)) * rng.choice([0.0, 1.0], (4, size), p=(0.3, 0.7))
+        h *= bound / max(float(np.linalg.norm(h, dual)), 1e-9)
+        points = [w * reach / bound / max(float(np.linalg.norm(w, order)), 1e-9) for w in points]
+        y = float(
+            rng.choice([-1.0, 1.0])
+            if loss.task == "binary"
+            else rng.choice([-targets, 0.3 * targets])
+        )
+        w = points[0]
+        value, u = loss.evaluate(w.copy(), h.copy(), y)
+        seen: dict[str, Any] = {"w": w, "h": h, "y": y}
+        form = u.shape == (size,) and bool(np.isfinite([value, *u]).all())
+        _demand(form, *demand, "evaluate() gives a number and shape (M,), finite", **seen)
+        steepest = loss.lipschitz(reach, bound, targets) * (1.0 + 1e-9)
+        slope = float(np.linalg.norm(u, dual))
+        _demand(slope <= steepest, *demand, "‖u‖ <= lipschitz()", u=u, lipschitz=steepest, **seen)
+        for x in (*points[1:], -w, 0.0 * w):
+            other = loss.evaluate(x.copy(), h.copy(), y)[0]
+            above = other - value - float(u @ (x - w))
+            rounding = 1e-12 * (abs(value) + abs(other) + 1.0)
+            _demand(above >= -rounding, *demand, "Q(x) >= Q(w) + <u, x − w>", x=x, u=u, **seen)

@@ -1,0 +1,363 @@
+"""The checks of proxies of online learning, the package's own and yours.
+
+::
+
+    from relaxboost.testing import check_proxy
+
+    print(check_proxy(MyProxy(), domains=[rb.Simplex(1), rb.L1Ball(2)]))
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pickle
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
+from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
+from relaxboost.online.proxies import Proxy
+from relaxboost.testing.core import (
+    ConformanceError,
+    ConformanceReport,
+    ConformanceRow,
+    chosen_checks,
+    run,
+)
+from relaxboost.testing.proxy_case import ProxyCase
+
+
+def minimum(case: ProxyCase) -> None:
+    """start() is in the domain, V is 0 there and nowhere negative."""
+    start = case.proxy.start(case.domain, case.m)
+    case.held(start, "start()")
+    case.equal(case.value(start), 0.0, case.tol(), "V is 0 at start()", start=start)
+    for w in case.points():
+        case.at_most(-case.value(w), case.tol(), "V is nowhere negative", w=w)
+
+
+def strong_convexity(case: ProxyCase) -> None:
+    """V at a midpoint is below the mean of V by α/8 times the squared distance."""
+    case.demand(0.0 < case.alpha < math.inf, "modulus() is positive and finite", got=case.alpha)
+    for x, y in case.pairs():
+        gain = (case.value(x) + case.value(y)) / 2.0 - case.value((x + y) / 2.0)
+        wanted = case.alpha / 8.0 * case.size(x - y) ** 2
+        promise = "(V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8"
+        case.at_most(wanted - gain, case.tol(), promise, x=x, y=y, modulus=case.alpha)
+        if wanted > 1e3 * case.tol():
+            case.loosest = min(case.loosest, gain / wanted)
+
+
+def modulus_attained(case: ProxyCase) -> None:
+    """Somewhere V is at most half more convex than modulus() says."""
+    strong_convexity(case)
+    promise = "modulus() is 2/3 at least of the largest α; skip the check where it need not be"
+    case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
+
+
+def largest(case: ProxyCase) -> None:
+    """V is at most largest(), which it is at some vertex of a polytope."""
+    reached = max(case.value(w) for w in case.vertices(case.m))
+    points = max(case.value(w) for w in case.points(20))
+    case.at_most(max(points, reached) - case.largest, case.tol(), "V <= largest()")
+    if not isinstance(case.domain, L2Ball):
+        case.equal(case.largest, reached, case.tol(), "largest() is V at some vertex")
+
+
+def gradient(case: ProxyCase) -> None:
+    """V is above its tangents by α/2 times the squared distance, and by spread() at most."""
+    spread = float(case.proxy.spread(case.domain, case.m))
+    points = case.points()
+    for base in [*case.inner(), *points]:
+        g, v = case.gradient(base), case.value(base)
+        if not np.isfinite(g).all():
+            continue
+        tolerance = case.tol(g)
+        for x in points:
+            above = case.value(x) - v - math.fsum((g * (x - base)).tolist())
+            wanted = case.alpha / 2.0 * case.size(x - base) ** 2
+            promise = "V(x) − V(w) − <∇V(w), x − w> >= α‖x − w‖²/2"
+            case.at_most(wanted - above, tolerance, promise, x=x, w=base)
+            promise = "V(x) − V(w) − <∇V(w), x − w> <= spread()"
+            case.at_most(above - spread, tolerance, promise, x=x, w=base)
+
+
+def mirror(case: ProxyCase) -> None:
+    """mirror(z, β) is in the domain and has the least <z, w> + βV(w), by αβ/2 ‖x − w‖²."""
+    for z, beta in case.duals():
+        w = case.mirror(z, beta)
+        case.held(w, "mirror(z, β)", z=z, beta=beta)
+        least = case.objective(w, z, beta)
+        for x in case.points():
+            more = case.objective(x, z, beta) - least
+            wanted = case.alpha * beta / 2.0 * case.size(x - w) ** 2
+            promise = "<z, x> + βV(x) >= <z, w> + βV(w) + αβ‖x − w‖²/2 for w = mirror(z, β)"
+            case.at_most(wanted - more, case.tol(z, beta), promise, z=z, beta=beta, x=x)
+
+
+def optimality(case: ProxyCase) -> None:
+    """At w = mirror(z, β) no vertex lies in a direction in which <z, w> + βV(w) falls."""
+    slope = case.largest / case.radius
+    for scale in (0.1, 1.0, 3.0):
+        beta = 10.0 ** case.rng.uniform(-3.0, 3.0)
+        z = case.rng.normal(size=case.m) * (scale * slope * beta)
+        w = case.mirror(z, beta)
+        g = z + beta * case.gradient(w)
+        left = case.radius - float(np.abs(w).sum())  # of which a steep ∇V needs every digit
+        exact = isinstance(case.domain, Simplex) or left > 1e-3 * case.radius
+        if not np.isfinite(g).all() or (case.proxy.steep and not exact):
+            continue
+        norm = float(np.linalg.norm(g))
+        steepest = [-g * (case.radius / norm)] if isinstance(case.domain, L2Ball) and norm else []
+        for v in case.vertices(case.m) + steepest:
+            tolerance = 1e3 * case.tol(np.append(z, g), beta)
+            promise = "<z + β∇V(w), v − w> >= 0 for w = mirror(z, β) and all v of the domain"
+            case.at_most(-float(g @ (v - w)), tolerance, promise, z=z, beta=beta, v=v)
+
+
+def extreme(case: ProxyCase) -> None:
+    """mirror(z, β) is a point of the domain with z/β from 1e-12 to 1e12, with ties, and at 0."""
+    for ratio in (1e-12, 1.0, 1e12):
+        for z in (np.zeros(case.m), np.ones(case.m), case.rng.normal(size=case.m)):
+            for beta in (1e-6, 1e6):
+                for signed in (z, -z, np.round(z), z + 1e3):
+                    given = signed * (ratio * beta)
+                    case.held(case.mirror(given, beta), "mirror(z, β)", z=given, beta=beta)
+
+
+def conjugate(case: ProxyCase) -> None:
+    """conjugate(z, β) is −<z, w> − βV(w) at the mirror image, at most that; its slope is −w."""
+    for z, beta in case.duals():
+        w, value = case.mirror(z, beta), case.conjugate(z, beta)
+        tolerance = case.tol(z, beta)
+        promise = "W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
+        case.equal(value, -case.objective(w, z, beta), tolerance, promise, z=z, beta=beta)
+        for other, _ in case.duals(3):
+            there = other * beta
+            rise = case.conjugate(there, beta) - value + math.fsum((w * (there - z)).tolist())
+            curved = case.dual(there - z) ** 2 / (2.0 * case.alpha * beta)
+            allowed = tolerance + case.tol(there, beta)
+            case.at_most(-rise, allowed, "W_β(z') >= W_β(z) − <w, z' − z>", z=z, other=there)
+            promise = "W_β(z') <= W_β(z) − <w, z' − z> + ‖z' − z‖²/(2αβ)"
+            case.at_most(rise - curved, allowed, promise, z=z, other=there)
+
+
+def lipschitz(case: ProxyCase) -> None:
+    """Mirror images differ by ‖z − z'‖/(αβ) at most: Assumption (L) of JNTV05."""
+    for z, beta in case.duals(9):
+        w = case.mirror(z, beta)
+        for scale in (1.0, 1e-2, 1e-4):
+            step = scale * beta * case.alpha * case.radius
+            there = z + step * case.rng.choice([-1.0, 0.0, 1.0], case.m)
+            moved = case.size(case.mirror(there, beta) - w)
+            allowed = case.dual(there - z) / (case.alpha * beta)
+            rounding = 1e-11 * (case.radius + float(np.abs(z).max()) / (case.alpha * beta))
+            promise = "‖mirror(z', β) − mirror(z, β)‖ <= ‖z' − z‖/(αβ)"
+            case.at_most(moved - allowed, rounding, promise, z=z, other=there, beta=beta)
+
+
+def duality(case: ProxyCase) -> None:
+    """mirror(−β∇V(w), β) is w in the interior, where V is the conjugate of its conjugate."""
+    for w in case.inner():
+        g = case.gradient(w)
+        case.demand(bool(np.isfinite(g).all()), "∇V is finite in the interior", w=w, gradient=g)
+        for beta in (1e-3, 1.0, 1e3):
+            back = case.mirror(-beta * g, beta)
+            rounding = 1e-12 * (case.radius + float(np.abs(g).max()) / case.alpha)
+            promise = "mirror(−β∇V(w), β) = w"
+            case.at_most(case.size(back - w), rounding, promise, w=w, back=back, beta=beta)
+        again = math.fsum((g * w).tolist()) - case.conjugate(-g)
+        case.equal(case.value(w), again, case.tol(g), "V(w) = <∇V(w), w> − W_1(−∇V(w))", w=w)
+
+
+def expression(case: ProxyCase) -> None:
+    """A cone solver finds V(w) and W_β(z) from expression(w); up to 8 weights."""
+    if case.m > 8:
+        return
+    w = cp.Variable(case.m)
+    value, constraints = case.proxy.expression(w, case.domain)
+    z = cp.Parameter(case.m)
+    least = cp.Problem(cp.Minimize(z @ w + value), [*constraints, *case.domain.cvxpy_cost(w)[1]])
+    for point in case.inner(2):
+        fixed = cp.Problem(cp.Minimize(value), [*constraints, w == point])
+        got = float(fixed.solve("CLARABEL"))
+        case.equal(got, case.value(point), 1e-6 * case.largest, "expression(w) is V(w)", w=point)
+    for scale in (0.3, 3.0):
+        z.value = case.rng.normal(size=case.m) * (scale * case.largest / case.radius)
+        got, tolerance = float(least.solve("CLARABEL")), 1e-6 * (1.0 + scale) * case.largest
+        promise = "min of <z, w> + expression(w) over the domain is −W_1(z)"
+        case.equal(got, -case.conjugate(z.value), tolerance, promise, z=z.value)
+
+
+def scaling(case: ProxyCase) -> None:
+    """The mirror is of z/β, and on the simplex of differences of z."""
+    for z, beta in case.duals(4):
+        w, near = case.mirror(z, beta), 1e-11 * case.radius
+        for factor in (1e-9, 3.0, 1e9):
+            again = case.mirror(factor * z, factor * beta)
+            promise = "mirror(cz, cβ) = mirror(z, β)"
+            case.at_most(float(np.abs(again - w).max()), near, promise, z=z, beta=beta, c=factor)
+        if isinstance(case.domain, Simplex):
+            shift = float(np.abs(z).max()) + beta * case.alpha * case.radius
+            again = case.mirror(z + shift, beta)
+            rounding = near + 1e-15 * shift / (case.alpha * beta)
+            promise = "mirror(z + c, β) = mirror(z, β) on the simplex"
+            case.at_most(float(np.abs(again - w).max()), rounding, promise, z=z, beta=beta)
+
+
+def symmetry(case: ProxyCase) -> None:
+    """All weights are alike, and on balls their signs; skip it where V means otherwise."""
+    order = case.rng.permutation(case.m)
+    sign = case.rng.choice([-1.0, 1.0], case.m) if case.signed else np.ones(case.m)
+    for z, beta in case.duals(4):
+        want = sign * case.mirror(z, beta)[order]
+        away = float(np.abs(case.mirror(sign * z[order], beta) - want).max())
+        promise = "permuted z, with other signs on balls, has such a mirror image"
+        case.at_most(away, 1e-11 * case.radius, promise, z=z, beta=beta, order=order, sign=sign)
+    for w in case.points():
+        there = case.value(sign * w[order])
+        case.equal(there, case.value(w), case.tol(), "V of permuted w is V(w)", w=w, order=order)
+
+
+def interface(case: ProxyCase) -> None:
+    """No input is changed, refused domains raise InputError, and a copy by pickle is equal."""
+    z, w = case.rng.normal(size=case.m), case.inner(1)[0]
+    before = z.copy(), w.copy()
+    calls: list[Callable[[], Any]] = [
+        lambda: case.proxy.mirror(z, 1.0, case.domain),
+        lambda: case.proxy.conjugate(z, 1.0, case.domain),
+        lambda: case.proxy.value(w, case.domain),
+        lambda: case.proxy.gradient(w, case.domain),
+    ]
+    for call in calls:
+        call()
+        kept = np.array_equal(z, before[0]) and np.array_equal(w, before[1])
+        case.demand(kept, "z and w are left as they are", z=before[0], w=before[1])
+    first, second = case.proxy.mirror(z, 1.0, case.domain), case.proxy.mirror(z, 1.0, case.domain)
+    case.demand(np.array_equal(first, second), "the same z gives the same bits", z=z)
+    first[:] = math.nan
+    again = case.proxy.mirror(z, 1.0, case.domain)
+    case.demand(np.array_equal(again, second), "mirror() returns an array of its own", z=z)
+    copy = pickle.loads(pickle.dumps(case.proxy))
+    case.demand(copy == case.proxy, "a copy by pickle is equal")
+    case.demand(case.proxy.norm in ("l1", "l2"), 'norm is "l1" or "l2"', got=case.proxy.norm)
+    try:
+        case.proxy.check(SquaredNorm(1), case.m)
+    except InputError:
+        return
+    case.demand(False, "check() raises InputError for a domain that is not among `domains`")
+
+
+# What others build on comes first: the first fault is nearest to its cause.
+_ORDER: tuple[Callable[[ProxyCase], None], ...] = (
+    minimum,
+    largest,
+    strong_convexity,
+    modulus_attained,
+    gradient,
+    mirror,
+    optimality,
+    extreme,
+    conjugate,
+    lipschitz,
+    duality,
+    expression,
+    scaling,
+    symmetry,
+    interface,
+)
+_CHECKS = {check.__name__: check for check in _ORDER}
+
+
+def proxy_checks() -> dict[str, str]:
+    """Return the names of the checks of `check_proxy`, and what each holds V to."""
+    return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
+
+
+def check_proxy(
+    proxy: Proxy,
+    domains: Iterable[Domain] | None = None,
+    sizes: Iterable[int] = (2, 3, 8, 40),
+    seed: int = 0,
+    *,
+    only: str | Iterable[str] | None = None,
+    skip: str | Iterable[str] = (),
+    inadmissible: Iterable[int] = (),
+) -> ConformanceReport:
+    """Hold a proxy to every promise of the interface.
+
+    V, its modulus, its mirror, its conjugate and its cvxpy form are compared with each other and
+    with a cone solver, at random and at special points.
+
+    Parameters
+    ----------
+    proxy : Proxy
+    domains : iterable of Domain, optional
+        By default each of `proxy.domains` with radius 1 and 5/2.
+    sizes : iterable of int
+        Numbers of weights M.
+    seed : int
+        Of the random points; a check tries the same ones whichever others run.
+    only, skip : str or iterable of str
+        Names among `proxy_checks()` to run, by default all, and to leave out: ``"symmetry"`` for a
+        V that treats weights differently, ``"modulus_attained"`` for a cautious modulus.
+    inadmissible : iterable of int
+        Numbers of weights that `proxy.check` must refuse. It may refuse no other.
+
+    Returns
+    -------
+    ConformanceReport
+
+    Raises
+    ------
+    ConformanceError
+        If a promise is broken. All checks run; the error is of the first in the order of
+        `proxy_checks()`, and `others` holds the other ones.
+    InputError
+        For what is no proxy, and for names that no check has.
+    """
+    if not isinstance(proxy, Proxy):
+        hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
+        raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
+    names = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
+    left_out = chosen_checks("skip", skip, _CHECKS)
+    refused = set(inadmissible)
+    kinds: Iterable[Any] = proxy.domains
+    over = [kind(r) for kind in kinds for r in (1, 2.5)] if domains is None else domains
+    report, faults = ConformanceReport(repr(proxy)), dict[str, ConformanceError]()
+    for domain, m in [(domain, m) for domain in over for m in sizes]:
+        shown = repr(domain)
+        if _refuses(proxy, domain, m, m in refused):
+            report.rows += [ConformanceRow(name, m, "inadmissible", over=shown) for name in names]
+            continue
+        for name in names:
+            if name in left_out:
+                report.rows.append(ConformanceRow(name, m, "skipped", over=shown))
+            elif name not in faults:
+                case = ProxyCase(proxy, domain, m, seed, name)
+                try:
+                    report.rows.append(replace(run(case, _CHECKS[name]), over=shown))
+                except ConformanceError as fault:
+                    faults[name] = fault
+    if faults:
+        first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
+        raise first.beside(others)
+    return report
+
+
+def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
+    """Return whether the proxy refuses m weights, as announced."""
+    said = ""
+    try:
+        proxy.check(domain, m)
+    except InputError as error:
+        said = f"; it said: {error}"
+    if bool(said) != announced:
+        promise = "check() raises InputError exactly for the sizes in `inadmissible`" + said
+        raise ConformanceError("interface", f"{proxy!r} over {domain!r}", m, promise)
+    return announced

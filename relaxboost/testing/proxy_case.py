@@ -1,0 +1,148 @@
+"""What a check of a proxy works with: V on a domain, points to try, figures to judge."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost.game.domains import L1Ball, L2Ball, Simplex
+from relaxboost.online.proxies import Proxy
+from relaxboost.testing.core import ConformanceError, Judge
+
+
+class ProxyCase(Judge):
+    """One check of a proxy on a domain of `m` weights: points to try and the judge of figures."""
+
+    def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
+        super().__init__()
+        self.proxy, self.domain, self.m, self.check = proxy, domain, m, check
+        self.rng = np.random.default_rng([seed, m, zlib.crc32(check.encode())])
+        self.radius = float(domain.radius)
+        self.signed = isinstance(domain, L1Ball | L2Ball)
+        self.alpha = float(proxy.modulus(domain, m))
+        self.largest = float(proxy.largest(domain, m))
+        self.loosest = math.inf
+        """The least ratio of what V gains at a midpoint to what the modulus promises."""
+
+    # Judging ------------------------------------------------------------------------------
+
+    def error(
+        self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
+    ) -> ConformanceError:
+        """Return the error that names check, proxy, domain, size and instance."""
+        shown = f"{self.proxy!r} over {self.domain!r}"
+        again = f"check_proxy(..., [{self.domain!r}], sizes=({{m}},), only={{check!r}})"
+        return ConformanceError(
+            self.check, shown, self.m, promise, figure, tolerance, instance, again
+        )
+
+    def tol(self, z: Vector | float = 0.0, beta: float = 1.0) -> float:
+        """Return what <z, w> + βV(w) may lose to rounding."""
+        return 1e-12 * (float(np.abs(z).max()) * self.radius + beta * self.largest)
+
+    def size(self, x: Vector) -> float:
+        """Return the norm in which V is strongly convex."""
+        return float(np.linalg.norm(x, 2 if self.proxy.norm == "l2" else 1))
+
+    def dual(self, z: Vector) -> float:
+        """Return the norm of gradients."""
+        return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
+
+    def held(self, w: Any, what: str, **instance: Any) -> None:
+        """Demand a point of the domain, as doubles of shape (m,)."""
+        form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
+        self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
+        away = float(np.abs(self.domain.repair(w.copy()) - w).max())
+        self.at_most(away, 1e-12 * self.radius, f"{what} is in the domain", w=w, **instance)
+
+    # V and its mirror, of copies so that none can be changed -----------------------------
+
+    def value(self, w: Vector) -> float:
+        """Return V(w)."""
+        return float(self.proxy.value(w.copy(), self.domain))
+
+    def gradient(self, w: Vector) -> Vector:
+        """Return ∇V(w)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.proxy.gradient(w.copy(), self.domain))
+
+    def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
+        """Return −∇W_β(z)."""
+        return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
+
+    def conjugate(self, z: Vector, beta: float = 1.0) -> float:
+        """Return W_β(z)."""
+        return float(self.proxy.conjugate(z.copy(), beta, self.domain))
+
+    def objective(self, w: Vector, z: Vector, beta: float) -> float:
+        """Return <z, w> + βV(w)."""
+        return math.fsum((z * w).tolist()) + beta * self.value(w)
+
+    # Instances ----------------------------------------------------------------------------
+
+    def vertices(self, most: int = 8) -> list[Vector]:
+        """Return ±radius times unit vectors of the domain, and 0 where it is a vertex."""
+        chosen = self.rng.permutation(self.m)[:most]
+        units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
+        if self.signed:
+            return units + [-w for w in units]
+        return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
+
+    def points(self, count: int = 8) -> list[Vector]:
+        """Return the start, vertices, points near them and points anywhere."""
+        rng, start = self.rng, self.proxy.start(self.domain, self.m)
+        tried = [start, *self.vertices(3)]
+        tried += [w + c * (start - w) for w in tried[1:3] for c in (1e-9, 1e-3)]
+        return tried + [
+            self.within(rng.dirichlet(np.full(self.m, 10.0 ** rng.uniform(-1.0, 1.0))))
+            for _ in range(count)
+        ]
+
+    def within(self, shares: Vector, most: float = 1.0) -> Vector:
+        """Return a point in proportion to shares that sum to 1, with signs and a part of radius."""
+        w = self.radius * shares
+        if not isinstance(self.domain, Simplex):
+            w = w * self.rng.uniform(0.1, most)
+        return w * self.rng.choice([-1.0, 1.0], self.m) if self.signed else w
+
+    def inner(self, count: int = 4) -> list[Vector]:
+        """Return points of the interior."""
+        rng = self.rng
+        return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
+
+    def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
+        """Return (z, β) of all sizes, against V's own and against 1; with ties, and 0."""
+        rng, slope = self.rng, self.largest / self.radius
+        tried = [(np.zeros(self.m), 1.0)]
+        for i in range(count):
+            z, beta = rng.normal(size=self.m), 10.0 ** rng.uniform(-6.0, 6.0)
+            z = np.round(z) if i % 3 == 2 else z
+            tried.append((z * (slope * beta * 10.0 ** rng.uniform(-1.5, 1.5)), beta))
+        return tried
+
+    def pairs(self) -> Iterator[tuple[Vector, Vector]]:
+        """Yield points to compare V between: anywhere, and where the modulus may be least.
+
+        These are the directions that move weight from some coordinates to as many or more
+        others, from where all of either kind have the same weight.
+        """
+        points, m, rng = self.points(), self.m, self.rng
+        yield from ((x, points[i - 1]) for i, x in enumerate(points))
+        vertices = self.vertices(3)
+        yield from ((x, vertices[i - 1]) for i, x in enumerate(vertices) if i)
+        halves = {(1, 1), (1, m - 1), (m // 2, m // 2), (m // 2, m - m // 2)} if m > 1 else set()
+        for few, many in sorted(halves):
+            order = rng.permutation(m)
+            one, other = np.zeros(m), np.zeros(m)
+            one[order[:few]], other[order[m - many :]] = 1.0 / few, 1.0 / many
+            sign = rng.choice([-1.0, 1.0], m) if self.signed else np.ones(m)
+            for at in (0.03, 0.25, few / (few + many), 0.5, 2.0 / 3.0, 0.97):
+                for part in (1.0,) if isinstance(self.domain, Simplex) else (1.0, 0.3):
+                    x, step = at * one + (1.0 - at) * other, 0.02 * (one - other)
+                    scale = part * self.radius * sign
+                    yield scale * (x + step), scale * (x - step)
