@@ -119,3 +119,24 @@ def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
     assert before < 30
     assert after > 90
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
+    picture = tmp_path / "online.png"
+    script = EXAMPLES / "learn_from_a_stream.py"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture), "--rows", "4000"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = re.findall(
+        r"^  (.+?) +regret +(\d+), proved .* most +(\d+)$", result.stdout, re.MULTILINE
+    )
+    assert [name for name, *_ in rows] == 2 * ["mirror descent", "EG", "GD"]
+    regret = [float(one) for _, one, _ in rows]
+    assert all(0.0 < float(one) < float(bound) for _, one, bound in rows)
+    assert regret[1] < 0.7 * regret[2]  # the entropy where few matter
+    assert regret[5] < regret[4]  # the squared norm where all do
+    assert "bounds broken: 0" in result.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
