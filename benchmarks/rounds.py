@@ -41,6 +41,8 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
             {"method": TotallyCorrective(inner="smoothed")},
         ),
         ("totally corrective, lp", {"method": TotallyCorrective(inner="lp")}),
+        ("hedge, growing", {"method": rb.online.Hedge()}),
+        ("hedge, horizon", {"method": rb.online.Hedge("horizon")}),
     ]
     rows = []
     for name, options in runs:

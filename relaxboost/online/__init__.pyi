@@ -1,5 +1,6 @@
 from .comparators import Comparator as Comparator
 from .comparators import hindsight as hindsight
+from .hedge import Hedge as Hedge
 from .laboratory import Law as Law
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod

@@ -116,13 +116,10 @@ class CorrectiveRun(Booster):
         self._beta = beta
         self._rule = rule
         self._round = 0
-        if active is not None:
-            self.active = active
-        elif isinstance(game.over, AtomicSet):
-            self.active = active_set(game, store=rule in EXCHANGING)
+        if active is None:
+            self.active = starting_point(game, store=rule in EXCHANGING)
         else:
-            assert isinstance(game.over, EuclideanSet)
-            self.active = DensePoint(game.matrix, game.over)
+            self.active = active
         self._found = Step(float("nan"))
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)
@@ -243,6 +240,14 @@ class CorrectiveRun(Booster):
     def _moved(self, eta: float, v: Vector) -> None:
         self.active.u = self.active.u + eta * v
         self.step = eta
+
+
+def starting_point(game: Game, store: bool = False) -> MovingHypothesis:
+    """Return the point that runs start from, over any domain."""
+    if isinstance(game.over, AtomicSet):
+        return active_set(game, store)
+    assert isinstance(game.over, EuclideanSet)
+    return DensePoint(game.matrix, game.over)
 
 
 def active_set(game: Game, store: bool) -> ActiveSet:
