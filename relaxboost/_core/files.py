@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
+
+_PAUSE, _SHARE = 0.5, 20.0
+"""Seconds between two writes at least, and how many times the seconds that the last one took."""
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
@@ -44,3 +48,20 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+class Pace:
+    """When to write a file again: every half second at most, and for a twentieth of the time."""
+
+    def __init__(self) -> None:
+        self._next = time.perf_counter() + _PAUSE
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to write."""
+        return time.perf_counter() >= self._next
+
+    def wrote(self, begun: float) -> None:
+        """Say that a write has ended, and when it began, as `time.perf_counter` counts."""
+        ended = time.perf_counter()
+        self._next = ended + max(_PAUSE, _SHARE * (ended - begun))

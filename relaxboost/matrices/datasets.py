@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 
-_MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
+MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
+"""What stands for a missing value in a CSV file."""
 
 
 class Dataset(NamedTuple):
@@ -177,7 +178,7 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
     return Dataset(Path(path).stem, X, y, feature_names, (_short(negative), _short(positive)))
 
 
-def _read_header(path: Path) -> list[str]:
+def read_header(path: Path) -> list[str]:
     """Return the column names of a CSV file, each there and different."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         header = next(csv.reader(file, skipinitialspace=True), None)
@@ -201,8 +202,8 @@ def _read_frame(path: Path, label: str) -> Any:
     import pandas as pd
 
     try:
-        names = _read_header(path)
-        missing = {name: _MISSING for name in names if name != label}
+        names = read_header(path)
+        missing = {name: MISSING for name in names if name != label}
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             return pd.read_csv(

@@ -17,6 +17,7 @@ from .proxies import Power as Power
 from .proxies import Proxy as Proxy
 from .proxies import SquaredL2 as SquaredL2
 from .proxies import Tilted as Tilted
+from .saving import load as load
 from .schedules import Adaptive as Adaptive
 from .schedules import Constant as Constant
 from .schedules import Constants as Constants
@@ -26,3 +27,15 @@ from .schedules import Schedule as Schedule
 from .steps import ExponentiatedGradient as ExponentiatedGradient
 from .steps import GradientDescent as GradientDescent
 from .steps import MirrorSteps as MirrorSteps
+from .streams import BaseFunctions as BaseFunctions
+from .streams import Experts as Experts
+from .streams import FittedBasis as FittedBasis
+from .streams import LinearBasis as LinearBasis
+from .streams import Page as Page
+from .streams import Progressive as Progressive
+from .streams import ProgressRecord as ProgressRecord
+from .streams import Stream as Stream
+from .streams import StumpBasis as StumpBasis
+from .streams import Symmetric as Symmetric
+from .streams import progressive as progressive
+from .streams import stream as stream

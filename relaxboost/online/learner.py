@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, doubles
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, RowError
+from relaxboost._core.files import check_output
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import kernels
 from relaxboost.online.losses import Inner, OfPrediction, as_online_loss
 from relaxboost.online.proxies import Entropy, SquaredL2, as_proxy
+from relaxboost.online.saving import write_state
 from relaxboost.online.schedules import Constants, as_schedule
 
 _DOMAINS: dict[type, int] = {
@@ -106,6 +109,7 @@ class OnlineMethod(ABC):
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):
             array[:] = state[name]
+        learner.origin = dict(state.get("origin", {}))
         return learner
 
 
@@ -122,10 +126,13 @@ class Learner:
         M.
     constants : Constants
         L, α and V*.
+    origin : dict
+        What streams it has learned from, if from any: their base functions and columns.
     """
 
     def __init__(self, method: OnlineMethod, size: int) -> None:
         self.method, self.size = method, size
+        self.origin: dict[str, str] = {}
         proxy, over = method.proxy, method.over
         proxy.check(over, size)
         self.constants = Constants(
@@ -214,15 +221,21 @@ class Learner:
             loss does not take, negative weights. Nothing has been learned then.
         """
         given = doubles("H", H)
-        self._check_width(given)
-        rows = np.ascontiguousarray(np.atleast_2d(given))
+        examples = self.checked(given, y, weight)
+        learn = self._compiled_rounds if self._codes is not None else self._rounds
+        predictions = learn(*examples)
+        return float(predictions[0]) if given.ndim == 1 else predictions
+
+    def checked(
+        self, H: Array, y: Any = None, weight: Any = None
+    ) -> tuple[Array, Vector, Vector, Vector]:
+        """Return the rows of examples, their dual norms, targets and weights; raise as `update`."""
+        self._check_width(H)
+        rows = np.ascontiguousarray(np.atleast_2d(H))
         sizes = self._check_rows(rows)
         targets = self.method.loss.checked(y, len(rows))
         self._check_targets(targets)
-        weights = _weights(weight, len(rows))
-        learn = self._compiled_rounds if self._codes is not None else self._rounds
-        predictions = learn(rows, sizes, targets, weights)
-        return float(predictions[0]) if given.ndim == 1 else predictions
+        return rows, sizes, targets, _weights(weight, len(rows))
 
     def regret_bound(self, w: Any = None) -> float:
         """Return a bound of Σ l_i(w_{i−1}) − l_i(w) that holds for any examples.
@@ -251,7 +264,18 @@ class Learner:
     def state(self) -> dict[str, Any]:
         """Return all that a run goes on from: the method's name and four small arrays."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
-        return {"method": repr(self.method), **arrays}
+        origin = {"origin": dict(self.origin)} if self.origin else {}
+        return {"method": repr(self.method), **origin, **arrays}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, whole or not at all; `load` reads it.
+
+        Raises
+        ------
+        InputError
+            For a place where no file can be written.
+        """
+        write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
         """Return w, z, the mean and the sums themselves."""
@@ -268,7 +292,7 @@ class Learner:
         limit = self.method.targets
         if (np.abs(y) > limit).any():
             row = int(np.argmax(np.abs(y) > limit))
-            raise InputError(f"row {row} has the target {y[row]:g}, beyond targets={limit!r}")
+            raise RowError("", row, f" has the target {y[row]:g}, beyond targets={limit!r}")
 
     def _check_rows(self, H: Array) -> Vector:
         """Return the dual norms of the rows, or raise for the first one beyond the bound."""
@@ -278,14 +302,14 @@ class Learner:
             row = int(np.argmax(wrong))
             if not np.isfinite(H[row]).all():
                 column = int(np.argmin(np.isfinite(H[row])))
-                raise InputError(
-                    f"row {row} has {H[row, column]} for base function {column}; drop or impute it"
-                )
+                said = f" has {H[row, column]} for base function {column}; drop or impute it"
+                raise RowError("", row, said)
             norm = "norm" if self.method.proxy.norm == "l2" else "size"
-            raise InputError(
-                f"row {row} has {norm} {sizes[row]:g}, beyond bound={self.method.bound!r}; scale "
-                "the base functions, or declare a larger bound"
+            said = (
+                f" has {norm} {sizes[row]:g}, beyond bound={self.method.bound!r}; scale the base "
+                "functions, or declare a larger bound"
             )
+            raise RowError("", row, said)
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
@@ -380,5 +404,5 @@ def _weights(weight: Any, rows: int) -> Vector:
     wrong = ~(np.isfinite(weights) & (weights >= 0.0))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise InputError(f"weights must be finite and >= 0; row {row} has {weights[row]:g}")
+        raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
     return weights

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, RowError
 from relaxboost.functional.losses.base import PointwiseLoss
 from relaxboost.functional.losses.registry import LOSSES
 
@@ -68,7 +68,8 @@ class OnlineLoss(ABC):
             wrong, rule = np.abs(values) != 1.0, "-1 or +1"
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise InputError(f"targets of {self!r} must be {rule}; row {row} has {values[row]:g}")
+            before = f"targets of {self!r} must be {rule}; "
+            raise RowError(before, row, f" has {values[row]:g}")
         return values
 
 

@@ -14,15 +14,13 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.files import Pace, check_output, write_atomically
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.solvers.starts import WarmStart, Weights
 
 FORMAT = "relaxboost checkpoint 1"
 """How a file begins; the number changes with the content."""
-_PAUSE, _SHARE = 0.5, 20.0
-"""Seconds between two writes at least, and how many times the seconds that the last one took."""
 
 
 class Checkpoint:
@@ -59,12 +57,12 @@ class Checkpoint:
         self.trouble = ""
         """Why the last write failed, if it did; a run goes on without."""
         self.start = self._read(game) if self.resumed else WarmStart()
-        self._next = time.perf_counter() + _PAUSE
+        self._pace = Pace()
 
     @property
     def due(self) -> bool:
         """Whether it is time to write."""
-        return time.perf_counter() >= self._next
+        return self._pace.due
 
     def write(
         self,
@@ -93,8 +91,7 @@ class Checkpoint:
             self.trouble = ""
         except OSError as error:
             self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
-        ended = time.perf_counter()
-        self._next = ended + max(_PAUSE, _SHARE * (ended - begun))
+        self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
         content = self._content()

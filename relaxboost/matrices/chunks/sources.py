@@ -38,11 +38,11 @@ def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
             raise InputError(f"for Parquet, y is the name of the label column, got {y!r}")
-        return _parquet(Path(source), y, page)
-    if callable(getattr(source, "next", None)) and callable(getattr(source, "reset", None)):
+        return parquet(Path(source), y, page)
+    if hands_over(source):
         if y is not None:
             raise InputError("an iterator hands over the labels with its batches; leave out y")
-        return _batches(source)
+        return batches(source)
     if isinstance(source, np.ndarray):
         return iter([Batch("X", source, y, None)])
     raise InputError(
@@ -51,7 +51,12 @@ def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
     )
 
 
-def _batches(source: Any) -> Iterator[Batch]:
+def hands_over(source: Any) -> bool:
+    """Return whether a source has the shape of xgboost's DataIter: `next` and `reset`."""
+    return all(callable(getattr(source, name, None)) for name in ("next", "reset"))
+
+
+def batches(source: Any) -> Iterator[Batch]:
     """Yield what an iterator of the shape of xgboost's DataIter hands over."""
     batch: list[Batch] = []
 
@@ -59,8 +64,8 @@ def _batches(source: Any) -> Iterator[Batch]:
         given = [name for name, value in others.items() if value is not None]
         if given:
             raise InputError(
-                f"the iterator hands over {given[0]!r}, which has no place in a margin matrix; "
-                "hand over data and label (weights mean copies of rows)"
+                f"the iterator hands over {given[0]!r}, which has no place here; hand over data "
+                "and label (weights mean copies of rows)"
             )
         names = getattr(data, "columns", None) if feature_names is None else feature_names
         batch.append(Batch(f"block {number}", data, label, names))
@@ -82,8 +87,11 @@ def _batches(source: Any) -> Iterator[Batch]:
         batch.clear()
 
 
-def _parquet(path: Path, label: str, page: int) -> Iterator[Batch]:
-    """Yield the batches of a Parquet file, or of those in a folder in the order of their names."""
+def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
+    """Yield the batches of a Parquet file, or of those in a folder in the order of their names.
+
+    Without a label every column is a feature.
+    """
     try:
         from pyarrow import ArrowException, dataset
     except ImportError:
@@ -97,23 +105,39 @@ def _parquet(path: Path, label: str, page: int) -> Iterator[Batch]:
         files = dataset.dataset(path, format="parquet").get_fragments()
         for file in sorted(files, key=lambda file: str(file.path)):
             given = file.physical_schema.names
-            if label not in given:
+            if label is not None and label not in given:
                 raise InputError(f"{file.path} has no column {label!r} for the labels")
-            names = names or [name for name in given if name != label]
-            if {*names, label} != set(given):
-                got = [name for name in given if name != label]
+            got = [name for name in given if name != label]
+            names = names or got
+            if set(names) != set(got):
                 raise InputError(f"{file.path} has {_other(got, names)}")
-            scan = {"columns": [*names, label], "batch_size": page, "use_threads": False}
+            order = names if label is None else [*names, label]
+            scan = {"columns": order, "batch_size": page, "use_threads": False}
             for number, batch in enumerate(file.to_batches(**scan, batch_readahead=1)):
-                *features, y = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-                for name, values in zip(names, features, strict=True):
-                    if values.dtype.kind not in "biuf":
-                        raise InputError(
-                            f"{file.path}: column {name!r} is not of numbers; drop or encode it"
-                        )
-                yield Batch(f"block {number} of {file.path}", np.column_stack(features), y, names)
+                X = numbers(file.path, names, batch)
+                y = None if label is None else values(batch, label)
+                yield Batch(f"block {number} of {file.path}", X, y, names)
     except (ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}") from None
+
+
+def values(batch: Any, name: str) -> NDArray[Any]:
+    """Return a column of a batch of Arrow's; what is missing is nan, or None among objects."""
+    column: NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
+    return column
+
+
+def numbers(where: str, names: list[str], batch: Any) -> Array:
+    """Return the features in a batch of Arrow's as rows, or raise for one that has no numbers."""
+    if not names:
+        raise InputError(f"{where} has no column besides the labels")
+    rows = np.empty((batch.num_rows, len(names)))
+    for f, name in enumerate(names):
+        column = values(batch, name)
+        if column.dtype.kind not in "biuf":
+            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+        rows[:, f] = column
+    return rows
 
 
 def _other(got: list[str], want: list[str]) -> str:
@@ -127,13 +151,45 @@ def _other(got: list[str], want: list[str]) -> str:
     return "its columns in another order than the blocks before it"
 
 
+class Header:
+    """The names of the features, which all blocks of a source must share.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        By default those of the first block, else x0, x1, ...
+    """
+
+    def __init__(self, names: Any = None) -> None:
+        self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
+        self.given = names is not None
+        """Whether somebody has named the features."""
+        self._columns: list[str] = []
+
+    def check(self, block: Batch, features: int) -> None:
+        """Raise an InputError for a block with other features than those before it."""
+        names = None if block.names is None else list(map(str, block.names))
+        if not self._columns:
+            self._columns = names or [f"x{f}" for f in range(features)]
+            self.given = self.given or names is not None
+            self.names = self.names or tuple(self._columns)
+            if len(self.names) != features:
+                raise InputError(f"{len(self.names)} feature names for {features} features")
+        elif features != len(self._columns):
+            raise InputError(
+                f"{block.where} has {features} columns, and the blocks before it have "
+                f"{len(self._columns)}"
+            )
+        elif names is not None and names != self._columns:
+            raise InputError(f"{block.where} has {_other(names, self._columns)}")
+
+
 class LabelledRows:
     """The blocks of a source as checked rows of doubles; what is known once they are read."""
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
         self._blocks, self._page = blocks(source, y, page), page
-        self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
-        self._columns: list[str] = []
+        self._header = Header(names)
         self._values: list[Any] = []  # of the labels: two at most
         self._firsts: list[NDArray[np.bool_]] = []
 
@@ -147,7 +203,7 @@ class LabelledRows:
                     f"{block.where} has data of shape {X.shape} and labels of shape {y.shape}; "
                     "they must be (rows, features) and (rows,)"
                 )
-            self._check_columns(block, X.shape[1])
+            self._header.check(block, X.shape[1])
             for a in range(0, X.shape[0], self._page):  # or a large block would be there twice
                 self._take_labels(block.where, a, y[a : a + self._page])
                 part = X[a : a + self._page]
@@ -155,20 +211,10 @@ class LabelledRows:
         if not self._firsts:
             raise InputError("the source has no rows")
 
-    def _check_columns(self, block: Batch, features: int) -> None:
-        names = None if block.names is None else list(map(str, block.names))
-        if not self._columns:
-            self._columns = names or [f"x{f}" for f in range(features)]
-            self.names = self.names or tuple(self._columns)
-            if len(self.names) != features:
-                raise InputError(f"{len(self.names)} feature names for {features} features")
-        elif features != len(self._columns):
-            raise InputError(
-                f"{block.where} has {features} columns, and the blocks before it have "
-                f"{len(self._columns)}"
-            )
-        elif names is not None and names != self._columns:
-            raise InputError(f"{block.where} has {_other(names, self._columns)}")
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self._header.names
 
     def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
         given = y.tolist()

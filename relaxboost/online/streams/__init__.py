@@ -1,0 +1,27 @@
+"""Examples as they come: sources, base functions, progressive learning."""
+
+from relaxboost.online.streams.bases import (
+    BaseFunctions,
+    Experts,
+    FittedBasis,
+    LinearBasis,
+    StumpBasis,
+    Symmetric,
+)
+from relaxboost.online.streams.running import Progressive, ProgressRecord, progressive
+from relaxboost.online.streams.streaming import Page, Stream, stream
+
+__all__ = [
+    "BaseFunctions",
+    "Experts",
+    "FittedBasis",
+    "LinearBasis",
+    "Page",
+    "ProgressRecord",
+    "Progressive",
+    "Stream",
+    "StumpBasis",
+    "Symmetric",
+    "progressive",
+    "stream",
+]

@@ -1,0 +1,183 @@
+"""Batches of examples from where they lie: arrays, frames, CSV, Parquet, iterators of any kind."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost.matrices.chunks.sources import (
+    Batch,
+    batches,
+    hands_over,
+    numbers,
+    parquet,
+    values,
+)
+from relaxboost.matrices.datasets import MISSING, read_header
+
+ROWS = 4096
+"""Rows taken at once from frames and Parquet files."""
+_CSV_BYTES = 2**20
+
+
+class ExampleSource:
+    """A source that can be opened, and how often.
+
+    Parameters
+    ----------
+    given : any
+        What `stream` takes.
+    y : array, str or None
+    text : bool
+        Whether the labels of a CSV file are text, and no numbers.
+
+    Attributes
+    ----------
+    name : str
+        What errors call it.
+    once : bool
+        Whether it can be read once only.
+    opened : callable
+        Returns the batches from the first one on.
+    """
+
+    def __init__(self, given: Any, y: Any, text: bool) -> None:
+        self.name, self.once = type(given).__name__, False
+        self.opened: Callable[[], Iterator[Batch]]
+        if isinstance(given, str | os.PathLike):
+            self.name = str(given)
+            self.opened = _file(Path(given), y, text)
+        elif isinstance(given, np.ndarray):
+            if isinstance(y, str):
+                raise InputError(f"an array has no column {y!r}; give y as an array of labels")
+            self.name = "X"
+            self.opened = lambda: iter([Batch("X", given, y, None)])
+        elif hasattr(given, "iloc") and hasattr(given, "columns"):
+            self.name = "the frame"
+            self.opened = lambda: _frame(given, y)
+        else:
+            if y is not None:
+                raise InputError(
+                    f"{self.name} hands over the labels with its examples, as (x, y); leave out y"
+                )
+            self._iterable(given)
+
+    def _iterable(self, given: Any) -> None:
+        if hands_over(given):
+            self.opened = lambda: batches(given)
+        elif callable(given):
+            self.name = getattr(given, "__name__", self.name)
+            self.opened = lambda: _items(given(), self.name)
+        elif isinstance(given, Iterable):
+            self.once = iter(given) is given
+            self.opened = lambda: _items(given, self.name)
+        else:
+            raise InputError(
+                "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
+                "iterable of (x, y), a function that returns one, or an object with next and "
+                f"reset; got {self.name}"
+            )
+
+
+def _file(path: Path, label: Any, text: bool) -> Callable[[], Iterator[Batch]]:
+    """Return what opens a file; it must be there already."""
+    if not (label is None or isinstance(label, str)):
+        raise InputError(f"for a file, y is the name of the label column, got {label!r}")
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    if path.suffix.lower() == ".csv":
+        return lambda: _csv(path, label, text)
+    if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
+        return lambda: parquet(path, label, ROWS)
+    raise InputError(f"{path} is read by its ending: .csv, .parquet, or a folder of Parquet files")
+
+
+def _csv(path: Path, label: str | None, text: bool) -> Iterator[Batch]:
+    """Yield the rows of a CSV file with a header, about a megabyte at a time."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv
+    except ImportError:
+        raise MissingDependencyError(
+            "CSV is streamed by pyarrow; pip install 'relaxboost[dask]'"
+        ) from None
+    try:
+        header = read_header(path)
+    except UnicodeDecodeError:
+        raise InputError(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
+    if label is not None and label not in header:
+        raise InputError(f"{path} has no column {label!r}; it has {', '.join(header[:12])}")
+    names = [name for name in header if name != label]
+    kinds = {name: pa.string() if text and name == label else pa.float64() for name in header}
+    try:
+        reader = csv.open_csv(
+            path,
+            csv.ReadOptions(
+                column_names=header, skip_rows=1, block_size=_CSV_BYTES, use_threads=False
+            ),
+            convert_options=csv.ConvertOptions(column_types=kinds, null_values=MISSING),
+        )
+        for number, batch in enumerate(reader):
+            y = None if label is None else values(batch, label)
+            yield Batch(f"block {number} of {path}", numbers(str(path), names, batch), y, names)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):  # a header and no rows
+            return
+        raise _refused(path, header, label, str(error)) from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+
+
+def _refused(path: Path, header: list[str], label: str | None, said: str) -> InputError:
+    """Return the error for what Arrow could not read, with the column by its name."""
+    found = re.match(r"In CSV column #(\d+): (?:Row #\d+: )?.*invalid value '(.*)'", said)
+    if not found:
+        return InputError(f"{path} cannot be read as CSV: {said}")
+    name, value = header[int(found[1])], found[2]
+    remedy = "drop or encode it"
+    if name == label:
+        remedy = "name the two labels, the negative one first: classes=(negative, positive)"
+    return InputError(f"{path}: column {name!r} is not of numbers ({value!r}); {remedy}")
+
+
+def _frame(frame: Any, label: Any) -> Iterator[Batch]:
+    """Yield the rows of a pandas frame, whose labels are a column or apart."""
+    y = label
+    if isinstance(label, str):
+        if label not in frame.columns:
+            raise InputError(f"the frame has no column {label!r} for the labels")
+        y, frame = frame[label], frame.drop(columns=[label])
+    from pandas.api.types import is_numeric_dtype
+
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        if not is_numeric_dtype(kind):
+            raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
+    if y is not None and len(y) != len(frame):
+        raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
+    y = None if y is None else np.asarray(y)
+    for a in range(0, len(frame), ROWS):
+        X = frame.iloc[a : a + ROWS].to_numpy(np.float64, na_value=np.nan)
+        yield Batch("the frame", X, None if y is None else y[a : a + ROWS], list(frame.columns))
+
+
+def _items(source: Any, name: str) -> Iterator[Batch]:
+    """Yield what an iterable has: (x, y) or x, of one example or of a block of them."""
+    for number, item in enumerate(source):
+        X, y = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+        names = None
+        if isinstance(X, Mapping):  # a feature each, as river has it
+            names, X = list(X), list(X.values())
+        names = getattr(X, "columns", names)
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise InputError(f"item {number} of {name} is no array: {error}") from None
+        if X.ndim == 1:
+            X, y = X[np.newaxis], None if y is None else np.asarray(y).reshape(1)
+        yield Batch(f"item {number} of {name}", X, y, names)

@@ -1,0 +1,473 @@
+"""Streams of every kind and page size, base functions, and learning that predicts first."""
+
+from __future__ import annotations
+
+import csv
+import math
+import pickle
+import signal
+import time
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import relaxboost as rb
+from relaxboost import InputError
+from relaxboost.online import (
+    Experts,
+    FittedBasis,
+    GradientDescent,
+    LinearBasis,
+    MirrorDescent,
+    OnlineLoss,
+    StumpBasis,
+    Symmetric,
+    load,
+    progressive,
+    stream,
+)
+from tests.online.apart import CONTEXT, METHOD, made, slowly
+from tests.online.apart import digests as told
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ROWS = 200
+
+
+class Batches:
+    """The shape of xgboost's DataIter."""
+
+    def __init__(self, X, y):
+        self.parts, self.at = [(X[a:b], y[a:b]) for a, b in pairwise([0, 0, 7, 130, len(y)])], 0
+
+    def reset(self):
+        self.at = 0
+
+    def next(self, input_data):
+        if self.at == len(self.parts):
+            return 0
+        input_data(data=self.parts[self.at][0], label=self.parts[self.at][1])
+        self.at += 1
+        return 1
+
+
+def write_csv(path, X, y, label="label"):
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([label, *(f"x{f}" for f in range(X.shape[1]))])
+        out.writerows(
+            [one, *row] for row, one in zip(X.tolist(), np.asarray(y).tolist(), strict=False)
+        )
+    return path
+
+
+def kinds(folder, X, y):
+    """Yield the same examples as every kind of stream, opened with options."""
+    frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])])
+    labelled = frame.assign(label=y)
+    np.save(folder / "X.npy", X)
+    yield lambda **o: stream(X, y, **o)
+    yield lambda **o: stream(np.load(folder / "X.npy", mmap_mode="r"), y, **o)
+    yield lambda **o: stream(np.asfortranarray(X), y.astype(np.int8), **o)
+    yield lambda **o: stream(frame, y, **o)
+    yield lambda **o: stream(labelled, "label", **o)
+    yield lambda **o: stream(list(zip(X, y, strict=True)), **o)
+    yield lambda **o: stream(lambda: zip(X.tolist(), y.tolist(), strict=True), **o)
+    yield lambda **o: stream(((X[a : a + 37], y[a : a + 37]) for a in range(0, len(y), 37)), **o)
+    yield lambda **o: stream(
+        [(dict(enumerate(x)), label) for x, label in zip(X, y, strict=False)], **o
+    )
+    yield lambda **o: stream(Batches(X, y), **o)
+    yield lambda **o: stream(write_csv(folder / "all.csv", X, y), "label", **o)
+    (folder / "parts").mkdir()
+    pq.write_table(pa.Table.from_pandas(labelled), folder / "all.parquet", row_group_size=33)
+    for number, (a, b) in enumerate(pairwise([0, 90, 90, len(y)])):
+        pq.write_table(pa.Table.from_pandas(labelled[a:b]), folder / "parts" / f"{number}.parquet")
+    yield lambda **o: stream(folder / "all.parquet", "label", **o)
+    yield lambda **o: stream(folder / "parts", "label", **o)
+
+
+def test_every_kind_and_page_size_gives_the_same_bits(tmp_path):
+    X, y = made(ROWS)
+    want = METHOD.start(5)
+    rows = [want.update(h, label) for h, label in zip(X, y, strict=True)]
+    mistakes = int(np.sum((np.array(rows) > 0) != (y > 0)))
+    for number, opened in enumerate(kinds(tmp_path, X, y)):
+        for page in (1, 33, None):
+            learner = METHOD.start(5)
+            given = opened(page=page)
+            got = progressive(learner, given)
+            for a, b in zip(learner.arrays(), want.arrays(), strict=True):
+                np.testing.assert_array_equal(a, b)
+            assert (got.last.rows, got.last.mistakes, got.status) == (ROWS, mistakes, "ended")
+            assert got.last.loss == want.loss
+            assert [len(one) for one, _ in opened(page=page)][:-1] == [page] * (
+                -(-ROWS // page) - 1 if page else 0
+            )
+            if number != 7:  # the generator
+                assert given.replayable
+                assert sum(len(one) for one, _ in given) == ROWS
+                assert next(given.pages(start=61)).H[0].tolist() == X[61].tolist()
+                assert next(iter(given.after(61).pages())).first == 61
+    assert not stream(iter([])).replayable
+
+
+def test_what_can_be_read_once_says_so():
+    X, y = made(20)
+    once = stream(zip(X, y, strict=True))
+    assert repr(once) == "Stream(zip, experts, to be read once)"
+    with pytest.raises(InputError, match="so that its width is not known"):
+        progressive(METHOD, once)
+    progressive(METHOD.start(5), once)
+    with pytest.raises(InputError, match="zip can be read once only, and has been; give arrays"):
+        progressive(METHOD.start(5), once)
+    with pytest.raises(InputError, match="so that its head would be lost"):
+        once.head(3)
+
+
+def test_targets_of_every_kind():
+    X, y = made(30)
+    names = np.where(y > 0, "yes", "no")
+    frame = pd.DataFrame(X).assign(label=names)
+    for given in (
+        stream(X, names, classes=("no", "yes")),
+        stream(frame, "label", classes=("no", "yes")),
+    ):
+        np.testing.assert_array_equal(next(given.pages()).y, y)
+    regression = progressive(MirrorDescent("absolute", rb.L1Ball(1)), stream(X, 0.1 * y))
+    assert regression.last.mistakes is None
+    assert regression.last.loss == pytest.approx(regression.learner.loss)
+    costs = progressive(MirrorDescent("inner", rb.Simplex(1)), stream(X))
+    assert costs.last.mistakes is None
+    assert next(stream(X).pages()).y is None
+
+
+BAD = [
+    (lambda X, y, f: stream(X, "label"), "an array has no column 'label'"),
+    (lambda X, y, f: stream(zip(X, y, strict=False), y), "hands over the labels with its examples"),
+    (lambda X, y, f: stream(3), "a stream is read from an array.*; got int"),
+    (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
+    (lambda X, y, f: stream(f / "a.csv", 3), "y is the name of the label column, got 3"),
+    (lambda X, y, f: stream(f / "a.txt", "y"), "is read by its ending"),
+    (lambda X, y, f: stream(X, y, page=0), "page must be a whole number >= 1"),
+    (lambda X, y, f: stream(X, y, classes=(1, 1)), "two different labels"),
+    (lambda X, y, f: stream(X, y, base="stumps"), "base must be BaseFunctions"),
+    (lambda X, y, f: progressive(METHOD, stream(X)), "Hinge.. needs targets, and X has none"),
+    (lambda X, y, f: progressive(METHOD, stream(X[:0], y[:0])), "X is empty"),
+    (lambda X, y, f: progressive(METHOD.start(5), stream(iter([]))), "is empty: it has no rows"),
+    (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, and this"),
+    (lambda X, y, f: progressive("hinge", stream(X, y)), "learner must be a Learner"),
+    (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples and labels of shape"),
+    (lambda X, y, f: list(stream(X[0], y)), "a block is .rows, features."),
+    (lambda X, y, f: list(stream(X, y * np.nan)), "the label nan at row 0: it must be finite"),
+    (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are no numbers, such as 'a'"),
+    (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),
+    (lambda X, y, f: list(stream([(X[0], 1.0), X[1]])), "labels for some rows from 0 on, not all"),
+    (lambda X, y, f: list(stream([(X[0], 1.0), (X[1, :3], 1)])), "item 1 of list has 3 columns"),
+    (
+        lambda X, y, f: list(stream([({"a": 1, "b": 2}, 1.0), ({"b": 1, "a": 2}, 1)])),
+        "item 1 of list has its columns in another order",
+    ),
+    (lambda X, y, f: list(stream(f / "a.csv", "z")), "a.csv has no column 'z'; it has y, a, b"),
+    (lambda X, y, f: list(stream(f / "a.csv", "y")), r"column 'y' is not of numbers \('p'\); name"),
+    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p'\)"),
+    (
+        lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
+        r"a.csv: column 'b' is not of numbers \('abc'\); drop or encode it",
+    ),
+    (
+        lambda X, y, f: list(stream(f / "b.csv", "y", page=1)),
+        "b.csv has nan at row 1, feature 'b'",
+    ),
+    (lambda X, y, f: list(stream(f / "c.csv", "y")), "c.csv cannot be read as CSV: .*Expected 3"),
+    (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
+    (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
+    (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_streams(make, message, tmp_path):
+    X, y = made(30)
+    y[0] = -1.0
+    (tmp_path / "a.csv").write_text("y,a,b\np,1,2\nq,3,abc\n")
+    (tmp_path / "b.csv").write_text("y,a,b\n1,1,2\n1,3,NA\n")
+    (tmp_path / "c.csv").write_text("y,a,b\n1,1,2\n1,3\n")
+    (tmp_path / "d.csv").write_text("y,a,b\n")
+    (tmp_path / "a.txt").write_text("y,a,b\n")
+    with pytest.raises(InputError, match=message):
+        make(X, y, tmp_path)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: X.__setitem__((57, 2), math.nan), "X has nan at row 57, feature 'x2'"),
+        (lambda X, y: X.__setitem__((57, 2), 7.0), "row 57 has size 7, beyond bound=1.0"),
+        (lambda X, y: y.__setitem__(57, 0.5), r"must be -1 or \+1; row 57 has 0.5"),
+    ],
+)
+def test_a_bad_row_is_named_and_its_page_not_learned(spoil, message, delay, tmp_path):
+    X, y = made(100)
+    good = X.copy(), y.copy()
+    spoil(X, y)
+    learner, want = METHOD.start(5), METHOD.start(5)
+    path = tmp_path / "run"
+    with pytest.raises(InputError, match=f"{message}.*before row 40 is learned: .*from row 40"):
+        progressive(learner, stream(X, y, page=20), delay=delay, checkpoint=path)
+    want.update(*(one[: 40 - delay] for one in good))
+    for a, b in zip(learner.arrays(), want.arrays(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    resumed = progressive(METHOD, stream(*good), delay=delay, checkpoint=path)
+    whole = progressive(METHOD, stream(*good), delay=delay)
+    assert resumed.last[:4] == whole.last[:4]
+    if not delay:
+        progressive(learner, stream(*good).after(40))
+        np.testing.assert_array_equal(learner.average, whole.learner.average)
+
+
+class OwnLoss(OnlineLoss):
+    """½ (<w, h> − y)² + ½ (w_0)², no function of the prediction."""
+
+    def evaluate(self, w, h, y):
+        r, u = float(w @ h) - y, w * 0.0
+        u[0] = w[0]
+        return r * r / 2.0 + w[0] ** 2 / 2.0, r * h + u
+
+    def lipschitz(self, reach, size, targets):
+        return 4.0
+
+    def __repr__(self):
+        return "OwnLoss()"
+
+
+@pytest.mark.parametrize("loss", ["hinge", OwnLoss()], ids=str)
+@pytest.mark.parametrize("delay", [1, 7, 500])
+def test_delayed_labels_as_told_in_words(loss, delay):
+    X, y = made(120)
+    method = MirrorDescent(loss, rb.Simplex(1))
+    twin, losses, wrong = method.start(5), [], []
+    for i in range(len(y)):
+        losses.append(method.loss.evaluate(twin.w, X[i], y[i])[0])
+        wrong.append((twin.w @ X[i] > 0) != (y[i] > 0))
+        if i >= delay:
+            twin.update(X[i - delay], y[i - delay])
+    learned = max(0, len(y) - delay)
+    for page in (1, 50, None):
+        got = progressive(method, stream(X, y, page=page), delay=delay)
+        np.testing.assert_array_equal(got.learner.average, twin.average)
+        assert got.last.rows == learned
+        assert got.last.loss == pytest.approx(sum(losses[:learned]), rel=1e-12)
+        if loss == "hinge":
+            assert got.last.mistakes == sum(wrong[:learned])
+    if learned and loss == "hinge":
+        for j in range(5):
+            best = np.maximum(0.0, 1.0 - y * X[:, j])[:learned].sum()
+            assert got.last.loss - best <= got.last.bound
+
+
+def test_it_predicts_before_it_learns():
+    """On labels that are coins, no learner that does can be right."""
+    rng = np.random.default_rng(5)
+    X, y = np.eye(200), rng.choice([-1.0, 1.0], 200)
+    got = progressive(GradientDescent("hinge", rb.L2Ball(50)), stream(X, y, page=17))
+    assert got.last.loss == 200.0  # every row is new, and is predicted 0
+    assert got.last.mistakes == np.sum(y > 0)
+
+
+def test_records_limits_and_callbacks():
+    X, y = made(ROWS)
+    seen = []
+    got = progressive(METHOD, stream(X, y, page=64), every=75, callback=seen.append)
+    assert [one.rows for one in seen] == [75, 150, 200] == [one.rows for one in got.history]
+    twin = METHOD.start(5)
+    twin.update(X[:150], y[:150])
+    assert seen[1].loss == twin.loss
+    assert seen[1].bound == twin.regret_bound()
+    stopped = progressive(METHOD, stream(X, y, page=10), callback=lambda one: one.rows >= 50)
+    assert (stopped.status, stopped.last.rows) == ("callback", 50)
+
+    def forever():
+        while True:
+            yield X[0], 1.0
+
+    late = progressive(METHOD.start(5), stream(forever(), page=10), time_limit=0.05, every=10**9)
+    assert late.status == "time_limit"
+    assert late.last.rows == late.learner.rounds > 0
+
+    def pressed(one):
+        raise KeyboardInterrupt
+
+    ended = progressive(METHOD, stream(X, y, page=100), callback=pressed)
+    assert (ended.status, ended.last.rows, ended.learner.rounds) == ("interrupted", 100, 100)
+    assert repr(ended).startswith("Progressive(100 examples, mean loss ")
+
+
+def test_base_functions():
+    X, y = made(50, 3)
+    stumps = StumpBasis([[0.0, 0.5], [], [-0.25]])
+    want = [[1.0 if x[f] > t else -1.0 for f, t in ((0, 0.0), (0, 0.5), (2, -0.25))] for x in X]
+    np.testing.assert_array_equal(stumps.values(X), want)
+    both = Symmetric(stumps)
+    np.testing.assert_array_equal(both.values(X), np.hstack([want, np.negative(want)]))
+    assert (both.size(3), both.bound, both.features) == (6, 1.0, 3)
+    line = LinearBasis.spanning(X[:20])
+    H = line.values(X)
+    assert np.abs(H).max() == 1.0
+    np.testing.assert_allclose(H[:20].max(axis=0), 1.0)
+    np.testing.assert_allclose(H[:20].min(axis=0), -1.0)
+    levels = StumpBasis.at_quantiles(np.column_stack([X, np.ones(50)]), cuts=4)
+    assert levels.size(4) == 12
+    shares = (levels.values(np.column_stack([X, np.ones(50)])) > 0).mean(axis=0)
+    np.testing.assert_allclose(shares, np.tile([0.8, 0.6, 0.4, 0.2], 3), atol=0.05)
+    assert Experts().bound_in.__self__.bound is None
+    assert line.bound_in("l1", 3) == 1.0
+    assert line.bound_in("l2", 4) == 2.0
+    given = stream(X, y)
+    learner = MirrorDescent("hinge", rb.Simplex(1)).start(6)
+    learner.update(both.values(X), y)
+    got = progressive(MirrorDescent("hinge", rb.Simplex(1)), given.through(both))
+    np.testing.assert_array_equal(got.learner.w, learner.w)
+    head, labels = given.head(7)
+    np.testing.assert_array_equal(head, X[:7])
+    np.testing.assert_array_equal(labels, y[:7])
+
+
+def test_symmetric_simplex_is_the_l1_ball():
+    """JNTV05, Remark 3, for the linear part: the two have the same losses within reach."""
+    X, _y = made(100)
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=5)
+    w /= np.abs(w).sum()
+    lifted = np.concatenate([np.maximum(w, 0.0), np.maximum(-w, 0.0)])
+    np.testing.assert_allclose(Symmetric(Experts()).values(X) @ lifted, X @ w, atol=1e-15)
+    assert lifted.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X: StumpBasis([[], []]), "needs a finite threshold"),
+        (lambda X: StumpBasis.at_quantiles(np.ones((5, 2))), "needs a finite threshold"),
+        (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample has shape"),
+        (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
+        (lambda X: FittedBasis([]), "needs an estimator"),
+        (lambda X: FittedBasis([object()]), "has no predict"),
+        (lambda X: Experts().bound_in("l1", 3), "experts has no bound known"),
+        (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, and X has"),
+    ],
+)
+def test_bad_base_functions(make, message):
+    with pytest.raises(InputError, match=message):
+        make(made(5)[0])
+
+
+def test_fitted_estimators_and_digests_in_another_process():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = made(60)
+    estimators = [DecisionTreeClassifier(max_depth=2, random_state=0), LogisticRegression()]
+    base = FittedBasis([one.fit(X, y) for one in estimators])
+    np.testing.assert_array_equal(
+        base.values(X), np.column_stack([one.predict(X) for one in estimators])
+    )
+    assert (base.bound, base.features, base.size(5)) == (1.0, 5, 2)
+    signs = FittedBasis([estimators[1]], signs=True)
+    np.testing.assert_array_equal(signs.values(X)[:, 0], estimators[1].predict(X))
+    bases = [base, signs, Experts(), LinearBasis.spanning(X), StumpBasis([[0.0], [1.0]])]
+    bases += [Symmetric(base), StumpBasis([[0.0], [], [1.0]]), StumpBasis([[0.0, 1.0], []])]
+    digests = [one.digest() for one in bases]
+    assert len(set(digests)) == len(digests)
+    answers = CONTEXT.SimpleQueue()
+    process = CONTEXT.Process(target=told, args=(pickle.dumps(bases), answers))
+    process.start()
+    assert answers.get() == digests
+    process.join()
+
+
+def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
+    X, y = made(ROWS)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    path = tmp_path / "learner"
+    whole = progressive(METHOD, stream(frame, y))
+    first = progressive(METHOD, stream(frame[:150], y[:150]))
+    first.learner.save(path)
+    assert path.stat().st_size < 3000
+    second = load(path, METHOD)
+    progressive(second, stream(frame, y).after(150))
+    for a, b in zip(whole.learner.arrays(), second.arrays(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(second)).w, second.w)
+    for given, message in (
+        (stream(frame[list("bacde")], y), "has learned from columns"),
+        (stream(frame[list("abcd")], y), "has learned from features 5, and the frame has 4"),
+        (stream(frame, y, base=LinearBasis.spanning(X)), "has learned from base functions experts"),
+    ):
+        with pytest.raises(InputError, match=message):
+            progressive(load(path, METHOD), given)
+    progressive(load(path, METHOD), stream(X, y))  # columns without names
+    other = MirrorDescent("hinge", rb.Simplex(2))
+    for method in (other, GradientDescent("hinge")):
+        with pytest.raises(InputError, match=r"cannot go on from .*: this is the state of Mirror"):
+            load(path, method)
+    for content in (b"", b"nothing", path.read_bytes()[:-40]):
+        (tmp_path / "bad").write_bytes(content)
+        with pytest.raises(InputError, match="bad is no learner, or damaged"):
+            load(tmp_path / "bad", METHOD)
+    with pytest.raises(InputError, match=r"cannot read .*absent"):
+        load(tmp_path / "absent", METHOD)
+    with pytest.raises(InputError, match=r"folder .* does not exist"):
+        second.save(tmp_path / "no" / "learner")
+    with pytest.raises(InputError, match="is no checkpoint of a run"):
+        progressive(METHOD, stream(X, y), checkpoint=path)
+
+
+def test_checkpoints_of_other_runs_are_refused(tmp_path):
+    X, y = made(ROWS)
+    path = tmp_path / "run"
+    progressive(METHOD, stream(X, y), checkpoint=path, delay=2)
+    again = {"checkpoint": path, "delay": 2}
+    for learner, given, options, message in (
+        (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), again, "this is the state of Mirror"),
+        (METHOD.start(4), stream(X[:, :4], y), again, "it has 5 weights, and this learner 4"),
+        (METHOD, stream(X, y), {"checkpoint": path}, "its run has delay=2 from row 0"),
+        (METHOD, stream(X, y).after(3), again, "and this one delay=2 from row 3"),
+        (METHOD, stream(X[:190], y[:190]), again, "X has 190 rows, and the run .* had 200"),
+    ):
+        with pytest.raises(InputError, match=message):
+            progressive(learner, given, **options)
+    longer = [np.concatenate([one, one]) for one in (X, y)]
+    got = progressive(METHOD, stream(*longer), checkpoint=path, delay=2)
+    assert got.last[:4] == progressive(METHOD, stream(*longer), delay=2).last[:4]
+
+
+@pytest.mark.parametrize("delay", [0, 30])
+def test_killed_at_random_moments_and_resumed_is_uninterrupted(delay, tmp_path):
+    rng = np.random.default_rng(delay)
+    path, rounds = tmp_path / "run", [0]
+    for _ in range(4):
+        process = CONTEXT.Process(target=slowly, args=(path, delay))
+        process.start()
+        deadline = time.monotonic() + 60.0
+        while process.is_alive() and time.monotonic() < deadline:
+            if path.exists() and load(path, METHOD).rounds > rounds[-1]:
+                break
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0.0, 0.03))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        rounds.append(load(path, METHOD).rounds)
+    assert rounds == sorted(set(rounds))
+    assert rounds[-1] < 3000
+    X, y = made(3000)
+    resumed = progressive(METHOD, stream(X, y, page=71), delay=delay, checkpoint=path)
+    whole = progressive(METHOD, stream(X, y), delay=delay)
+    for a, b in zip(whole.learner.arrays(), resumed.learner.arrays(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert resumed.last[:4] == whole.last[:4]
