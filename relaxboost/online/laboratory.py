@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError
-from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
-from relaxboost.game.domains import AtomicSet
 from relaxboost.online import kernels
+from relaxboost.online.comparators.hindsight import Comparator, hindsight
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
@@ -75,7 +74,7 @@ class Law:
                 raise InputError(f"transitions must have {atoms} rows, got {len(rows)}")
             self.transitions = tuple(_probabilities("transitions", row, atoms) for row in rows)
             self._check_stationary()
-        self._found: dict[Any, tuple[float, float, Vector]] = {}
+        self._found: dict[Any, Comparator] = {}
 
     def __repr__(self) -> str:
         p = ", ".join(str(q) for q in self.p)
@@ -92,12 +91,30 @@ class Law:
         """Return the probability of y·vote <= 0 for votes on the atoms, shape (N, atoms)."""
         return (votes * self.y <= 0.0) @ self._weights
 
-    def least(self, loss: OnlineLoss, over: Any) -> tuple[float, float, Vector]:
-        """Return a bracket of the least risk over the domain, and a w near it."""
-        key = (loss, over)
+    def least(self, method: OnlineMethod) -> Comparator:
+        """Return the w of least risk over the method's domain, with a bracket of that risk."""
+        key = (method.loss, method.over)
         if key not in self._found:
-            self._found[key] = _least(self, loss, over)
+            self._found[key] = self._hindsight(method, self._weights)
         return self._found[key]
+
+    def regrets(self, method: OnlineMethod, outcomes: Outcomes) -> tuple[Vector, Vector]:
+        """Return brackets of the regret of each sample against the best w in hindsight.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (N,)
+        """
+        t = outcomes.samples.shape[1]
+        bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)
+        best = [self._hindsight(method, np.bincount(bag, minlength=len(self.p))) for bag in bags]
+        lower = np.array([one.lower for one in best])[place.ravel()]
+        upper = np.array([one.upper for one in best])[place.ravel()]
+        slack = t * outcomes.rounding
+        return outcomes.loss - upper - slack, outcomes.loss - lower + slack
+
+    def _hindsight(self, method: OnlineMethod, weight: Any) -> Comparator:
+        return hindsight(method.loss, method.over, (self.H, self.y, weight), tol=1e-9)
 
     def sizes(self, method: OnlineMethod) -> tuple[float, float]:
         """Return bounds over the domain: of |Q|, and of the slopes of Q times ‖w‖_1."""
@@ -158,13 +175,10 @@ class Law:
         """
         rng = np.random.default_rng(seed)
         p, shape = self._weights, (count("runs", runs), count("t", t))
-        if self.transitions is None:
-            samples = rng.choice(len(p), shape, p=p).astype(np.int32)
-        else:
-            steps = np.cumsum(np.array(self.transitions, dtype=np.float64), axis=1)
+        samples = rng.choice(len(p), shape, p=p).astype(np.int32)
+        if self.transitions is not None:
+            steps = np.cumsum(self._moves, axis=1)
             steps[:, -1] = 1.0
-            samples = np.empty(shape, dtype=np.int32)
-            samples[:, 0] = rng.choice(len(p), runs, p=p)
             for i in range(1, t):
                 samples[:, i] = (rng.random(runs)[:, None] >= steps[samples[:, i - 1]]).sum(axis=1)
         probability = np.full(runs, 1.0 / runs)
@@ -173,6 +187,12 @@ class Law:
     @property
     def _weights(self) -> Vector:
         return np.array([float(q) for q in self.p])
+
+    @property
+    def _moves(self) -> Matrix:
+        """Row k is the law of what follows atom k."""
+        rows = self.transitions or (self.p,) * len(self.p)
+        return np.array([[float(q) for q in row] for row in rows])
 
     def _check_stationary(self) -> None:
         assert self.transitions is not None
@@ -186,28 +206,29 @@ class Law:
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
         """Return all samples in lexicographic order with their probabilities."""
-        atoms = len(self.p)
         if order is not None and not callable(order):
             return self._sorted_samples(t, order)
-        if atoms**t * (2 * self.H.shape[1] + t) > _DOUBLES:
-            raise InputError(
-                f"{atoms} atoms make {atoms}^{t} samples of {t} examples, too many to go through; "
-                "use Law.drawn, which draws some"
-            )
-        samples = np.array(list(itertools.product(range(atoms), repeat=t)), dtype=np.int32)
+        moves = self._moves
+        samples = np.flatnonzero(self._weights).astype(np.int32)[:, None]
         probability = self._weights[samples[:, 0]]
-        moves = None if self.transitions is None else np.array(self.transitions, dtype=np.float64)
-        for i in range(1, t):
-            now = samples[:, i]
-            probability *= self._weights[now] if moves is None else moves[samples[:, i - 1], now]
-        possible = probability > 0.0
-        samples, probability = samples[possible], probability[possible]
+        for _ in range(1, t):  # what cannot come next is left out
+            grown = probability[:, None] * moves[samples[:, -1]]
+            parents, atoms = np.nonzero(grown)
+            if parents.size * (2 * self.H.shape[1] + t) > _DOUBLES:
+                raise InputError(
+                    f"there are more than {parents.size} samples of {t} examples, too many to go "
+                    "through; use Law.drawn, which draws some"
+                )
+            samples = np.column_stack([samples[parents], atoms.astype(np.int32)])
+            probability = grown[parents, atoms]
         if order is None:
             return samples, probability
-        arranged = np.array([order(tuple(row)) for row in samples.tolist()], dtype=np.int32)
-        if arranged.shape != samples.shape or (np.sort(arranged) != np.sort(samples)).any():
+        arranged = [list(order(tuple(row))) for row in samples.tolist()]
+        if any(
+            sorted(new) != sorted(old) for new, old in zip(arranged, samples.tolist(), strict=True)
+        ):
             raise InputError("order must return the atoms that it was given, in another order")
-        samples, place = np.unique(arranged, axis=0, return_inverse=True)
+        samples, place = np.unique(np.array(arranged, dtype=np.int32), axis=0, return_inverse=True)
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
@@ -245,7 +266,8 @@ class Law:
         if output == "majority":
             risk, least = self.errors(np.sign(carried)), (0.0, 0.0)
         else:
-            least = self.least(method.loss, method.over)[:2]
+            best = self.least(method)
+            least = best.lower, best.upper
             if output == "uniform":
                 risk = carried[:, 0] / t
             else:
@@ -326,46 +348,6 @@ def _values(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector) -> Matrix:
         return values.reshape(F.shape)
     atoms = list(zip(H, y.tolist(), strict=True))
     return np.array([[loss.evaluate(w, h, t)[0] for h, t in atoms] for w in W])
-
-
-def _least(law: Law, loss: OnlineLoss, over: Any) -> tuple[float, float, Vector]:
-    """Return a bracket of the least risk, and the w it is for.
-
-    Any slopes z_k in the domains of the conjugates prove
-    A(w) >= −Σ p_k φ*(z_k) + <Σ p_k z_k h_k, w>.
-    """
-    p, M = law._weights, law.H.shape[1]
-    size = float(np.abs(law.H).max())
-    steep = over.reach(M) * loss.lipschitz(over.reach(M) * size, size, float(np.abs(law.y).max()))
-    slack = roundoff(len(p) + M + 80) * (steep + 1.0)
-    if isinstance(loss, Inner):
-        offset, slope = 0.0, p @ law.H
-        w = _answer(over, -slope)
-    elif isinstance(loss, OfPrediction):
-        phi, v, F = loss.loss, cp.Variable(M), cp.Variable(len(p))
-        fits = F - law.H @ v == 0.0
-        problem = cp.Problem(cp.Minimize(p @ phi.atoms(F, law.y)), [fits, *over.cvxpy_cost(v)[1]])
-        problem.solve("CLARABEL")
-        w = over.repair(v.value)
-        z = -fits.dual_value / p
-        ends = phi.domain(law.y)
-        if ends is not None:
-            z = np.clip(z, *ends)
-        offset, slope = -float(p @ phi.conjugates(z, law.y)), (p * z) @ law.H
-    else:
-        raise InputError(f"the least risk of {loss!r} is not known")
-    lower = offset + float(slope @ _answer(over, -slope))
-    return lower - slack, law.risk(loss, w) + slack, w
-
-
-def _answer(over: Any, v: Vector) -> Vector:
-    """Return the w of the domain that maximises <v, w>."""
-    if isinstance(over, AtomicSet):
-        w = np.zeros(v.size)
-        j, sign = over.pick(v)
-        w[j] = sign * over.scale
-        return w
-    return over.answer(v, float(np.linalg.norm(v)))
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from relaxboost import InputError
 from relaxboost.functional import (
     Absolute,
     Exponential,
@@ -27,7 +28,10 @@ from relaxboost.online import (
     Law,
     MirrorDescent,
     MirrorSteps,
+    OnlineLoss,
+    promised,
 )
+from relaxboost.online.proxies import PROXIES
 
 THIRDS = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
 LABELS = Law([[1, -1, 0], [-0.5, 1, 1], [0.25, 0.5, -1]], y=[1, -1, 1], p=THIRDS)
@@ -139,23 +143,252 @@ LOSSES = [
     Quantile(0.3),
     Huber(0.4),
 ]
-SETTINGS = [
-    *itertools.product(["entropy"], [Simplex(2), FullSimplex(2), L1Ball(2)]),
-    *itertools.product(["squared-l2"], [Simplex(2), FullSimplex(2), L1Ball(2), L2Ball(2)]),
-]
+SETTINGS = [(name, over(2)) for name, kind in PROXIES.items() for over in kind.domains]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize(("proxy", "over"), SETTINGS, ids=str)
-def test_the_theorems_hold_exactly(loss, proxy, over):
+def test_expected_excess_is_at_most_the_bound(loss, proxy, over):
     """Thm 1, Thm 2, Eqs. 25 and 38, and for greedy steps DEK11 Thms 1 and 3 over m."""
-    law = Law([[1, -1], [-0.5, 1], [0.25, -0.75]], y=[1, -1, 1], p=THIRDS)
     for schedule in ("growing", "adaptive", Horizon(3), Constant(3.0)):
         for kind in (MirrorDescent, MirrorSteps):
             method = kind(loss, over, proxy, schedule, bound=2.0, targets=1.0)
-            for output in ("average", "uniform"):
-                outcomes = law.outcomes(method, 3, output)
-                excess = outcomes.excess()
-                assert 0.0 <= excess.lower <= excess.upper <= excess.bound
-                trace = float(outcomes.probability @ outcomes.promise) / 3
-                assert excess.upper <= trace + 1e-12  # in expectation, what the trace says
+            outcomes = LABELS.outcomes(method, 3, "uniform")
+            excess = outcomes.excess()
+            assert 0.0 <= excess.lower <= excess.upper <= excess.bound
+            trace = float(outcomes.probability @ outcomes.promise) / 3
+            assert excess.upper <= trace + 1e-6  # in expectation, what the trace says
+
+
+@pytest.mark.parametrize("law", [LABELS, CHAIN], ids=["i.i.d.", "chain"])
+@pytest.mark.parametrize("loss", ["hinge", "exponential"])
+def test_outputs_compare_as_jensen_and_the_vote_have_it(law, loss):
+    """The average is no worse than the draw; votes err at most twice as often as the draw costs."""
+    method = MirrorDescent(loss, L1Ball(2))
+    draw = law.outcomes(method, 5, "uniform").risk
+    assert (law.outcomes(method, 5).risk <= draw + 1e-12).all()
+    assert (law.outcomes(method, 5, "majority").risk <= 2.0 * draw + 1e-12).all()
+
+
+class Highest(OnlineLoss):
+    """max_j w_j, with a subgradient that tells one coordinate at a time."""
+
+    def evaluate(self, w, h, y):
+        first = int(np.argmax(w))
+        return float(w[first]), np.eye(w.size)[first]
+
+    def lipschitz(self, reach, size, targets):
+        return 1.0
+
+
+@pytest.mark.parametrize("t", [1, 2, 3, 5])
+def test_eq_38_is_attained_by_the_highest_coordinate(t):
+    """For every t, in t dimensions: the average has risk 0, and the least is −1/√t."""
+    law = Law(np.zeros((1, t)))
+    for kind in (MirrorDescent, MirrorSteps):
+        excess = law.expected_excess(kind(Highest(), L2Ball(1), "squared-l2", Horizon(t)), t)
+        assert excess.bound == pytest.approx(t**-0.5)
+        assert excess.lower == pytest.approx(excess.bound, rel=1e-4)
+        assert excess.upper <= excess.bound * (1.0 + 1e-8)
+    growing = law.expected_excess(MirrorDescent(Highest(), L2Ball(1), "squared-l2"), t)
+    assert growing.ratio == pytest.approx(math.sqrt(t / (2 * (t + 1))), rel=1e-4)
+
+
+@pytest.mark.parametrize("over", [Simplex(3), FullSimplex(3), L1Ball(3), L2Ball(3)], ids=str)
+def test_eq_38_is_attained_after_one_example(over):
+    """By the squared norm: costs that point from the vertex to the first w."""
+    start = over.repair(np.ones(5) / 5) if isinstance(over, Simplex) else np.zeros(5)
+    cost = start - 3.0 * np.eye(5)[0]
+    law = Law([cost / np.linalg.norm(cost)])
+    excess = law.expected_excess(MirrorDescent("inner", over, "squared-l2", Horizon(1)), 1)
+    assert excess.lower == pytest.approx(excess.bound, rel=1e-9)
+
+
+ONE_GOOD = {M: Law([[1.0] * (M - 1) + [-1.0]], y=[-1]) for M in (2, 4, 5)}
+"""One expert is right and the others wrong: of all laws tried, the worst for the entropy."""
+
+
+@pytest.mark.parametrize(
+    ("experts", "t", "schedule", "ratio"),
+    [
+        (2, 3, "growing", 0.5183),
+        (5, 2, "growing", 0.5459),
+        (2, 1, Horizon(1), 0.8493),
+        (4, 1, Horizon(1), 0.9008),
+    ],
+)
+def test_the_worst_laws_found_for_theorem_1(experts, t, schedule, ratio):
+    method = MirrorDescent("hinge", Simplex(1), schedule=schedule)
+    excess = ONE_GOOD[experts].expected_excess(method, t)
+    assert excess.ratio == pytest.approx(ratio, abs=5e-5)
+
+
+@pytest.mark.parametrize("m", [1, 4, 9])
+def test_dekels_theorem_1_is_attained_where_m_is_a_square(m):
+    """On signs; regret is exactly √m, with 1/√m the step of the theorem."""
+    law, method = Law([[1.0], [-1.0]]), GradientDescent("inner", schedule=Horizon(m))
+    lower, upper = law.regrets(method, law.outcomes(method, m))
+    assert promised(method.start(1), m) * m == pytest.approx(math.sqrt(m))
+    assert lower.max() == pytest.approx(math.sqrt(m), rel=1e-12)
+    assert upper.max() <= math.sqrt(m) + 1e-11
+    if m == 4:
+        worst = law.outcomes(method, m).samples[lower > 2.0 - 1e-9]
+        assert [0, 1, 0, 0] in worst.tolist()
+
+
+def swinging(method, h, m, drift):
+    """Regret over its bound, on costs ±h in turn and then +h `drift` times."""
+    signs = np.ones(m)
+    signs[1 : m - drift : 2] = -1.0
+    learner = method.start(len(h))
+    learner.update(np.outer(signs, h))
+    return (learner.loss + abs(float(signs.sum()))) / (m * promised(learner, m))
+
+
+@pytest.mark.parametrize(
+    ("method", "h", "drift", "ratio"),
+    [
+        (ExponentiatedGradient("inner", schedule=Horizon(200000)), [1.0, -1.0], 1900, 0.996),
+        (MirrorDescent("inner", Simplex(1)), [1.0, -1.0], 1900, 0.994),
+        (MirrorDescent("inner", L2Ball(1), "squared-l2"), [1.0], 670, 0.998),
+        (MirrorDescent("inner", L2Ball(1), "squared-l2", "adaptive"), [1.0], 670, 0.998),
+    ],
+    ids=["DEK11 Theorem 3", "growing", "growing, l2", "adaptive, l2"],
+)
+def test_bounds_of_regret_are_attained_in_the_limit(method, h, drift, ratio):
+    assert ratio <= swinging(method, h, 200000, drift) <= 1.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "absolute"])
+@pytest.mark.parametrize(
+    "kind", [GradientDescent, ExponentiatedGradient], ids=["Theorem 1", "Theorem 3"]
+)
+def test_regret_of_every_sample_is_at_most_dekels_bound(kind, loss):
+    method = kind(loss, schedule=Horizon(4), bound=1.5, targets=1.0)
+    outcomes = LABELS.outcomes(method, 4, order=backwards)
+    lower, upper = LABELS.regrets(method, outcomes)
+    assert (upper - lower <= 1e-6).all()
+    assert (upper <= outcomes.promise + 1e-9).all()
+    assert upper.max() <= 4 * outcomes.bound
+
+
+@pytest.mark.parametrize("law", [LABELS, Law([[0.6], [-0.8], [0.3]], y=[1, 1, -1], p=THIRDS)])
+@pytest.mark.parametrize("t", [1, 2, 5, 7])
+def test_equation_1_and_dekels_theorem_2_hold_for_every_delta(law, t):
+    """P(deviation >= d) <= exp(−2td²/c²), and the excess of Q likewise, at every sample's own d."""
+    norm = float(np.linalg.norm(law.H, axis=1).max())
+    method = GradientDescent("hinge", schedule=Horizon(t), bound=norm)
+    c = 1.0 + norm
+    outcomes = law.outcomes(method, t, "uniform")
+    deviation = outcomes.risk - outcomes.loss / t
+    for d in np.unique(deviation[deviation > 0.0]):
+        assert outcomes.chance(deviation >= d) <= math.exp(-2.0 * t * d * d / c**2)
+    excess = outcomes.risk - outcomes.least[1]
+    for e in np.unique(excess[excess > norm / math.sqrt(t)]):
+        delta = 2.0 * math.exp(-2.0 * t * ((e - norm / math.sqrt(t)) / (2.0 * c)) ** 2)
+        assert outcomes.chance(excess >= e) <= delta
+
+
+def test_equation_1_is_used_up_to_four_fifths_by_a_coin():
+    """Nothing is learned and one fair coin thrown: P = 1/2, and δ = e^(−1/2)."""
+    law = Law([[0.0], [0.0]], y=[0, 1])
+    outcomes = law.outcomes(GradientDescent("absolute", targets=1.0), 1, "uniform")
+    chance = outcomes.chance(outcomes.risk - outcomes.loss >= 0.5)
+    assert chance / math.exp(-2.0 * 0.5**2) == pytest.approx(0.8244, abs=1e-4)
+
+
+def test_dekels_theorem_2_fails_where_the_order_depends_on_the_sample():
+    """Sorted by label, m = 500: the excess is almost surely beyond what has probability 1/20."""
+    law = Law([[1.0], [0.2]], y=[1, -1], p=[Fraction(1, 2), Fraction(1, 2)])
+    method = GradientDescent("hinge", schedule=Horizon(500))
+    b = 1.0 / math.sqrt(500) + 2.0 * 2.0 * math.sqrt(math.log(2.0 / 0.05) / 1000.0)
+    chance, _ = law.outcomes(method, 500, "uniform", order=law.y).exceeds(b)
+    assert b == pytest.approx(0.2877, abs=1e-4)
+    assert chance > 0.999999
+    drawn = law.drawn(method, 500, 40, "uniform")
+    assert (drawn.risk - drawn.least[0] < b).all()  # in the order of arrival
+
+
+def test_remark_5_needs_its_condition():
+    """A chain that stays where it is learns one vertex, and pays for it for ever."""
+    costs, p = [[1, -1], [-1, 1]], [Fraction(3, 5), Fraction(2, 5)]
+    still = Law(costs, p=p, transitions=[[1, 0], [0, 1]])
+    method = MirrorDescent("inner", Simplex(1))
+    outcomes = still.outcomes(method, 150)
+    assert outcomes.samples.shape == (2, 150)  # what cannot happen is not gone through
+    assert outcomes.excess().lower > outcomes.bound
+    assert Law(costs, p=p).drawn(method, 150, 2000).excess().upper < outcomes.bound
+
+
+def test_remark_5_holds_under_its_condition():
+    """Sizes depend on the past, and means do not: the bound stands, for dependent examples."""
+    costs = [[1, -1], [-0.6, 0.6], [0.6, -0.6], [-0.2, 0.2]]
+    moves = np.kron([[3, 1], [1, 3]], np.ones((2, 2)))
+    chain = Law(costs, transitions=[[Fraction(int(x), 8) for x in row] for row in moves])
+    method = MirrorDescent("inner", Simplex(1))
+    excess = chain.expected_excess(method, 5)
+    assert 0.0 < excess.upper <= excess.bound
+    free = Law(costs).expected_excess(method, 5)
+    assert not free.lower <= excess.lower <= free.upper
+
+
+@pytest.mark.parametrize("band", ["bernstein", "hoeffding"])
+@pytest.mark.parametrize("law", [LABELS, CHAIN], ids=["i.i.d.", "chain"])
+def test_bands_hold_the_exact_value(law, band):
+    method = MirrorDescent("hinge", Simplex(2))
+    exact = law.expected_excess(method, 5, "uniform")
+    for seed in range(20):
+        drawn = law.drawn(method, 5, 3000, "uniform", seed)
+        excess = drawn.excess(0.95, band)
+        assert excess.lower <= exact.lower
+        assert exact.upper <= excess.upper
+        assert excess.upper - excess.lower < 0.6
+    known = law.outcomes(method, 5, "uniform")
+    risks = dict(zip(map(tuple, known.samples.tolist()), known.risk.tolist(), strict=True))
+    assert [risks[tuple(row)] for row in drawn.samples.tolist()] == drawn.risk.tolist()
+    assert "drawn" in str(excess)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Law([1.0, 2.0]), "shape"),
+        (lambda: Law([[1.0], [2.0]], y=[1.0]), "2 atoms"),
+        (lambda: Law([[1.0], [2.0]], p=[0.5, 0.6]), "add up to 1"),
+        (lambda: Law([[1.0], [2.0]], p=[1.5, -0.5]), ">= 0"),
+        (lambda: Law([[1.0], [2.0]], p=["half", 0.5]), "finite real"),
+        (lambda: Law([[1.0], [2.0]], transitions=[[1, 0]]), "2 rows"),
+        (lambda: Law([[1.0], [2.0]], transitions=[[1, 0], [1, 0]]), "stationary"),
+        (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 0), "whole number >= 1"),
+        (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 40), r"Law\.drawn"),
+        (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 2, "mean"), "average, last"),
+        (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1), bound=0.5), 2), "beyond bound"),
+        (
+            lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=set),
+            "another order",
+        ),
+        (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=[1, 2]), "3 numbers"),
+        (lambda: CHAIN.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=[1, 2]), "i.i.d."),
+        (
+            lambda: Law([[1, 0]], y=[0.5]).outcomes(
+                MirrorDescent("absolute", Simplex(1)), 2, "majority"
+            ),
+            "votes",
+        ),
+    ],
+)
+def test_what_makes_no_law_or_no_sum_is_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_what_was_drawn_has_bands_and_no_probabilities():
+    drawn = LABELS.drawn(MirrorDescent("hinge", Simplex(2)), 3, 1)
+    with pytest.raises(InputError, match="need all samples"):
+        drawn.exceeds(0.1)
+    with pytest.raises(InputError, match="two runs"):
+        drawn.excess()
+    with pytest.raises(InputError, match="'bernstein' or 'hoeffding'"):
+        drawn.excess(band="student")
+    with pytest.raises(InputError, match="confidence"):
+        drawn.excess(1.0, "hoeffding")
