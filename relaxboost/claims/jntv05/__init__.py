@@ -1,0 +1,17 @@
+"""Juditsky, Nazin, Tsybakov & Vayatis (2005), mirror descent with averaging: every statement."""
+
+from relaxboost.claims.registry import gather
+
+SOURCE = gather(
+    __name__,
+    "setting",
+    "proxy",
+    "scheme",
+    "steps",
+    "proofs",
+    "theorems",
+    "extension",
+    "choices",
+    "appendix",
+    "lines",
+)

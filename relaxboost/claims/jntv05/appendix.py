@@ -1,0 +1,214 @@
+"""JNTV05, Appendix: the direct proof of Assumption (L) and the general argument, Eqs. 39 to 43."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Instance,
+    Slack,
+    Space,
+    Vector,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import VALUES, gibbs, mirror_of, modulus
+from relaxboost.claims.jntv05.proxy import DUALS, PAIRS, SMOOTH
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly, on_simplex
+
+CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vector("n"))
+"""Positive a_i, to be scaled to sum 1, and x, y in the cube."""
+
+
+@SOURCE.claim(
+    "A-hessian",
+    "Appendix A, second derivatives",
+    "W_β is twice differentiable with (λ/β)(a_i δ_ij − a_i a_j).",
+    formula="∂²W_β/∂z_i∂z_j = (λ/β)(a_i δ_ij − a_i a_j), a_i = e^(−z_i/β)/Σ e^(−z_k/β)",
+    given="the factor λ/β and the sign as far as our copy shows them",
+    space=DUALS,
+)
+def hessian(x: Instance) -> Slack:
+    """(10) differentiated; against a central difference, relative to λ/β."""
+    a, h = gibbs(x.z, x.beta, 1.0), 1e-4 * x.beta * x.v
+    change = gibbs(x.z - h, x.beta, 1.0) - gibbs(x.z + h, x.beta, 1.0)
+    formula = 2.0 * (a * h - a * float(a @ h)) / x.beta
+    return at_most(float(np.abs(change - formula).max()), 1e-9, "∇W_β(z + h) − ∇W_β(z − h), 2Hh")
+
+
+@SOURCE.claim(
+    "A-sup",
+    "Appendix A, first display",
+    "The Lipschitz constant is at most the largest xᵀ∇²W_β y over unit vectors.",
+    formula="‖∇W_β(z_1) − ∇W_β(z_2)‖_1 ≤ ‖z_1 − z_2‖_∞ sup xᵀ∇²W_β(z) y, ‖x‖_∞ = 1, ‖y‖_∞ ≤ 1",
+    space=DUALS,
+)
+def supremum(x: Instance) -> Slack:
+    """The mean value theorem for z ↦ xᵀ∇W_β(z) with x the signs of the change. For that x the sup
+    over the segment, by 20 Gauss points, which exceeds their mean.
+    """
+    change = gibbs(x.v, x.beta, x.radius) - gibbs(x.z, x.beta, x.radius)
+    direction, signs = x.v - x.z, np.sign(change)
+    assume(0.1 < float(np.abs(direction).max()) < 4.0 * x.beta)
+    nodes, _ = np.polynomial.legendre.leggauss(20)
+    a = gibbs(x.z + np.multiply.outer((nodes + 1.0) / 2.0, direction), x.beta, 1.0)
+    forms = (a * direction) @ signs - (a @ direction) * (a @ signs)
+    largest = x.radius / x.beta * float(np.abs(forms).max())
+    return at_most(float(np.abs(change).sum()), largest, "‖∇W_β(z_1) − ∇W_β(z_2)‖_1")
+
+
+@SOURCE.claim(
+    "Eq39",
+    "Appendix A, Eq. 39",
+    "(β/λ) xᵀ∇²W_β y is a sum of differences of the y_i, and at most one without x.",
+    formula="Σ x_i a_i y_i − Σ Σ x_i a_i a_j y_j = Σ x_i a_i Σ_{j ≠ i} a_j (y_i − y_j) ≤ "
+    "Σ Σ_{j ≠ i} a_i a_j |y_i − y_j|",
+    given="|x_i| ≤ 1; in fractions",
+    space=CUBES,
+)
+def eq39(x: Instance) -> Iterator[Slack]:
+    """Σ a_j = 1. Equal for x_i the sign of y_i − Σ a_j y_j where y has two values."""
+    a, u, v = on_simplex(exactly(x.a)), exactly(x.x), exactly(x.y)
+    form = sum(u * a * v) - sum(u * a) * sum(a * v)
+    size = range(len(a))
+    middle = sum(u[i] * a[i] * sum(a[j] * (v[i] - v[j]) for j in size) for i in size)
+    yield equal(form, middle, "(β/λ) xᵀ∇²W y, the sum")
+    yield at_most(middle, _spread(a, v), "the sum, without x")
+
+
+def _spread(a: Array, v: Array) -> Fraction:
+    """Return Σ_i Σ_{j ≠ i} a_i a_j |y_i − y_j|."""
+    pairs = product(range(len(a)), repeat=2)
+    return sum((a[i] * a[j] * abs(v[i] - v[j]) for i, j in pairs), Fraction(0))
+
+
+@SOURCE.claim(
+    "A-vertices",
+    "Appendix A, after Eq. 39",
+    "The sum is largest at a vertex of the cube, where it is 4a_+(1 − a_+) ≤ 1, so that α = 1/λ.",
+    formula="Σ Σ_{j ≠ i} a_i a_j |y_i − y_j| ≤ max over I_+ of 4a_+(1 − a_+) ≤ 1",
+    given="a_+ the sum of the a_i with y_i = 1; in fractions",
+    space=CUBES,
+)
+def vertices(x: Instance) -> Iterator[Slack]:
+    """A convex function of y. Each pair of opposite signs counts twice, with |y_i − y_j| = 2."""
+    a = on_simplex(exactly(x.a))
+    most = Fraction(0)
+    for signs in product((1, -1), repeat=len(a)):
+        plus = sum((p for p, s in zip(a, signs, strict=True) if s > 0), Fraction(0))
+        value = 4 * plus * (1 - plus)
+        most = max(most, value)
+        if sum(signs) == len(a) - 2:
+            yield equal(_spread(a, exactly(signs)), value, "the sum at a vertex, 4a_+(1 − a_+)")
+    yield at_most(_spread(a, exactly(x.y)), most, "the sum, its largest at a vertex")
+    yield at_most(most, 1, "4a_+(1 − a_+), 1")
+
+
+@SOURCE.claim(
+    "Eq40",
+    "Appendix B, Eq. 40",
+    "A strongly convex V grows quadratically from its minimiser over Θ.",
+    formula="V(x) ≥ V(x*) + (α/2)‖x − x*‖², x* = argmin V",
+    given="V(θ) + zᵀθ/β in place of V, which has the same α; that a minimiser exists is called "
+    "evident, and V continuous on Θ: see JNTV05-P1-2ii",
+    space=SMOOTH,
+)
+def eq40(x: Instance) -> Slack:
+    """(7) at s → 0; no continuity is needed for that. x* = −∇W_β(z)."""
+    value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
+    best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
+    rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
+    return at_least(rise, alpha / 2.0 * float(np.abs(other - best).sum()) ** 2, "V(x) − V(x*)")
+
+
+@SOURCE.claim(
+    "B-chain",
+    "Appendix B, displays after Eq. 40",
+    "The inequalities at x_s add up to αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1).",
+    formula="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = s z_1ᵀ(x_1 − x_s) + (1 − s) z_2ᵀ(x_2 − x_s) ≤ "
+    "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβ s(1 − s)‖x_1 − x_2‖²",
+    given="x_k = −∇W_β(z_k), x_s = sx_1 + (1 − s)x_2; our copy does not show which index stands "
+    "where in the inner products, and these are the ones that are true",
+    space=SMOOTH.but(s=PAIRS.fields["s"]),
+)
+def chain(x: Instance) -> Iterator[Slack]:
+    """(40) for zᵀθ + βV(θ), which is αβ-strongly convex, then (7).
+
+    s(1 − s)² + (1 − s)s² = s(1 − s).
+    """
+    value, mirror = VALUES[x.proxy], mirror_of(x.proxy, x.radius)
+    ab, s = modulus(x.proxy, x.z.size, x.radius) * x.beta, x.s
+    points = mirror(x.z, x.beta), mirror(x.v, x.beta)
+    mixed = s * points[0] + (1.0 - s) * points[1]
+
+    def objective(z: Array, theta: Array) -> float:
+        return -float(z @ theta) - x.beta * value(theta, x.radius)
+
+    for z, point in zip((x.z, x.v), points, strict=True):
+        less = ab / 2.0 * float(np.abs(mixed - point).sum()) ** 2
+        yield at_most(objective(z, mixed), objective(z, point) - less, "−zᵀx_s − βV(x_s)")
+    left = s * (1.0 - s) * float((x.z - x.v) @ (points[0] - points[1]))
+    parts = s * float(x.z @ (points[0] - mixed)) + (1.0 - s) * float(x.v @ (points[1] - mixed))
+    yield equal(left, parts, "s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2)")
+    square = s * (1.0 - s) * ab * float(np.abs(points[0] - points[1]).sum()) ** 2
+    ends = s * value(points[0], x.radius) + (1.0 - s) * value(points[1], x.radius)
+    middle = x.beta * (value(mixed, x.radius) - ends) - square / 2.0
+    yield at_most(left, middle, "the same, the second line")
+    yield at_most(middle, -square, "the second line, the third")
+
+
+@SOURCE.claim(
+    "B-end",
+    "Appendix B, last display before the entropy",
+    "That gives Assumption (L), for any pair of dual norms.",
+    formula="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
+    given="‖·‖_1 and ‖·‖_∞; ‖·‖_2 for ‖θ‖_2²/2, where α = 1",
+    space=SMOOTH.but(norm=Choice("l1", "l2")),
+)
+def end(x: Instance) -> Iterator[Slack]:
+    """Divide by ‖x_1 − x_2‖ where it is not 0."""
+    mirror = mirror_of("squared" if x.norm == "l2" else x.proxy, x.radius)
+    change = mirror(x.v, x.beta) - mirror(x.z, x.beta)
+    if x.norm == "l2":
+        size, dual, alpha = float(np.linalg.norm(change)), float(np.linalg.norm(x.z - x.v)), 1.0
+    else:
+        size, dual = float(np.abs(change).sum()), float(np.abs(x.z - x.v).max())
+        alpha = modulus(x.proxy, x.z.size, x.radius)
+    inner = float((x.z - x.v) @ change)
+    yield at_most(alpha * x.beta * size**2, inner, "αβ‖x_1 − x_2‖², the inner product")
+    yield at_most(inner, dual * size, "the inner product, ‖z_1 − z_2‖_* ‖x_1 − x_2‖")
+
+
+@SOURCE.claim(
+    "Eq41-43",
+    "Appendix B, Eqs. 41 to 43",
+    "The gradient of the entropy is strongly monotone, by its Hessian and Jensen's inequality.",
+    formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − y_i|/(x̃_i/λ))² = "
+    "(1/λ)‖x − y‖_1²",
+    given="x, y interior; x̃ between them",
+    space=PAIRS,
+)
+def entropy_monotone(x: Instance) -> Iterator[Slack]:
+    """∂²V/∂x_i∂x_j = δ_ij/x_i. The left side is the mean of hᵀ∇²V h over the segment, so that it is
+    its value somewhere; equal where |x_i − y_i| ∝ x̃_i.
+    """
+    a, b = ((0.9 * w + 0.1 / w.size) * x.radius for w in (x.x, x.y))
+    h = a - b
+    inner = float((np.log(a) - np.log(b)) @ h)
+    nodes, shares = np.polynomial.legendre.leggauss(40)
+    points = b + np.multiply.outer((nodes + 1.0) / 2.0, h)
+    forms = (h * h / points).sum(axis=1)
+    yield at_most(abs(inner - float(shares @ forms) / 2.0), 1e-7 * x.radius, "(41), by quadrature")
+    least = float(np.abs(h).sum()) ** 2 / x.radius
+    middle = x.s * a + (1.0 - x.s) * b
+    yield at_least(float((h * h / middle).sum()), least, "(42), (43)")
+    yield at_least(inner, least, "<∇V(x) − ∇V(y), x − y>, (43)")

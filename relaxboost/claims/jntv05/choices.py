@@ -1,0 +1,353 @@
+"""JNTV05, Secs. 6.1 and 6.2: other proxies, their ratios, the conjecture, other sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from relaxboost.claims import (
+    Choice,
+    Instance,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Whole,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus, p_norm, powers
+from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly
+from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
+from relaxboost.online import Entropy, SquaredL2
+
+ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2), s=Real(0, 1))
+THREE = {"n": (3, 8)}
+
+
+@SOURCE.claim(
+    "Eq35",
+    "Sec. 6.1, Eq. 35",
+    "‖θ‖_p²/2 with p = 1 + 1/ln M is strongly convex in ℓ1 on any closed convex set.",
+    formula="(7) with α = e^(−2/p)/ln M on R^M",
+    given="M ≥ 2; α = (p − 1) M^(2/p − 2), from (p − 1)-strong convexity in ‖·‖_p for p ≤ 2",
+    space=ANYWHERE,
+    counterexamples=[{"x": [1, "1/10"], "y": [1, "-1/10"], "s": "1/2"}],
+)
+def eq35(x: Instance) -> Slack:
+    """For M = 2 p = 2.44: near (1, 0) V grows as |θ_2|^p/p, slower than any square, so that no
+    α > 0 will do.
+    """
+    size = x.x.size
+    h = float(np.abs(x.x - x.y).sum())
+    bend = x.s * (1.0 - x.s) / 2.0 * modulus("p-norm", size, 1.0) * h**2
+    ends = x.s * p_norm(x.x, 1.0) + (1.0 - x.s) * p_norm(x.y, 1.0)
+    return at_most(p_norm(x.s * x.x + (1.0 - x.s) * x.y, 1.0), ends - bend, "V(sx + (1 − s)y)")
+
+
+@eq35.corrected("For M ≥ 3, where p < 2.", "(7) with α = e^(−2/p)/ln M ≥ e^(−2)/ln M, M ≥ 3")
+def eq35_corrected(x: Instance) -> Iterator[Slack]:
+    """‖h‖_1 ≤ M^(1 − 1/p) ‖h‖_p, and M^(p − 1) = e."""
+    assume(x.x.size >= 3)
+    yield from eq35(x)
+
+
+@SOURCE.claim(
+    "Eq35-ratio",
+    "Sec. 6.1, before the remark on the ℓ1 norm",
+    "The ratio of the p-norm proxy is of the order of λ² ln M.",
+    formula="(1/α) max V = (λ²/2) e^(2/p) ln M ≤ (e²/2) λ² ln M",
+    given="M ≥ 3, α = e^(−2/p)/ln M; O(1) is not said to be a number, e²/2 = 3.69 is one",
+    space=PAIRS.but(sizes=THREE),
+)
+def eq35_ratio(x: Instance) -> Iterator[Slack]:
+    """V is largest at a vertex, where it is λ²/2; p > 1."""
+    size = x.x.size
+    most = p_norm(x.radius * np.eye(size)[0], x.radius)
+    yield at_most(p_norm(x.radius * x.x, x.radius), most, "V(θ), V(λe_1)")
+    ratio, log = most / modulus("p-norm", size, x.radius), math.log(size)
+    exact = x.radius**2 / 2.0 * math.exp(2.0 / (1.0 + 1.0 / log)) * log
+    yield equal(ratio, exact, "ratio, (λ²/2) e^(2/p) ln M")
+    yield at_most(ratio, math.e**2 / 2.0 * x.radius**2 * log, "ratio, (e²/2) λ² ln M")
+
+
+@SOURCE.claim(
+    "Eq36",
+    "Sec. 6.1, Eq. 36",
+    "The constants C_0 and C_1 make the least V on the simplex 0.",
+    formula="C_0 + C_1 Σ (θ_j)^(s+1) ≥ 0, equal at θ = (λ/M, ..., λ/M)",
+    given="s = 1/ln M, C_0 = −λ²/(e s(s + 1)), C_1 = λ^(1−s)/(s(s + 1)), where our copy has lost s "
+    "and the exponent, which e and the homogeneity decide",
+    space=PAIRS.but(sizes={"n": (2, 8)}),
+)
+def eq36(x: Instance) -> Iterator[Slack]:
+    """Σ (λ/M)^(s+1) = λ^(s+1) M^(−s), and M^s = e."""
+    size = x.x.size
+    least = powers(np.full(size, x.radius / size), x.radius)
+    yield equal(least, 0, "V at the centre, 0")
+    yield at_least(powers(x.radius * x.x, x.radius), 0, "V(θ), 0")
+
+
+@SOURCE.claim(
+    "Eq36-strong",
+    "Sec. 6.1, after Eq. 36",
+    "That function is strongly convex in ℓ1 on the simplex.",
+    formula="(7) with α = 1/e for M ≥ 3; with 1/4 for M = 2",
+    given="no α is given; the sentence names the number of (36), which our copy does not show well",
+    space=PAIRS.but(sizes={"n": (2, 8)}),
+)
+def eq36_strong(x: Instance) -> Iterator[Slack]:
+    """∇²V = diag (λ/θ_j)^(1−s), and Σ (θ_j/λ)^(1−s) ≤ M^s = e for s ≤ 1; then Cauchy-Schwarz. Equal
+    at the centre for even M. For M = 2, s = 1.44 > 1, least at a vertex.
+    """
+    size, a, b = x.x.size, x.radius * x.x, x.radius * x.y
+    alpha = modulus("power", size, x.radius)
+    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * powers(a, x.radius) + (1.0 - x.s) * powers(b, x.radius)
+    yield at_most(powers(x.s * a + (1.0 - x.s) * b, x.radius), ends - bend, "V(sx + (1 − s)y)")
+    if size % 2 == 0 and size > 2:
+        s = 1.0 / math.log(size)
+        yield equal(size ** (1.0 - s) * size / size**2, alpha, "hᵀ∇²V h/‖h‖_1², 1/e")
+
+
+@SOURCE.claim(
+    "Eq36-divergence",
+    "Sec. 6.1, after Eq. 36",
+    "For λ = 1 it is an f-divergence of Csiszár between θ and the uniform distribution.",
+    formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = (x^(s+1) − 1)/(e s(s + 1))",
+    space=PAIRS.but(sizes={"n": (2, 8)}, radius=Real(1, 1)),
+)
+def eq36_divergence(x: Instance) -> Slack:
+    """(1/M) M^(s+1) = e. f is convex with f(1) = 0."""
+    s = 1.0 / math.log(x.x.size)
+    values = ((x.x.size * x.x) ** (s + 1.0) - 1.0) / (math.e * s * (s + 1.0))
+    return equal(powers(x.x, 1.0), float(values.mean()), "V(θ), the divergence")
+
+
+@SOURCE.claim(
+    "divergences",
+    "Sec. 6.1, after Eq. 36",
+    "Presumably other proxies can be based on f-divergences of Csiszár.",
+    formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = g ln g/(1 − c)², g = (1 − c)x + c, c = 1/(M − 1)",
+    given="λ = 1, M ≥ 3; the proxy of JNTV05-conjecture",
+    space=PAIRS.but(sizes=THREE, radius=Real(1, 1)),
+)
+def divergences(x: Instance) -> Iterator[Slack]:
+    """They can, and better ones than the entropy. Here f'' = 1/g > 0, f(1) = 0, and α = 1."""
+    size = x.x.size
+    c = 1.0 / (size - 1.0)
+    g = (1.0 - c) * size * x.x + c
+    value = float((g * np.log(g)).mean()) / (1.0 - c) ** 2
+    yield equal(VALUES["tilted"](x.x, 1.0), value, "V(θ), the divergence")
+    mixed = VALUES["tilted"](x.s * x.x + (1.0 - x.s) * x.y, 1.0)
+    bend = x.s * (1.0 - x.s) / 2.0 * float(np.abs(x.x - x.y).sum()) ** 2
+    ends = x.s * value + (1.0 - x.s) * VALUES["tilted"](x.y, 1.0)
+    yield at_most(mixed, ends - bend, "V(sx + (1 − s)y)")
+
+
+@SOURCE.claim(
+    "Eq36-ratio",
+    "Sec. 6.1, after the ratio of (35)",
+    "The ratio is of the order of λ² ln M for (36) as well.",
+    formula="(1/α) max V = (e − 1) λ² (ln M)²/(1 + ln M) ≤ (e − 1) λ² ln M",
+    given="M ≥ 3, α = 1/e",
+    space=PAIRS.but(sizes=THREE),
+)
+def eq36_ratio(x: Instance) -> Iterator[Slack]:
+    """V* = λ²(1 − 1/e)/(s(s + 1)) at a vertex."""
+    size, log = x.x.size, math.log(x.x.size)
+    most = powers(x.radius * np.eye(size)[0], x.radius)
+    yield at_most(powers(x.radius * x.x, x.radius), most, "V(θ), V(λe_1)")
+    ratio = most / modulus("power", size, x.radius)
+    exact = (math.e - 1.0) * x.radius**2 * log**2 / (1.0 + log)
+    yield equal(ratio, exact, "ratio, (e − 1) λ² (ln M)²/(1 + ln M)")
+    yield at_most(ratio, (math.e - 1.0) * x.radius**2 * log, "ratio, (e − 1) λ² ln M")
+
+
+RATIOS = PAIRS.but(sizes={"n": (2, 12)}, proxy=Choice("squared", "tilted", "entropy", "power"))
+_HALVES = {"x": [1, 0], "y": [0, 1], "s": "1/2", "radius": 1, "proxy": "squared"}
+
+
+def _ratio(x: Instance) -> float:
+    """Return (max V − min V)/α over the simplex."""
+    size = x.x.size
+    ends = (np.eye(size)[0], np.full(size, 1.0 / size))
+    most, least = (VALUES[x.proxy](x.radius * w, x.radius) for w in ends)
+    return (most - least) / modulus(x.proxy, size, x.radius)
+
+
+@SOURCE.claim(
+    "conjecture",
+    "Sec. 6.1, the conjecture",
+    "The entropy has the least ratio of all proxies on the simplex.",
+    formula="(1/α) max V ≥ λ² ln M for every proxy V with min V = 0",
+    given="(1/α) max V = λ² ln M for the entropy",
+    space=RATIOS,
+    counterexamples=[
+        _HALVES,
+        {
+            "x": [1, 0, 0],
+            "y": [0, 1, 0],
+            "s": "1/2",
+            "radius": 1,
+            "proxy": "tilted",
+        },
+    ],
+)
+def conjecture(x: Instance) -> Slack:
+    """False for every M ≥ 2. M = 2: ‖θ‖_2²/2 − λ²/4 has α = 1/2 and 1/2 < ln 2.
+
+    M ≥ 3: λ²(1 − c)⁻² KL((1 − c)θ/λ + cu ‖ u) with c = 1/(M − 1) has Hessian diag(1/g), Σ g = 1,
+    hence α = 1, and max V = λ²(M − 1)² ln(M − 1)/(M(M − 2)) < λ² ln M, as ln(M − 1) ≤ M − 2 and
+    ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099.
+    """
+    return at_least(_ratio(x), x.radius**2 * math.log(x.x.size), "(1/α) max V, λ² ln M")
+
+
+@conjecture.corrected(
+    "No proxy has less than λ² max {2(1 − 1/M)², g_M²/2}, g_M the mean of the largest of M "
+    "independent normals: the entropy is optimal up to 1 + o(1) as M grows.",
+    "(1/α) (max V − min V) ≥ λ² max {2(1 − 1/M)², g_M²/2}",
+)
+def conjecture_corrected(x: Instance) -> Iterator[Slack]:
+    """(40) at a vertex: V(λe_j) − V(θ_*) ≥ (α/2)‖λe_j − θ_*‖_1² for a j with θ_*j ≤ λ/M; equal for
+    M = 2 and ‖θ‖_2². Gradients of random signs leave any learner a regret of √t λ g_M in the limit,
+    and Proposition 2 with constant β bounds it by √(2tV*/α); g_M²/2 = (1 + o(1)) ln M.
+    """
+    size, ratio, square = x.x.size, _ratio(x), x.radius**2
+    yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
+    yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "ratio, λ²g_M²/2")
+    a, b = x.radius * x.x, x.radius * x.y
+    value, alpha = VALUES[x.proxy], modulus(x.proxy, size, x.radius)
+    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * value(a, x.radius) + (1.0 - x.s) * value(b, x.radius)
+    yield at_most(value(x.s * a + (1.0 - x.s) * b, x.radius), ends - bend, "(7) with α")
+    if x.proxy == "tilted" and size > 2:
+        exact = square * (size - 1) ** 2 * math.log(size - 1) / (size * (size - 2))
+        yield equal(ratio, exact, "ratio, its formula")
+        yield at_most(ratio, square * math.log(size), "ratio, λ² ln M")
+
+
+def _largest_normal(count: int) -> float:
+    """Return the mean of the largest of so many independent normal numbers."""
+    s = np.linspace(0.0, 9.0, 1801)
+    tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
+    return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
+
+
+@SOURCE.claim(
+    "l1",
+    "Sec. 6.1, remark on the ℓ1 norm",
+    "‖·‖_1 is not strongly convex in ℓ1, and no proxy.",
+    formula="V(sx + (1 − s)y) = sV(x) + (1 − s)V(y) within an orthant; W_β is not differentiable",
+    given="on the simplex W_β(z) = −λ min z_j − λβ",
+    space=PAIRS,
+)
+def l1(x: Instance) -> Iterator[Slack]:
+    """V is linear there, λ on the simplex, and W_β has a corner where the least z_j is not unique.
+
+    In fractions. The corner at z = 0: W_β(h) + W_β(−h) − 2W_β(0) = λ(max h − min h), not o(h).
+    """
+    a, b, s, lam = exactly(x.x), exactly(x.y), Fraction(x.s), Fraction(x.radius)
+    mixed = sum(abs(s * p + (1 - s) * q) for p, q in zip(a, b, strict=True))
+    yield equal(mixed, s * sum(a) + (1 - s) * sum(b), "V(sx + (1 − s)y)")
+    h = (a - b) / 10**6
+    corner = sum(-lam * min(z) for z in (h, -h))
+    yield equal(corner, lam * (max(h) - min(h)), "W_β(h) + W_β(−h) − 2W_β(0)")
+    yield at_least(corner, lam * sum(abs(e) for e in h) / len(h), "the same, λ‖h‖_1/M")
+
+
+@SOURCE.claim(
+    "ratio-l2",
+    "Sec. 6.1, last display",
+    "The ratio of V(θ) = ‖θ‖_2² on the simplex is λ²M/2.",
+    formula="(1/α) max V = λ²M/2",
+    given="α the largest for which (7) holds on the simplex, as 1/λ is for the entropy",
+    space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)),
+    counterexamples=[{"h": [2, -1, -1], "radius": 1}],
+)
+def ratio_l2(x: Instance) -> Slack:
+    """α = 2 min ‖h‖_2²/‖h‖_1² over Σ h = 0, least with ⌊M/2⌋ equal positive entries and the others
+    equal: 2/M for even M, as on R^M, but 2M/(M² − 1) for odd M.
+    """
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    return equal(square / _flattest(size), square * size / 2, "(1/α) max V, λ²M/2")
+
+
+def _flattest(size: int) -> Fraction:
+    """Return 2 min ‖h‖_2²/‖h‖_1² over vectors of sum 0: by the number k of positive entries."""
+    return min(Fraction(1, 2 * k) + Fraction(1, 2 * (size - k)) for k in range(1, size))
+
+
+@ratio_l2.corrected(
+    "It is λ²M/2 for even M and λ²(M² − 1)/(2M) for odd M; λ²M/2 with the modulus 2/M on R^M.",
+    "(1/α) max V = λ² (M − [M odd]/M)/2",
+)
+def ratio_l2_corrected(x: Instance) -> Iterator[Slack]:
+    """'Extremely bad' it is: max V = λ² at a vertex and, less the minimum λ²/M, hardly better."""
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    alpha = _flattest(size)
+    exact = square * (size - Fraction(size % 2, size)) / 2
+    yield equal(square / alpha, exact, "(1/α) max V, the formula")
+    yield at_most(exact, square * size / 2, "the formula, λ²M/2")
+    h = exactly(x.h)
+    h = h - sum(h) / size
+    most = alpha * sum(abs(e) for e in h) ** 2
+    yield at_least(2 * sum(e * e for e in h), most, "hᵀ∇²V h, α‖h‖_1²")
+    least = half_square(np.eye(size)[0], 1.0) * 2.0
+    yield equal(least, 1.0 - 1.0 / size, "max V − min V, 1 − 1/M")
+
+
+@SOURCE.claim(
+    "R1",
+    "Remark 1, (i)",
+    "The bound grows as √(ln M); that of the direct stochastic gradient as √M.",
+    formula="√(V*/α) is λ√(ln M) for the entropy and λ√((M − 1)/2) for ‖θ‖_2²/2",
+    given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
+    space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
+)
+def remark_1(x: Instance) -> Iterator[Slack]:
+    """V* = λ²(1 − 1/M)/2 and α = 1/M. For M = 2 it is less than that of the entropy."""
+    size = 2 * x.half
+    squared = x.radius**2 * (1.0 - 1.0 / size) / 2.0 / modulus("squared", size, x.radius)
+    yield equal(squared, x.radius**2 * (size - 1) / 2.0, "V*/α of ‖θ‖_2²/2, λ²(M − 1)/2")
+    if size > 2:
+        yield at_least(squared, x.radius**2 * math.log(size), "the same, λ² ln M")
+
+
+@SOURCE.claim(
+    "Sec6.2",
+    "Sec. 6.2",
+    "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
+    formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
+    given="the entropy, with what is left of λ on the full simplex, as the least over "
+    "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2",
+    space=DUALS.but(
+        over=Choice("simplex", "full simplex", "ball"), proxy=Choice("entropy", "squared")
+    ),
+)
+def sets(x: Instance) -> Iterator[Slack]:
+    """Closed forms, and a sort for ‖θ‖_2². Against θ', and points between θ and θ'."""
+    kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
+    over = kinds[x.over](x.radius)
+    proxy = Entropy() if x.proxy == "entropy" else SquaredL2()
+    best = proxy.mirror(x.z, x.beta, over)
+    yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
+    least = float(x.z @ best) + x.beta * proxy.value(best, over)
+    yield equal(-least, proxy.conjugate(x.z, x.beta, over), "W_β(z)")
+    other = x.radius * (x.theta if x.over == "simplex" else 0.7 * x.theta)
+    if x.over == "ball":
+        other = other * np.sign(x.v)
+    for share in (1.0, 0.1, 0.001):
+        theta = best + share * (other - best)
+        value = float(x.z @ theta) + x.beta * proxy.value(theta, over)
+        yield at_most(least, value, "zᵀθ + βV(θ), at another point")

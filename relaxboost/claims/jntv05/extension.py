@@ -1,0 +1,256 @@
+"""JNTV05, Sec. 5: Theorem 2, its conditions, regression, unbounded sets, and Remark 5."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Whole,
+    at_most,
+)
+from relaxboost.claims.jntv05.formulas import (
+    RUNS,
+    VALUES,
+    RegressionLaw,
+    growing,
+    law,
+    mirror_of,
+    modulus,
+)
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly
+
+GENERAL = Space(
+    sizes={"k": (1, 3), "n": (2, 4)},
+    H=Matrix(axes=("k", "n")),
+    y=Vector("k", -2, 2),
+    p=Distribution("k"),
+    radius=Real(0.25, 2),
+    scale=Real(0.2, 5, log=True),
+    proxy=Choice("entropy", "squared"),
+    shift=Real(-1, 1),
+    t=Whole(1, 4),
+)
+"""Regression with squared loss, β_0 in `scale`, and a constant added to V."""
+
+
+def _general(x: Instance, shift: float) -> Iterator[Slack]:
+    """Measure (33) for a β_0 with V + shift, and (34) with V̄ = V*, at the best of M + 1 points."""
+    found, size = RegressionLaw(x.p, x.radius, x.H, x.y), x.H.shape[1]
+    alpha, L = modulus(x.proxy, size, x.radius), found.lipschitz
+    points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
+    theta = points[int(np.argmin(found.risk(points)))]
+    most, at = (VALUES[x.proxy](w, x.radius) for w in (points[1], theta))
+    best = max(L, 0.01) / math.sqrt(alpha * most)
+    for first in (x.scale, best):
+        P, means = found.samples(np.ones(x.t), growing(first, x.t), mirror_of(x.proxy, x.radius))
+        excess = float(P @ found.risk(means) - found.risk(theta))
+        bound = (first * (at + shift) + L**2 / (alpha * first)) * math.sqrt(x.t + 1) / x.t
+        yield at_most(excess, bound, "E A(θ̂_t) − A(θ), (33)", x.t)
+    if L >= 0.01:
+        bound = 2.0 * L * math.sqrt(most / alpha) * math.sqrt(x.t + 1) / x.t
+        yield at_most(excess, bound, "E A(θ̂_t) − A(θ), (34)", x.t)
+
+
+@SOURCE.claim(
+    "T2",
+    "Theorem 2, Eqs. 33 and 34",
+    "The expected excess risk is bounded for any proxy function and convex loss.",
+    formula="E A(θ̂_t) − min A ≤ (β_0 V(θ*) + L²/(αβ_0)) √(t + 1)/t",
+    given="here regression with squared loss, Eq. 31, on the simplex; θ_0 = θ_*; finite laws",
+    space=GENERAL,
+    counterexamples=[
+        {
+            "H": [[0, 0]],
+            "y": [0],
+            "p": [1],
+            "radius": 1,
+            "scale": 1,
+            "proxy": "entropy",
+            "shift": -1,
+            "t": 1,
+        }
+    ],
+)
+def theorem_2(x: Instance) -> Iterator[Slack]:
+    """Definition 2 lets V(θ*) be negative, and the right side with it: (33) drops −β_0 V(θ_*) of
+    (26), and Proposition 2 needs V ≥ 0. At the counterexample A is 0.
+    """
+    yield from _general(x, x.shift)
+
+
+@theorem_2.corrected("It is, if V ≥ 0; with V − V(θ_*) for any.", "the same, V(θ_*) ≥ 0")
+def theorem_2_corrected(x: Instance) -> Iterator[Slack]:
+    """Proposition 3 and (28). Where V̄ = 0 is allowed, (34) has β_0 = ∞: θ_i = θ_* = θ* for ever."""
+    yield from _general(x, 0.0)
+    yield from _general(x, abs(x.shift))
+
+
+@SOURCE.claim(
+    "T2-squared",
+    "After Theorem 2: regression",
+    "Theorem 2 applies to the squared loss, on any convex closed Θ.",
+    formula="sup over Θ of E ‖2(θᵀH − Y)H‖_∞² ≤ L² < ∞ (Eq. 32)",
+    given="Θ = R^M; L given",
+    space=Space(
+        sizes={"k": (1, 3), "n": (1, 3)},
+        H=Matrix(axes=("k", "n")),
+        y=Vector("k", -2, 2),
+        p=Distribution("k"),
+        theta=Vector("n", -20, 20),
+        L=Real(1, 10),
+    ),
+    counterexamples=[{"H": [[1]], "y": [0], "p": [1], "theta": [1], "L": 1}],
+)
+def squared(x: Instance) -> Slack:
+    """The gradient grows with θ: no L will do, unless H = 0."""
+    return at_most(_square(x, x.theta), exactly([x.L])[0] ** 2, "E ‖∇Q‖_∞², L²")
+
+
+def _square(x: Instance, theta: Array) -> Fraction:
+    """Return E ‖∇Q(θ, Z)‖_∞², in fractions."""
+    H, y, p, w = exactly(x.H), exactly(x.y), exactly(x.p), exactly(theta)
+    sizes = (max(abs(h) for h in row) * abs(row @ w - v) for row, v in zip(H, y, strict=True))
+    total: Fraction = sum((q * (2 * s) ** 2 for q, s in zip(p, sizes, strict=True)), Fraction(0))
+    return total
+
+
+@squared.corrected(
+    "On a compact Θ, for Y with E Y² < ∞.", "‖θ‖_1 ≤ λ: L² ≤ 4K² E (|Y| + Kλ)², |h_j| ≤ K"
+)
+def squared_corrected(x: Instance) -> Slack:
+    """|θᵀH| ≤ Kλ. Equal where H = (K, ..., K), Y ≤ 0 and θ is in the simplex."""
+    lam = sum(abs(w) for w in exactly(x.theta))
+    K = max(abs(h) for row in exactly(x.H) for h in row)
+    mean = sum(p * (abs(y) + K * lam) ** 2 for p, y in zip(exactly(x.p), exactly(x.y), strict=True))
+    return at_most(_square(x, x.theta), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
+
+
+@SOURCE.claim(
+    "T2-max",
+    "Theorem 2, last sentence",
+    "On a convex compact Θ one can take V̄ = max V.",
+    formula="V(θ) ≤ V̄ for all θ ∈ Θ, for some V̄",
+    given="Θ the unit disc, V(θ) = ‖θ‖_2²/2 + θ_2⁴/(1 − θ_1)³, and 1/2 at (1, 0); V̄ given; θ at "
+    "((1 − τ²)/(1 + τ²), 2τ/(1 + τ²)), which is on the circle",
+    space=Space(tau=Real(0.01, 1), most=Real(1, 1000, log=True)),
+    counterexamples=[{"tau": "1/2", "most": 5}],
+)
+def largest(x: Instance) -> Slack:
+    """V is a perspective of s⁴ and ‖θ‖²/2, closed, finite, 1-strongly convex in ℓ2, so that it is a
+    proxy. On the circle it is 1/2 + 2/(τ²(1 + τ²)), which has no maximum.
+    """
+    tau = Fraction(x.tau)
+    one, two = (1 - tau**2) / (1 + tau**2), 2 * tau / (1 + tau**2)
+    return at_most(_disc(one, two), Fraction(x.most), "V(θ), V̄")
+
+
+def _disc(one: Fraction, two: Fraction) -> Fraction:
+    return (one**2 + two**2) / 2 + two**4 / (1 - one) ** 3
+
+
+@largest.corrected("If V is bounded, as it is on polytopes.", "V(Σ p_j v_j) ≤ max V(v_j)")
+def largest_corrected(x: Instance) -> Slack:
+    """Convexity: the same V on the triangle of (−1, 0), (0, 1), (0, −1), at a point between."""
+    share, other = min(Fraction(1), 1 / Fraction(x.most)), min(Fraction(1), Fraction(x.tau))
+    one, two = -share, (1 - share) * (2 * other - 1)
+    vertices = [(-1, 0), (0, 1), (0, -1)]
+    most = max(_disc(Fraction(a), Fraction(b)) for a, b in vertices)
+    return at_most(_disc(one, two), most, "V(θ), max V at vertices")
+
+
+@SOURCE.claim(
+    "T2-unbounded",
+    "Theorem 2; Sec. 6.2, first sentence",
+    "Theorem 2 holds for any closed convex Θ, bounded or not.",
+    formula="E A(θ̂_t) − A(θ) ≤ (β_0 V(θ) + L²/(αβ_0)) √(t + 1)/t for every θ ∈ R^M",
+    given="Θ = R^M, V = ‖θ‖_2²/2, α = 1/M; hinge loss, whose sub-gradients are bounded by K; any θ "
+    "stands for θ*, which need not exist",
+    space=RUNS.but(loss=Choice("hinge"), theta=Vector("n", -4, 4), scale=Real(0.1, 5, log=True)),
+)
+def unbounded(x: Instance) -> Slack:
+    """Nothing in Propositions 2 and 3 needs a compact Θ, but (32), a finite L."""
+    found, size = law(x), x.theta.size
+    L = float(np.abs(x.H).max())
+    P, means = found.samples(np.ones(x.t), growing(x.scale, x.t), lambda Z, beta: -Z / beta)
+    excess = float(P @ found.risk(means) - found.risk(x.theta))
+    bound = x.scale * float(x.theta @ x.theta) / 2.0 + L**2 * size / x.scale
+    return at_most(excess, bound * math.sqrt(x.t + 1) / x.t, "E A(θ̂_t) − A(θ)", x.t)
+
+
+CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
+
+
+@SOURCE.claim(
+    "R5",
+    "Remark 5",
+    "For Z_i stationary E (ξ_i(θ_{i−1}) | θ_{i−1}) = 0 suffices in the proof of Theorem 2.",
+    formula="then E ‖u_i(θ_{i−1})‖_∞² ≤ L² = sup over Θ of E ‖u(θ, Z)‖_∞²",
+    given="M = 2, λ = 1, the entropy; Q(θ, Z) = R[±(θ_1 − 1/2)]_+, with R steep or flat and a sign "
+    "as Z says; Z_i a stationary Markov chain, i = 2",
+    space=CHAIN,
+    counterexamples=[{"steep": 2, "flat": 1, "scale": 1}],
+)
+def dependent(x: Instance) -> Iterator[Slack]:
+    """The examples that are steep where θ_1 is can come when it is there, and make up for the flat
+    ones in the mean, but not in the mean of squares: 4/3 > 1, and 25/6 > 5/2 for steep = 5.
+
+    Signs of slope s and −s are equally likely; θ_1 = 1/2 has half of each slope, mean 0, and sends
+    θ_1 to the side where s does not act. There all examples that act are steep. Whether the bound
+    itself can fail is open: the proof of it does.
+    """
+    squares, most = _chain(x)
+    yield at_most(squares, most, "E ‖u_2(θ_1)‖_∞², L²")
+
+
+def _chain(x: Instance) -> tuple[Fraction, Fraction]:
+    """Return E ‖u_2(θ_1)‖² and L², after the conditions of the remark have been asserted."""
+    steep, flat = Fraction(x.steep), Fraction(x.flat)
+    # Marginal law, for one sign: steep has p, flat q, p + q = 1/2.
+    p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
+    # Given that Z_1 was of sign +, θ_1 < 1/2, where sign − acts with slope −R: steep has 2p then,
+    # the others, 1 − 2p, are flat of sign +. The same with signs exchanged.
+    after = {
+        (1, "steep"): Fraction(0),
+        (1, "flat"): 1 - 2 * p,
+        (-1, "steep"): 2 * p,
+        (-1, "flat"): Fraction(0),
+    }
+    for kind, share in (("steep", p), ("flat", q)):  # Z_2 has the law of Z_1
+        assert (after[1, kind] + after[-1, kind]) / 2 == share
+    slope = -2 * p * steep
+    assert slope == -(p * steep + q * flat)  # E (u_2 | θ_1) is that of Z, the slope of A
+    return 2 * p * steep**2, p * steep**2 + q * flat**2
+
+
+@dependent.corrected(
+    "If E (‖u_i(θ_{i−1})‖_∞² | θ_{i−1}) ≤ L² too, as where ‖u(θ, Z)‖_∞ ≤ L always.",
+    "(33) with L such a bound",
+)
+def dependent_corrected(x: Instance) -> Iterator[Slack]:
+    """Then Proposition 3 stands as it is. L = max R; (33) at t = 3, over all pairs Z_1, Z_2."""
+    squares, _ = _chain(x)
+    L = max(x.steep, x.flat)
+    yield at_most(squares, Fraction(L) ** 2, "E ‖u_2(θ_1)‖_∞², L²")
+    p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
+    beta, total = growing(x.scale, 3), 0.0
+    for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image
+        one = 1.0 / (1.0 + math.exp(first / 2.0 / beta[1]))
+        for again, second in ((2.0 * p, -x.steep), (1.0 - 2.0 * p, 0.0)):
+            two = 1.0 / (1.0 + math.exp((first / 2.0 + second) / beta[2]))
+            total += 2.0 * share * again * abs((0.5 + one + two) / 3.0 - 0.5)
+    excess = (p * x.steep + q * x.flat) * total
+    yield at_most(excess, L**2 / x.scale * 2.0 / 3.0, "E A(θ̂_3) − min A, (33)", 3)

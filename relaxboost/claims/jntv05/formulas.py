@@ -1,0 +1,271 @@
+"""The paper's formulas on the λ-simplex, and finite laws all of whose samples are enumerated."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector, Whole
+
+Mirror = Callable[[Array, float], Array]
+"""From rows z and β to rows −∇W_β(z)."""
+
+
+def entropy(theta: Array, radius: float) -> float:
+    """Return Eq. 8."""
+    theta = np.maximum(theta, 0.0)
+    return radius * math.log(theta.size / radius) + float(xlogy(theta, theta).sum())
+
+
+def gibbs(Z: Array, beta: float, radius: float) -> Array:
+    """Return −∇W_β of each row for the entropy, Eq. 10."""
+    heights: Array = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
+    result: Array = radius * heights / heights.sum(axis=-1, keepdims=True)
+    return result
+
+
+def free_energy(z: Array, beta: float, radius: float) -> float:
+    """Return W_β(z) for the entropy, Eq. 9."""
+    low = float(z.min())
+    return radius * (beta * math.log(float(np.exp((low - z) / beta).mean())) - low)
+
+
+def half_square(theta: Array, radius: float) -> float:
+    """Return ‖θ‖_2²/2 less its minimum on the simplex."""
+    return float(theta @ theta) / 2.0 - radius**2 / (2.0 * theta.size)
+
+
+def nearest(Z: Array, beta: float, radius: float) -> Array:
+    """Return the point of the simplex nearest to −z/β, for each row: −∇W_β for ‖θ‖²/2."""
+    X = np.atleast_2d(-Z / beta)
+    steps = np.arange(1, X.shape[1] + 1)
+    falling = -np.sort(-X, axis=1)
+    levels = (np.cumsum(falling, axis=1) - radius) / steps
+    last = (falling > levels).sum(axis=1) - 1
+    found: Array = np.maximum(X - levels[np.arange(len(X)), last][:, None], 0.0)
+    return found.reshape(Z.shape)
+
+
+def p_norm(theta: Array, radius: float) -> float:
+    """Return Eq. 35; M >= 2 entries."""
+    p = 1.0 + 1.0 / math.log(theta.size)
+    return float((np.abs(theta) ** p).sum()) ** (2.0 / p) / 2.0
+
+
+def powers(theta: Array, radius: float) -> float:
+    """Return Eq. 36, with s = 1/ln M."""
+    s = 1.0 / math.log(theta.size)
+    below = -(radius**2) / (math.e * s * (s + 1.0))
+    total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())
+    return below + radius ** (1.0 - s) / (s * (s + 1.0)) * total
+
+
+def tilted(theta: Array, radius: float) -> float:
+    """Return λ²(1 − c)⁻² KL(g ‖ u), g = (1 − c)θ/λ + cu, c = 1/(M − 1); ‖θ‖² − λ²/2 for M = 2."""
+    size = theta.size
+    if size == 2:
+        return 2.0 * half_square(theta, radius)
+    c = 1.0 / (size - 1.0)
+    g = (1.0 - c) * theta / radius + c / size
+    return (radius / (1.0 - c)) ** 2 * (math.log(size) + float(xlogy(g, g).sum()))
+
+
+def modulus(proxy: str, size: int, radius: float) -> float:
+    """Return a modulus of strong convexity in ℓ1 on the simplex; see the claims of Sec. 6.1."""
+    if proxy == "entropy":
+        return 1.0 / radius
+    if proxy == "squared":
+        return 1.0 / (size - size % 2 / size)
+    if proxy == "p-norm":
+        p = 1.0 + 1.0 / math.log(size)
+        return math.exp(-2.0 / p) / math.log(size)
+    if proxy == "power":
+        return 0.25 if size == 2 else 1.0 / math.e
+    return 1.0
+
+
+VALUES: dict[str, Callable[[Array, float], float]] = {
+    "entropy": entropy,
+    "squared": half_square,
+    "p-norm": p_norm,
+    "power": powers,
+    "tilted": tilted,
+}
+"""V(θ) at a point of the simplex of total λ."""
+MIRRORS = {"entropy": gibbs, "squared": nearest}
+
+
+def mirror_of(proxy: str, radius: float) -> Mirror:
+    """Return −∇W_β of a proxy with a closed form."""
+    return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
+
+
+def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
+    """Return θ_0, ..., θ_t of Eq. 11 for gradients that do not depend on θ, rows of U."""
+    Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
+    return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
+
+
+LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
+    "hinge": (lambda v: np.maximum(1.0 - v, 0.0), lambda v: -1.0 * (v < 1.0)),
+    "exponential": (lambda v: np.exp(-v), lambda v: -np.exp(-v)),
+    "logit": (
+        lambda v: np.logaddexp(0.0, -v) / math.log(2.0),
+        lambda v: -1.0 / (1.0 + np.exp(v)) / math.log(2.0),
+    ),
+}
+"""φ, and its right continuous derivative."""
+
+
+@dataclass(frozen=True)
+class EnumeratedLaw(ABC):
+    """A law of Z with few atoms, of probabilities `p`, and a loss Q(θ, Z) over the λ-simplex."""
+
+    p: Array
+    radius: float
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """M."""
+
+    @abstractmethod
+    def risk(self, theta: Array) -> Array:
+        """Return A(θ) for each row θ."""
+
+    @abstractmethod
+    def slopes(self, theta: Array) -> Array:
+        """Return u(θ) for each row θ and each atom, shape (rows, k, M)."""
+
+    def samples(
+        self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return the probabilities of all samples of t − 1 examples, and θ̂_t for each (Eq. 12).
+
+        In the order of the atoms, the first example slowest; t is the number of gammas.
+        """
+        Z = np.zeros((1, self.size))
+        P = np.ones(1)
+        W = mirror(Z, beta[0]) if start is None else start[None, :]
+        total = gamma[0] * W
+        for i in range(1, len(gamma)):
+            Z = (Z[:, None, :] + gamma[i - 1] * self.slopes(W)).reshape(-1, self.size)
+            P = np.multiply.outer(P, self.p).ravel()
+            W = mirror(Z, beta[i])
+            total = np.repeat(total, self.p.size, axis=0) + gamma[i] * W
+        return P, total / gamma.sum()
+
+
+@dataclass(frozen=True)
+class LabelledLaw(EnumeratedLaw):
+    """Classification: the rows of `S` are the vectors y h, Q(θ, Z) = φ(Y θᵀH)."""
+
+    S: Array
+    loss: str
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return int(self.S.shape[1])
+
+    def risk(self, theta: Array) -> Array:
+        """Return A(θ) for each row θ."""
+        risks: Array = LOSSES[self.loss][0](theta @ self.S.T) @ self.p
+        return risks
+
+    def slopes(self, theta: Array) -> Array:
+        """Return Eq. 4 for each row θ and each atom."""
+        found: Array = LOSSES[self.loss][1](theta @ self.S.T)[..., None] * self.S
+        return found
+
+    @property
+    def lipschitz(self) -> float:
+        """L = K sup |φ'| over [−Kλ, Kλ], K the largest |h| of the law."""
+        K = float(np.abs(self.S).max())
+        ends = LOSSES[self.loss][1](np.array([-K, K]) * self.radius)
+        return K * float(np.abs(ends).max())  # φ' is monotone
+
+    def best(self) -> Array:
+        """Return a minimiser of A over the simplex, to 1e-9 or so."""
+        from scipy.optimize import linprog, minimize
+
+        k, M = self.S.shape
+        if self.loss == "hinge":
+            cost = np.append(np.zeros(M), self.p)
+            equal = np.append(np.ones(M), np.zeros(k))[None, :]
+            rows = -np.hstack([self.S, np.eye(k)])
+            found = linprog(cost, rows, -np.ones(k), equal, [self.radius], method="highs-ds")
+            return np.maximum(found.x[:M], 0.0)
+        vertices = self.radius * np.vstack([np.eye(M), np.full(M, 1.0 / M)])
+        first = vertices[int(np.argmin(self.risk(vertices)))]
+        found = minimize(
+            lambda w: float(self.risk(w)),
+            first,
+            jac=lambda w: self.p @ self.slopes(w),
+            bounds=[(0.0, None)] * M,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - self.radius},
+            method="SLSQP",
+            options={"ftol": 1e-12},
+        )
+        w = np.maximum(found.x, 0.0)
+        w *= self.radius / float(w.sum())
+        return w if self.risk(w) < self.risk(first) else first
+
+
+@dataclass(frozen=True)
+class RegressionLaw(EnumeratedLaw):
+    """Regression: Z = (H, Y) with Q(θ, Z) = (Y − θᵀH)²."""
+
+    H: Array
+    y: Array
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return self.H.shape[1]
+
+    def risk(self, theta: Array) -> Array:
+        """Return A(θ) for each row θ."""
+        risks: Array = (theta @ self.H.T - self.y) ** 2 @ self.p
+        return risks
+
+    def slopes(self, theta: Array) -> Array:
+        """Return Eq. 31 for each row θ and each atom."""
+        found: Array = 2.0 * (theta @ self.H.T - self.y)[..., None] * self.H
+        return found
+
+    @property
+    def lipschitz(self) -> float:
+        """L of Eq. 32: a sum of convex functions of θ is largest at a vertex."""
+        sizes = np.abs(self.slopes(self.radius * np.eye(self.size))).max(axis=2)
+        return math.sqrt(float((sizes**2 @ self.p).max()))
+
+
+LAWS = Space(
+    sizes={"k": (1, 3), "n": (2, 4)},
+    H=Matrix(axes=("k", "n")),
+    y=Vector("k"),
+    p=Distribution("k"),
+    radius=Real(0.25, 2.0),
+    loss=Choice(*LOSSES),
+)
+"""H(X) at the atoms, labels by their signs, probabilities, λ and φ."""
+RUNS = LAWS.but(t=Whole(1, 5))
+
+
+def law(x: Instance) -> LabelledLaw:
+    """Return the law of an instance of `LAWS`."""
+    S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
+    return LabelledLaw(x.p, x.radius, S, x.loss)
+
+
+def growing(first: float, t: int) -> Array:
+    """Return β_0, ..., β_t of Eq. 17."""
+    return first * np.sqrt(np.arange(1.0, t + 2.0))

@@ -1,0 +1,305 @@
+"""JNTV05, Sec. 3.1: norms, β-conjugates, Assumption (L), proxies, and the entropy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import (
+    VALUES,
+    entropy,
+    free_energy,
+    gibbs,
+    mirror_of,
+    modulus,
+)
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly
+
+DUALS = Space(
+    sizes={"n": (2, 6)},
+    z=Vector("n", -3, 3),
+    v=Vector("n", -3, 3),
+    theta=Distribution("n"),
+    radius=Real(0.25, 3, log=True),
+    beta=Real(0.1, 4, log=True),
+)
+PAIRS = Space(
+    sizes={"n": (2, 6)},
+    x=Distribution("n"),
+    y=Distribution("n"),
+    s=Real(0, 1),
+    radius=Real(0.25, 3, log=True),
+)
+JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
+"""V(a, 1 − a) = a², and more by a jump at a = 0: convex on the simplex of M = 2, α = 1/2."""
+
+
+@SOURCE.claim(
+    "norms",
+    "Sec. 3.1, E and E*",
+    "The dual of the 1-norm is the sup-norm.",
+    formula="max {zᵀθ : ‖θ‖_1 = 1} = max_j |z_j|",
+    space=DUALS,
+)
+def norms(x: Instance) -> Iterator[Slack]:
+    """Hölder; attained at a vertex of the ball. In fractions."""
+    z, theta = exactly(x.z), exactly(x.theta)
+    j = int(np.argmax(np.abs(x.z)))
+    sign = 1 if z[j] >= 0 else -1
+    yield equal(sign * z[j], max(abs(each) for each in z), "zᵀθ at the vertex, ‖z‖_∞")
+    size = max(abs(each) for each in z) * sum(theta)
+    yield at_most(sum(abs(a) * b for a, b in zip(z, theta, strict=True)), size, "zᵀθ, ‖z‖_∞ ‖θ‖_1")
+
+
+def _stretch(x: Instance) -> Fraction:
+    return Fraction(x.jump) if x.a == 0.0 else Fraction(0)
+
+
+def _dual(d: Fraction, beta: Fraction) -> Fraction:
+    """Return W_β(z) + z_2 for d = z_2 − z_1: the sup of da − βa² over [0, 1]; a = 0 is a limit."""
+    a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))
+    return d * a - beta * a * a
+
+
+@SOURCE.claim(
+    "P1-1",
+    "Proposition 1, item 1",
+    "W_β is convex and its conjugate is βV, for any convex V : Θ → R.",
+    formula="βV(θ) = sup {−zᵀθ − W_β(z) : z ∈ E*}",
+    given="Θ closed and convex; here the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0",
+    space=JUMPS,
+    counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
+)
+def conjugate(x: Instance) -> Iterator[Slack]:
+    """V may jump at the boundary of Θ, where its conjugate does not see it: the right side is the
+    closure of βV. The sup over z is at z_2 − z_1 = 2βa, and at none of 33 others.
+    """
+    yield from _biconjugate(x, _stretch(x))
+
+
+def _biconjugate(x: Instance, jump: Fraction) -> Iterator[Slack]:
+    a, beta = Fraction(x.a), Fraction(x.beta)
+    tried = [2 * beta * a, Fraction(x.d), *(Fraction(k, 4) for k in range(-16, 16))]
+    most = max(d * a - _dual(d, beta) for d in tried)
+    yield equal(beta * (a * a + jump), most, "βV(θ), sup {−zᵀθ − W_β(z)}")
+    other = Fraction(x.d) / 2 + 1
+    middle = (Fraction(x.d) + other) / 2
+    mean = (_dual(Fraction(x.d), beta) + _dual(other, beta)) / 2
+    yield at_most(_dual(middle, beta), mean, "W_β at a middle")
+
+
+@conjugate.corrected("For closed V, lower semicontinuous on Θ, that is.", "the same, V closed")
+def conjugate_corrected(x: Instance) -> Iterator[Slack]:
+    """Fenchel and Moreau: W_β is a supremum of affine functions, and βV = cl βV its conjugate."""
+    yield from _biconjugate(x, Fraction(0))
+
+
+@SOURCE.claim(
+    "P1-finite",
+    "Proposition 1, item 1",
+    "W_β has values in R, for any convex V : Θ → R.",
+    formula="W_β : E* → R",
+    given="Θ = R^M, V(θ) = ‖θ‖_1",
+    space=DUALS,
+    counterexamples=[
+        {"z": [1, 0], "v": [0, 0], "theta": ["1/2", "1/2"], "radius": 1, "beta": "1/2"}
+    ],
+)
+def finite(x: Instance) -> Slack:
+    """−zᵀθ − β‖θ‖_1 at θ = −R sgn(z_j) e_j is R(|z_j| − β), without bound where ‖z‖_∞ > β."""
+    value = 0.0 if float(np.abs(x.z).max()) <= x.beta else math.inf
+    return at_most(value, 1e300, "W_β(z), a number")
+
+
+@finite.corrected(
+    "For V that is strongly convex, or Θ compact.",
+    "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)",
+)
+def finite_corrected(x: Instance) -> Slack:
+    """V grows quadratically from its minimiser, (40). Here V = ‖θ‖_2²/2 on R^M, α = 1/M, where
+    W_β(z) = ‖z‖_2²/(2β); equal where all |z_j| agree.
+    """
+    size = x.z.size
+    most = size * float(np.abs(x.z).max()) ** 2 / (2.0 * x.beta)
+    return at_most(float(x.z @ x.z) / (2.0 * x.beta), most, "W_β(z), M‖z‖_∞²/(2β)")
+
+
+SMOOTH = DUALS.but(proxy=Choice("entropy", "squared"))
+
+
+@SOURCE.claim(
+    "L-assumption",
+    "Assumption (L); Proposition 1, item 2(i)",
+    "If V is α-strongly convex in ℓ1, ∇W_β is Lipschitz with 1/(αβ).",
+    formula="‖∇W_β(z) − ∇W_β(z̃)‖_1 ≤ ‖z − z̃‖_∞/(αβ)",
+    given="the entropy (8), α = 1/λ; ‖θ‖_2²/2 on the simplex, α = 1/M, M/(M² − 1) for odd M",
+    space=SMOOTH,
+)
+def assumption_l(x: Instance) -> Slack:
+    """Appendix B. Nearly tight for z near z̃ = −z with half of the mass on each sign."""
+    mirror = mirror_of(x.proxy, x.radius)
+    change = np.abs(mirror(x.z, x.beta) - mirror(x.v, x.beta)).sum()
+    alpha = modulus(x.proxy, x.z.size, x.radius)
+    bound = float(np.abs(x.z - x.v).max()) / (alpha * x.beta)
+    return at_most(float(change), bound, "‖∇W_β(z) − ∇W_β(z̃)‖_1")
+
+
+@SOURCE.claim(
+    "P1-2ii",
+    "Proposition 1, item 2(ii)",
+    "The argmax of −zᵀθ − βV(θ) is −∇W_β(z), and in Θ, for any strongly convex V.",
+    formula="−zᵀθ − βV(θ) = W_β(z) at θ = −∇W_β(z) ∈ Θ",
+    given="the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0, α = 1/2",
+    space=JUMPS,
+    counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
+)
+def argmax(x: Instance) -> Slack:
+    """Where V jumps at the boundary the sup need not be attained: −∇W_β is the limit, at which the
+    value is less by the jump. The appendix calls existence evident, and V continuous.
+    """
+    return _attained(x, True)
+
+
+def _attained(x: Instance, jumps: bool) -> Slack:
+    d, beta = Fraction(x.d), Fraction(x.beta)
+    a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))  # −∇W_β = (a, 1 − a)
+    jump = Fraction(x.jump) if jumps and a == 0 else Fraction(0)
+    value = d * a - beta * (a * a + jump)
+    return equal(value, _dual(d, beta), "−zᵀθ − βV(θ) at −∇W_β(z), W_β(z)")
+
+
+@argmax.corrected("For closed V.", "the same, V closed")
+def argmax_corrected(x: Instance) -> Slack:
+    """A closed strongly convex function has one minimiser on a closed set, and Danskin's theorem
+    makes it the gradient.
+    """
+    return _attained(x, False)
+
+
+@SOURCE.claim(
+    "P1-2ii-proxies",
+    "Proposition 1, item 2(ii)",
+    "For the entropy and ‖θ‖_2²/2 on the simplex, −∇W_β(z) is the argmax.",
+    formula="−zᵀθ' − βV(θ') ≤ W_β(z) = −zᵀθ − βV(θ), θ = −∇W_β(z) ∈ Θ",
+    given="and ∇W_β the gradient: W_β(z̃) ≥ W_β(z) + <∇W_β(z), z̃ − z>",
+    space=SMOOTH,
+)
+def argmax_of_proxies(x: Instance) -> Iterator[Slack]:
+    """−θ' is a sub-gradient of the convex W_β just where θ' is the argmax."""
+    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+
+    def objective(z: np.ndarray, theta: np.ndarray) -> float:
+        return -float(z @ theta) - x.beta * value(theta, x.radius)
+
+    best, there = mirror(x.z, x.beta), mirror(x.v, x.beta)
+    at = objective(x.z, best)
+    yield equal(float(best.sum()), x.radius, "Σ θ_j, λ")
+    yield at_least(float(best.min()), 0, "min θ_j")
+    yield at_most(objective(x.z, x.radius * x.theta), at, "another θ', W_β(z)")
+    yield at_least(objective(x.v, there), at - float(best @ (x.v - x.z)), "W_β(z̃)")
+
+
+@SOURCE.claim(
+    "D1",
+    "Definition 1; Example, Eq. 8",
+    "The entropy is 1/λ-strongly convex in ℓ1 on the simplex, and for no larger α.",
+    formula="V(sx + (1 − s)y) ≤ sV(x) + (1 − s)V(y) − (s(1 − s)/(2λ)) ‖x − y‖_1²",
+    space=PAIRS,
+)
+def strongly_convex(x: Instance) -> Iterator[Slack]:
+    """Appendix B. Along h with Σ h = 0 from θ = λ|h|/‖h‖_1 the second derivative is ‖h‖_1²/λ."""
+    a, b = x.radius * x.x, x.radius * x.y
+    mixed = entropy(x.s * a + (1.0 - x.s) * b, x.radius)
+    ends = x.s * entropy(a, x.radius) + (1.0 - x.s) * entropy(b, x.radius)
+    bend = x.s * (1.0 - x.s) / (2.0 * x.radius) * float(np.abs(a - b).sum()) ** 2
+    yield at_most(mixed, ends - bend, "V(sx + (1 − s)y)")
+    h = a - b
+    if float(np.abs(h).min()) > 1e-3:
+        size = float(np.abs(h).sum())
+        theta = x.radius * np.abs(h) / size
+        yield equal(float((h * h / theta).sum()), size**2 / x.radius, "hᵀ∇²V h, ‖h‖_1²/λ")
+
+
+@SOURCE.claim(
+    "D2",
+    "Definition 2; Example, Eq. 8",
+    "The entropy has a single minimiser, (λ/M, ..., λ/M), where it is 0.",
+    formula="V(θ) ≥ V(θ_*) + ‖θ − θ_*‖_1²/(2λ), V(θ_*) = 0",
+    space=DUALS,
+)
+def minimiser(x: Instance) -> Iterator[Slack]:
+    """By (40). V(θ)/λ is a relative entropy, and this is Pinsker's inequality."""
+    at = np.full(x.theta.size, x.radius / x.theta.size)
+    theta = x.radius * x.theta
+    yield equal(entropy(at, x.radius), 0, "V(θ_*), 0")
+    away = float(np.abs(theta - at).sum()) ** 2 / (2.0 * x.radius)
+    yield at_least(entropy(theta, x.radius), away, "V(θ), ‖θ − θ_*‖_1²/(2λ)")
+
+
+@SOURCE.claim(
+    "Eq9",
+    "Eq. 9",
+    "The β-conjugate of the entropy is λβ ln of the mean of exp(−z/β).",
+    formula="W_β(z) = λβ ln((1/M) Σ exp(−z_k/β))",
+    space=DUALS,
+)
+def eq9(x: Instance) -> Iterator[Slack]:
+    """Attained at (10); any other θ gives less, by λβ times a relative entropy."""
+    best = gibbs(x.z, x.beta, x.radius)
+    value = free_energy(x.z, x.beta, x.radius)
+    found = -float(x.z @ best) - x.beta * entropy(best, x.radius)
+    yield equal(found, value, "−zᵀθ − βV(θ) at (10), (9)")
+    theta = x.radius * x.theta
+    less = -float(x.z @ theta) - x.beta * entropy(theta, x.radius)
+    yield at_most(less, value, "−zᵀθ − βV(θ), (9)")
+
+
+@SOURCE.claim(
+    "Eq10",
+    "Eq. 10",
+    "The gradient of W_β is −λ times the Gibbs distribution of z at temperature β.",
+    formula="∂W_β/∂z_j = −λ e^(−z_j/β)/Σ e^(−z_k/β)",
+    space=DUALS,
+)
+def eq10(x: Instance) -> Iterator[Slack]:
+    """W_β is convex with second derivatives at most λ/β, which brackets its differences."""
+    theta = gibbs(x.z, x.beta, x.radius)
+    h = 1e-3 * x.v
+    rise = free_energy(x.z + h, x.beta, x.radius) - free_energy(x.z, x.beta, x.radius)
+    bend = x.radius / (2.0 * x.beta) * float(np.abs(h).max()) ** 2
+    yield at_least(rise, -float(theta @ h), "W_β(z + h) − W_β(z), <∇W_β(z), h>")
+    yield at_most(rise, bend - float(theta @ h), "the same, with (λ/2β)‖h‖_∞² more")
+    j, k = int(np.argmax(x.z)), int(np.argmin(x.z))
+    odds = math.exp((x.z[k] - x.z[j]) / x.beta)
+    yield equal(float(theta[j]), float(theta[k]) * odds, "θ_j/θ_k, exp((z_k − z_j)/β)")
+
+
+@SOURCE.claim(
+    "KL",
+    "Example, after Eq. 10; Sec. 6.1",
+    "For λ = 1 the entropy is the Kullback divergence of θ from the uniform distribution.",
+    formula="V(θ) = Σ θ_j ln(θ_j/(1/M))",
+    given="the words leave open which of the two divergences is meant; it is the one of θ from u",
+    space=DUALS.but(radius=Real(1, 1)),
+)
+def kullback(x: Instance) -> Slack:
+    """Σ θ_j = 1. The other one, Σ (1/M) ln(1/(Mθ_j)), is infinite at the vertices."""
+    theta = x.theta[x.theta > 0.0]
+    divergence = float((theta * np.log(theta * x.theta.size)).sum())
+    return equal(entropy(x.theta, 1.0), divergence, "V(θ), KL(θ ‖ u)")

@@ -1,0 +1,180 @@
+"""JNTV05, Secs. 3.2 to 3.4: the algorithm, its heuristics, and the instance of Theorem 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import VALUES, gibbs, growing, iterates, mirror_of
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.game.domains import Simplex
+from relaxboost.online import Growing, Learner, MirrorDescent
+
+STREAMS = Space(
+    sizes={"t": (1, 6), "n": (2, 5)},
+    U=Matrix(axes=("t", "n")),
+    gamma=Vector("t", 0.1, 1),
+    radius=Real(0.25, 2),
+    beta=Real(0.1, 3),
+)
+"""Gradients of linear losses, steps γ_i, λ and β_0."""
+
+
+def _learner(x: Instance) -> Learner:
+    """Return a learner of the package that sees linear losses, β_i = β_0 √(i + 1)."""
+    method = MirrorDescent("inner", over=Simplex(x.radius), schedule=Growing(x.beta))
+    return method.start(x.U.shape[1])
+
+
+def _distance(a: Array, b: Array) -> float:
+    return float(np.abs(a - b).max())
+
+
+@SOURCE.claim(
+    "Eq11",
+    "Eqs. 11 and 16",
+    "θ_i = −∇W_{β_i}(ζ_i) is the argmin of ζ_iᵀθ + β_i V(θ).",
+    formula="ζ_iᵀθ_i + β_i V(θ_i) ≤ ζ_iᵀθ + β_i V(θ), ζ_i = Σ_{m ≤ i} γ_m u_m",
+    given="the entropy and ‖θ‖_2²/2",
+    space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared")),
+)
+def scheme(x: Instance) -> Iterator[Slack]:
+    """Proposition 1. θ_i depends on u_1, ..., u_i only through their sum."""
+    value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
+    found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
+    zeta = np.vstack([0.0 * x.U[:1], np.cumsum(x.gamma[:, None] * x.U, axis=0)])
+    other = x.radius * x.theta
+    for i, (z, b, theta) in enumerate(zip(zeta, beta, found, strict=True)):
+        least = float(z @ theta) + b * value(theta, x.radius)
+        yield at_most(least, float(z @ other) + b * value(other, x.radius), "θ_i, θ", i or None)
+
+
+@SOURCE.claim(
+    "Eq13",
+    "Eq. 13",
+    "With the entropy the components of θ_i are λ times a Gibbs distribution.",
+    formula="θ_ij = λ exp(−β_i⁻¹ Σ γ_m u_mj)/Σ_k exp(−β_i⁻¹ Σ γ_m u_mk)",
+    given="the package's own learner; γ_i the weights of its examples",
+    space=STREAMS,
+)
+def components(x: Instance) -> Iterator[Slack]:
+    """(10) at ζ_i, since β_i is one number."""
+    learner, beta = _learner(x), growing(x.beta, len(x.U))
+    for i, theta in enumerate(iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))):
+        yield equal(_distance(learner.w, theta), 0.0, "θ_i of the learner, (13)", i or None)
+        if i < len(x.U):
+            learner.update(x.U[i], weight=x.gamma[i])
+
+
+@SOURCE.claim(
+    "Eq12",
+    "Eqs. 12 and 21",
+    "The recursive average (21) is the average (12) with γ_i = 1.",
+    formula="θ̂_i = θ̂_{i−1} − (θ̂_{i−1} − θ_{i−1})/i = (1/i) Σ_{m ≤ i} θ_{m−1}",
+    given="our copy shows no hats: read θ̂ in the places that make it (12); any θ̂_0",
+    space=STREAMS.but(first=Distribution("n")),
+)
+def average(x: Instance) -> Iterator[Slack]:
+    """Induction; the first step forgets θ̂_0. The package's average as well, with any weights."""
+    learner, beta = _learner(x), growing(x.beta, len(x.U))
+    theta = iterates(x.U, np.ones(len(x.U)), beta, lambda z, b: gibbs(z, b, x.radius))
+    recursive = x.first
+    for i in range(1, len(theta)):
+        recursive = recursive - (recursive - theta[i - 1]) / i
+        learner.update(x.U[i - 1])
+        yield equal(_distance(recursive, theta[:i].mean(axis=0)), 0.0, "(21), (12)", i)
+        yield equal(_distance(learner.average, recursive), 0.0, "the learner's, (21)", i)
+    learner = _learner(x)
+    learner.update(x.U, weight=x.gamma)
+    theta = iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))
+    mean = x.gamma @ theta[:-1] / x.gamma.sum()
+    yield equal(_distance(learner.average, mean), 0.0, "the learner's, (12)")
+
+
+@SOURCE.claim(
+    "affine",
+    "Sec. 3.3, φ_i and their average",
+    "The affine approximations are below A, and so is their average.",
+    formula="Σ γ_i (A(θ_{i−1}) + (θ − θ_{i−1})ᵀ∇A(θ_{i−1}))/Σ γ_i ≤ A(θ)",
+    given="A(θ) = Σ_k |<a_k, θ>|, the a_k rows of U",
+    space=STREAMS.but(theta=Distribution("n")),
+)
+def affine(x: Instance) -> Iterator[Slack]:
+    """The definition of a sub-gradient. Equal at θ = θ_{i−1}, and where A is linear."""
+    t = len(x.U)
+    points = x.radius * x.rng.dirichlet(np.ones(x.theta.size), t)
+    theta = x.radius * x.theta
+    risk = float(np.abs(x.U @ theta).sum())
+    below = [float(np.abs(x.U @ p).sum() + (theta - p) @ (np.sign(x.U @ p) @ x.U)) for p in points]
+    for i, value in enumerate(below, 1):
+        yield at_most(value, risk, "φ_i(θ), A(θ)", i)
+    yield at_most(float(x.gamma @ below / x.gamma.sum()), risk, "their average, A(θ)")
+
+
+@SOURCE.claim(
+    "Eq14",
+    "Eq. 14 and after",
+    "Minimising the averaged approximation makes no progress: the points stay at vertices.",
+    formula="A(θ_t) − min A ≥ 1 − |c| for all t ≥ 1 in (14); (16) has the mean of it go to 0",
+    given="M = 2, λ = 1, A(θ) = |θ_1 − θ_2 − c|; what no progress means is not said, and for "
+    "linear A a step of (14) finds the minimum",
+    space=Space(c=Real(-0.9, 0.9), beta=Real(0.5, 2)),
+)
+def follow_the_leader(x: Instance) -> Iterator[Slack]:
+    """A linear function on the simplex is least at a vertex, whichever the sum of gradients is.
+
+    (16) has regret at most β_t ln 2 + Σ 1/(2β_{i−1}), Proposition 2.
+    """
+    t = 40
+    beta = growing(x.beta, t)
+    for scheme_ in ("leader", "proxy"):
+        theta, zeta, total = np.array([0.5, 0.5]), np.zeros(2), 0.0
+        for i in range(t):
+            slope = 1.0 if theta[0] - theta[1] >= x.c else -1.0
+            gap = abs(theta[0] - theta[1] - x.c)
+            total += gap
+            if scheme_ == "leader" and i:
+                yield at_least(gap, 1.0 - abs(x.c), "A(θ_t), 1 − |c|", i)
+            zeta = zeta + slope * np.array([1.0, -1.0])
+            vertex = np.array([1.0, 0.0]) if zeta[0] <= zeta[1] else np.array([0.0, 1.0])
+            theta = vertex if scheme_ == "leader" else gibbs(zeta, beta[i + 1], 1.0)
+    bound = beta[t] * math.log(2.0) + float((0.5 / beta[:t]).sum())
+    yield at_most(total, bound, "Σ A(θ_{i−1}) of (16), its bound")
+
+
+@SOURCE.claim(
+    "Eq17",
+    "Eqs. 17 to 20",
+    "Theorem 1 has γ_i = 1 and β_i = L_φ(λ) (ln M)^(−1/2) √(i + 1), positive and growing.",
+    formula="β_i = β_0 √(i + 1), β_0 = L_φ(λ)/√(ln M) = L_φ(λ)/√(αV*)",
+    given="printed for i ≥ 1; Proposition 2 needs β_0 as well, which is (17) at i = 0",
+    space=STREAMS.but(K=Real(0.2, 3)),
+)
+def schedule(x: Instance) -> Iterator[Slack]:
+    """α = 1/λ and V* = λ ln M. The package's own β_i, for the hinge with L = K."""
+    method = MirrorDescent("hinge", over=Simplex(x.radius), bound=x.K)
+    learner = method.start(x.U.shape[1])
+    first = x.K / math.sqrt(math.log(x.U.shape[1]))
+    for i, beta in enumerate(growing(first, len(x.U))):
+        yield equal(learner.beta, float(beta), "β_i of the learner, (17)", i or None)
+        if i < len(x.U):
+            learner.update(x.K * x.U[i], 1.0)
+    for before, after in pairwise(growing(first, len(x.U)).tolist()):
+        yield at_most(before, after, "β_{i−1}, β_i")

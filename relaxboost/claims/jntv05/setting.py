@@ -1,0 +1,232 @@
+"""JNTV05, Sec. 2: risks, losses, sub-gradients, their bound, and the remarks on Theorem 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Weights,
+    Whole,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import LAWS, LOSSES, law
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly
+
+POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
+
+
+@SOURCE.claim(
+    "Eq1",
+    "Eq. 1 and after",
+    "The empirical error R_n is not convex, nor even continuous, in f.",
+    formula="R_n(g_f) at f = s is 1 for s ≤ 0 and 0 for s > 0 where all Y_i = 1",
+    given="g_f = 2·1[f > 0] − 1",
+    space=Space(sizes={"m": (1, 6)}, y=Vector("m"), f=Vector("m", 0.01, 1)),
+)
+def empirical_error(x: Instance) -> Iterator[Slack]:
+    """Along s ↦ sYf the error jumps from 1 to 0 at s = 0, and convexity fails between −1 and 1."""
+    y = np.where(x.y >= 0.0, 1.0, -1.0)
+
+    def error(s: float) -> Fraction:
+        wrong = np.where(s * y * x.f > 0.0, 1.0, -1.0) != y
+        return Fraction(int(wrong.sum()), y.size)
+
+    negative = int((y < 0.0).sum())
+    yield at_most(error(1e-9), 0, "R_n just right of 0")
+    yield at_least(error(-1e-9), 1, "R_n just left of 0")
+    at_zero = Fraction(y.size - negative, y.size)
+    yield equal(error(0.0), at_zero, "R_n at 0, the share of Y_i = 1")
+    if at_zero > Fraction(1, 2):
+        yield at_least(error(0.0), (error(-1.0) + error(1.0)) / 2, "R_n at 0, the mean at ±1")
+
+
+@SOURCE.claim(
+    "unbiased",
+    "Sec. 2, the empirical φ-risk",
+    "The empirical φ-risk A_n(f) is an unbiased estimate of A(f).",
+    formula="E (1/n) Σ φ(Y_i f(X_i)) = E φ(Y f(X))",
+    space=POINTS,
+)
+def unbiased(x: Instance) -> Slack:
+    """All k² samples of two examples, with their probabilities."""
+    values = LOSSES[x.loss][0](law(x).S @ (x.radius * x.theta))
+    pairs = (values[:, None] + values[None, :]) / 2.0
+    return equal(float(x.p @ pairs @ x.p), float(x.p @ values), "E A_n(f), A(f)")
+
+
+@SOURCE.claim(
+    "calibration",
+    "Sec. 2, the key argument",
+    "The minimiser of the φ-risk has the sign of the optimal decision rule.",
+    formula="R(g_{f^A}) = R(g_{f*}) = min {η, 1 − η}, f^A = argmin η φ(f) + (1 − η) φ(−f)",
+    given="at one x, η = P(Y = 1) in (0, 1), f over all of R; hinge, exponential and logit loss",
+    space=Space(eta=Real(0.02, 0.98), loss=Choice(*LOSSES)),
+)
+def calibration(x: Instance) -> Slack:
+    """φ is convex and φ'(0) < 0, so that the risk falls at 0 towards the likelier label.
+
+    The least risk of 4001 values of f in [−20, 20], of which one is next to the minimiser.
+    """
+    phi = LOSSES[x.loss][0]
+    f = np.linspace(-20.0, 20.0, 4001)
+    best = float(f[int(np.argmin(x.eta * phi(f) + (1.0 - x.eta) * phi(-f)))])
+    assume(abs(x.eta - 0.5) > 0.01)
+    wrong = 1.0 - x.eta if best > 0.0 else x.eta
+    return equal(wrong, min(x.eta, 1.0 - x.eta), "P(Y ≠ g(X)), min {η, 1 − η}")
+
+
+@SOURCE.claim(
+    "losses",
+    "Sec. 2, typical choices",
+    "The hinge, exponential and logit losses are convex with values ≥ 0, so that A is convex.",
+    formula="φ(su + (1 − s)v) ≤ sφ(u) + (1 − s)φ(v), A(sθ + (1 − s)θ') ≤ sA(θ) + (1 − s)A(θ')",
+    space=POINTS.but(s=Real(0, 1), u=Real(-5, 5), v=Real(-5, 5)),
+)
+def losses(x: Instance) -> Iterator[Slack]:
+    """φ'' ≥ 0 off the corner of the hinge. Equal where both points are on a line of the hinge."""
+    phi = LOSSES[x.loss][0]
+    low, u, v = phi(np.array([x.s * x.u + (1.0 - x.s) * x.v, x.u, x.v])).tolist()
+    yield at_least(min(low, u, v), 0, "φ")
+    yield at_most(low, x.s * u + (1.0 - x.s) * v, "φ(su + (1 − s)v)")
+    a, b = x.radius * x.theta, x.radius * x.other
+    risks = law(x).risk(np.array([x.s * a + (1.0 - x.s) * b, a, b])).tolist()
+    yield at_most(risks[0], x.s * risks[1] + (1.0 - x.s) * risks[2], "A(sθ + (1 − s)θ')")
+
+
+@SOURCE.claim(
+    "Eq4",
+    "Eq. 4",
+    "u_i(θ) is a realisation of a sub-gradient of A, whichever derivative is taken at corners.",
+    formula="A(θ') ≥ A(θ) + <E u_i(θ), θ' − θ>, u_i(θ) = φ'(Y_i θᵀH(X_i)) Y_i H(X_i)",
+    given="φ the hinge with any value v in [−1, 0] at its corner; in fractions",
+    space=POINTS.but(loss=Choice("hinge"), v=Real(-1, 0)),
+)
+def sub_gradient(x: Instance) -> Slack:
+    """Each u_i(θ) is one of φ(Y θᵀH), and the expectation is a sum."""
+    S, p = exactly(law(x).S), exactly(x.p)
+    theta, other = (exactly(x.radius * w) for w in (x.theta, x.other))
+    at, there = S @ theta, S @ other
+    slope = [Fraction(-1) if v < 1 else Fraction(x.v) if v == 1 else Fraction(0) for v in at]
+    risks = [sum(q * max(1 - v, 0) for q, v in zip(p, each, strict=True)) for each in (at, there)]
+    rise = sum(q * g * (b - a) for q, g, a, b in zip(p, slope, at, there, strict=True))
+    return at_least(Fraction(risks[1]), Fraction(risks[0] + rise), "A(θ'), A(θ) + <E u, θ' − θ>")
+
+
+@SOURCE.claim(
+    "L",
+    "Theorem 1, L_φ(λ)",
+    "The sub-gradients are bounded by K sup |φ'|.",
+    formula="‖u_i(θ)‖_∞ ≤ L_φ(λ) = K sup {|φ'(x)| : x ∈ [−Kλ, Kλ]}",
+    given="h_j with values in [−K, K]; our copy does not show whether φ' or |φ'| is printed, but "
+    "'constant C = 2 in a typical case' needs |φ'| for the hinge",
+    space=POINTS,
+)
+def lipschitz(x: Instance) -> Iterator[Slack]:
+    """|Y θᵀH| ≤ Kλ and |h_j| ≤ K. Attained for the hinge where a margin is below 1."""
+    found = law(x)
+    sizes = np.abs(found.slopes(x.radius * x.theta)).max(axis=1)
+    yield at_most(float(sizes.max()), found.lipschitz, "‖u(θ)‖_∞, L")
+    yield at_most(float(x.p @ sizes**2), found.lipschitz**2, "E ‖u(θ)‖_∞², L²")
+
+
+@SOURCE.claim(
+    "T1-C",
+    "Theorem 1, example",
+    "C = 2 for λ = 1, classifiers with values ±1 and the hinge loss.",
+    formula="C = 2λ L_φ(λ) = 2",
+    space=LAWS.but(radius=Real(1, 1), loss=Choice("hinge"), H=Matrix(axes=("k", "n"))),
+)
+def constant(x: Instance) -> Slack:
+    """φ' = −1 on [−1, 1). The largest φ' is 0, and would give C = 0."""
+    signs = np.where(x.H >= 0.0, 1.0, -1.0)
+    found = replace(law(x), S=signs)
+    return equal(2.0 * x.radius * found.lipschitz, 2, "2λL, 2")
+
+
+def bayes(experts: float, t: int, shift: float) -> float:
+    """Return the least expected excess risk over all estimators, the best expert being random.
+
+    One of M = exp(experts) independent experts is right with probability 1/2 + shift, the others
+    with 1/2, in t rounds; the best choice is the one most often right, ties shared.
+    """
+    counts = np.arange(t + 1)
+    logs = np.array(
+        [math.lgamma(t + 1) - math.lgamma(k + 1) - math.lgamma(t - k + 1) for k in counts]
+    )
+    right = np.exp(logs + counts * math.log(0.5 + shift) + (t - counts) * math.log(0.5 - shift))
+    usual = np.exp(logs - t * math.log(2.0))
+    upto = np.minimum(np.cumsum(usual), 1.0)
+    M = math.exp(experts)
+    shared = (upto**M - (upto - usual).clip(0.0) ** M) / (M * usual)
+    return 2.0 * shift * (1.0 - float(right @ shared))
+
+
+@SOURCE.claim(
+    "R2",
+    "Remark 2",
+    "The minimax excess risk is at least c sqrt(ln M/t) for M ≥ t^(1/2 + δ).",
+    formula="inf sup E A(θ̂_t) − min A ≥ c sqrt(ln M/t)",
+    given="λ = K = 1, the hinge loss, so that no excess risk is more than 2; no bound on M from "
+    "above is stated",
+    space=Space(t=Whole(1, 60), experts=Real(0.7, 500, log=True), c=Real(0.01, 1, log=True)),
+    counterexamples=[{"t": 1, "experts": 5, "c": 1}],
+)
+def lower_bound(x: Instance) -> Slack:
+    """False for every c: no estimator has an excess risk of more than 2, and the right side grows
+    with M, here exp(experts); beyond 2 for ln M > 4t/c².
+    """
+    return at_least(2.0, x.c * math.sqrt(x.experts / x.t), "the largest excess risk, c √(ln M/t)")
+
+
+@lower_bound.corrected(
+    "It is at least min {1, √(ln M/t)}/6 for every M ≥ 2 and t, so also where ln M ≤ t.",
+    "inf sup E A(θ̂_t) − min A ≥ (1/6) min {1, √(ln M/t)}",
+)
+def lower_bound_corrected(x: Instance) -> Slack:
+    """A sup is at least a mean: of M laws, in each of which one expert of M independent ones is
+    right with probability 1/2 + δ, δ = min {1/2 √(ln M/t), 2/5}/2. The hinge is linear on [−1, 1],
+    and the best answer is the likeliest expert. Its exact excess is computed.
+    """
+    assume(x.experts <= 12.0)
+    rate = min(1.0, math.sqrt(x.experts / x.t))
+    excess = bayes(x.experts, x.t, min(0.4, rate / 2.0) / 2.0)
+    return at_least(excess, rate / 6.0, "Bayes excess risk, min {1, √(ln M/t)}/6")
+
+
+@SOURCE.claim(
+    "R3",
+    "Remark 3, symmetric classes",
+    "With a symmetric class the λ-convex combinations are those of the ℓ1 ball.",
+    formula="{Σ θ_j h_j + θ'_j (−h_j) : (θ, θ') ∈ Θ_{2M,λ}} = {Σ w_j h_j : ‖w‖_1 ≤ λ}",
+    given="what a symmetric class means for Θ; the remark itself is advice",
+    space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n")),
+)
+def symmetric(x: Instance) -> Iterator[Slack]:
+    """w = θ − θ' has ‖w‖_1 ≤ λ; conversely split what is left of λ evenly."""
+    w = exactly(x.w)
+    left = (1 - sum(abs(each) for each in w)) / (2 * len(w))
+    parts = [max(each, 0) + left for each in w], [max(-each, 0) + left for each in w]
+    yield equal(sum(parts[0]) + sum(parts[1]), 1, "Σ θ_j + θ'_j")
+    yield at_least(min(parts[0] + parts[1]), 0, "the least part")
+    gap = max(abs(a - b - c) for a, b, c in zip(*parts, w, strict=True))
+    yield equal(gap, 0, "θ − θ', w")
+    halves = (exactly(x.v) - exactly(x.u)) / 2
+    most = (sum(exactly(x.v)) + sum(exactly(x.u))) / 2
+    yield at_most(sum(abs(each) for each in halves), most, "‖θ − θ'‖_1, λ")

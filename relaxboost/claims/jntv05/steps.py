@@ -1,0 +1,214 @@
+"""JNTV05, Sec. 3.5: the mirror descent of Eqs. 22 to 24, and when it is that of Eq. 11."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import VALUES, gibbs, growing, nearest
+from relaxboost.claims.jntv05.scheme import STREAMS
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.sides import exactly
+from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
+from relaxboost.online import Constant, ExponentiatedGradient, Growing, MirrorDescent, MirrorSteps
+
+STEPS = Space(
+    sizes={"n": (2, 5)},
+    before=Distribution("n"),
+    u=Vector("n", -2, 2),
+    theta=Distribution("n"),
+    gamma=Real(0.1, 2),
+)
+
+
+@SOURCE.claim(
+    "Eq22-Eq24",
+    "Eqs. 22 and 24",
+    "θ_i of (22) is the argmin of θᵀγ_i u_i + B(θ, θ_{i−1}).",
+    formula="θ_i = −∇W_1(−∇V(θ_{i−1}) + γ_i u_i) = argmin θᵀγ_i u_i + B(θ, θ_{i−1})",
+    given="V differentiable at θ_{i−1}, which the entropy is where no component is 0; both signs "
+    "are as printed, −∇V and + γ_i u_i",
+    space=STEPS.but(proxy=Choice("entropy", "squared")),
+)
+def greedy(x: Instance) -> Iterator[Slack]:
+    """zᵀθ + V(θ) at z = −∇V(θ_{i−1}) + γ_i u_i is the objective, up to a constant.
+
+    For u = 0 the step stays where it is.
+    """
+    value, mirror = VALUES[x.proxy], gibbs if x.proxy == "entropy" else nearest
+    before = 0.9 * x.before + 0.1 / x.before.size
+    slope = np.log(before) if x.proxy == "entropy" else before  # up to a constant
+
+    def objective(theta: Array) -> float:
+        rise = value(theta, 1.0) - value(before, 1.0) - float(slope @ (theta - before))
+        return x.gamma * float(theta @ x.u) + rise
+
+    after = mirror(x.gamma * x.u - slope, 1.0, 1.0)
+    yield at_most(objective(after), objective(x.theta), "(22), another θ")
+    yield at_most(objective(after), objective(before), "(22), θ_{i−1}")
+    for j in range(before.size):
+        nearby = 0.999 * after + 0.001 * np.eye(before.size)[j]
+        yield at_most(objective(after), objective(nearby), "(22), a point nearby")
+    still = mirror(-slope, 1.0, 1.0)
+    yield equal(float(np.abs(still - before).max()), 0.0, "(22) with u = 0, θ_{i−1}")
+
+
+@SOURCE.claim(
+    "Eq22-gradient",
+    "After Eq. 22",
+    "For Θ = R^M and V(θ) = ‖θ‖_2²/2 scheme (22) is the ordinary gradient method.",
+    formula="−∇W_1(−θ + γu) = θ − γu",
+    space=STEPS.but(other=Vector("n", -3, 3)),
+)
+def gradient_method(x: Instance) -> Slack:
+    """zᵀθ' + ‖θ'‖²/2 is that at −z and ‖θ' + z‖²/2 more. In fractions."""
+    z, other = exactly(x.gamma * x.u - x.theta), exactly(x.other)
+    least = -sum(a * a for a in z) / 2
+    value = sum(a * b for a, b in zip(z, other, strict=True)) + sum(b * b for b in other) / 2
+    away = sum((a + b) ** 2 for a, b in zip(z, other, strict=True)) / 2
+    return equal(value - least, away, "zᵀθ' + V(θ') above its least, ‖θ' + z‖²/2")
+
+
+@SOURCE.claim(
+    "Eq23",
+    "Eq. 23",
+    "For λ = 1 and the entropy (22) is the exponentiated gradient method, in one step or in all.",
+    formula="θ_ij ∝ θ_{i−1,j} exp(−γ_i u_ij), θ_ij ∝ θ_0j exp(−Σ_{m ≤ i} γ_m u_mj)",
+    given="no component of θ_0 is 0; our copy shows θ_0 in the second denominator only, and the "
+    "numerator must have it too",
+    space=STREAMS.but(first=Distribution("n")),
+)
+def exponentiated(x: Instance) -> Iterator[Slack]:
+    """Normalising constants cancel. The package's `ExponentiatedGradient`, where θ_0 is uniform."""
+    size = x.U.shape[1]
+    first = 0.9 * x.first + 0.1 / size
+    step = first
+    learner = ExponentiatedGradient("inner", over=Simplex(1), schedule=Growing(x.beta)).start(size)
+    uniform, beta = np.full(size, 1.0 / size), growing(x.beta, len(x.U))
+    for i in range(1, len(x.U) + 1):
+        step = step * np.exp(-x.gamma[i - 1] * x.U[i - 1])
+        step = step / step.sum()
+        whole = first * np.exp(-(x.gamma[:i] @ x.U[:i]))
+        mirrored = gibbs(x.gamma[:i] @ x.U[:i] - np.log(first), 1.0, 1.0)
+        yield equal(float(np.abs(step - whole / whole.sum()).max()), 0.0, "the two forms", i)
+        yield equal(float(np.abs(step - mirrored).max()), 0.0, "(23), (22)", i)
+        learner.update(x.U[i - 1])
+        uniform = uniform * np.exp(-x.U[i - 1] / beta[i - 1])
+        uniform = uniform / uniform.sum()
+        yield equal(float(np.abs(learner.w - uniform).max()), 0.0, "the package's, (23)", i)
+
+
+@SOURCE.claim(
+    "Sec3.5-growing",
+    "Sec. 3.5, the differences: the second parameter",
+    "Growing temperatures make (11) different from (23): they divide all gradients, not the last.",
+    formula="ln θ_ij/θ_ik = −(Σ γ_m (u_mj − u_mk))/β_i in (11), −Σ γ_m (u_mj − u_mk)/β_{m−1} in "
+    "(23) with steps γ_m/β_{m−1}; they agree for every stream just where β is constant",
+    given="the package's learners; θ_0 uniform",
+    space=STREAMS,
+)
+def odds(x: Instance) -> Iterator[Slack]:
+    """The sums are equal for every stream only if β_i = β_{m−1} for all m ≤ i."""
+    size, t = x.U.shape[1], len(x.U)
+    over, beta = Simplex(x.radius), growing(x.beta, t)
+    for schedule, divisors in ((Growing(x.beta), beta), (Constant(x.beta), 0.0 * beta + x.beta)):
+        averaged = MirrorDescent("inner", over=over, schedule=schedule).start(size)
+        steps = MirrorSteps("inner", over=over, proxy="entropy", schedule=schedule).start(size)
+        for learner in (averaged, steps):
+            learner.update(x.U, weight=x.gamma)
+        logs = -(x.gamma @ x.U) / divisors[t], -((x.gamma / divisors[:t]) @ x.U)
+        for learner, log in zip((averaged, steps), logs, strict=True):
+            found = np.log(learner.w / learner.w[0])
+            yield equal(float(np.abs(found - (log - log[0])).max()), 0.0, "log-odds, the formula")
+        if schedule.steady:
+            gap = float(np.abs(averaged.w - steps.w).max())
+            yield equal(gap, 0.0, "(11), (22) with constant β")
+
+
+@SOURCE.claim(
+    "Sec3.5-agree",
+    "Sec. 3.5, the differences",
+    "With constant β and a steep V, (11) is (22) with steps γ_i/β from θ_* = argmin V.",
+    formula="β_i = β and ‖∇V‖ → ∞ at the relative boundary: θ_i of (11) = θ_i of (22)",
+    given="the entropy on the simplex, with what is left of λ on the full simplex, and with "
+    "θ = θ⁺ − θ⁻ on the ℓ1 ball; the package's learners",
+    space=STREAMS.but(over=Choice("simplex", "full simplex", "ball")),
+)
+def agree(x: Instance) -> Slack:
+    """θ_i is in the relative interior, so that no constraint but sums is active, and
+    −β∇V(θ_i) = ζ_i + const: the dual vector of (22) is that of (11), by induction.
+    """
+    kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
+    over = kinds[x.over](x.radius)
+    options: Any = {"over": over, "proxy": "entropy", "schedule": Constant(x.beta)}
+    found = []
+    for kind in (MirrorDescent, MirrorSteps):
+        learner = kind("inner", **options).start(x.U.shape[1])
+        learner.update(x.U)
+        found.append(learner.w)
+    return equal(float(np.abs(found[0] - found[1]).max()) / x.radius, 0.0, "θ_t of (11), of (22)")
+
+
+@SOURCE.claim(
+    "Sec3.5-differ",
+    "Sec. 3.5, the differences",
+    "The scheme (11) is different from (22) even with constant β = 1, where V is not steep.",
+    formula="θ_2 of (11) and of (22) differ by (g − 1)/2 in each component",
+    given="V = ‖θ‖_2²/2 on the simplex of M = 2; u_1 = (g, 0), u_2 = (−h, 0), 1 ≤ g, g − 1 ≤ h ≤ 1",
+    space=Space(g=Real(1, 2), share=Real(0, 1)),
+)
+def differ(x: Instance) -> Iterator[Slack]:
+    """(11) projects the sum of gradients once, (22) each step: it forgets the g − 1 cut off.
+
+    In fractions, both by 1/2 − (z_1 − z_2)/2 cut to [0, 1].
+    """
+    g = Fraction(x.g)
+    h = (g - 1) + Fraction(x.share) * (2 - g)
+
+    def project(a: Fraction) -> Fraction:
+        return min(max(a, Fraction(0)), Fraction(1))
+
+    lazy = project(Fraction(1, 2) - (g - h) / 2)
+    first = project(Fraction(1, 2) - g / 2)
+    forgetful = project(first + h / 2)
+    yield equal(forgetful - lazy, (g - 1) / 2, "difference of the first components")
+    rows = nearest(
+        np.array([[float(g - h), 0.0], [float(-h) - float(first), float(first) - 1.0]]), 1.0, 1.0
+    )
+    yield equal(float(rows[0, 0]), float(lazy), "(11), by projection")
+    yield equal(float(rows[1, 0]), float(forgetful), "(22), by projection")
+
+
+@SOURCE.claim(
+    "Sec3.5-start",
+    "Sec. 3.5, the differences: the initial value",
+    "θ_0 stays a factor of every θ_i in (23); in (11) it matters for u_1 only.",
+    formula="θ_0j = 0 ⇒ θ_ij = 0 in (23) for all i; θ_i of (11) is a function of ζ_i",
+    space=STREAMS.but(first=Distribution("n")),
+)
+def start(x: Instance) -> Iterator[Slack]:
+    """In (23) a weight that begins at 0 stays so; a ratio of weights keeps the factor θ_0j/θ_0k.
+
+    In (11) with gradients given, the first weight of an example that is 0 is not 0 afterwards.
+    """
+    first = np.where(np.arange(x.first.size) == 0, 0.0, x.first + 0.01)
+    total = x.gamma @ x.U
+    factor = first * np.exp(-total)
+    yield equal(float(factor[0] / factor.sum()), 0.0, "θ_i1 of (23), θ_01 = 0")
+    yield at_least(float(gibbs(total, x.beta, 1.0)[0]), 1e-300, "θ_i1 of (11), whatever θ_0")
