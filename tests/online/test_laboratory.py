@@ -143,7 +143,12 @@ LOSSES = [
     Quantile(0.3),
     Huber(0.4),
 ]
-SETTINGS = [(name, over(2)) for name, kind in PROXIES.items() for over in kind.domains]
+SETTINGS = [
+    (name, over(2))
+    for name, kind in PROXIES.items()
+    if kind.__module__.startswith("relaxboost.")  # tests register some of their own
+    for over in kind().domains
+]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
