@@ -1,5 +1,7 @@
 from .classifier import FunctionalGradientClassifier as FunctionalGradientClassifier
 from .ensembles import EnsembleReport as EnsembleReport
 from .ensembles import certify_ensemble as certify_ensemble
+from .online import MirrorDescentClassifier as MirrorDescentClassifier
+from .online import MirrorDescentRegressor as MirrorDescentRegressor
 from .ranker import FunctionalGradientRanker as FunctionalGradientRanker
 from .regressor import FunctionalGradientRegressor as FunctionalGradientRegressor

@@ -1,0 +1,228 @@
+"""Mirror descent for river: features as dictionaries, which may come and go.
+
+It needs river, the extra `river`, and is imported by its full name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.parameters import count, positive
+from relaxboost.estimators.choices import is_likelihood, loss_of
+from relaxboost.game.domains import L1Ball, L2Ball
+from relaxboost.online import MirrorDescent
+from relaxboost.online.proxies import as_proxy
+
+try:
+    from river import base
+except ImportError as error:
+    raise MissingDependencyError(
+        "relaxboost.estimators.river needs river; pip install relaxboost[river]"
+    ) from error
+
+
+class _Slots:
+    """A learner over `features` places and a constant; each feature takes the next free place."""
+
+    def __init__(self, loss: Any, options: Any) -> None:
+        proxy = as_proxy(options.proxy)
+        self.bound = positive("bound", options.bound)
+        size = count("features", options.features) + 1
+        domain: Any = L2Ball if proxy.norm == "l2" else L1Ball
+        self.places: dict[Hashable, int] = {}
+        self.learner = MirrorDescent(
+            loss,
+            domain(options.radius),
+            proxy,
+            options.schedule,
+            bound=math.sqrt(size) if proxy.norm == "l2" else 1.0,
+            targets=getattr(options, "targets", math.inf),
+        ).start(size)
+
+    def values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
+        """Return base functions: features over the bound, cut off at ±1; what is absent is 0."""
+        h = np.zeros(self.learner.size)
+        h[-1] = 1.0
+        for name, value in x.items():
+            try:
+                scaled = float(value) / self.bound
+            except (TypeError, ValueError):
+                scaled = math.nan
+            if not math.isfinite(scaled):
+                raise InputError(f"feature {name!r} is {value!r}, and no finite number")
+            if name in places:
+                h[places[name]] = min(max(scaled, -1.0), 1.0)
+        return h
+
+    def predict(self, x: Mapping[Any, Any], average: bool) -> float:
+        """Return <w, h>; features never learned from count for nothing."""
+        return float(self.learner.predict(self.values(x, self.places), average))
+
+    def learn(self, rows: list[Mapping[Any, Any]], targets: Any) -> None:
+        """Learn from rows one by one, or from none of them if one is bad."""
+        places = dict(self.places)
+        for name in (name for x in rows for name in x):
+            places.setdefault(name, len(places))
+        if len(places) >= self.learner.size:
+            name = next(name for name, place in places.items() if place == self.learner.size - 1)
+            raise InputError(
+                f"feature {name!r} is one more than features={self.learner.size - 1}; declare more"
+            )
+        if rows:
+            self.learner.update(np.array([self.values(x, places) for x in rows]), targets)
+        self.places = places
+
+
+def _signs(labels: Iterable[Any]) -> Array:
+    given = list(labels)
+    for y in given:
+        if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
+            raise InputError(
+                f"labels are False and True, got {y!r}; for several classes wrap the model in "
+                "river.multiclass.OneVsRestClassifier"
+            )
+    return np.where(np.array(given, dtype=bool), 1.0, -1.0)
+
+
+def _dicts(X: Any) -> list[Mapping[Any, Any]]:
+    rows: list[Mapping[Any, Any]] = X.to_dict("records")
+    return rows
+
+
+class RiverClassifier(base.MiniBatchClassifier):
+    """Mirror descent for labels False and True, in river's interface.
+
+    `learn_many` does as `learn_one` row by row, to the bit.
+
+    Parameters
+    ----------
+    loss : str or PointwiseLoss
+        Of two classes; "logistic" has probabilities.
+    radius : float
+        Of the weights, in the l1 ball for proxies in l1, else in the l2 ball.
+    bound : float
+        K: features are divided by it, and cut off at ±1. The default, 3, is three standard
+        deviations after river's StandardScaler. What that says changes with time, and regret is
+        then about features as they were said to be.
+    features : int
+        How many there may be at most; one more is an error. A feature that is absent counts as 0,
+        so that those to come are base functions that were 0 so far, and bounds of the regret hold.
+    proxy, schedule
+        See `relaxboost.online.MirrorDescent`.
+    average : bool
+        Whether predictions are those of the average of the weights, or of the last.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        radius: float = 30.0,
+        bound: float = 3.0,
+        features: int = 100,
+        proxy: Any = "entropy",
+        schedule: Any = "adaptive",
+        average: bool = False,
+    ) -> None:
+        self.loss, self.radius, self.bound, self.features = loss, radius, bound, features
+        self.proxy, self.schedule, self.average = proxy, schedule, average
+        self._slots = _Slots(loss_of(loss, ("binary",), "tells two classes apart"), self)
+
+    @property
+    def learner(self) -> Any:
+        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
+        return self._slots.learner
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example."""
+        self._slots.learn([x], _signs([y]))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from the rows of a frame one by one."""
+        self._slots.learn(_dicts(X), _signs(y.tolist()))
+
+    def predict_one(self, x: Any, **_: Any) -> Any:
+        """Return False or True."""
+        return self._slots.predict(x, self.average) > 0.0
+
+    def predict_many(self, X: Any) -> Any:
+        """Return labels of the rows of a frame."""
+        import pandas as pd
+
+        return pd.Series([self.predict_one(x) for x in _dicts(X)], index=X.index, dtype=bool)
+
+    def predict_proba_one(self, x: Any, **_: Any) -> Any:
+        """Return the probabilities of False and True, if the loss is a likelihood."""
+        if not is_likelihood(self.loss):
+            raise NotImplementedError(f"loss={self.loss!r} is not the logarithm of a likelihood")
+        F = self._slots.predict(x, self.average)
+        return {False: float(expit(-F)), True: float(expit(F))}
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return probabilities for the rows of a frame."""
+        import pandas as pd
+
+        rows = [self.predict_proba_one(x) for x in _dicts(X)]
+        return pd.DataFrame(rows, index=X.index, columns=[False, True], dtype=float)
+
+
+class RiverRegressor(base.MiniBatchRegressor):
+    """Mirror descent for numbers, in river's interface.
+
+    Predictions lie in [−radius, radius], so that targets should be scaled, as with river's
+    TargetStandardScaler. `learn_many` does as `learn_one` row by row, to the bit.
+
+    Parameters
+    ----------
+    loss : str or PointwiseLoss
+        "huber", "absolute", "quantile"; "squared" needs `targets`.
+    targets : float
+        A bound of |y|, by default inf.
+    radius, bound, features, proxy, schedule, average
+        See `RiverClassifier`.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "huber",
+        radius: float = 3.0,
+        bound: float = 3.0,
+        features: int = 100,
+        proxy: Any = "entropy",
+        schedule: Any = "adaptive",
+        average: bool = False,
+        targets: float = math.inf,
+    ) -> None:
+        self.loss, self.radius, self.bound, self.features = loss, radius, bound, features
+        self.proxy, self.schedule, self.average = proxy, schedule, average
+        self.targets = targets
+        self._slots = _Slots(loss_of(loss, ("regression",), "does regression"), self)
+
+    @property
+    def learner(self) -> Any:
+        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
+        return self._slots.learner
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example."""
+        self._slots.learn([x], [y])
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from the rows of a frame one by one."""
+        self._slots.learn(_dicts(X), y.tolist())
+
+    def predict_one(self, x: Any) -> float:
+        """Return <w, h(x)>."""
+        return self._slots.predict(x, self.average)
+
+    def predict_many(self, X: Any) -> Any:
+        """Return predictions for the rows of a frame."""
+        import pandas as pd
+
+        return pd.Series([self.predict_one(x) for x in _dicts(X)], index=X.index, dtype=float)

@@ -1,0 +1,247 @@
+"""Mirror descent as scikit-learn estimators."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+import relaxboost as rb
+from relaxboost import InputError
+from relaxboost.online import Constant, ExponentiatedGradient, MirrorDescent
+from relaxboost.online.streams import Experts, LinearBasis, StumpBasis, Symmetric
+
+Classifier = rb.estimators.MirrorDescentClassifier
+Regressor = rb.estimators.MirrorDescentRegressor
+
+# Its examples are shuffled, and order matters; scikit-learn expects the same of SGDClassifier.
+ORDERED = {"check_sample_weight_equivalence_on_dense_data": "the order of examples matters"}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Classifier(),
+        Classifier("hinge", "stumps"),
+        Classifier("hinge", proxy="squared-l2", greedy=True, average=False),
+        Regressor(),
+        Regressor("absolute", proxy="squared-l2"),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore")  # the checks call estimators in ways that warn
+def test_scikit_learn_checks(estimator):
+    results = check_estimator(estimator, on_skip=None, expected_failed_checks=ORDERED)
+    assert len(results) > 40
+    for result in results:
+        allowed = {"passed"}
+        if result["check_name"] == "check_array_api_input":
+            allowed.add("skipped")
+        if result["check_name"] in ORDERED:
+            allowed.add("xfail")
+        assert result["status"] in allowed, result["check_name"]
+
+
+def stream(rows=300, size=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, size))
+    return X, np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=rows) > 0.0, "up", "down")
+
+
+def scaled(X, first):
+    """Features as they are said to be scaled, and the constant."""
+    low, high = first.min(axis=0), first.max(axis=0)
+    H = np.clip((2.0 * X - low - high) / (high - low), -1.0, 1.0)
+    return np.column_stack([H, np.ones(len(X))])
+
+
+def test_the_estimator_is_the_learner():
+    X, y = stream()
+    made = Classifier("hinge", radius=4).fit(X, y)
+    learner = MirrorDescent("hinge", rb.L1Ball(4), schedule="adaptive", bound=1 + 1e-9).start(7)
+    H = scaled(X, X)
+    learner.update(H, np.where(y == "up", 1.0, -1.0))
+    np.testing.assert_allclose(made.learners_[0].average, learner.average, rtol=1e-6)
+    np.testing.assert_allclose(made.decision_function(X), H @ learner.average, rtol=1e-5, atol=1e-6)
+    assert made.learners_[0].regret_bound() == pytest.approx(learner.regret_bound(), rel=1e-6)
+    last = clone(made).set_params(average=False).fit(X, y)
+    np.testing.assert_allclose(last.decision_function(X), H @ learner.w, rtol=1e-5, atol=1e-6)
+    assert made.score(X, y) > 0.9
+
+
+def test_several_classes_are_each_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order], np.array(["setosa", "versicolor", "virginica"])[y[order]]
+    made = Classifier(passes=20).fit(X, y)
+    assert made.decision_function(X).shape == (150, 3)
+    one = Classifier(passes=20).fit(X, y == "setosa")
+    np.testing.assert_array_equal(made.decision_function(X)[:, 0], one.decision_function(X))
+    assert made.score(X, y) > 0.93
+    p = made.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert (made.classes_[p.argmax(axis=1)] == made.predict(X)).all()
+
+
+@pytest.mark.parametrize("block", [1, 7, 300])
+def test_blocks_are_their_rows_one_by_one(block):
+    """What `progressive` says was said before the row was learned; `fit` ends in the same state."""
+    X, y = stream()
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], 300)
+    basis = LinearBasis(np.zeros(6), np.full(6, 3.0))
+    whole = Classifier(basis=basis).fit(X, y, weight)
+    parts, said = Classifier(basis=basis), []
+    for start in range(0, 300, block):
+        rows = slice(start, start + block)
+        if weight[rows].any():
+            said += parts.progressive(X[rows], y[rows], ["up", "down"], weight[rows]).tolist()
+    np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+    learner = MirrorDescent("logistic", rb.L1Ball(30), schedule="adaptive", bound=1.0 + 1e-12)
+    learner = learner.start(7)
+    H = np.column_stack([np.clip(X / 3.0, -1.0, 1.0), np.ones(300)])
+    want = learner.update(H, np.where(y == "up", 1.0, -1.0), weight) > 0.0
+    if block == 1:
+        want = want[weight > 0.0]
+    np.testing.assert_array_equal(np.array(said) == "up", want)
+
+
+def test_ranges_are_those_of_the_first_batch():
+    X, y = stream()
+    made = Classifier("hinge").partial_fit(X[:50], y[:50], classes=["up", "down"])
+    before = made.decision_function(X)
+    np.testing.assert_allclose(before, scaled(X, X[:50]) @ made.learners_[0].average)
+    made.partial_fit(100.0 * X[50:], y[50:])
+    np.testing.assert_array_equal(made.basis_.centre, LinearBasis.spanning(X[:50]).centre)
+    assert np.abs(made.decision_function(1e300 * X)).max() <= 30.0
+
+
+def test_base_functions_and_domains():
+    X, y = stream()
+    ball = Classifier("hinge", StumpBasis.at_quantiles(X), radius=5, intercept=False).fit(X, y)
+    basis = Symmetric(StumpBasis.at_quantiles(X))
+    simplex = Classifier("hinge", basis, radius=5, over="simplex", intercept=False).fit(X, y)
+    np.testing.assert_allclose(ball.decision_function(X),
+                               simplex.decision_function(X), rtol=1e-9, atol=1e-12)  # fmt: skip
+    assert ball.score(X, y) > 0.85
+    costs = np.sign(X)
+    experts = Classifier(
+        "hinge", Experts(1.0), over="simplex", radius=1, greedy=True, intercept=False,
+        schedule=Constant(2.0), average=False,
+    ).fit(costs, y)  # fmt: skip
+    eg = ExponentiatedGradient("hinge", bound=1.0 + 1e-12, schedule=Constant(2.0)).start(6)
+    eg.update(costs, np.where(y == "up", 1.0, -1.0))
+    np.testing.assert_array_equal(experts.learners_[0].w, eg.w)
+
+
+def test_regression_is_in_the_units_of_the_target():
+    X, y = load_diabetes(return_X_y=True)
+    a = Regressor().fit(X, y).predict(X)
+    b = Regressor().fit(X, 1024.0 * y + 4096.0).predict(X)
+    np.testing.assert_allclose(b, 1024.0 * a + 4096.0, rtol=1e-9)
+    assert Regressor().fit(X, y).score(X, y) > 0.4
+    made = Regressor("quantile", targets=(0, 400)).fit(X, y)
+    assert made.scale_ == (200.0, 200.0)
+    beyond = Regressor(targets=(100, 200)).fit(X, y)
+    at_the_ends = Regressor(targets=(100, 200)).fit(X, np.clip(y, 100, 200))
+    np.testing.assert_array_equal(beyond.predict(X), at_the_ends.predict(X))
+    said = Regressor(targets=(0, 400)).progressive(X, y)
+    assert said[0] == 200.0
+    assert np.abs(said - y).mean() < np.abs(200.0 - y).mean()
+
+
+def test_frames_grids_and_pickles():
+    X, y = stream()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    grid = GridSearchCV(Classifier(), {"radius": [1, 10], "proxy": ["entropy", "squared-l2"]}, cv=2)
+    best = grid.fit(frame, y).best_estimator_
+    assert list(best.feature_names_in_) == list("abcdef")
+    again = pickle.loads(pickle.dumps(best))
+    half, rest = frame[:100], frame[100:]
+    for one in (best, again):
+        one.partial_fit(half, y[:100]).partial_fit(rest, y[100:])
+    np.testing.assert_array_equal(best.decision_function(frame), again.decision_function(frame))
+    assert best.score(frame, y) >= LogisticRegression().fit(frame, y).score(frame, y) - 0.03
+
+
+BAD = {
+    "unseen label": (lambda X, y: (X, np.where(y == "up", "left", y)), "label 'left' was not seen"),
+    "negative weight": (lambda X, y: (X, y, [1, -1, 1, 1]), r"must be >= 0; row 1 has -1"),
+    "no weight": (lambda X, y: (X, y, np.zeros(4)), "zero throughout"),
+    "nan": (lambda X, y: (np.where(X[2, 3] == X, np.nan, X), y), "row 2 has NaN for feature 3"),
+    "infinite": (lambda X, y: (np.where(X[1, 0] == X, -np.inf, X), y), "row 1 has inf .* 0"),
+    "width": (lambda X, y: (X[:, 1:], y), "X has 5 features, but .* expecting 6"),
+    "other classes": (lambda X, y: (X, y, None, ["up", "left"]), "not those of the first call"),
+    "no rows": (lambda X, y: (X[:0], y[:0]), "0 sample"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_rows_leave_the_state_untouched(case):
+    change, message = BAD[case]
+    X, y = stream()
+    made = Classifier().partial_fit(X, y, classes=["up", "down"])
+    before = made.learners_[0].state()
+    rows, labels, weight, classes = (*change(X[:4], y[:4]), None, None)[:4]
+    with pytest.raises(ValueError, match=message):
+        made.partial_fit(rows, labels, classes, weight)
+    after = made.learners_[0].state()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+class Broken(Experts):
+    """Base functions beyond their bound, from some row on."""
+
+    def values(self, X):
+        return np.where(X > 9.0, 5.0, 0.5)
+
+
+def test_base_functions_beyond_their_bound_undo_the_block():
+    X = np.zeros((5000, 2))
+    X[4500] = 10.0
+    y = np.arange(5000) % 2
+    made = Classifier(basis=Broken(1.0)).partial_fit(X[:10], y[:10], classes=[0, 1])
+    before = made.learners_[0].state()
+    with pytest.raises(InputError, match="row 404 has size 5, beyond bound"):
+        made.partial_fit(X, y)
+    np.testing.assert_array_equal(made.learners_[0].w, before["w"])
+    assert made.learners_[0].rounds == 10
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (Classifier(radius=0), "radius > 0"),
+        (Classifier(over="cube"), "over must be one of ball, simplex"),
+        (Classifier(basis="trees"), "basis must be one of linear, stumps"),
+        (Classifier(basis=Experts()), "no bound known"),
+        (Classifier(basis=StumpBasis([[0.0]])), "X has 6 features, and basis='stumps' is of 1"),
+        (Classifier("squared"), "loss must be one of"),
+        (Classifier(passes=0), "passes must be"),
+        (Classifier(proxy="squared-l2", over="simplex", radius=-1), "radius > 0"),
+        (Classifier(schedule="fast"), "unknown schedule"),
+        (Regressor("hinge"), "loss must be one of"),
+        (Regressor(targets=3), "targets must be a pair"),
+        (Regressor(targets=(2, 1)), "low <= high"),
+    ],
+)
+def test_parameters_that_do_not_fit(estimator, message):
+    X, y = stream()
+    with pytest.raises(InputError, match=message):
+        estimator.fit(X, y if isinstance(estimator, Classifier) else X[:, 0])
+
+
+def test_what_a_first_call_needs():
+    X, y = stream()
+    with pytest.raises(InputError, match="needs classes=, all labels"):
+        Classifier().partial_fit(X, y)
+    with pytest.raises(InputError, match="one class only, 'up'"):
+        Classifier().fit(X, ["up"] * 300)
+    made = Classifier("hinge").fit(X, y)
+    assert not hasattr(made, "predict_proba")
+    with pytest.raises(InputError, match=r"constant, as in these n_samples = 1; begin with more"):
+        Classifier(basis="stumps").partial_fit(X[:1], y[:1], classes=["up", "down"])

@@ -1,0 +1,92 @@
+"""Mirror descent in river's interface, by river's own checks."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost import InputError
+
+river = pytest.importorskip("river")
+
+from river import checks, datasets, multiclass, preprocessing  # noqa: E402
+
+from relaxboost.estimators.river import RiverClassifier, RiverRegressor  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    "model", [RiverClassifier(features=40), RiverRegressor(proxy="squared-l2")], ids=str
+)
+def test_river_checks(model):
+    checks.check_estimator(model)
+
+
+def test_it_is_the_learner():
+    rows = list(datasets.Phishing().take(100))
+    model = RiverClassifier("hinge", radius=4, bound=2.0, features=9)
+    learner = rb.online.MirrorDescent("hinge", rb.L1Ball(4), schedule="adaptive").start(10)
+    for x, y in rows:
+        h = np.append(np.array(list(x.values())) / 2.0, 1.0)
+        assert model.predict_one(x) == (learner.predict(h, average=False) > 0.0)
+        model.learn_one(x, y)
+        learner.update(h, 1.0 if y else -1.0)
+    np.testing.assert_array_equal(model.learner.w, learner.w)
+    assert model.learner.regret_bound() == learner.regret_bound()
+
+
+def test_features_may_come_late():
+    """A feature that was absent is a base function that was 0."""
+    late, early = RiverClassifier(features=2), RiverClassifier(features=2)
+    for y in (True, False, True):
+        late.learn_one({"a": 1.0}, y)
+        early.learn_one({"a": 1.0, "b": 0.0}, y)
+    late.learn_one({"b": 2.0, "a": 1.0}, True)
+    early.learn_one({"a": 1.0, "b": 2.0}, True)
+    np.testing.assert_array_equal(late.learner.w, early.learner.w)
+
+
+def test_the_page_shows_what_it_prints(capsys):
+    text = (Path(rb.__file__).parent.parent / "docs" / "online.md").read_text()
+    code, shown = re.search(r"```py\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == shown
+
+
+def test_pipelines_and_several_classes():
+    model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(RiverClassifier())
+    right = 0
+    for x, y in datasets.ImageSegments().take(300):
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 180
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ({"a": 1.0, "b": 1.0, "c": 1.0}, True, "feature 'c' is one more than features=2"),
+        ({"a": float("nan")}, True, "feature 'a' is nan, and no finite number"),
+        ({"a": "red"}, True, "feature 'a' is 'red'"),
+        ({"a": 1.0}, "spam", "labels are False and True, got 'spam'; for several classes wrap"),
+    ],
+)
+def test_bad_examples_leave_the_state_untouched(x, y, message):
+    model = RiverClassifier(features=2)
+    model.learn_one({"a": 1.0}, True)
+    before = model.learner.state()
+    with pytest.raises(InputError, match=message):
+        model.learn_one(x, y)
+    after = model.learner.state()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    model.learn_one({"a": 1.0, "b": -1.0}, False)  # "b" has still a place
+
+
+def test_parameters_are_checked_when_made():
+    with pytest.raises(InputError, match="bound must be a positive number"):
+        RiverClassifier(bound=0.0)
+    with pytest.raises(InputError, match="give targets="):
+        RiverRegressor("squared")
+    with pytest.raises(NotImplementedError, match="not the logarithm of a likelihood"):
+        RiverClassifier("hinge").predict_proba_one({})
