@@ -1,3 +1,5 @@
+from .batching import BatchHypothesis as BatchHypothesis
+from .batching import batch as batch
 from .comparators import Comparator as Comparator
 from .comparators import hindsight as hindsight
 from .hedge import Hedge as Hedge
@@ -17,6 +19,12 @@ from .proxies import Power as Power
 from .proxies import Proxy as Proxy
 from .proxies import SquaredL2 as SquaredL2
 from .proxies import Tilted as Tilted
+from .risks import Assumptions as Assumptions
+from .risks import excess_risk_bound as excess_risk_bound
+from .risks import expected_excess_bound as expected_excess_bound
+from .risks import risk_bound as risk_bound
+from .risks import validation_excess_bound as validation_excess_bound
+from .risks import validation_radius as validation_radius
 from .saving import load as load
 from .schedules import Adaptive as Adaptive
 from .schedules import Constant as Constant

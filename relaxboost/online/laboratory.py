@@ -22,7 +22,7 @@ from relaxboost._core.rounding import roundoff, up
 from relaxboost.online import kernels
 from relaxboost.online.comparators.hindsight import Comparator, hindsight
 from relaxboost.online.learner import Learner, OnlineMethod
-from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
+from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
 
 Ordering = Callable[[tuple[int, ...]], Sequence[int]] | Sequence[float]
@@ -84,7 +84,7 @@ class Law:
     def risk(self, loss: OnlineLoss, w: Any) -> Any:
         """Return A(w) = Σ p_k Q(w, z_k) for w of shape (M,) or (N, M)."""
         W = doubles("w", w)
-        found = _values(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
+        found = losses_of(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
         return float(found[0]) if W.ndim == 1 else found
 
     def errors(self, votes: Any) -> Any:
@@ -122,7 +122,7 @@ class Law:
         size = float(np.abs(self.H).max())
         steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
         start = method.proxy.start(method.over, self.H.shape[1])
-        largest = float(np.abs(_values(loss, start[None], self.H, self.y)).max())
+        largest = float(np.abs(losses_of(loss, start[None], self.H, self.y)).max())
         return largest + 2.0 * steep, steep
 
     def expected_excess(
@@ -336,18 +336,6 @@ def _branched(
         for own, array in zip(learner.arrays(), new, strict=True):
             array[child] = own
     return new
-
-
-def _values(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector) -> Matrix:
-    """Return Q(w, z_k) for each row w of W and each atom."""
-    if isinstance(loss, Inner):
-        return W @ H.T
-    if isinstance(loss, OfPrediction):
-        F = W @ H.T
-        values, _ = loss.loss.pointwise(F.ravel(), np.tile(y, len(W)))
-        return values.reshape(F.shape)
-    atoms = list(zip(H, y.tolist(), strict=True))
-    return np.array([[loss.evaluate(w, h, t)[0] for h, t in atoms] for w in W])
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Matrix, Vector
 from relaxboost._core.errors import InputError, RowError
 from relaxboost.functional.losses.base import PointwiseLoss
 from relaxboost.functional.losses.registry import LOSSES
@@ -136,3 +136,16 @@ def as_online_loss(given: Any) -> OnlineLoss:
     if isinstance(given, OnlineLoss):
         return given
     raise InputError(f"loss must be a name, a PointwiseLoss or an OnlineLoss, got {given!r}")
+
+
+def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
+    """Return Q(w, z) for each row w of W and each example (h, y), shape (len(W), len(H))."""
+    if isinstance(loss, Inner):
+        return W @ H.T
+    targets = loss.checked(y, len(H))
+    if isinstance(loss, OfPrediction):
+        F = W @ H.T
+        values, _ = loss.loss.pointwise(F.ravel(), np.tile(targets, len(W)))
+        return values.reshape(F.shape)
+    examples = list(zip(H, targets.tolist(), strict=True))
+    return np.array([[loss.evaluate(w, h, t)[0] for h, t in examples] for w in W])
