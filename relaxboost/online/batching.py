@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import losses_of
@@ -86,6 +86,8 @@ class _Run:
         assert self.learner is not None
         try:
             said = self.learner.update(H, y)
+        except RowError as error:
+            raise error.moved(self.rows) from None
         except InputError as error:
             raise InputError(f"in the rows from {self.rows} on: {error}") from None
         if self.method.loss.task == "binary":

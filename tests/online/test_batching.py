@@ -24,6 +24,7 @@ from relaxboost.online import (
     excess_risk_bound,
     expected_excess_bound,
     risk_bound,
+    stream,
     validation_excess_bound,
     validation_radius,
 )
@@ -331,8 +332,8 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch(GD, [(*GOOD, np.ones(6))]), "weights have no place"),
         (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "6 examples and targets of shape"),
         (lambda: batch(GD, [GOOD, (np.ones((1, 2)), [1.0])]), "rows from 6 on"),
-        (lambda: batch(GD, (GOOD[0], 2.0 * GOOD[1])), "-1 or"),
-        (lambda: batch(GD, (np.full((2, 3), np.nan), [1.0, 1.0])), "nan"),
+        (lambda: batch(GD, [GOOD, (GOOD[0], 2.0 * GOOD[1])]), "-1 or .1; row 6 has"),
+        (lambda: batch(GD, [GOOD, (np.full((2, 3), np.nan), [1.0, 1.0])]), "row 6 has nan"),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
             r"row 0 has the loss 1, outside \[0, 0.5\]",
@@ -348,6 +349,18 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_streams_are_read_as_their_arrays():
+    H, y = data(30)
+    again, once = stream(H, y, page=7), stream(zip(H, y, strict=True))
+    assert not once.replayable
+    np.testing.assert_array_equal(batch(GD, again).w, batch(GD, (H, y)).w)
+    vote = batch(GD, again, "majority")
+    np.testing.assert_array_equal(vote.predict(H), batch(GD, (H, y), "majority").predict(H))
+    with pytest.raises(InputError, match="more than once"):
+        batch(GD, once, "majority")
+    assert batch(GD, once, "uniform", seed=3).index == batch(GD, (H, y), "uniform", seed=3).index
 
 
 def test_a_stream_that_changes_is_found_out():
