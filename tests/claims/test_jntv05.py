@@ -16,6 +16,7 @@ from relaxboost.game.domains import Simplex
 from relaxboost.online import Growing, MirrorDescent, MirrorSteps
 
 FIGURES = {
+    "JNTV05-measurable": [(0.0577647, 0.0)],
     "JNTV05-R2": [(2.23607, 2.0)],
     "JNTV05-P1-1": [(1.0, 0.0)],
     "JNTV05-P1-finite": [(math.inf, 1e300)],
@@ -30,7 +31,7 @@ FIGURES = {
     "JNTV05-T2-max": [(6.9, 5.0)],
     "JNTV05-R5": [(4 / 3, 1.0)],
     "JNTV05-Eq35": [(0.5, 0.498296)],
-    "JNTV05-conjecture": [(0.693147, 0.5), (1.098612, 0.924196)],
+    "JNTV05-conjecture": [(0.693147, 0.5), (1.098612, 0.924196), (1.098612, 0.988214)],
     "JNTV05-ratio-l2": [(4 / 3, 1.5)],
 }
 """Left and right side of the decisive inequality of each counterexample on record."""

@@ -28,7 +28,7 @@ from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
-from relaxboost.online import Entropy, SquaredL2
+from relaxboost.online.proxies import as_proxy
 
 ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2), s=Real(0, 1))
 THREE = {"n": (3, 8)}
@@ -201,6 +201,13 @@ def _ratio(x: Instance) -> float:
             "radius": 1,
             "proxy": "tilted",
         },
+        {
+            "x": [1, 0, 0],
+            "y": [0, 1, 0],
+            "s": "1/2",
+            "radius": 1,
+            "proxy": "power",
+        },
     ],
 )
 def conjecture(x: Instance) -> Slack:
@@ -208,7 +215,8 @@ def conjecture(x: Instance) -> Slack:
 
     M ≥ 3: λ²(1 − c)⁻² KL((1 − c)θ/λ + cu ‖ u) with c = 1/(M − 1) has Hessian diag(1/g), Σ g = 1,
     hence α = 1, and max V = λ²(M − 1)² ln(M − 1)/(M(M − 2)) < λ² ln M, as ln(M − 1) ≤ M − 2 and
-    ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099.
+    ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099. The paper's own (36) has .988
+    there, and 1.384 < 1.386 for M = 4 (JNTV05-Eq36-ratio).
     """
     return at_least(_ratio(x), x.radius**2 * math.log(x.x.size), "(1/α) max V, λ² ln M")
 
@@ -242,6 +250,25 @@ def _largest_normal(count: int) -> float:
     s = np.linspace(0.0, 9.0, 1801)
     tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
+
+
+@SOURCE.claim(
+    "package",
+    "Sec. 6.1, the ratios",
+    "The package's proxies have the ratios of these claims, and their moduli are true.",
+    formula="max V/α = λ² ln M, (λ²/2)(e^(2/p) − 1) ln M, (e − 1)λ²(ln M)²/(1 + ln M), ... ; (7)",
+    given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
+    space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
+)
+def package(x: Instance) -> Iterator[Slack]:
+    """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
+    size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
+    alpha = proxy.modulus(over, size)
+    yield equal(proxy.largest(over, size) / alpha, _ratio(x), "ratio of the package, the formula")
+    a, b = x.radius * x.x, x.radius * x.y
+    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * proxy.value(a, over) + (1.0 - x.s) * proxy.value(b, over)
+    yield at_most(proxy.value(x.s * a + (1.0 - x.s) * b, over), ends - bend, "(7) with its α")
 
 
 @SOURCE.claim(
@@ -330,16 +357,21 @@ def remark_1(x: Instance) -> Iterator[Slack]:
     "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
     formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
     given="the entropy, with what is left of λ on the full simplex, as the least over "
-    "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2",
+    "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2, (35) and (36), M ≥ 3",
     space=DUALS.but(
-        over=Choice("simplex", "full simplex", "ball"), proxy=Choice("entropy", "squared")
+        sizes={"n": (3, 6)},
+        over=Choice("simplex", "full simplex", "ball"),
+        proxy=Choice("entropy", "squared-l2", "p-norm", "power"),
     ),
 )
 def sets(x: Instance) -> Iterator[Slack]:
-    """Closed forms, and a sort for ‖θ‖_2². Against θ', and points between θ and θ'."""
+    """Closed forms for the entropy, a sort for ‖θ‖_2², a root of one equation for (35) and (36).
+
+    Against θ', and points between θ and θ'.
+    """
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
     over = kinds[x.over](x.radius)
-    proxy = Entropy() if x.proxy == "entropy" else SquaredL2()
+    proxy = as_proxy(x.proxy)
     best = proxy.mirror(x.z, x.beta, over)
     yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
     least = float(x.z @ best) + x.beta * proxy.value(best, over)

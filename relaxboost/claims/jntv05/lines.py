@@ -54,6 +54,7 @@ line(
     reason="A substitution; the minimum exists, as A is continuous and the simplex compact.",
 )
 line("Eq. 4", "Realisations of a sub-gradient of A.", "Eq4")
+line("Before Theorem 1", "θ̂_t is measurable by θ̂_{t−1}, X_{t−1} and Y_{t−1}.", "measurable")
 line("Theorem 1, Eq. 5", "The expected excess risk, C = 2λL.", "T1", "T1-learner", "T1-start")
 line("Theorem 1", "L_φ(λ) = K sup |φ'|.", "L")
 line("After Theorem 1", "C = 2 for the hinge; any distribution.", "T1-C", "T1")
@@ -124,7 +125,13 @@ line("Eq. 36", "Sums of powers.", "Eq36", "Eq36-strong", "Eq36-divergence", "Eq3
 line("Sec. 6.1", "Other f-divergences presumably.", "divergences")
 line("Sec. 6.1", "Gradients that cannot be written down.", "R1-cost")
 line("Sec. 6.1", "The conjecture that the entropy is the optimal proxy.", "conjecture")
-line("Sec. 6.1", "The ratios of (35) and (36) are O(1) λ² ln M.", "Eq35-ratio", "Eq36-ratio")
+line(
+    "Sec. 6.1",
+    "The ratios of (35) and (36) are O(1) λ² ln M.",
+    "Eq35-ratio",
+    "Eq36-ratio",
+    "package",
+)
 line("Sec. 6.1", "‖·‖_1 is no proxy.", "l1")
 line("Sec. 6.1", "The ratio of ‖θ‖_2².", "ratio-l2")
 line("Sec. 6.2", "Any closed convex Θ; simple sets.", "Sec6.2", "T2-unbounded")

@@ -18,6 +18,7 @@ from relaxboost.claims import (
     Slack,
     Space,
     Vector,
+    assume,
     at_least,
     at_most,
     equal,
@@ -106,6 +107,58 @@ def average(x: Instance) -> Iterator[Slack]:
     theta = iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))
     mean = x.gamma @ theta[:-1] / x.gamma.sum()
     yield equal(_distance(learner.average, mean), 0.0, "the learner's, (12)")
+
+
+@SOURCE.claim(
+    "measurable",
+    "Sec. 2, before Theorem 1",
+    "'θ̂_t is measurable with respect to (θ̂_{t−1}, X_{t−1}, Y_{t−1})': it is a function of them.",
+    formula="θ̂_3 and example 3 the same in two runs ⇒ θ̂_4 the same",
+    given="M = 2, λ = 1, the entropy; gradients (0, 0), (0, 0), (u, 0) in one run and (cβ_1, 0), "
+    "(−c(β_1 + β_2), 0), (u, 0) in the other",
+    space=Space(
+        sizes={"t": (3, 3)},
+        c=Real(0, 2),
+        u=Real(-1, 1),
+        beta=Real(0.1, 3),
+        growth=Vector("t", 0, 1),
+    ),
+    counterexamples=[{"c": 1, "u": 0, "beta": 1, "growth": [0, 0, 0]}],
+)
+def measurable(x: Instance) -> Iterator[Slack]:
+    """θ_1 and θ_2 are on either side of 1/2 in the second run, and 1/2 in the first: θ̂_3 is (1/2,
+    1/2) in both. It forgets ζ_2, on which θ_3 depends.
+    """
+    (before, after), _ = _two_runs(x)
+    assume(before < 1e-12)
+    yield equal(after, 0.0, "change of θ̂_4, 0")
+
+
+def _two_runs(x: Instance) -> tuple[tuple[float, float], float]:
+    """Return how the two runs differ in θ̂_3, in θ̂_4, and in ζ_2/β_3 by its difference."""
+    beta = x.beta + np.append(0.0, np.cumsum(x.growth))
+    first = np.array([[0.0, 0.0], [0.0, 0.0], [x.u, 0.0]])
+    second = first.copy()
+    second[:2, 0] = x.c * beta[1], -x.c * (beta[1] + beta[2])
+    runs = [iterates(U, np.ones(3), beta, lambda z, b: gibbs(z, b, 1.0)) for U in (first, second)]
+    means = [(run[:3].mean(axis=0), run.mean(axis=0)) for run in runs]
+    found = _distance(means[0][0], means[1][0]), _distance(means[0][1], means[1][1])
+    last = np.array([x.u, x.u - x.c * beta[2]]) / beta[3]
+    shares = 1.0 / (1.0 + np.exp(last))
+    return found, float(abs(shares[0] - shares[1])) / 4.0
+
+
+@measurable.corrected(
+    "It is a function of θ̂_{t−1}, ζ_{t−2}, X_{t−1} and Y_{t−1}: two vectors are kept.",
+    "θ̂_t = θ̂_{t−1} − (θ̂_{t−1} + ∇W_{β_{t−1}}(ζ_{t−2} + u_{t−1}))/t",
+)
+def measurable_corrected(x: Instance) -> Iterator[Slack]:
+    """(19) to (21). Memory is O(M) all the same, and the algorithm online; the two runs differ by
+    what ζ_2 makes of θ_3.
+    """
+    (before, after), expected = _two_runs(x)
+    yield equal(before, 0.0, "change of θ̂_3, 0")
+    yield equal(after, expected, "change of θ̂_4, that of θ_3 over 4")
 
 
 @SOURCE.claim(
