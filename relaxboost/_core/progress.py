@@ -19,7 +19,7 @@ _PAUSE = 0.1
 class Bar:
     """Shows how many are done, and of which name; here, off a terminal, nothing."""
 
-    def __call__(self, done: int, total: int, name: str) -> None:
+    def __call__(self, done: int, total: int | None, name: str) -> None:
         """Say how far it is."""
 
     def aside(self) -> AbstractContextManager[None]:
@@ -33,7 +33,7 @@ class _TerminalBar(Bar):
     def __init__(self, progress: Progress) -> None:
         self._progress, self._task = progress, progress.add_task("", total=None)
 
-    def __call__(self, done: int, total: int, name: str) -> None:
+    def __call__(self, done: int, total: int | None, name: str) -> None:
         """Move the bar on."""
         self._progress.update(self._task, completed=done, total=total, description=name)
 

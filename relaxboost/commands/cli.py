@@ -12,6 +12,7 @@ from relaxboost.commands.bench import bench
 from relaxboost.commands.check import check
 from relaxboost.commands.claims import claims
 from relaxboost.commands.instances import instances
+from relaxboost.commands.online import online
 from relaxboost.commands.plan import plan
 from relaxboost.commands.reproduce import reproduce
 from relaxboost.commands.solve import solve
@@ -23,7 +24,7 @@ def cli() -> None:
     """Certified convex optimisation behind boosting."""
 
 
-for verb in (bench, check, claims, instances, plan, reproduce, solve):
+for verb in (bench, check, claims, instances, online, plan, reproduce, solve):
     cli.add_command(verb)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -166,6 +166,36 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
             inside, outside = (middle, outside) if np.isfinite(curve(middle)) else (inside, middle)
         found.append(float(inside))
     return found
+
+
+def progress(histories: Mapping[str, Sequence[Any]], title: str = "") -> Any:
+    """Return a matplotlib figure: the mean progressive loss of learners against examples.
+
+    Below each curve a dashed one: what the mean loss of any fixed weights is at least, as the bound
+    of the regret says.
+
+    Parameters
+    ----------
+    histories : mapping
+        From names to records of `online.progressive`.
+    title : str
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for name, records in histories.items():
+        rows = np.array([one.rows for one in records])
+        mean = np.array([one.loss for one in records]) / rows
+        line = axes.plot(rows, mean, label=name)[0]
+        least = mean - np.array([one.bound for one in records]) / rows
+        shown = least > min(0.0, float(mean.min()))  # early bounds say nothing
+        axes.plot(rows[shown], least[shown], "--", color=line.get_color(), linewidth=1)
+    axes.set(xlabel="examples", ylabel="mean loss (dashed: least of fixed weights)", xscale="log")
+    axes.legend()
+    if title:
+        axes.set_title(title)
+    return figure
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:

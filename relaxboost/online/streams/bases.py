@@ -37,6 +37,10 @@ class BaseFunctions(ABC):
     def values(self, X: Array) -> Array:
         """Return the values at the rows of X, shape (rows, M)."""
 
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return what to call the base functions of examples with these features."""
+        return [f"h{j}" for j in range(self.size(len(columns)))]
+
     def parts(self) -> Sequence[Any]:
         """Return what tells it from others of its name: arrays, numbers, texts, estimators."""
         return ()
@@ -79,6 +83,10 @@ class Experts(BaseFunctions):
         """Return X."""
         return X
 
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the features."""
+        return list(columns)
+
 
 class LinearBasis(BaseFunctions):
     """(x_j − centre_j)/scale_j, cut off at −1 and 1.
@@ -110,6 +118,10 @@ class LinearBasis(BaseFunctions):
     def values(self, X: Array) -> Array:
         """Return the scaled features."""
         return np.clip((X - self.centre) / self.scale, -1.0, 1.0)
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the features."""
+        return list(columns)
 
     def parts(self) -> Sequence[Any]:
         """Return centre and scale."""
@@ -159,6 +171,11 @@ class StumpBasis(BaseFunctions):
         """Return the values of the stumps."""
         return np.where(X[:, self.feature] > self.thresholds, 1.0, -1.0)
 
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return the questions the stumps ask."""
+        asked = zip(self.feature.tolist(), self.thresholds.tolist(), strict=True)
+        return [f"{columns[f]} > {cut:g}" for f, cut in asked]
+
     def parts(self) -> Sequence[Any]:
         """Return the thresholds and their features."""
         return self.features, self.feature.astype(np.int64), self.thresholds
@@ -189,6 +206,11 @@ class Symmetric(BaseFunctions):
         """Return [H, −H]."""
         H = self.base.values(X)
         return np.hstack([H, -H])
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """Return those of h, and "not" before them for −h."""
+        names = self.base.names(columns)
+        return [*names, *(f"not {name}" for name in names)]
 
     def parts(self) -> Sequence[Any]:
         """Return what the base functions are."""

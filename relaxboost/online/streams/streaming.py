@@ -96,16 +96,9 @@ class Stream:
         """
         if not self.replayable:
             raise InputError(f"{self.name} can be read once, so that its head would be lost")
-        left, X, y = count("rows", rows), [], []
-        for _, features, targets in self._rows(self.start):
-            X.append(features[:left])
-            y += [] if targets is None else [targets[:left]]
-            left -= len(X[-1])
-            if not left:
-                break
-        if not X:
-            raise InputError(f"{self.name} is empty: it has no rows")
-        return np.concatenate(X), np.concatenate(y) if y else None
+        for _, X, y in self._rows(self.start, count("rows", rows)):
+            return X, y
+        raise InputError(f"{self.name} is empty: it has no rows")
 
     def through(self, base: BaseFunctions) -> Stream:
         """Return the same stream with other base functions."""
@@ -121,6 +114,11 @@ class Stream:
         return made
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features, known once a page was read."""
+        return self._header.names
+
+    @property
     def origin(self) -> dict[str, str]:
         """What a learner has to remember of where it learned: base functions, width, columns.
 
@@ -133,7 +131,7 @@ class Stream:
             "columns": names if self._header.given else "",
         }
 
-    def _rows(self, start: int) -> Iterator[tuple[int, Array, Vector | None]]:
+    def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
         """Yield (first row, X, y) in pages of one size, whatever the source has."""
         if self._begun and not self.replayable:
             raise InputError(
@@ -141,7 +139,7 @@ class Stream:
                 "a function that opens it anew"
             )
         self._begun = True
-        seen, held, rows, size = 0, [], 0, 0
+        seen, held, rows = 0, [], 0
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             size = size or self._page_rows(X.shape[1])

@@ -1,0 +1,386 @@
+"""`relaxboost online`: learn from a stream of examples, and say how well it went."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output
+from relaxboost._core.progress import bar
+from relaxboost.commands.plan_inputs import (
+    MOST,
+    PathType,
+    as_json,
+    finite,
+    number_of,
+    print_json,
+    spoken,
+)
+
+METHODS = {
+    "mirror-descent": "MirrorDescent",
+    "mirror-steps": "MirrorSteps",
+    "gradient-descent": "GradientDescent",
+    "exponentiated-gradient": "ExponentiatedGradient",
+}
+_DOMAINS = {"simplex": "Simplex", "full-simplex": "FullSimplex", "l1": "L1Ball", "l2": "L2Ball"}
+_SAMPLE = 1000
+_SPOKEN = {
+    "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
+    "say where they are: y=": "say where they are: --label",
+    "give targets=, a bound of |y|, or schedule=Constant(beta)": "give --targets, a bound of |y|",
+    "beyond targets=": "beyond --targets ",
+    "beyond bound=": "beyond --bound ",
+    "say what it is: bound=": "say what it is: --bound",
+}
+"""What the library says, in words of the command line."""
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """What the command line says of the stream and of the learner."""
+
+    stream: Path
+    label: str | None
+    classes: str | None
+    base: str
+    cuts: int
+    loss: str
+    over: str | None
+    radius: float
+    proxy: str | None
+    schedule: str
+    horizon: int | None
+    bound: float | None
+    targets: float | None
+
+    def opened(self) -> Any:
+        """Return the stream, through its base functions."""
+        from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
+
+        if self.label is None and self.loss != "inner":
+            raise InputError(f"--loss {self.loss} needs --label, the name of the label column")
+        given = stream(self.stream, self.label, classes=self._classes())
+        if self.base == "experts":
+            return given.through(Experts(1.0 if self.bound is None else self.bound))
+        X, _ = given.head(_SAMPLE)
+        stumps = self.base == "stumps"
+        return given.through(
+            StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
+        )
+
+    def _classes(self) -> tuple[Any, Any] | None:
+        if self.classes is None:
+            return None
+        pair = [part.strip() for part in self.classes.split(",")]
+        if len(pair) != 2:
+            raise InputError("--classes names two labels, the negative one first: no,yes")
+        try:
+            return float(pair[0]), float(pair[1])
+        except ValueError:
+            return pair[0], pair[1]
+
+    def method(self, name: str, stream: Any) -> tuple[Any, int]:
+        """Return the method of a name, and M."""
+        import relaxboost as rb
+
+        kind = getattr(rb.online, METHODS[name])
+        greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
+        over = getattr(rb, _DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
+        squared = isinstance(over, rb.L2Ball) or name in greedy
+        proxy = self.proxy or ("squared-l2" if squared else "entropy")
+        size = stream.base.size(stream.head(1)[0].shape[1])
+        schedule: Any = self.schedule
+        if self.horizon is not None:
+            schedule = rb.online.Horizon(self.horizon)
+        options = {"proxy": proxy, "schedule": schedule, "bound": 1.0}
+        if self.targets is not None:
+            options["targets"] = self.targets
+        made = kind(self.loss, over, **options)
+        bound = self.bound or stream.base.bound_in(made.proxy.norm, size)
+        return replace(made, bound=bound), size
+
+
+def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a stream and of a learner, as one argument."""
+    names = list(StreamOptions.__dataclass_fields__)
+
+    @wraps(command)
+    def collected(**given: Any) -> Any:
+        options = StreamOptions(**{name: given.pop(name) for name in names})
+        with spoken(_SPOKEN):
+            return command(options, **given)
+
+    for option in reversed(_OPTIONS):
+        collected = option(collected)
+    return collected
+
+
+_OPTIONS = [
+    click.argument("stream", type=PathType),
+    click.option("--label", help="The column of labels or targets; --loss inner has none."),
+    click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
+    click.option(
+        "--base",
+        type=click.Choice(["linear", "stumps", "experts"]),
+        default="linear",
+        show_default=True,
+        help=f"Base functions: features scaled to [-1, 1] by the first {_SAMPLE} rows and cut off "
+        "there; decision stumps at quantiles of these rows; or features as they are.",
+    ),
+    click.option(
+        "--cuts", type=click.IntRange(1), default=8, show_default=True, help="Stumps a feature."
+    ),
+    click.option(
+        "--loss",
+        default="logistic",
+        show_default=True,
+        metavar="NAME",
+        help="hinge, logistic, exponential, ... of labels; squared, absolute, ... of numbers; "
+        "inner, for costs of experts.",
+    ),
+    click.option(
+        "--over",
+        type=click.Choice(list(_DOMAINS)),
+        help="What the weights range over. [default: l2 for gradient-descent and mirror-steps, "
+        "else l1]",
+    ),
+    click.option("--radius", type=float, default=1.0, show_default=True, help="Of --over."),
+    click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
+    click.option(
+        "--schedule",
+        default="growing",
+        show_default=True,
+        metavar="NAME",
+        help="growing or adaptive; both for streams of any length.",
+    ),
+    click.option("--horizon", type=int, help="Or constant steps, for so many examples."),
+    click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
+    click.option("--targets", type=float, help="A bound of |y|, for --loss squared."),
+]
+
+_method = click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="mirror-descent",
+    show_default=True,
+    help="The learner.",
+)
+_time_limit = click.option("--time-limit", type=float, help="Stop after so many seconds.")
+
+
+@click.group()
+def online() -> None:
+    """Learn from examples as they come, and know the regret.
+
+    STREAM is a CSV file with a header, or Parquet, of any size; rows are counted from 0.
+    """
+
+
+@online.command(
+    epilog="""
+\b
+Exit status: 0 the stream has ended, 1 it had not (what is printed holds for
+its rows so far), 2 bad input, 130 interrupted before anything could be said.
+
+\b
+Examples:
+  relaxboost online run clicks.csv --label clicked --classes no,yes
+  relaxboost online run data.parquet --label y --base stumps --radius 10
+  relaxboost online run big.csv --label y --save model.npz --resume
+  relaxboost online run costs.csv --base experts --loss inner --over simplex
+"""
+)
+@stream_options
+@_method
+@click.option("--save", type=PathType, help="Keep the learner in this file, and at the end.")
+@click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
+@_time_limit
+@as_json
+def run(options: StreamOptions, as_json: bool, **given: Any) -> None:
+    """Learn from a stream: predict each example, then learn from it.
+
+    Prints the loss and the errors of these predictions, a bound of what any fixed weights could
+    have done better, and the largest weights.
+    """
+    save = given["save"]
+    if save is not None:
+        check_output(save)
+        if save.exists() and not given["resume"]:
+            raise InputError(f"{save} is there; give --resume to go on from it, or another name")
+    elif given["resume"]:
+        raise InputError("--resume goes on from the file of --save; give it")
+    stream = options.opened()
+    found = _learned(options, given["method"], stream, given["time_limit"], save)
+    content = run_data(found, stream)
+    if as_json:
+        print_json(content)
+    else:
+        click.echo(run_text(found, stream, content))
+        if save is not None:
+            click.echo(f"saved:      {save}")
+    if found.status != "ended":
+        sys.exit(1)
+
+
+@online.command(
+    epilog="""
+\b
+Exit status: 0 the stream has ended for all, 1 for some it had not (rows say
+how far they are), 2 bad input, 130 interrupted before anything could be said.
+
+\b
+Examples:
+  relaxboost online compare data.csv --label y
+  relaxboost online compare data.csv --label y --over l2 --schedule adaptive
+  relaxboost online compare data.csv --label y --radius 10 --plot compare.png
+"""
+)
+@stream_options
+@click.option(
+    "--methods",
+    default="mirror-descent,gradient-descent,exponentiated-gradient",
+    show_default=True,
+    metavar="NAMES",
+    help="Separated by commas; mirror-steps is another.",
+)
+@click.option("--plot", type=PathType, help="Draw mean losses against examples to this file.")
+@_time_limit
+@as_json
+def compare(options: StreamOptions, as_json: bool, **given: Any) -> None:
+    """Let several learners learn from one stream, side by side.
+
+    Prints a row for each: the mean loss and the errors of its predictions, the bound of its
+    regret, and examples a second. --time-limit is for each of them.
+    """
+    from relaxboost.views import plots
+
+    names = [name.strip() for name in given["methods"].split(",") if name.strip()]
+    unknown = [name for name in names if name not in METHODS]
+    if unknown or not names:
+        raise InputError(f"--methods {given['methods']!r}: choose of {', '.join(METHODS)}")
+    if given["plot"] is not None:
+        plots.check_plot(given["plot"])
+    stream = options.opened()
+    for name in names:
+        method, size = options.method(name, stream)
+        method.start(size)  # what does not go together is said before any of them learns
+    found = {n: _learned(options, n, stream, given["time_limit"]) for n in names}
+    if given["plot"] is not None:
+        histories = {name: one.history for name, one in found.items()}
+        plots.save(plots.progress(histories, title=stream.name), given["plot"])
+    content = {name: run_data(one, stream) for name, one in found.items()}
+    if as_json:
+        print_json(content)
+    else:
+        click.echo(compare_text(content))
+        if given["plot"] is not None:
+            click.echo(f"picture:  {given['plot']}")
+    if any(one.status != "ended" for one in found.values()):
+        sys.exit(1)
+
+
+def _learned(
+    options: StreamOptions,
+    name: str,
+    stream: Any,
+    time_limit: float | None,
+    checkpoint: Path | None = None,
+) -> Any:
+    """Run a method of the options on the stream, with a bar on a terminal."""
+    from relaxboost.online import progressive
+
+    method, size = options.method(name, stream)
+    with bar(name) as progress:
+
+        def show(record: Any) -> None:
+            progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
+
+        return progressive(
+            method.start(size),
+            stream,
+            checkpoint=checkpoint,
+            time_limit=time_limit,
+            callback=show,
+        )
+
+
+def run_data(found: Any, stream: Any) -> dict[str, Any]:
+    """Return what a run has come to, for machines."""
+    rows, loss, mistakes, bound, seconds = found.last
+    w = found.learner.average
+    names = stream.base.names(stream.columns)
+    return {
+        "data": stream.name,
+        "base": stream.base.name,
+        "base_functions": found.learner.size,
+        "method": repr(found.learner.method),
+        "status": found.status,
+        "rows": rows,
+        "mean_loss": loss / rows,
+        "mistakes": mistakes,
+        "error": None if mistakes is None else mistakes / rows,
+        "regret_bound": finite(bound),
+        "seconds": seconds,
+        "weights": dict(zip(names, w.tolist(), strict=True)),
+    }
+
+
+def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
+    """Return what a run has come to, in lines."""
+    rows, loss, mistakes, bound, seconds = found.last
+    size = content["base_functions"]
+    mean = loss / rows
+    wrong = "" if mistakes is None else f", {mistakes / rows:.2%} wrong"
+    lines = [
+        f"data:       {stream.name}, {number_of(rows, 'example')}, {size} base functions "
+        f"({stream.base.name})",
+        f"learner:    {found.learner.method!r}",
+        f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
+    ]
+    if np.isfinite(bound):
+        lines.append(
+            f"regret:     at most {bound:.6g}: no fixed weights have a mean loss below "
+            f"{max(mean - bound / rows, -np.inf):.6g}"
+        )
+    else:
+        lines.append("regret:     this method has no bound with such steps")
+    lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
+    lines.append("average weights:")
+    order = sorted(content["weights"].items(), key=lambda pair: -abs(pair[1]))
+    lines += [f"  {w:<12.6g} {name}" for name, w in order[:MOST]]
+    if len(order) > MOST:
+        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
+    return "\n".join(lines)
+
+
+def compare_text(content: dict[str, dict[str, Any]]) -> str:
+    """Return a table with a row for each learner."""
+    header = ["learner", "mean loss", "wrong", "regret <=", "examples", "examples/s"]
+    rows = [header]
+    for name, one in content.items():
+        error, bound = one["error"], one["regret_bound"]
+        rows.append(
+            [
+                name,
+                f"{one['mean_loss']:.6g}",
+                "-" if error is None else f"{error:.2%}",
+                "-" if bound is None else f"{bound:.5g}",
+                str(one["rows"]),
+                f"{one['rows'] / one['seconds']:.3g}",
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(n) for cell, n in zip(row, widths, strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
+    return "\n".join(lines)

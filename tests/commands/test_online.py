@@ -1,0 +1,152 @@
+"""`relaxboost online`, in this process."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.commands.cli import cli, main
+from relaxboost.online import LinearBasis, MirrorDescent, progressive, stream
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4)).round(3)
+    y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=3000) > 0.0, "yes", "no")
+    lines = [
+        "age,income,c,d,clicked",
+        *(",".join(map(str, [*x, t])) for x, t in zip(X.tolist(), y, strict=False)),
+    ]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "d.csv", X, np.where(y == "yes", 1.0, -1.0)
+
+
+LABEL = ["--label", "clicked", "--classes", "no,yes"]
+
+
+def told(capsys, *arguments, status=0):
+    """Return what a command prints."""
+    try:
+        main(["online", *map(str, arguments)])
+        found = 0
+    except SystemExit as end:
+        found = end.code
+    out, err = capsys.readouterr()
+    assert found == status, err
+    return out if status < 2 else err
+
+
+def test_run_is_what_the_library_says(data, capsys):
+    path, X, y = data
+    got = json.loads(told(capsys, "run", path, *LABEL, "--radius", 5, "--json"))
+    given = stream(X, y, base=LinearBasis.spanning(X[:1000]))
+    want = progressive(MirrorDescent("logistic", rb.L1Ball(5)), given)
+    assert (got["rows"], got["mistakes"], got["status"]) == (3000, want.last.mistakes, "ended")
+    assert got["mean_loss"] * 3000 == pytest.approx(want.last.loss, rel=1e-14)
+    assert got["regret_bound"] == want.last.bound
+    assert list(got["weights"].values()) == want.learner.average.tolist()
+    assert list(got["weights"]) == ["age", "income", "c", "d"]
+    text = told(capsys, "run", path, *LABEL, "--radius", 5)
+    assert f"loss:       {got['mean_loss']:.6g} on average, {got['error']:.2%} wrong" in text
+    assert re.search(r"^  1\.\d+ +age$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--base", "stumps", "--cuts", 3, "--loss", "hinge"], r"12 base functions \(stumps\)"),
+        (["--method", "gradient-descent"], r"L2Ball\(radius=1\), proxy=SquaredL2.*bound=2.0"),
+        (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
+        (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
+        (["--method", "exponentiated-gradient"], "this method has no bound with such steps"),
+        (["--base", "experts", "--bound", 9], "bound=9.0"),
+    ],
+)
+def test_options(options, said, data, capsys):
+    assert re.search(said, told(capsys, "run", data[0], *LABEL, *options))
+
+
+def test_costs_and_targets(data, tmp_path, capsys):
+    _path, X, _ = data
+    costs = tmp_path / "costs.csv"
+    np.savetxt(costs, np.clip(X, -1, 1), delimiter=",", header="a,b,c,d", comments="")
+    options = ["--base", "experts", "--loss", "inner", "--over", "simplex", "--json"]
+    got = json.loads(told(capsys, "run", costs, *options))
+    assert got["mistakes"] is None
+    assert sum(got["weights"].values()) == pytest.approx(1.0)
+    squared = ["run", costs, "--label", "d", "--loss", "squared"]
+    assert "has none here; give --targets, a bound of |y|" in told(capsys, *squared, status=2)
+    assert "3000 examples" in told(capsys, *squared, "--targets", 1)
+
+
+def test_compare(data, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "c.png"
+    methods = ["mirror-descent", "gradient-descent", "exponentiated-gradient"]
+    got = json.loads(told(capsys, "compare", data[0], *LABEL, "--json"))
+    assert list(got) == methods
+    text = told(capsys, "compare", data[0], *LABEL, "--plot", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for name in methods:
+        one = json.loads(told(capsys, "run", data[0], *LABEL, "--method", name, "--json"))
+        assert one["mean_loss"] == got[name]["mean_loss"]
+        row = next(line for line in text.splitlines() if line.startswith(name))
+        assert row.split()[1:3] == [f"{one['mean_loss']:.6g}", f"{one['error']:.2%}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--loss logistic needs --label, the name of the label column"),
+        (["--label", "x"], "has no column 'x'; it has age, income"),
+        (
+            ["--label", "clicked"],
+            "is not of numbers .*--classes NEGATIVE,POSITIVE",
+        ),
+        (["--label", "clicked", "--classes", "no"], "--classes names two labels"),
+        ([*LABEL, "--loss", "none"], "unknown loss 'none'"),
+        ([*LABEL, "--base", "experts"], "row 1 has size .* beyond --bound 1.0"),
+        ([*LABEL, "--resume"], "--resume goes on from the file of --save"),
+        ([*LABEL, "--proxy", "entropy", "--over", "l2"], "Entropy"),
+        ([*LABEL, "--over", "cube"], "'cube' is not one of"),
+    ],
+)
+def test_bad_input(arguments, said, data, capsys):
+    assert re.search(said, told(capsys, "run", data[0], *arguments, status=2))
+
+
+def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path, capsys):
+    path, _X, _y = data
+    lines = path.read_text().splitlines()
+    spoilt, save = tmp_path / "spoilt.csv", tmp_path / "model"
+    spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
+    options = [*LABEL, "--save", save, "--base", "stumps"]
+    said = told(capsys, "run", spoilt, *options, status=2)
+    assert re.search(r"has nan at row 2500, feature 'income'.* go on from row 2048", said)
+    assert "model is there; give --resume" in told(capsys, "run", path, *options, status=2)
+    told(capsys, "run", path, *options, "--resume")
+    got = json.loads(told(capsys, "run", path, *options, "--resume", "--json"))
+    want = json.loads(told(capsys, "run", path, *LABEL, "--base", "stumps", "--json"))
+    for name in ("rows", "mean_loss", "mistakes", "regret_bound", "weights"):
+        assert got[name] == want[name]
+
+
+def test_a_time_limit_ends_with_status_1(data, tmp_path, capsys):
+    got = told(capsys, "run", data[0], *LABEL, "--time-limit", 1e-9, "--json", status=1)
+    assert 0 < json.loads(got)["rows"] <= 3000
+    assert math.isfinite(json.loads(got)["mean_loss"])
+
+
+@pytest.mark.parametrize("verb", list(cli.commands["online"].commands))
+def test_help_has_an_example_in_80_columns(verb, capsys):
+    text = told(capsys, verb, "--help")
+    assert f"  relaxboost online {verb} " in text
+    assert max(map(len, text.splitlines())) <= 80
