@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -328,8 +328,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         F = self._decided(X)
         if F.shape[1] == 1:
             return np.column_stack([expit(-F), expit(F)])
-        each = expit(F)
-        return each / each.sum(axis=1, keepdims=True)
+        return softmax(log_expit(F), axis=1)  # all may be too small for doubles
 
 
 @dataclass(eq=False, repr=False)

@@ -88,6 +88,17 @@ def test_several_classes_are_each_against_the_rest():
     assert (made.classes_[p.argmax(axis=1)] == made.predict(X)).all()
 
 
+def test_probabilities_far_from_all_classes():
+    """Each against the rest, all may say no so firmly that no double holds the probabilities."""
+    X = np.eye(3)[np.arange(60) % 3]
+    y = np.arange(60) % 3
+    made = Classifier(radius=5000, passes=3, proxy="squared-l2").fit(X, y)
+    for learner in made.learners_:
+        learner.arrays()[2][:] = -1000.0
+    assert made.decision_function(np.ones((2, 3))).max() == -4000.0
+    np.testing.assert_allclose(made.predict_proba(np.ones((2, 3))), 1.0 / 3.0)
+
+
 @pytest.mark.parametrize("block", [1, 7, 300])
 def test_blocks_are_their_rows_one_by_one(block):
     """What `progressive` says was said before the row was learned; `fit` ends in the same state."""
