@@ -142,7 +142,11 @@ class ProxyCase(Judge):
             one[order[:few]], other[order[m - many :]] = 1.0 / few, 1.0 / many
             sign = rng.choice([-1.0, 1.0], m) if self.signed else np.ones(m)
             for at in (0.03, 0.25, few / (few + many), 0.5, 2.0 / 3.0, 0.97):
-                for part in (1.0,) if isinstance(self.domain, Simplex) else (1.0, 0.3):
-                    x, step = at * one + (1.0 - at) * other, 0.02 * (one - other)
+                x = at * one + (1.0 - at) * other
+                step = min(0.02, at / 2.0) * (one - other)
+                tried = [(1.0, step)]
+                if not isinstance(self.domain, Simplex):  # within, by the same for each coordinate
+                    tried += [(part, np.sign(step) * 0.02 / (few + many)) for part in (0.98, 0.3)]
+                for part, change in tried:
                     scale = part * self.radius * sign
-                    yield scale * (x + step), scale * (x - step)
+                    yield scale * (x + change), scale * (x - change)
