@@ -203,12 +203,17 @@ def differ(x: Instance) -> Iterator[Slack]:
     space=STREAMS.but(first=Distribution("n")),
 )
 def start(x: Instance) -> Iterator[Slack]:
-    """In (23) a weight that begins at 0 stays so; a ratio of weights keeps the factor θ_0j/θ_0k.
-
-    In (11) with gradients given, the first weight of an example that is 0 is not 0 afterwards.
+    """Run step by step. A weight that begins at 0 stays so in (23), and ratios of the others keep
+    θ_0j/θ_0k; after one step of (11) with the same gradients no trace of θ_0 is left.
     """
     first = np.where(np.arange(x.first.size) == 0, 0.0, x.first + 0.01)
-    total = x.gamma @ x.U
-    factor = first * np.exp(-total)
-    yield equal(float(factor[0] / factor.sum()), 0.0, "θ_i1 of (23), θ_01 = 0")
-    yield at_least(float(gibbs(total, x.beta, 1.0)[0]), 1e-300, "θ_i1 of (11), whatever θ_0")
+    runs = [first / first.sum(), np.full(first.size, 1.0 / first.size)]
+    for i, (gamma, u) in enumerate(zip(x.gamma, x.U, strict=True), 1):
+        for number, theta in enumerate(runs):
+            heights = theta * np.exp(-gamma * u)
+            runs[number] = heights / heights.sum()
+        ratios = runs[0][1:] / runs[1][1:] / first[1:]
+        yield equal(float(runs[0][0]), 0.0, "θ_i1 of (23), θ_01 = 0", i)
+        yield equal(float(np.ptp(ratios / ratios[0])), 0.0, "θ_ij/θ_0j over that from equal θ_0", i)
+    least = float(gibbs(x.gamma @ x.U, x.beta, 1.0)[0])
+    yield at_least(least, 1e-300, "θ_i1 of (11), whatever θ_0")
