@@ -165,10 +165,10 @@ def surrogate(x: Instance) -> Iterator[Slack]:
 
     The logistic loss is none, as log 2 < 1; over log 2 it is.
     """
+    law = Samples(x)
     for y in (-1.0, 1.0):
         value = float(SURROGATES[x.loss].pointwise(np.array([x.u]), np.array([y]))[0][0])
         yield at_most(float(y * x.u <= 0.0), value, "[yu ≤ 0], φ(u, y)")
-    law = Samples(x)
     before = law.run().before
     middle, right = 2.0 * errors(law, before, 1.0), 2.0 * law.risk(before).mean(axis=1)
     yield at_most(float((vote_errors(law, before, 1.0) - middle).max()), 0.0, "vote − 2 l_{0-1}(Q)")

@@ -187,17 +187,16 @@ def chosen_is_good(x: Instance) -> Iterator[Slack]:
 
 
 HALVES = Space(h=Whole(2, 60), N=Whole(1, 2000), q=Real(0.05, 0.5), delta=Real(0.01, 0.99))
-"""m = 2h examples from N atoms of equal weight, with the 0-1 loss; h_0 errs on a share q.
+"""m = 2h examples: one of N atoms of equal weight, and a bit that is 1 with probability q.
 
-After that, hypotheses know the examples so far: they err on all others, or on them only.
+Losses are 0 or 1. h_0 errs where the bit is 1. After that, hypotheses know the atoms so far: they
+err on all others, or on them only.
 """
 
 
-def within(successes: float, trials: int, p: float) -> float:
+def within(successes: int, trials: int, p: float) -> float:
     """Return P(X <= successes) for X binomial."""
-    return (
-        float(bdtr(min(math.floor(successes + 1e-9), trials), trials, p)) if successes >= 0 else 0.0
-    )
+    return float(bdtr(min(successes, trials), trials, p)) if successes >= 0 else 0.0
 
 
 def half_radius(x: Instance) -> float:
@@ -212,8 +211,9 @@ def half_radius(x: Instance) -> float:
     "The ERM of the first half has a risk near its loss there, with probability at least δ.",
     formula="l(h̃̃; D) ≤ l(h̃̃; S') + c √(log(m/δ)/(2(m/2))) with probability ≥ δ, "
     "S' = {z_1, ..., z_{m/2−1}}",
-    given="h̃̃ of least loss on S' among h_0, ..., h_{m/2−1}, any online learner: here h_0 errs on a "
-    "share q and h_j on all but z_1, ..., z_j; 0-1 loss, c = 1",
+    given="h̃̃ of least loss on S' among h_0, ..., h_{m/2−1}, any online learner: here h_0 errs "
+    "where a bit is 1 and h_j on all atoms but those of z_1, ..., z_j; ties go to the "
+    "first; 0-1 loss, c = 1",
     space=HALVES,
     counterexamples=[{"h": 5, "N": 40, "q": "1/2", "delta": "19/20"}],
 ).checked(trials=30)
@@ -221,7 +221,7 @@ def half(x: Instance, printed: bool = True) -> Slack:
     """S' has taught the hypotheses, which is what validation is to avoid; it has m/2 − 1 examples,
     none for m = 2; and "at least δ" is a slip for 1 − δ.
 
-    If S' meets the share q, an h_j without error on S' is chosen, whose risk is 1 − (m/2 − 1)/N
+    If S' meets a bit 1, an h_j without error on S' is chosen, whose risk is 1 − (m/2 − 1)/N
     at least.
     """
     r, last = half_radius(x), x.h - 1
@@ -251,7 +251,7 @@ def second_half(x: Instance) -> Iterator[Slack]:
     "The loss on S' of the best hypothesis is near its risk.",
     formula="l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
     given="h* of least risk among h_0, ..., h_{m/2−1}, any online learner: here h_{m/2−1} errs on "
-    "z_1, ..., z_{m/2−1} only, the others on a share q; 0-1 loss, c = 1",
+    "the atoms of z_1, ..., z_{m/2−1} only, the others where a bit is 1; 0-1 loss, c = 1",
     space=HALVES,
     counterexamples=[{"h": 5, "N": 40, "q": "1/2", "delta": "1/2"}],
 ).checked(trials=30)
@@ -271,7 +271,7 @@ def best(x: Instance, printed: bool = True) -> Slack:
     "S'' = {z_{m/2}, ..., z_m}",
 )
 def best_corrected(x: Instance) -> Iterator[Slack]:
-    """Hoeffding's inequality given the first half. The data's δ stands for δm here."""
+    """Hoeffding's inequality given the first half; the radius of the data is that of δ/m."""
     yield best(x, False)[0]
 
 
@@ -285,7 +285,7 @@ def best_corrected(x: Instance) -> Iterator[Slack]:
     counterexamples=[{"h": 16, "N": 1000, "q": "1/10", "delta": "1/10"}],
 ).checked(trials=30)
 def erm(x: Instance, printed: bool = True) -> Slack:
-    """Where S' meets the share q, its ERM is a hypothesis that knows S' and nothing else.
+    """Where S' meets a bit 1, its ERM is a hypothesis that knows S' and nothing else.
 
     The step l(h̃̃; S') ≤ l(h*; S') is right, as is 2(m/2) = m.
     """
@@ -295,9 +295,13 @@ def erm(x: Instance, printed: bool = True) -> Slack:
     met = 1.0 - (1.0 - x.q) ** last
     if printed:
         return at_most(met * (least - x.q > r), 2.0 * x.delta, "P(not so), 2δ")
-    # h_j is chosen only if h_0 errs on half of S'' or more, or S'' has half of its examples in S'
-    tails = (1.0 - within(math.ceil(K / 2.0) - 1, K, p) for p in (x.q, last / x.N))
-    return at_most(sum(tails) * (1.0 - 1.0 / x.N - x.q > r), 2.0 * x.delta, "P(not so), 2δ")
+    # a bad h_j knows d atoms at most; it is chosen if it errs no more often than h_0
+    d = min(last, math.ceil(x.N * (1.0 - x.q - r)) - 1)
+    if d < 1:
+        return at_most(0, 1, "P(not so), 2δ")
+    errs = np.diff([within(k, K, x.q) for k in range(-1, K + 1)])
+    others = np.array([within(k, K, 1.0 - d / x.N) for k in range(K + 1)])
+    return at_most(float(errs @ others), 2.0 * x.delta, "P(not so), 2δ")
 
 
 @erm.corrected(
