@@ -286,3 +286,10 @@ def test_inner_takes_one_look():
     assert found.w.tolist() == [0.0, 1.0]
     assert found.lower == pytest.approx(0.5, abs=1e-12)
     assert str(found).startswith("optimal: 0.")
+
+
+@pytest.mark.parametrize("p", [0.060502843267540594, 0.5])
+def test_rounding_may_put_a_lone_weight_on_the_sphere(p):
+    """The inner method ends there, and the bracket stands."""
+    best = hindsight("hinge", rb.L2Ball(1), ([[1.0], [1.0]], [1, 1], [p, 1.0 - p]), tol=1e-9)
+    assert -1e-7 <= best.lower <= 0.0 <= best.upper <= 1e-7

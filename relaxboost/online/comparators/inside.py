@@ -224,8 +224,10 @@ class InBall(Inside):
 
     def prepare(self, hessian: Matrix) -> None:
         """Factorise B + λI + (λ/c) w wᵀ."""
-        scale = float(self.mult[0])
-        full = hessian + (scale / float(self.slacks[0])) * np.outer(self._w, self._w)
+        scale, room = float(self.mult[0]), float(self.slacks[0])
+        if not room > 0.0:
+            raise np.linalg.LinAlgError("rounding put w on the sphere")
+        full = hessian + (scale / room) * np.outer(self._w, self._w)
         place = np.arange(self._w.size)
         full[place, place] += scale
         self._solve = _factor(full)
