@@ -19,6 +19,7 @@ from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
+from relaxboost.game.domains import AtomicSet
 from relaxboost.online import kernels
 from relaxboost.online.comparators.hindsight import Comparator, hindsight
 from relaxboost.online.learner import Learner, OnlineMethod
@@ -184,6 +185,17 @@ class Law:
         probability = np.full(runs, 1.0 / runs)
         return self._outcomes(method, samples, probability, output, drawn=True)
 
+    def _width(self, method: OnlineMethod, lower: float, steep: float) -> float:
+        """Return a bound of the highest risk over the domain less the least."""
+        over, M = method.over, self.H.shape[1]
+        if not isinstance(over, AtomicSet):
+            return 2.0 * steep
+        corners = over.scale * np.eye(M)  # a convex risk is highest at one of them
+        parts = [corners, -corners] if over.two_sided else [corners]
+        parts += [np.zeros((1, M))] if over.holds_zero else []
+        highest = float(self.risk(method.loss, np.concatenate(parts)).max())
+        return highest - lower + roundoff(M + len(self.p) + 80) * (abs(highest) + steep)
+
     @property
     def _weights(self) -> Vector:
         return np.array([float(q) for q in self.p])
@@ -286,7 +298,7 @@ class Law:
             least,
             bound=promised(learner, t) if output in ("average", "uniform") else math.inf,
             rounding=up(roundoff(M + atoms + 3 * t + 80) * (largest + steep)),
-            width=1.0 if output == "majority" else 2.0 * steep,
+            width=1.0 if output == "majority" else self._width(method, least[0], steep),
             drawn=drawn,
         )
 
