@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -33,7 +34,7 @@ class _Piece(NamedTuple):
 
     first: int
     H: Matrix
-    y: Vector | None
+    y: Vector
     asked: bool
     """Whether the weights before its first row were asked for."""
 
@@ -64,9 +65,7 @@ class _Run:
         ahead = iter(stops)
         stop = next(ahead, None)
         for given in self.opened():
-            H, y = _arrays(given)
-            if self.learner is None and len(H):
-                self.learner = self.method.start(H.shape[1])
+            H, y = self._checked(*_arrays(given))
             at = 0
             while at < len(H):
                 asked = stop == self.rows
@@ -75,21 +74,32 @@ class _Run:
                 end = min(len(H), at + _ROWS)
                 if stop is not None:
                     end = min(end, at + stop - self.rows)
-                part = H[at:end], None if y is None else y[at:end]
-                yield _Piece(self.rows, *part, asked)
-                self._learn(*part)
+                yield _Piece(self.rows, H[at:end], y[at:end], asked)
+                self._learn(H[at:end], y[at:end])
                 at = end
         if not self.rows:
             raise InputError("the stream is empty: there is no hypothesis to choose")
 
-    def _learn(self, H: Matrix, y: Vector | None) -> None:
+    def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
+        """Return a block with its targets as the loss takes them."""
+        if len(H):
+            self.learner = self.learner or self.method.start(H.shape[1])
+            if H.shape[1] != self.learner.size:
+                raise InputError(
+                    f"row {self.rows} has {H.shape[1]} base functions, and those before "
+                    f"{self.learner.size}; a stream has one width"
+                )
+        try:
+            return H, self.method.loss.checked(y, len(H))
+        except RowError as error:
+            raise error.moved(self.rows) from None
+
+    def _learn(self, H: Matrix, y: Vector) -> None:
         assert self.learner is not None
         try:
             said = self.learner.update(H, y)
         except RowError as error:
             raise error.moved(self.rows) from None
-        except InputError as error:
-            raise InputError(f"in the rows from {self.rows} on: {error}") from None
         if self.method.loss.task == "binary":
             self.wrong += int((said * y <= 0.0).sum())
         self.rows += len(H)
@@ -101,7 +111,7 @@ class BatchHypothesis:
 
     rule: Rule
     w: Vector | None
-    """The weights; None for a majority, which has many."""
+    """The weights; None for a majority."""
     index: int | None
     """i where w is the iterate w_i."""
     examples: int
@@ -112,11 +122,13 @@ class BatchHypothesis:
     """The mean loss of the iterates of Q, each on the example that came after it."""
     wrong: float | None
     """The share of these examples with y<w, h> <= 0; None where there are no labels."""
-    score: float | None
+    score: float | None = None
     """For "validation": loss on later examples and radius, of the one chosen."""
-    delta: float | None
-    """Of the radius."""
-    _voters: Callable[[], Iterator[Matrix]] | None = None
+    sure: tuple[float, float] | None = None
+    """(δ, c) of the radius."""
+    voters: Matrix | None = None
+    """The snapshots that vote, shape (among, M)."""
+    _replayed: Callable[[], Iterator[Matrix]] | None = None
 
     def predict(self, H: Any) -> Any:
         """Return <w, h> for an example or rows of them; for a majority the mean of sign <w_i, h>.
@@ -132,22 +144,16 @@ class BatchHypothesis:
         float or array of shape (rows,)
         """
         given = doubles("H", H)
-        if self._voters is None:
-            assert self.w is not None
-            if given.ndim not in (1, 2) or given.shape[-1] != self.w.size:
-                raise InputError(f"H must be (M,) or (rows, {self.w.size}), got {given.shape}")
+        if self.w is not None:
+            _check_width(given, self.w.size)
             return given @ self.w
         votes, voters = np.zeros(given.shape[:-1]), 0
-        for W in self._voters():
-            if given.ndim not in (1, 2) or given.shape[-1] != W.shape[1]:
-                raise InputError(f"H must be (M,) or (rows, {W.shape[1]}), got {given.shape}")
+        for W in [self.voters] if self._replayed is None else self._replayed():
+            assert W is not None
+            _check_width(given, W.shape[1])
             votes += np.sign(given @ W.T).sum(axis=-1)
             voters += len(W)
-        if voters != self.among:
-            raise InputError(
-                f"the stream had {self.among} examples, and now {voters}; give one that is the "
-                "same each time, such as arrays"
-            )
+        _check_same(self.among, voters)
         votes = votes / voters
         return float(votes) if given.ndim == 1 else votes
 
@@ -156,18 +162,21 @@ class BatchHypothesis:
 
         For "mean" it is Eq. 1, for "uniform" too, where the risk is the mean of that of all draws.
         For "majority" it is twice Eq. 1 of the 0-1 loss, and bounds the chance of an error; a vote
-        of 0 is one. For "validation" it is the score, and δ the one it was chosen with.
+        of 0 is one. For "validation" it is the score, with the δ and c of the choice.
 
         Raises
         ------
         InputError
-            Where what it rests on is not assumed, or δ is not that of the choice.
+            Where what it rests on is not assumed, or the choice was made with another δ or less c.
         """
         if self.rule == "validation":
-            ranged("validation", assumptions)
-            if delta != self.delta:
-                raise InputError(f"delta must be {self.delta!r}, which the choice was made with")
             assert self.score is not None
+            assert self.sure is not None
+            if delta != self.sure[0] or ranged("validation", assumptions) > self.sure[1]:
+                raise InputError(
+                    f"the choice was made with delta={self.sure[0]:g} and losses in [0, "
+                    f"{self.sure[1]:g}]; ask for these, or choose again"
+                )
             return self.score
         if self.rule == "majority":
             ordered("the bound of a majority", assumptions)
@@ -182,7 +191,7 @@ def batch(
     source: Any,
     rule: Rule = "mean",
     *,
-    snapshots: int | Sequence[int] | None = None,
+    snapshots: int | Iterable[int] | None = None,
     delta: float | None = None,
     loss_range: float | None = None,
     seed: int = 0,
@@ -199,7 +208,7 @@ def batch(
         O(M) memory. "majority", the sign of the sum of their signs: it reads the stream again
         whenever it predicts. "validation": the w_{i−1} with the least loss on z_i, ..., z_m
         plus `validation_radius`; it takes m² losses.
-    snapshots : int or increasing sequence of int, optional
+    snapshots : int or increasing integers, optional
         For the last two rules: so many iterates, evenly spread, or w_i for these i, in place of
         all. Bounds then are those of so few, with log(2k/δ) for k snapshots.
     delta, loss_range : float, optional
@@ -227,16 +236,18 @@ def batch(
     >>> found.index, found.examples
     """
     _check_options(method, rule, snapshots, delta, loss_range)
-    again = rule in ("majority", "validation") and not isinstance(snapshots, Sequence)
+    again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
     opened = _opener(source, again)
     if rule in ("mean", "uniform"):
         return _kept(_Run(method, opened), rule, natural("seed", seed))
-    places, together = _places(snapshots, opened)
+    if rule == "majority" and snapshots is None:
+        return _replayed(method, opened)
+    plan = _planned(snapshots, opened)
     if rule == "majority":
-        return _majority(method, opened, None if snapshots is None else places)
+        return _voted(method, opened, plan)
     assert delta is not None
     assert loss_range is not None
-    return _validated(method, opened, (places, together), (delta, float(loss_range)))
+    return _validated(method, opened, plan, (delta, float(loss_range)))
 
 
 def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_range: Any) -> None:
@@ -269,7 +280,7 @@ def _kept(way: _Run, rule: Rule, seed: int) -> BatchHypothesis:
         w = way.learner.average
     wrong = way.wrong / way.rows if way.method.loss.task == "binary" else None
     loss = way.learner.loss / way.rows
-    return BatchHypothesis(rule, w, index, way.rows, way.rows, loss, wrong, None, None)
+    return BatchHypothesis(rule, w, index, way.rows, way.rows, loss, wrong)
 
 
 def reservoir(seed: int) -> Iterator[int]:
@@ -284,13 +295,23 @@ def reservoir(seed: int) -> Iterator[int]:
         i = max(i + 1, math.ceil(i / (1.0 - rng.random())))
 
 
-def _places(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> tuple[Sequence[int], int]:
-    """Return the i of the iterates w_i that vote or are compared, and how many fit in one pass."""
-    if isinstance(snapshots, Sequence):
+class _Plan(NamedTuple):
+    """Which iterates vote or are compared."""
+
+    places: list[int]
+    together: int
+    """How many of them at a time."""
+    rows: int | None
+    """m, where it was counted."""
+
+
+def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
+    """Return the iterates declared, or as many as asked for."""
+    if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
             raise InputError(f"snapshots must increase, and be one at least, got {snapshots!r}")
-        return places, len(places)
+        return _Plan(places, len(places), None)
     m, size = 0, 1
     for given in opened():
         rows, size = _arrays(given)[0].shape
@@ -300,33 +321,37 @@ def _places(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> tuple[Sequen
     k = m if snapshots is None else count("snapshots", snapshots)
     if k > m:
         raise InputError(f"snapshots={k} is more than the {m} examples of the stream")
-    return [j * m // k for j in range(k)], min(_ROWS, max(1, _DOUBLES // size))
+    return _Plan([j * m // k for j in range(k)], min(_ROWS, max(1, _DOUBLES // size)), m)
 
 
-def _majority(
-    method: OnlineMethod, opened: Callable[[], Iterable[Any]], places: Sequence[int] | None
+def _voted(
+    method: OnlineMethod, opened: Callable[[], Iterable[Any]], plan: _Plan
 ) -> BatchHypothesis:
+    """Return the majority of some iterates, which are kept."""
     way = _Run(method, opened)
-    if places is None:
-        for _ in way.pieces(()):
-            pass
-        assert way.learner is not None
-        m, loss, wrong = way.rows, way.learner.loss / way.rows, way.wrong / way.rows
-        voters = lambda: _iterates(method, opened)  # noqa: E731
-        return BatchHypothesis("majority", None, None, m, m, loss, wrong, None, None, voters)
     W, losses, errors = [], [], []
-    for piece in way.pieces(places):
+    for piece in way.pieces(plan.places):
         if piece.asked:
-            assert piece.y is not None
             W.append(way.w)
-            value, _ = method.loss.evaluate(W[-1], piece.H[0], float(piece.y[0]))
-            losses.append(value)
+            losses.append(
+                float(losses_of(method.loss, W[-1][None], piece.H[:1], piece.y[:1])[0, 0])
+            )
             errors.append(float(piece.y[0] * (W[-1] @ piece.H[0]) <= 0.0))
-    _check_reached(places, way)
-    held = np.array(W)
-    k, loss, wrong = len(W), float(np.mean(losses)), float(np.mean(errors))
-    voters = lambda: iter([held])  # noqa: E731
-    return BatchHypothesis("majority", None, None, way.rows, k, loss, wrong, None, None, voters)
+    _check_reached(plan, way)
+    loss, wrong = float(np.mean(losses)), float(np.mean(errors))
+    k = len(W)
+    return BatchHypothesis("majority", None, None, way.rows, k, loss, wrong, voters=np.array(W))
+
+
+def _replayed(method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> BatchHypothesis:
+    """Return the majority of all iterates, which are made again to predict."""
+    way = _Run(method, opened)
+    for _ in way.pieces(()):
+        pass
+    assert way.learner is not None
+    m, loss, wrong = way.rows, way.learner.loss / way.rows, way.wrong / way.rows
+    again = partial(_iterates, method, opened)
+    return BatchHypothesis("majority", None, None, m, m, loss, wrong, _replayed=again)
 
 
 def _iterates(method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> Iterator[Matrix]:
@@ -344,35 +369,37 @@ def _iterates(method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> Iter
 def _validated(
     method: OnlineMethod,
     opened: Callable[[], Iterable[Any]],
-    planned: tuple[Sequence[int], int],
+    plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
     """Return the iterate of the least score, the first of several; some in each pass."""
-    (places, together), (delta, c) = planned, sure
+    k, (delta, c) = len(plan.places), sure
     said = Assumptions(iid_order=True, loss_range=c)  # the choice is made in any case
     best, w, index = math.inf, None, None
     next_losses = []
-    for at in range(0, len(places), together):
-        group = places[at : at + together]
-        way, W, sums = _Run(method, opened), np.empty((0, 0)), np.zeros(0)
+    for at in range(0, k, plan.together):
+        group = plan.places[at : at + plan.together]
+        way, W, sums = _Run(method, opened), np.empty((len(group), 0)), np.zeros(len(group))
+        seen = 0
         for piece in way.pieces(group):
             if piece.asked:
-                W = np.vstack([W, way.w]) if W.size else way.w[None]
-                sums = np.append(sums, 0.0)
-            if len(W):
-                losses = losses_of(method.loss, W, piece.H, piece.y)
+                W = W if seen else np.empty((len(group), piece.H.shape[1]))
+                W[seen] = way.w
+                seen += 1
+            if seen:
+                losses = losses_of(method.loss, W[:seen], piece.H, piece.y)
                 _check_range(losses, c, piece.first)
-                sums += losses.sum(axis=1)
+                sums[:seen] += losses.sum(axis=1)
                 if piece.asked:
                     next_losses.append(float(losses[-1, 0]))
-        _check_reached(group, way)
+        _check_reached(plan, way)
         for place, total, kept in zip(group, sums.tolist(), W, strict=True):
             left = way.rows - place
-            score = total / left + validation_radius(left, len(places), delta, said)
+            score = total / left + validation_radius(left, k, delta, said)
             if score < best:
                 best, w, index = score, kept.copy(), place
-    k, loss = len(places), float(np.mean(next_losses))
-    return BatchHypothesis("validation", w, index, way.rows, k, loss, None, best, delta)
+    loss = float(np.mean(next_losses))
+    return BatchHypothesis("validation", w, index, way.rows, k, loss, None, best, sure)
 
 
 def _check_range(losses: Array, c: float, first: int) -> None:
@@ -383,11 +410,25 @@ def _check_range(losses: Array, c: float, first: int) -> None:
         raise InputError(f"row {row} has the loss {wrong:g}, outside [0, {c:g}]; set loss_range")
 
 
-def _check_reached(places: Sequence[int], way: _Run) -> None:
-    if places[-1] >= way.rows:
+def _check_reached(plan: _Plan, way: _Run) -> None:
+    _check_same(plan.rows, way.rows)
+    if plan.places[-1] >= way.rows:
         raise InputError(
-            f"the stream has {way.rows} examples, and so no w_{places[-1]} that predicts one"
+            f"the stream has {way.rows} examples, and so no w_{plan.places[-1]} that predicts one"
         )
+
+
+def _check_same(before: int | None, now: int) -> None:
+    if before not in (None, now):
+        raise InputError(
+            f"the stream had {before} examples, and now {now}; give one that is the same each "
+            "time, such as arrays"
+        )
+
+
+def _check_width(H: Array, size: int) -> None:
+    if H.ndim not in (1, 2) or H.shape[-1] != size:
+        raise InputError(f"H must be (M,) or (rows, {size}), got {H.shape}")
 
 
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:

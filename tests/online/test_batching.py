@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from itertools import islice
 
 import numpy as np
@@ -134,6 +135,9 @@ def test_a_majority_is_the_vote_of_all_iterates(method):
     declared = batch(method, iter(cuts(H, y, [10])), "majority", snapshots=[0, 7, 15, 22])
     np.testing.assert_array_equal(declared.predict(new), few.predict(new))
     assert declared.wrong == few.wrong
+    kept = pickle.loads(pickle.dumps(declared))
+    np.testing.assert_array_equal(kept.predict(new), few.predict(new))
+    np.testing.assert_array_equal(kept.voters, W[[0, 7, 15, 22]])
 
 
 def by_definition(method, H, y, places, delta, c):
@@ -155,7 +159,7 @@ def test_validation_is_the_argmin_by_definition(method, rows, monkeypatch):
     for places, snapshots in (
         (list(range(60)), None),
         ([0, 20, 40], 3),
-        ([5, 6, 58], [5, 6, 58]),
+        ([5, 6, 58], np.array([5, 6, 58])),
     ):
         found = batch(method, (H, y), "validation", snapshots=snapshots, delta=0.9, loss_range=c)
         index, score, loss = by_definition(method, H, y, places, 0.9, c)
@@ -301,8 +305,10 @@ def test_what_was_learned_refuses_them_too():
     chosen = batch(method, (H, y), "validation", delta=0.1, loss_range=3.0)
     with pytest.raises(InputError, match="shuffle them first"):
         chosen.risk_bound(0.1, SORTED)
-    with pytest.raises(InputError, match=r"delta must be 0\.1"):
+    with pytest.raises(InputError, match=r"with delta=0\.1 and losses in \[0, 3\]"):
         chosen.risk_bound(0.2, IID)
+    with pytest.raises(InputError, match="choose again"):
+        chosen.risk_bound(0.1, Assumptions(iid_order=True, loss_range=3.5))
 
 
 GD = METHODS["gradient descent"]
@@ -331,9 +337,6 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch(GD, 3), "a stream is arrays"),
         (lambda: batch(GD, [(*GOOD, np.ones(6))]), "weights have no place"),
         (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "6 examples and targets of shape"),
-        (lambda: batch(GD, [GOOD, (np.ones((1, 2)), [1.0])]), "rows from 6 on"),
-        (lambda: batch(GD, [GOOD, (GOOD[0], 2.0 * GOOD[1])]), "-1 or .1; row 6 has"),
-        (lambda: batch(GD, [GOOD, (np.full((2, 3), np.nan), [1.0, 1.0])]), "row 6 has nan"),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
             r"row 0 has the loss 1, outside \[0, 0.5\]",
@@ -349,6 +352,24 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, and those before 3"),
+        ((GOOD[0], 2.0 * GOOD[1]), "-1 or .1; row 6 has"),
+        ((GOOD[0], None), "6 examples and 0|targets"),
+        ((np.full((2, 3), np.nan), [1.0, 1.0]), "row 6 has nan"),
+        ((np.full((2, 3), 9.0), [1.0, 1.0]), "row 6 has norm 15.*beyond bound"),
+    ],
+)
+@pytest.mark.parametrize("rule", ["mean", "uniform", "majority", "few", "validation"])
+def test_bad_rows_are_named_by_every_rule(block, message, rule):
+    large = {"delta": 0.1, "loss_range": 1e9}
+    options = {"validation": large, "few": {"snapshots": [0, 3]}}.get(rule, {})
+    with pytest.raises(InputError, match=message):
+        batch(GD, [GOOD, block], "majority" if rule == "few" else rule, **options)
 
 
 def test_streams_are_read_as_their_arrays():
@@ -369,3 +390,6 @@ def test_a_stream_that_changes_is_found_out():
     blocks.append(GOOD)
     with pytest.raises(InputError, match="had 6 examples, and now 12"):
         found.predict(np.ones(3))
+    left = iter([[GOOD], [GOOD, GOOD]])
+    with pytest.raises(InputError, match="had 6 examples, and now 12"):
+        batch(GD, lambda: next(left), "validation", **SURE)
