@@ -14,7 +14,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
-from relaxboost.online.proxies.roots import mirror_of_powers, ratios
+from relaxboost.online.proxies.roots import mirror_of_powers
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,8 @@ class PNorm(Proxy):
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return w_j in proportion to (ν − z_j)_+^{1/(p − 1)}, by a root ν."""
-
-        def law(u: float, r: Vector, v: Vector) -> tuple[float, float]:
-            # ∇(‖b‖_q²/2) for q = 1 + 1/s and b = r e^{su} adds to Σb^{q−1} ‖b‖_q^{2−q}.
-            one, two = float(v.sum()), float(v @ r)
-            total = s * u + math.log(one) - (1.0 - s) / (1.0 + s) * math.log(two)
-            return total, ratios(r, v) / one - (1.0 - s) * one / two
-
-        s, unit = self._s(z.size), beta / float(domain.radius)
-        return mirror_of_powers(z, domain, unit, s, law, -2.0 * math.log(z.size) / (1.0 + s))
+        unit = beta / float(domain.radius)
+        return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
         """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ²."""

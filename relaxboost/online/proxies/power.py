@@ -14,23 +14,22 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
-from relaxboost.online.proxies.roots import mirror_of_powers, ratios
+from relaxboost.online.proxies.roots import mirror_of_powers
 
 
 @dataclass(frozen=True)
 class Power(Proxy):
     """λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) less its minimum: strongly convex in l1 by α = M^{−s}.
 
-    The Hessian is diag(|w_j/λ|^{s − 1}), so that α is 1/max Σ |w_j/λ|^{1 − s}: for 0 < s <= 1 it is
-    attained at equal weights, like V*/α = λ² (M^s − 1)/(s(s + 1)) on the simplex. That is λ² log M,
-    the entropy's, as s falls to 0, and less for some s while M <= 7. For −1 < s < 0, on the
-    simplex only, α = 2^{−s}, attained at two equal weights. s = −1/2 is Tsallis' 1/2.
+    The Hessian is diag(|w_j/λ|^{s − 1}), and α = 1/max Σ |w_j/λ|^{1 − s}, for s > 0 at equal
+    weights. V*/α on the simplex is λ² (M^s − 1)/(s(s + 1)): λ² log M, the entropy's, as s falls to
+    0, and less for some s if M <= 7. For s < 0, on the simplex only, α = 2^{−s}; Tsallis has −1/2.
 
     Parameters
     ----------
     s : float, optional
-        In (−1, 1] and not 0; above 1 V is not strongly convex for M >= 3, where two weights are 0.
-        By default 1/log M, with M^s = e, which needs M >= 3: for M = 2 it is above 1.
+        In (−1, 1] and not 0; above 1 V is flat where two weights are 0. By default 1/log M, with
+        M^s = e, which needs M >= 3.
 
     References
     ----------
@@ -39,22 +38,14 @@ class Power(Proxy):
 
     s: float | None = None
     name: ClassVar[str] = "power"
+    domains: ClassVar[tuple[type[Domain], ...]] = (Simplex, FullSimplex, L1Ball)
 
     def __post_init__(self) -> None:
         if self.s is not None and not -1.0 < (exact("Power", "s", self.s) or 2.0) <= 1.0:
-            raise InputError(
-                f"Power needs -1 < s <= 1, s != 0, got s={self.s!r}; at 0 is Entropy()"
-            )
-
-    @property
-    def steep(self) -> bool:  # type: ignore[override]
-        """Whether s < 0."""
-        return (self.s or 1.0) < 0.0
-
-    @property
-    def domains(self) -> tuple[type[Domain], ...]:  # type: ignore[override]
-        """All three for s > 0; below, V has no minimum at w = 0."""
-        return (Simplex,) if self.steep else (Simplex, FullSimplex, L1Ball)
+            raise InputError(f"Power needs -1 < s <= 1 and not 0, got s={self.s!r}; see Entropy()")
+        if self.s is not None and self.s < 0.0:  # ∇V is infinite at 0, where V has no minimum
+            object.__setattr__(self, "steep", True)
+            object.__setattr__(self, "domains", (Simplex,))
 
     def check(self, domain: Domain, size: int) -> None:
         """Raise an InputError where V is no proxy, and for M = 2 unless s is given."""
@@ -84,14 +75,8 @@ class Power(Proxy):
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, by a root ν."""
-
-        def law(u: float, r: Vector, v: Vector) -> tuple[float, float]:
-            one = float(v.sum())
-            return u + math.log(one), ratios(r, v) / one
-
         s = self._s(z.size)
-        unit = beta * float(domain.radius) / s
-        return mirror_of_powers(z, domain, unit, s, law, -math.log(z.size))
+        return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
         """Return λ|w_j/λ|^s sgn(w_j)/s."""
@@ -111,10 +96,8 @@ class Power(Proxy):
 
     def spread(self, domain: Any, size: int) -> float:
         """Return λ²/s, from one vertex to another; on the ball 2λ²/s; inf for negative s."""
-        s = self._s(size)
-        return (
-            (1 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2 / s if s > 0 else math.inf
-        )
+        vertices = (1.0 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2
+        return math.inf if self.steep else vertices / self._s(size)
 
     def _s(self, size: int) -> float:
         return 1.0 / math.log(size) if self.s is None else float(self.s)

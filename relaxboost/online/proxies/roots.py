@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,16 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 from relaxboost.game.domains import L1Ball, Simplex
 
-Total = Callable[[float, Vector, Vector], tuple[float, float]]
-"""Of (u, r, v): the log of the total in radii, and its slope in u, which is positive."""
 
-
-def mirror_of_powers(
-    z: Vector, domain: Any, unit: float, s: float, law: Total, lowest: float
-) -> Vector:
+def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
     """Return w >= 0 with w_j in proportion to (ν − z_j)_+^{1/s}; on the ball to −sgn(z_j) |z_j|.
 
-    Let height be −z, on the ball |z|, and e^{su} how far ν is from the highest, in units. Then
-    v = r^{1/s} with r_j = (1 − (max height − height_j)/(unit e^{su}))_+ is w/max w. Heights are
-    subtracted before they are divided, and powers are logarithms, so that neither heights of 1e12
-    nor an s of 1e-9 lose digits.
+    Let b be ν − z in units. The weights are b^{1/s} radii, or if `normed` the gradient of ‖b‖_q²/2,
+    q = 1 + 1/s, with the sum Σb^{q−1} ‖b‖_q^{2−q}; ν is the root at which they fill the domain.
+
+    With height −z, on the ball |z|, and e^{su} the largest b, r_j = b_j/e^{su} is
+    (1 − (max height − height_j)/(unit e^{su}))_+. Heights are subtracted before they are divided,
+    and powers are logarithms, so that neither heights of 1e12 nor an s of 1e-9 lose digits.
 
     Parameters
     ----------
@@ -33,10 +29,7 @@ def mirror_of_powers(
     domain : Simplex, FullSimplex or L1Ball
     unit, s : float
         unit is not 0 and of the sign of s; s is in (-1, 1], > 0 but on the simplex.
-    law : callable
-        What (u, r, v) adds up to.
-    lowest : float
-        A u at which the total is at most the radius; at u = 0 it is at least that.
+    normed : bool
     """
     ball = isinstance(domain, L1Ball)
     heights: Vector = np.abs(z) if ball else -z
@@ -45,10 +38,18 @@ def mirror_of_powers(
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
+        """Return w/max w, the log of their sum in radii, and its slope in u."""
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):
             v: Vector = np.exp(np.log1p(-k) / s)
-        return v, *law(u, 1.0 - k, v)
+        r = 1.0 - k
+        one = float(v.sum())
+        slope = float(np.divide(v, r, out=np.zeros_like(v), where=r > 0.0).sum()) / one
+        if not normed:
+            return v, u + math.log(one), slope
+        two = float(v @ r)
+        total = s * u + math.log(one) - (1.0 - s) / (1.0 + s) * math.log(two)
+        return v, total, slope - (1.0 - s) * one / two
 
     def missing(u: float) -> tuple[float, float]:
         _, total, slope = at(u)
@@ -63,11 +64,7 @@ def mirror_of_powers(
     if highest < 0.0 and total <= 0.0:
         scale *= math.exp(total)
     else:
+        lowest = -(2.0 / (1.0 + s) if normed else 1.0) * math.log(z.size)  # all weights equal
         v = at(decreasing_root(missing, highest, 1.0, 1e-15, lowest, highest))[0]
     v *= scale / float(v.sum())
     return np.copysign(v, -z) if ball else v
-
-
-def ratios(r: Vector, v: Vector) -> float:
-    """Return Σ v/r over r > 0."""
-    return float(np.divide(v, r, out=np.zeros_like(v), where=r > 0.0).sum())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import xlog1py
+from scipy.special import kl_div
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
@@ -25,17 +25,16 @@ class Tilted(Proxy):
     The Hessian is diag(1/g)/λ, and Σg = 1. For c = 1/(M − 1), the best c for α = 1/λ, V* is
     λ (M − 1)² log(M − 1)/(M(M − 2)), below the entropy's λ log M: .924 < 1.099 for M = 3, 2.225 <
     2.303 for 10; the gain vanishes as M grows. c = 1 is the limit, M‖w − λu‖_2²/(2λ): for M = 2,
-    with V* = λ/2 < .693λ, it is the default. There is no c = 0, the entropy.
+    with V* = λ/2 < .693λ, it is the default.
 
     Parameters
     ----------
     c : float, optional
-        In (0, 1], by default 1/(M − 1).
+        In (0, 1], by default 1/(M − 1). Mirrors lose the digits that 1 − c does, but not at c = 1.
 
     References
     ----------
-    It answers the conjecture of Juditsky et al. (2005), Sec. 6.1, that the entropy has the least
-    V*/α on the simplex: it has not for any M.
+    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the least V*/α.
     """
 
     c: float | None = None
@@ -52,20 +51,14 @@ class Tilted(Proxy):
 
     def largest(self, domain: Any, size: int) -> float:
         """Return V*, at the vertices."""
-        vertex = np.zeros(size)
-        vertex[0] = float(domain.radius)
-        return self.value(vertex, domain)
+        return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w) = (λ/M) Σ x_j² ψ((1 − c)x_j), ψ(e) = ((1 + e) log(1 + e) − e)/e²."""
-        radius = float(domain.radius)
-        x = w * (w.size / radius) - 1.0
-        e = (1.0 - self._c(w.size)) * x
-        near = np.abs(e) < 1e-3  # where the quotient cancels: 1/2 − e/6 + e²/12 − ...
-        far = np.where(near, 1.0, e)
-        quotient = (xlog1py(1.0 + far, far) - far) / far**2
-        series = 0.5 - e / 6.0 + e**2 / 12.0 - e**3 / 20.0 + e**4 / 30.0
-        return radius / w.size * float((x * x) @ np.where(near, series, quotient))
+        """Return V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a², e = a(Mw/λ − 1) for a = 1 − c."""
+        radius, a = float(domain.radius), 1.0 - self._c(w.size)
+        x: Vector = w * (w.size / radius) - 1.0
+        terms = kl_div(1.0 + a * x, 1.0) / a**2 if a else x * x / 2.0
+        return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ for a = 1 − c and y = (ν − z)/β, by a root ν."""
@@ -76,13 +69,11 @@ class Tilted(Proxy):
 
         def at(top: float) -> Vector:
             y = top - below
-            if a > 0.5:  # small c is not lost beside 1
-                return np.maximum(0.0, (np.exp(a * y) - c) / a)
-            return np.maximum(0.0, 1.0 + (np.expm1(a * y) / a if a else y))
+            return np.maximum(0.0, (np.exp(a * y) - c) / a if a else 1.0 + y)
 
         def missing(top: float) -> tuple[float, float]:
             shares = at(top)
-            slopes = a * shares + (1.0 - a) if a else np.ones(size)
+            slopes = a * shares + c
             return 1.0 - float(shares.mean()), -float(slopes[shares > 0.0].sum()) / size
 
         highest = math.log1p(a * (size - 1.0)) / a if a else size - 1.0
@@ -90,12 +81,10 @@ class Tilted(Proxy):
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log(1 + ax_j)/a for x_j = Mw_j/λ − 1 and a = 1 − c; x_j for c = 1."""
+        """Return log(c + aMw_j/λ)/a for a = 1 − c, Mw_j/λ − 1 for c = 1."""
         c, shares = self._c(w.size), w * (w.size / float(domain.radius))
         a = 1.0 - c
-        if a > 0.5:
-            return np.log(c + a * shares) / a
-        return np.log1p(a * (shares - 1.0)) / a if a else shares - 1.0
+        return np.log(c + a * shares) / a if a else shares - 1.0
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
         """Return V as cvxpy has it."""
