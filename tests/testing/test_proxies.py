@@ -11,7 +11,6 @@ from relaxboost.functional.losses.base import PointwiseLoss
 from relaxboost.functional.losses.registry import LOSSES
 from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import (
-    Adaptive,
     Constant,
     Entropy,
     Growing,
@@ -24,6 +23,7 @@ from relaxboost.online import (
     Tilted,
 )
 from relaxboost.online.losses import as_online_loss
+from relaxboost.online.schedules import SCHEDULES
 from relaxboost.testing import (
     ConformanceError,
     check_online_loss,
@@ -247,7 +247,8 @@ def test_wrong_schedules_are_caught(schedule, said):
 
 
 @pytest.mark.parametrize(
-    "schedule", [Growing(), Growing(2.0), Horizon(50), Constant(0.3), Adaptive()]
+    "schedule",
+    [Growing(2.0), Horizon(50), Constant(0.3), *(kind() for kind in SCHEDULES.values())],
 )
 def test_the_schedules_of_the_package(schedule):
     check_schedule(schedule)
