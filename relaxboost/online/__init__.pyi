@@ -22,6 +22,8 @@ from .proxies import Power as Power
 from .proxies import Proxy as Proxy
 from .proxies import SquaredL2 as SquaredL2
 from .proxies import Tilted as Tilted
+from .regrets import Regret as Regret
+from .regrets import regret as regret
 from .risks import Assumptions as Assumptions
 from .risks import excess_risk_bound as excess_risk_bound
 from .risks import expected_excess_bound as expected_excess_bound

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.game.solution import Solution
+from relaxboost.online.regrets import Regret
 from relaxboost.relaxations import Relaxation
 
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -195,6 +196,46 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "") -> Any:
     axes.legend()
     if title:
         axes.set_title(title)
+    return figure
+
+
+def regret_curves(*regrets: Regret, title: str = "") -> Any:
+    """Return a matplotlib figure of regret along the way: its bracket and the theorem's bounds.
+
+    Parameters
+    ----------
+    *regrets : Regret
+        One or more, made with ``at=``; one learner is one colour.
+    title : str
+    """
+    if not regrets or not all(isinstance(one, Regret) for one in regrets):
+        raise InputError("regret_curves needs one Regret or more, such as online.regret returns")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
+    axes = figure.subplots()
+    for index, last in enumerate(regrets):
+        points = [*last.along, last]
+        style: dict[str, Any] = {"color": f"C{index}"}
+        x = [one.examples for one in points]
+        axes.fill_between(
+            x, [one.lower for one in points], [one.upper for one in points], alpha=0.3, **style
+        )
+        middle = [(one.lower + one.upper) / 2.0 for one in points]
+        marker = _MARKERS[index % len(_MARKERS)]
+        axes.plot(x, middle, f"{marker}-", markersize=4, label=last.learner, **style)
+        for line, bounds in ((":", "bound"), ("--", "bound_at")):
+            y = [getattr(one, bounds) for one in points]
+            if np.isfinite(y).all():
+                axes.plot(x, y, line, linewidth=1, **style)
+    above = min(one.lower for last in regrets for one in (*last.along, last)) > 0.0
+    scale = "log" if above else "linear"
+    axes.set(xscale=scale, yscale=scale, xlabel="examples", ylabel="regret")
+    axes.set_title(
+        title or "regret, and its bounds (dashed: against the best w, dotted: any)",
+        fontsize="medium",
+    )
+    figure.legend(fontsize="x-small", loc="outside lower left")
     return figure
 
 

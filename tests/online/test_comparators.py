@@ -85,7 +85,7 @@ def test_piecewise_linear_losses_have_certificates(name, over):
     H *= 5.0  # entries beyond 1 are scaled by a power of two
     found = hindsight(name, over, (H, y, weight), 1e-9)
     proof = found.certificate()
-    verdict = proof.certificate.check()
+    verdict = proof.check()
     assert verdict.ok
     assert verdict.level == ("enclosed" if isinstance(over, rb.L2Ball) else "exact")
     assert proof.lower <= proof.upper
@@ -95,7 +95,7 @@ def test_piecewise_linear_losses_have_certificates(name, over):
         -proof.scale * verdict.lower,
     )
     # A solver that knows the game alone finds the same.
-    solved = rb.solve(found.game().game, 1e-5, max_rounds=20)
+    solved = rb.solve(proof.game, 1e-5, max_rounds=20)
     assert -proof.scale * Fraction(solved.upper) <= proof.upper
     assert -proof.scale * Fraction(solved.lower) >= proof.lower
 

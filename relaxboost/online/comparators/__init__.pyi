@@ -1,4 +1,4 @@
-from .hindsight import Comparator as Comparator
-from .hindsight import hindsight as hindsight
+from .comparator import Comparator as Comparator
+from .comparator import hindsight as hindsight
 
 __all__: list[str]

@@ -23,8 +23,10 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 
 LOSS = 64.0 * UNIT
 """By what part of itself a loss, or its slope, may be wrong."""
-_NEAR = 6e-6
-"""The step of a difference of slopes, relative to the size of predictions and targets."""
+_NEAR, _FAR = 6e-6, 1e-9
+"""The step of a difference of slopes, relative to the size of targets and of predictions."""
+_SHORT = 256
+"""Rows that are summed up at a time where roundings count."""
 
 
 class Sums(NamedTuple):
@@ -98,7 +100,7 @@ class Cumulative:
         value, gradient, hessian = 0.0, np.zeros(self.M), np.zeros((self.M, self.M))
         for _, H, y, weight in self.replay:
             F = H @ w
-            step = _NEAR * (1.0 + np.maximum(np.abs(F), np.abs(y)))
+            step = _NEAR * (1.0 + np.abs(y)) + _FAR * np.abs(F)
             values, slopes = loss.pointwise(F, y)
             rise = loss.pointwise(F + step, y)[1] - loss.pointwise(F - step, y)[1]
             value += float(weight @ values)
@@ -162,7 +164,7 @@ class Cumulative:
         """
         loss = self.pointwise
         assert loss is not None
-        sums, g, size = [], np.zeros(self.M), np.zeros(self.M)
+        sums, g, size, added = [], np.zeros(self.M), np.zeros(self.M), 0
         for rows, H, y, weight in self.replay:
             if z is None:
                 assert at is not None
@@ -176,9 +178,11 @@ class Cumulative:
             # c is a difference of numbers of the size of |c| + 2|z F| at most.
             allowed = LOSS * (np.abs(terms) + 2.0 * np.abs(carried * F))
             sums.append(sum_bounds(terms - allowed)[0])
-            g += carried @ H
+            for a in range(0, y.size, _SHORT):
+                g += carried[a : a + _SHORT] @ H[a : a + _SHORT]
+                added += 1
             size += np.abs(carried) @ np.abs(H)
-        error = up(float(size.max()) * up(roundoff(self.m + 8) + 2.0 * LOSS))
+        error = up(float(size.max()) * up(roundoff(_SHORT + added + 8) + 2.0 * LOSS))
         return down(sum_bounds(np.array(sums))[0] - self.support(-g, error))
 
     def answer(self, v: Vector) -> Vector:

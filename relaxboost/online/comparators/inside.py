@@ -164,9 +164,9 @@ class InAtoms(Inside):
             full[M : 2 * M, M : 2 * M] = hessian
             full[M : 2 * M, :M] = full[:M, M : 2 * M] = -hessian
         place = np.arange(self.count)
-        # At a vertex Σdx = 0 is what fixes the last direction; with it in, none is near singular.
-        full += float(hessian.diagonal().max(initial=0.0))
         full[place, place] += self.mult / self._x
+        # At a vertex Σdx = 0 is what fixes the last direction; with it in, none is near singular.
+        full += 1.0 / float((1.0 / full[place, place]).sum())
         self._solve = _factor(full)
         self._ones = self._solve(np.ones(self.count))
 

@@ -23,10 +23,12 @@ from relaxboost.online.comparators.cumulative import Cumulative, Sums, add_gram
 from relaxboost.online.comparators.inside import Inside, Turn, inside
 
 _ARMIJO = 1e-4
+_CENTRAL, _FALL = 5.0, 0.1
+"""μ falls where the gap is near its own, to this part of what the gap says."""
 _HALVINGS = 40
 _LEAST = 1e-15
 """Relative gap that doubles cannot make smaller."""
-_STALLED = 8
+_STALLED = 30
 """Rounds without progress after which rounding, or a corner, is to blame."""
 
 
@@ -57,17 +59,18 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
     """
     point = inside(problem.over, problem.M, start, 1e-2)
     sums = problem.sums(point.w)
-    point.begin(_gap(problem, point.w, sums) / point.count)
-    best, still = math.inf, 0
+    mu = _gap(problem, point.w, sums) / point.count
+    point.begin(mu)
+    still = 0
     while still < _STALLED:
         w = point.w
         gap = _gap(problem, w, sums)
         yield State(w, sums.value, sums.value - gap, at=w)
-        still = 0 if gap < 0.9 * best else still + 1
-        best = min(best, gap)
-        mu = 0.1 * gap / point.count
         if gap <= _LEAST * abs(sums.value):
             return
+        still += 1
+        if gap <= _CENTRAL * mu * point.count:
+            mu, still = min(mu, _FALL * gap / point.count), 0
         point.guard(mu)
         try:
             point.prepare(sums.hessian)

@@ -133,7 +133,7 @@ def _opener(source: Any) -> tuple[Callable[[], Iterable[Any]], bool]:
         return (lambda: (source,)), True
     if isinstance(source, np.ndarray):
         return (lambda: (source,)), True
-    if isinstance(source, Iterator):
+    if isinstance(source, Iterator) or not getattr(source, "replayable", True):
         raise InputError(
             f"regret reads a stream more than once, and {type(source).__name__} can be read once "
             "only; give arrays (H, y), a list of blocks, or a function that opens the stream anew"

@@ -1,0 +1,137 @@
+"""Regret as a bracket: against the learner's own trace, along the way, and drawn."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.online import (
+    ExponentiatedGradient,
+    GradientDescent,
+    Horizon,
+    MirrorDescent,
+    hindsight,
+    regret,
+)
+from relaxboost.views import plots
+
+METHODS = [
+    MirrorDescent("hinge", over=rb.Simplex(2), bound=2.0),
+    MirrorDescent("absolute", over=rb.L1Ball(1), bound=2.0),
+    GradientDescent("logistic", over=rb.L2Ball(1), bound=5.0),
+    ExponentiatedGradient("inner", over=rb.Simplex(1), bound=2.0, schedule=Horizon(120)),
+]
+
+
+def examples(method, m=120, M=5, seed=0):
+    rng = np.random.default_rng(seed)
+    H = rng.uniform(-2.0, 2.0, size=(m, M))
+    y = np.sign(H[:, 0] + rng.normal(size=m))
+    return H, None if "Inner" in repr(method.loss) else y
+
+
+def traced(method, H, y):
+    """Return Σ l_i(w_{i−1}) for every i, with weights asked for one by one: the slow twin."""
+    learner, total, sums = method.start(H.shape[1]), 0.0, []
+    for i, h in enumerate(H):
+        total += method.loss.evaluate(learner.w, h, 0.0 if y is None else y[i])[0]
+        learner.update(h, None if y is None else y[i])
+        sums.append(total)
+    return sums
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method.loss).__name__)
+def test_the_bracket_holds_the_regret_and_is_below_the_theorem(method):
+    H, y = examples(method)
+    found = regret(method, (H, y), at=[1, 7, 50])
+    sums, whole = traced(method, H, y), [*found.along, found]
+    assert [one.examples for one in whole] == [1, 7, 50, 120]
+    for one in whole:
+        k = one.examples
+        best = hindsight(method.loss, method.over, (H[:k], None if y is None else y[:k]), 1e-9)
+        assert one.lower <= sums[k - 1] - best.lower
+        assert sums[k - 1] - best.upper <= one.upper
+        assert one.gap <= 2e-6 * max(abs(best.upper), 1.0)
+        # Any w is an honest comparator, the best one the hardest; so says the theorem too.
+        assert one.upper <= one.bound + 1e-9
+        assert one.lower <= one.bound_at + 1e-9
+        assert one.bound_at <= one.bound + 1e-9
+
+
+def test_a_learner_that_has_learned_is_taken_as_it_is():
+    method = METHODS[0]
+    H, y = examples(method)
+    learner = method.start(5)
+    learner.update(H, y)
+    state = learner.state()
+    found, fresh = regret(learner, (H, y)), regret(method, (H, y))
+    assert (found.lower, found.upper, found.bound) == (fresh.lower, fresh.upper, fresh.bound)
+    assert np.array_equal(learner.state()["s"], state["s"])
+    unseen = method.start(5)
+    assert regret(unseen, (H, y)).lower == fresh.lower
+    assert unseen.rounds == 120
+    with pytest.raises(rb.InputError, match="weight 120, and the stream has 60"):
+        regret(learner, (H[:60], y[:60]))
+    with pytest.raises(rb.InputError, match="at= needs a learner that has seen nothing"):
+        regret(learner, (H, y), at=[3])
+
+
+def test_streams_of_blocks_and_weights_that_are_copies():
+    method = METHODS[0]
+    H, y = examples(method)
+
+    def blocks():
+        for start in range(0, 120, 13):
+            yield H[start : start + 13], y[start : start + 13]
+
+    plain, streamed = (regret(method, source, at=[20, 26]) for source in ((H, y), blocks))
+    for one, other in zip([*plain.along, plain], [*streamed.along, streamed], strict=True):
+        assert one.loss == other.loss
+        assert max(one.lower, other.lower) <= min(one.upper, other.upper)
+    copies = np.arange(120) % 3
+    heavy = regret(method, (H, y, copies))
+    alike = regret(method, (np.repeat(H, copies, axis=0), np.repeat(y, copies)))
+    assert heavy.loss == pytest.approx(alike.loss, rel=1e-12)
+    assert max(heavy.lower, alike.lower) <= min(heavy.upper, alike.upper)
+
+
+def test_a_stream_that_can_be_read_once_is_refused_before_anything_is_learned():
+    method = METHODS[0]
+    H, y = examples(method)
+    learner = method.start(5)
+    with pytest.raises(rb.InputError, match="can be read once only; give arrays"):
+        regret(learner, iter([(H, y)]))
+    assert learner.rounds == 0
+    with pytest.raises(rb.InputError, match="asks for 500 examples, and the stream has 120"):
+        regret(method, (H, y), at=[500])
+    with pytest.raises(rb.InputError, match="regret needs a learner"):
+        regret("hinge", (H, y))
+
+
+def test_it_is_shown_in_a_line_as_data_and_drawn(capsys):
+    method = METHODS[0]
+    H, y = examples(method)
+    found = regret(method, (H, y), at=[10, 40])
+    found.show()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[-1] == str(found)
+    assert "regret" in lines[-1]
+    assert "after 120 examples" in lines[-1]
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [one["examples"] for one in data["along"]] == [10, 40]
+    assert data["upper"] - data["lower"] == found.gap
+    endless = regret(ExponentiatedGradient("inner", over=rb.Simplex(1), bound=2), (H, None))
+    assert endless.bound == math.inf
+    assert endless.to_dict()["bound"] is None
+    figure = plots.regret_curves(found, endless)
+    axes = figure.axes[0]
+    drawn = [line.get_ydata()[-1] for line in axes.get_lines()]
+    assert drawn[:3] == [(found.lower + found.upper) / 2, found.bound, found.bound_at]
+    assert len(drawn) == 4
+    with pytest.raises(rb.InputError, match="regret_curves needs one Regret or more"):
+        plots.regret_curves()
