@@ -21,7 +21,7 @@ from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.game.domains import AtomicSet
 from relaxboost.online import kernels
-from relaxboost.online.comparators.hindsight import Comparator, hindsight
+from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
