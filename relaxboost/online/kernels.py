@@ -38,28 +38,30 @@ ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
 """The law of the schedule, the codes and the numbers that `rounds` takes."""
-_FAST = {"reassoc", "nsz", "arcp", "contract", "nnan", "ninf"}
+# Where arrays lie close together LLVM takes its scalar loop, and so sums in another order than the
+# vector unit: whether it does must change no bit. Loops that sum therefore write nothing.
+_SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
+_EACH = {"nsz", "contract", "nnan", "ninf"}  # reassociated, _MAGIC would cancel
 _LEAST = -700.0
 """Exponents below this count as this: e^−700 is as good as nothing, and no double underflows."""
 _MAGIC = 6755399441055744.0
 """1.5 · 2^52: what is added to it is rounded to a whole number in its lowest bits."""
 
 
-@njit(fastmath={"contract", "nnan", "ninf", "nsz"})  # reassociated, _MAGIC would cancel
-def _powers(z: Vector, sign: float, top: float, scale: float, out: Vector, power: Vector) -> None:
-    """Set out · power = exp((sign z − top)·scale) for exponents <= 0, to a few ulp.
+@njit(fastmath=_EACH)
+def _powers(z: Vector, sign: float, top: float, scale: float, out: Vector) -> None:
+    """Set out = exp((sign z − top)·scale) for exponents <= 0, to a few ulp.
 
     numba's own exp is a call for each entry; this is arithmetic that fills the vector unit.
-    exp(x) = 2^n exp(r) with |r| <= log(2)/2, and exp(r) its Taylor sum of degree 13.
+    exp(x) = 2^n exp(r) with |r| <= log(2)/2, and exp(r) its Taylor sum of degree 12, which is off
+    by 2e-16 at most. 2^n is put into the bits of the exponent.
     """
     for j in range(z.size):
         x = max((sign * z[j] - top) * scale, _LEAST)
         shifted = x * 1.4426950408889634 + _MAGIC
-        power[j] = shifted
         n = shifted - _MAGIC
         r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10
-        p = 1.6059043836821613e-10
-        p = p * r + 2.08767569878681e-09
+        p = 2.08767569878681e-09
         p = p * r + 2.505210838544172e-08
         p = p * r + 2.755731922398589e-07
         p = p * r + 2.7557319223985893e-06
@@ -71,20 +73,25 @@ def _powers(z: Vector, sign: float, top: float, scale: float, out: Vector, power
         p = p * r + 0.16666666666666666
         p = p * r + 0.5
         p = p * r + 1.0
-        out[j] = p * r + 1.0
-    bits = power.view(np.int64)
-    for j in range(z.size):
-        bits[j] = (bits[j] << 52) + (1023 << 52)
+        p = p * r + 1.0
+        bits = np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << np.int64(52))
+        out[j] = np.int64(bits).view(np.float64)
 
 
-@njit(fastmath=_FAST)
-def _multiplied(out: Vector, power: Vector) -> float:
-    """Multiply `out` by powers, and return the sum."""
+@njit(fastmath=_SUMS)
+def _sum(w: Vector) -> float:
     total = 0.0
-    for j in range(out.size):
-        out[j] *= power[j]
-        total += out[j]
+    for j in range(w.size):
+        total += w[j]
     return total
+
+
+@njit(fastmath=_SUMS)
+def _inner(w: Vector, h: Vector) -> float:
+    inner = 0.0
+    for j in range(w.size):
+        inner += w[j] * h[j]
+    return inner
 
 
 @njit()
@@ -119,87 +126,79 @@ def _slope(code: int, parameter: float, F: float, y: float) -> tuple[float, floa
     return F, 1.0
 
 
-@njit(fastmath=_FAST)
-def _top(z: Vector, both: bool) -> float:
-    """Return max −z, or max |z|."""
-    top = -z[0]
-    if both:
-        for j in range(z.size):
-            top = max(top, abs(z[j]))
-    else:
-        for j in range(z.size):
-            top = max(top, -z[j])
-    return top
+_SIZE = np.int64(0x7FFFFFFFFFFFFFFF)
+"""All bits of a double but the sign; without it, bits are whole numbers in the order of doubles."""
+_INFINITE = np.int64(0x7FF0000000000000)
+"""The bits of infinity; those of nan are more."""
 
 
-@njit(fastmath=_FAST)
+@njit(fastmath=_EACH)
+def _moved(z: Vector, factor: float, h: Vector, both: bool) -> float:
+    """Add factor · h to z; return max −z, or max |z|.
+
+    The largest of whole numbers is found by the vector unit, that of doubles is not.
+    """
+    top = ~_SIZE
+    for j in range(z.size):
+        moved = z[j] + factor * h[j]
+        z[j] = moved
+        bits = np.float64(-moved).view(np.int64)
+        key = bits & _SIZE if both else bits ^ ((bits >> np.int64(63)) & _SIZE)
+        top = key if key > top else top
+    return np.int64(top ^ ((top >> np.int64(63)) & _SIZE)).view(np.float64)
+
+
+@njit(fastmath=_EACH)
 def _scale(w: Vector, factor: float) -> None:
     for j in range(w.size):
         w[j] *= factor
 
 
-@njit(fastmath=_FAST)
-def _mirror(domain: int, radius: float, z: Vector, beta: float, w: Vector, spare: Matrix) -> None:
-    """Set w to the mirror image of z; `Entropy.mirror` and `SquaredL2.mirror` are the twins."""
+@njit(fastmath=_EACH)
+def _mirror(
+    domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
+) -> None:
+    """Set w to the mirror image of z; `Entropy.mirror` and `SquaredL2.mirror` are the twins.
+
+    `top` is what `_moved` returns.
+    """
     scale = 1.0 / beta
     if domain == L2_BALL:
-        square = 0.0
         for j in range(z.size):
             w[j] = -z[j] * scale
-            square += w[j] * w[j]
-        norm = math.sqrt(square)
+        norm = math.sqrt(_inner(w, w))
         if norm > radius:
             _scale(w, radius / norm)
         return
-    top = _top(z, domain == L1_BALL)
     if domain == FULL_SIMPLEX:
         top = max(top, 0.0)
-    _powers(z, -1.0, top, scale, w, spare[0])
-    total = _multiplied(w, spare[0])
+    _powers(z, -1.0, top, scale, w)
+    total = _sum(w)
     if domain == L1_BALL:
-        _powers(z, 1.0, top, scale, spare[1], spare[0])
-        total += _multiplied(spare[1], spare[0])
-        _add(w, -1.0, spare[1])
+        _powers(z, 1.0, top, scale, spare)
+        total += _sum(spare)
+        for j in range(z.size):
+            w[j] -= spare[j]
     elif domain == FULL_SIMPLEX:
         total += math.exp(-top * scale)
     _scale(w, radius / total)
 
 
-@njit(fastmath=_FAST)
-def _seen(w: Vector, h: Vector, mean: Vector, gain: float) -> float:
-    """Move the mean towards w; return <w, h>."""
-    inner = 0.0
+@njit(fastmath=_EACH)
+def _averaged(w: Vector, mean: Vector, gain: float) -> None:
+    """Move the mean towards w."""
     for j in range(w.size):
         mean[j] += gain * (w[j] - mean[j])
-        inner += w[j] * h[j]
-    return inner
 
 
-@njit(fastmath=_FAST)
-def _add(z: Vector, factor: float, h: Vector) -> None:
-    for j in range(z.size):
-        z[j] += factor * h[j]
-
-
-@njit(fastmath={"reassoc"})
-def _nothing(h: Vector) -> float:
-    """Return 0, or nan where an entry is not finite."""
-    total = 0.0
+@njit()
+def _largest(h: Vector) -> float:
+    """Return the largest entry in size, nan where one is not finite."""
+    top = np.int64(0)
     for j in range(h.size):
-        total += h[j] * 0.0
-    return total
-
-
-@njit(fastmath=_FAST)
-def _norm(h: Vector, euclidean: bool) -> float:
-    size = 0.0
-    if euclidean:
-        for j in range(h.size):
-            size += h[j] * h[j]
-        return math.sqrt(size)
-    for j in range(h.size):
-        size = max(size, abs(h[j]))
-    return size
+        size = np.float64(h[j]).view(np.int64) & _SIZE
+        top = size if size > top else top
+    return np.int64(top).view(np.float64) if top < _INFINITE else np.nan
 
 
 @njit(nogil=True)
@@ -207,7 +206,9 @@ def dual_norms(H: Matrix, euclidean: bool) -> Vector:
     """Return the largest entry in size, or the Euclidean norm, of each row; nan if not finite."""
     sizes = np.empty(H.shape[0])
     for row in range(H.shape[0]):
-        sizes[row] = _norm(H[row], euclidean) if _nothing(H[row]) == 0.0 else np.nan
+        sizes[row] = _largest(H[row])
+        if euclidean and not math.isnan(sizes[row]):
+            sizes[row] = math.sqrt(_inner(H[row], H[row]))
     return sizes
 
 
@@ -240,8 +241,8 @@ def rounds(
     loss, domain, greedy = codes
     parameter, radius, modulus = numbers
     predictions = np.empty(y.size)
-    spare = np.empty((2, w.size))
-    euclidean = domain == L2_BALL
+    spare = np.empty(w.size)
+    euclidean, both = domain == L2_BALL, domain == L1_BALL
     for row in range(y.size):
         left = weight[row]
         first = True
@@ -249,7 +250,8 @@ def rounds(
             step = min(left, 1.0)
             left -= step
             sums[WEIGHT] += step
-            F = _seen(w, H[row], mean, step / sums[WEIGHT])
+            F = _inner(w, H[row])
+            _averaged(w, mean, step / sums[WEIGHT])
             if first:
                 predictions[row] = F
                 first = False
@@ -263,16 +265,16 @@ def rounds(
             sums[BETA] = law[0] * math.sqrt(law[1] + law[2] * sums[ROUNDS] + law[3] * sums[SQUARES])
             if greedy:
                 if slope != 0.0:
-                    _add(z, step * slope / before, H[row])
-                    _mirror(domain, radius, z, 1.0, w, spare)
+                    top = _moved(z, step * slope / before, H[row], both)
+                    _mirror(domain, radius, z, top, 1.0, w, spare)
                     if euclidean:
                         for j in range(w.size):
                             z[j] = -w[j]
             elif slope != 0.0 or sums[BETA] != before:
-                _add(z, step * slope, H[row])
-                _mirror(domain, radius, z, sums[BETA], w, spare)
+                top = _moved(z, step * slope, H[row], both)
+                _mirror(domain, radius, z, top, sums[BETA], w, spare)
         if first:
-            predictions[row] = _seen(w, H[row], mean, 0.0)
+            predictions[row] = _inner(w, H[row])
     return predictions
 
 

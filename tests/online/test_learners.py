@@ -302,3 +302,21 @@ def test_targets_beyond_what_was_declared():
         learner.update([1.0, 0.0, 0.0], 2.5)
     assert rb.online.MirrorDescent is MirrorDescent
     assert Adaptive().law(learner.constants)[3] == 1.0
+
+
+@pytest.mark.parametrize("over", [Simplex(2), FullSimplex(2), L1Ball(2), L2Ball(2)], ids=repr)
+def test_where_arrays_lie_changes_no_bit(over):
+    """Compiled loops that both sum and write may sum in another order for arrays close together."""
+    proxy = "squared-l2" if isinstance(over, L2Ball) else "entropy"
+    for size in range(2, 40, 3):
+        H, y = stream(Hinge(), rows=20, size=size)
+        found = []
+        for gap in (0, 1, 3, 8, 512):
+            learner = MirrorDescent("hinge", over, proxy).start(size)
+            block = np.zeros(4 * (size + gap))
+            parts = [block[i * (size + gap) :][:size] for i in range(3)]
+            parts[0][:] = learner.w
+            learner._w, learner._z, learner._mean = parts
+            learner.update(H, y)
+            found.append(np.concatenate(learner.arrays()))
+        np.testing.assert_array_equal(found, [found[0]] * len(found))

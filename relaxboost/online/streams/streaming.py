@@ -14,6 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.matrices.chunks.sources import Batch, Header
 from relaxboost.matrices.labelled import finite_doubles
+from relaxboost.online import kernels
 from relaxboost.online.streams.bases import BaseFunctions, Experts
 from relaxboost.online.streams.sources import ExampleSource
 
@@ -183,7 +184,7 @@ class Stream:
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
         """Return the rows of a page, which may come from several batches, as doubles."""
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
-        if X.dtype != np.float64 or not np.isfinite(X).all():
+        if X.dtype != np.float64 or np.isnan(kernels.dual_norms(X, False)).any():
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
