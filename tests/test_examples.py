@@ -125,7 +125,7 @@ def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
     picture = tmp_path / "online.png"
     script = EXAMPLES / "learn_from_a_stream.py"
     result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture), "--rows", "4000"],
+        [sys.executable, "-W", "error", str(script), str(picture), "--rows", "2000"],
         capture_output=True,
         text=True,
         check=True,
