@@ -234,6 +234,63 @@ def run(options: StreamOptions, as_json: bool, **given: Any) -> None:
 @online.command(
     epilog="""
 \b
+Exit status: 0 the bracket asked for was reached, 1 it was not (the one
+printed holds all the same), 2 bad input, 130 interrupted before anything
+could be said.
+
+\b
+Examples:
+  relaxboost online regret data.csv --label y --loss hinge
+  relaxboost online regret data.csv --label y --at 100 --at 1000 --tol 1e-4
+  relaxboost online regret data.csv --label y --radius 10 --plot regret.png
+"""
+)
+@stream_options
+@_method
+@click.option("--at", type=click.IntRange(1), multiple=True, help="After how many examples else.")
+@click.option(
+    "--tol",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="Width of the bracket, as a part of the least loss.",
+)
+@click.option("--plot", type=PathType, help="Draw the brackets and the bounds to this file.")
+@_time_limit
+@as_json
+def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
+    """Bracket what a learner lost more than the best fixed weights.
+
+    The stream is read many times: once to learn, then to find the least loss of any weights in
+    hindsight, with a proof. --time-limit is for that.
+    """
+    from relaxboost.online import regret as found_regret
+    from relaxboost.views import plots
+
+    if given["plot"] is not None:
+        plots.check_plot(given["plot"])
+    stream = options.opened()
+    method, _ = options.method(given["method"], stream)
+    limits = {"tol": given["tol"], "time_limit": given["time_limit"]}
+    with bar("best weights in hindsight") as progress:
+        progress(0, None, stream.name)
+        found = found_regret(method, stream, given["at"], **limits)
+    if given["plot"] is not None:
+        plots.save(plots.regret_curves(found), given["plot"])
+    if as_json:
+        print_json({"data": stream.name, **found.to_dict()})
+    else:
+        click.echo(f"data:    {stream.name}\nlearner: {method!r}")
+        found.show()
+        if given["plot"] is not None:
+            click.echo(f"picture: {given['plot']}")
+    if any(one.comparator.status != "optimal" for one in (found, *found.along)):
+        sys.exit(1)
+
+
+@online.command(
+    epilog="""
+\b
 Exit status: 0 the stream has ended for all, 1 for some it had not (rows say
 how far they are), 2 bad input, 130 interrupted before anything could be said.
 

@@ -102,6 +102,24 @@ def test_compare(data, tmp_path, capsys):
         assert row.split()[1:3] == [f"{one['mean_loss']:.6g}", f"{one['error']:.2%}"]
 
 
+def test_regret_is_what_the_library_says(data, tmp_path, capsys):
+    path, X, y = data
+    options = ["--loss", "hinge", "--radius", 5, "--at", 100]
+    got = json.loads(told(capsys, "regret", path, *LABEL, *options, "--json"))
+    method = MirrorDescent("hinge", rb.L1Ball(5))
+    want = rb.online.regret(method, (LinearBasis.spanning(X[:1000]).values(X), y), [100])
+    for one, other in ((got, want), (got["along"][0], want.along[0])):
+        assert one["loss"] == other.loss
+        assert max(one["lower"], other.lower) <= min(one["upper"], other.upper)
+        assert one["upper"] - one["lower"] <= 1.1e-6 * other.comparator.upper
+        assert one["upper"] <= one["bound"] == other.bound
+    picture = tmp_path / "regret.png"
+    text = told(capsys, "regret", path, *LABEL, *options, "--plot", picture)
+    assert re.search(r"^\S+ <= regret <= \S+ after 100 examples", text, re.MULTILINE)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    told(capsys, "regret", path, *LABEL, "--tol", 1e-15, "--time-limit", 1e-3, status=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
