@@ -75,7 +75,9 @@ class OnlineEstimator(BaseEstimator):
         return given
 
     def _weights(self, given: Any, X: Array) -> Array:
-        if given is not None and not np.any(doubles("sample_weight", given)):
+        if given is None:
+            return np.ones(len(X))
+        if not np.any(doubles("sample_weight", given)):
             raise InputError("sample_weight is zero throughout; leave the call out")
         weights: Array = _check_sample_weight(given, X, dtype=np.float64)
         if (weights < 0.0).any():
@@ -130,13 +132,18 @@ class OnlineEstimator(BaseEstimator):
 
         Whatever is raised, also by base functions of the user's, leaves the learners as they were.
         """
-        learners = [learner.method.restored(learner.state()) for learner in self.learners_]
+        kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
         said = np.empty(Y.shape)
-        for block in _blocks(len(X)):
-            H = self._values(X[block])
-            for k, learner in enumerate(learners):
-                said[block, k] = learner.update(H, Y[block, k], weights[block])
-        self.learners_ = learners
+        try:
+            for block in _blocks(len(X)):
+                H = self._values(X[block])
+                for k, learner in enumerate(self.learners_):
+                    said[block, k] = learner.update(H, Y[block, k], weights[block])
+        except BaseException:
+            for learner, arrays in zip(self.learners_, kept, strict=True):
+                for array, before in zip(learner.arrays(), arrays, strict=True):
+                    array[:] = before
+            raise
         return said
 
     def _decided(self, X: Any) -> Array:
@@ -270,19 +277,20 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         """Return rows, targets ±1 of shape (N, outputs), and weights."""
         loss = loss_of(self._loss, ("binary",), "tells each class from the rest")
         X, y = self._rows(X, first, y)
-        check_classification_targets(y)
         known = None if classes is None else np.unique(classes)
-        if not first:
-            if known is not None and not np.array_equal(known, self.classes_):
+        if first:
+            check_classification_targets(y)
+            if len(np.unique(y if known is None else known)) < 2:
                 raise InputError(
-                    f"classes={known.tolist()} are not those of the first call, "
-                    f"{self.classes_.tolist()}; leave them out"
+                    "a classifier needs at least two classes, and there is one class only, "
+                    f"{y.tolist()[0]!r}; add examples of another"
                 )
+        elif known is None or np.array_equal(known, self.classes_):
             known = self.classes_
-        elif len(np.unique(y if known is None else known)) < 2:
+        else:
             raise InputError(
-                "a classifier needs at least two classes, and there is one class only, "
-                f"{y.tolist()[0]!r}; add examples of another"
+                f"classes={known.tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}; leave them out"
             )
         places, known = labels(y, known, loss)
         weights = self._weights(weights, X)
