@@ -221,16 +221,15 @@ class Law:
         if order is not None and not callable(order):
             return self._sorted_samples(t, order)
         moves = self._moves
+        ways = (self._weights > 0.0).astype(np.float64)
+        for _ in range(1, t):
+            ways = ways @ (moves > 0.0)
+        self._check_size(float(ways.sum()), t)
         samples = np.flatnonzero(self._weights).astype(np.int32)[:, None]
         probability = self._weights[samples[:, 0]]
         for _ in range(1, t):  # what cannot come next is left out
             grown = probability[:, None] * moves[samples[:, -1]]
             parents, atoms = np.nonzero(grown)
-            if parents.size * (2 * self.H.shape[1] + t) > _DOUBLES:
-                raise InputError(
-                    f"there are more than {parents.size} samples of {t} examples, too many to go "
-                    "through; use Law.drawn, which draws some"
-                )
             samples = np.column_stack([samples[parents], atoms.astype(np.int32)])
             probability = grown[parents, atoms]
         if order is None:
@@ -243,6 +242,13 @@ class Law:
         samples, place = np.unique(np.array(arranged, dtype=np.int32), axis=0, return_inverse=True)
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
+    def _check_size(self, samples: float, t: int) -> None:
+        if samples * (2 * self.H.shape[1] + t) > _DOUBLES:
+            raise InputError(
+                f"there are {samples:.3g} samples of {t} examples, too many to go through; use "
+                "Law.drawn, which draws some"
+            )
+
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
         """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
         if self.transitions is not None or np.shape(keys) != (len(self.p),):
@@ -250,8 +256,7 @@ class Law:
                 f"order must be a callable or, for i.i.d. examples, {len(self.p)} numbers"
             )
         ranks = np.argsort(np.asarray(keys), kind="stable").tolist()
-        if math.comb(t + len(ranks) - 1, t) * (2 * self.H.shape[1] + t) > _DOUBLES:
-            raise InputError("there are too many samples to go through, even sorted; take t less")
+        self._check_size(float(math.comb(t + len(ranks) - 1, t)), t)
         rows, chances = [], []
         for row in itertools.combinations_with_replacement(ranks, t):
             chance, left = Fraction(1), t
