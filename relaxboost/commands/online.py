@@ -243,6 +243,7 @@ Examples:
   relaxboost online regret data.csv --label y --loss hinge
   relaxboost online regret data.csv --label y --at 100 --at 1000 --tol 1e-4
   relaxboost online regret data.csv --label y --radius 10 --plot regret.png
+  relaxboost online regret d.csv --label y --loss hinge --certificate c.json
 """
 )
 @stream_options
@@ -256,6 +257,11 @@ Examples:
     help="Width of the bracket, as a part of the least loss.",
 )
 @click.option("--plot", type=PathType, help="Draw the brackets and the bounds to this file.")
+@click.option(
+    "--certificate",
+    type=PathType,
+    help="Prove the least loss in this file; for hinge, absolute, quantile and inner.",
+)
 @_time_limit
 @as_json
 def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
@@ -265,18 +271,24 @@ def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
     hindsight, with a proof. --time-limit is for that.
     """
     from relaxboost.online import regret as found_regret
+    from relaxboost.online.comparators.polyhedral import check_piecewise_linear
     from relaxboost.views import plots
 
     if given["plot"] is not None:
         plots.check_plot(given["plot"])
     stream = options.opened()
     method, _ = options.method(given["method"], stream)
+    if given["certificate"] is not None:
+        check_output(given["certificate"])
+        check_piecewise_linear(method.loss)
     limits = {"tol": given["tol"], "time_limit": given["time_limit"]}
     with bar("best weights in hindsight") as progress:
         progress(0, None, stream.name)
         found = found_regret(method, stream, given["at"], **limits)
     if given["plot"] is not None:
         plots.save(plots.regret_curves(found), given["plot"])
+    if given["certificate"] is not None:
+        found.comparator.certificate().certificate.save(given["certificate"])
     if as_json:
         print_json({"data": stream.name, **found.to_dict()})
     else:

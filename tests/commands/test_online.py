@@ -118,6 +118,11 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
     assert re.search(r"^\S+ <= regret <= \S+ after 100 examples", text, re.MULTILINE)
     assert picture.read_bytes().startswith(b"\x89PNG")
     told(capsys, "regret", path, *LABEL, "--tol", 1e-15, "--time-limit", 1e-3, status=1)
+    proof = tmp_path / "c.json"
+    told(capsys, "regret", path, *LABEL, *options, "--certificate", proof)
+    assert rb.check_certificate(proof).ok
+    smooth = told(capsys, "regret", path, *LABEL, "--certificate", proof, status=2)
+    assert "Logistic() is not piecewise linear" in smooth
 
 
 @pytest.mark.parametrize(

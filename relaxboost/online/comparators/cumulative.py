@@ -29,6 +29,11 @@ _SHORT = 256
 """Rows that are summed up at a time where roundings count."""
 
 
+def is_kinked(loss: OnlineLoss) -> bool:
+    """Return whether a loss is max of z (F − y) over an interval: hinge, absolute, quantile."""
+    return isinstance(loss, OfPrediction) and type(loss.loss) in (Hinge, Absolute, Quantile)
+
+
 class Sums(NamedTuple):
     """L at a w, with what a Newton step needs."""
 
@@ -67,7 +72,7 @@ class Cumulative:
     @property
     def kinked(self) -> bool:
         """Whether φ is max of z (F − y) over the z of an interval: hinge, absolute, quantile."""
-        return type(self.pointwise) in (Hinge, Absolute, Quantile)
+        return is_kinked(self.loss)
 
     @property
     def reach(self) -> float:

@@ -24,8 +24,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import sum_bounds, up
 from relaxboost.game import Game
-from relaxboost.online.comparators.cumulative import Cumulative
-from relaxboost.online.losses import Inner
+from relaxboost.online.comparators.cumulative import Cumulative, is_kinked
+from relaxboost.online.losses import Inner, OnlineLoss
 from relaxboost.relaxations import Caps, ExactForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.base import Level
 
@@ -131,6 +131,15 @@ class CapsWithCosts(Relaxation):
         return up(value + up(distance * float(np.abs(self._costs).max()))), distance
 
 
+def check_piecewise_linear(loss: OnlineLoss) -> None:
+    """Raise an InputError for a loss whose comparator is no game."""
+    if not (is_kinked(loss) or isinstance(loss, Inner)):
+        raise InputError(
+            f"{loss!r} is not piecewise linear, so that its comparator has no exact certificate; "
+            "take hinge, absolute, quantile or inner, or rely on the bracket"
+        )
+
+
 class LossGame:
     """The game whose value ρ gives the least cumulative loss, −scale · ρ.
 
@@ -147,11 +156,7 @@ class LossGame:
 
     def __init__(self, problem: Cumulative) -> None:
         linear = isinstance(problem.loss, Inner)
-        if not (problem.kinked or linear):
-            raise InputError(
-                f"{problem.loss!r} is not piecewise linear, so that its comparator has no exact "
-                "certificate; take hinge, absolute, quantile or inner, or rely on the bracket"
-            )
+        check_piecewise_linear(problem.loss)
         blocks = list(problem.replay)
         H = np.vstack([block.H for block in blocks])
         self._weight = np.concatenate([block.weight for block in blocks])
