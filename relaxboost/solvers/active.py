@@ -86,8 +86,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """Number of atoms with weight."""
-        return int(np.count_nonzero(self.weights[: len(self)]))
+        """Number of atoms with weight, but w = 0."""
+        zero = self._slots.get((0, 0))
+        count = int(np.count_nonzero(self.weights[: len(self)]))
+        return count - int(zero is not None and self.weights[zero] > 0.0)
 
     @property
     def columns(self) -> NDArray[Any]:

@@ -6,8 +6,9 @@ absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. 
 
 * for a stored w and a w' at which g* is finite, ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 −
   g*(w'); the domain bounds the last two (`Domain.cost_above`): for the l1 ball
-  w' = w · radius / ‖w‖_1 and ‖w − w'‖_1 = ‖w‖_1 − radius if that is positive; for the simplex
-  w' = w / Σw and ‖w − w'‖_1 = |Σw − 1|; for the l2 ball w' = w · radius / ‖w‖_2 and
+  w' = w · radius / ‖w‖_1 and ‖w − w'‖_1 = ‖w‖_1 − radius if that is positive; for a
+  simplex w' = w · radius / Σw and ‖w − w'‖_1 = |Σw − radius|, for a full one if Σw is larger; for
+  the l2 ball w' = w · radius / ‖w‖_2 and
   ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1; for a penalty w' = w and only g*(w) remains;
 * s columns added give margins wrong by at most e = γ_{s+1} ‖w‖_1: F(u) >= F(ũ) − e, and
   F(ũ) >= L(ũ, witness);
