@@ -155,6 +155,17 @@ def test_a_simplex_on_both_signs_is_the_l1_ball(radius, rng):
             assert both.lower == pytest.approx(ball.lower, abs=1e-8)
 
 
+@pytest.mark.parametrize("make", [rb.L1Ball, rb.Simplex, rb.FullSimplex])
+def test_values_are_rounded_up(make, rng):
+    for size in (*rng.uniform(-1, 1, 40), 0.0, -1 / 3):
+        over, size = make(Fraction(1, int(rng.integers(1, 99)))), float(size)
+        if over.two_sided and size < 0.0:
+            continue
+        least = max(0.0, size) if over.holds_zero else size
+        exact = over.radius * Fraction(least)
+        assert exact <= Fraction(over.value_above(size)) <= exact + Fraction(1, 10**15)
+
+
 def test_a_full_simplex_is_a_simplex_with_a_column_of_zeros(rng):
     values = []
     for A, relaxation in random_games(rng):

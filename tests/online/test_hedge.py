@@ -86,6 +86,20 @@ def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng)
                 twin.update(state.best.sign * game.matrix.column(state.best.id))
 
 
+def test_now_and_then_the_mean_is_shown(rng):
+    run = Hedge().start(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), 0.1, Clock())
+    learned, looks = [], 0
+    for state in Rounds(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), run):
+        if state.d is run._next:
+            learned.append(state.d)
+        else:
+            looks += 1
+            assert state.d == pytest.approx(np.mean(learned, axis=0), abs=1e-12)
+        if len(learned) == 40:
+            assert 15 < looks < 25
+            return
+
+
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 @pytest.mark.parametrize("schedule", SCHEDULES[:3])
 def test_rounds_stay_under_the_bound(schedule, over, rng):
@@ -103,6 +117,8 @@ def test_the_bound_of_a_constant_temperature():
     game = rb.Game(np.eye(4))
     assert math.isnan(Hedge(Constant(1.0)).rounds_bound(game, 0.5))
     assert Hedge(Constant(2.0)).rounds_bound(game, 0.5) < 40
+    both = [Hedge(name).rounds_bound(game, 0.01) for name in ("growing", "adaptive")]
+    assert both[0] == both[1] == pytest.approx(4 * math.log(4) / 1e-4, rel=3e-3)
     horizon = Hedge("horizon").rounds_bound(game, 0.1)
     assert 2 * math.log(4) / 0.01 < horizon < 1.3 * 2 * math.log(4) / 0.01
 

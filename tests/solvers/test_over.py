@@ -12,6 +12,7 @@ from relaxboost.solvers import Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun
 from relaxboost.solvers.hull import reweigh
 from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers.totally_corrective import exact_program
 from tests.relaxations.test_own import TwoNormBall
 
 ATOMIC = [rb.L1Ball(4), rb.L1Ball(0.1), rb.Simplex(), rb.Simplex(3), rb.FullSimplex(2)]
@@ -86,6 +87,31 @@ def _under_the_bound(game, rng):
             run = rb.solve(game, tol, Corrective(step=step, stopping=stopping))
             assert run.status == "optimal"
             assert run.rounds <= run.bound
+
+
+@pytest.mark.parametrize(
+    ("f", "least", "most"),
+    [
+        (rb.KLPenalty(0.5), 0.1, 15.0),
+        (rb.NormPenalty(np.inf, 2.0), 0.1, 15.0),
+        (rb.NormPenalty(2, 0.5), 0.1, 15.0),
+        (rb.HardMargin(), 0.0, 1e-6),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(("shape", "shift"), [((30, 12), 0.0), ((16, 30), 0.1)])
+def test_a_part_of_the_weight_is_left_out(f, least, most, shape, shift):
+    """Where the best w is inside the full simplex, or is 0 though some edge is positive."""
+    A = np.clip(np.random.default_rng(2).uniform(-1, 1, shape) - shift, -1, 1)
+    game = rb.Game(A, f, over=rb.FullSimplex(20))
+    reference = rb.reference(game)
+    assert game.matrix.edges(game.relaxation.center(game.m)).max() > 0.0
+    for method in ("interior-point", "combined", TotallyCorrective(inner=exact_program(game))):
+        found = rb.solve(game, 1e-7, method)
+        assert found.status == "optimal", found.message
+        assert rb.compare(found, reference)
+        assert least <= found.w.sum() <= most
+        assert found.rounds < 80
 
 
 def test_the_bound_grows_with_the_square_of_the_radius():

@@ -304,7 +304,7 @@ class InteriorRun(Booster):
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
         early = self._curved and self._iterate.product > self._tol
         for mask in (heavy,) if early else (used, heavy):
-            if mask.any() or (mask is heavy and over.holds_zero):
+            if mask.any():
                 if self._sieve is not None:
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
