@@ -63,6 +63,9 @@ class Law:
         self.H: Matrix = np.ascontiguousarray(doubles("H", H))
         if self.H.ndim != 2 or not self.H.size:
             raise InputError(f"H must have shape (atoms, M), got {self.H.shape}")
+        if not np.isfinite(self.H).all():
+            row, j = np.argwhere(~np.isfinite(self.H))[0]
+            raise InputError(f"atom {row} has {self.H[row, j]} for base function {j}; drop it")
         atoms = len(self.H)
         self.y: Vector = np.zeros(atoms) if y is None else doubles("y", y)
         if self.y.shape != (atoms,):
@@ -75,7 +78,7 @@ class Law:
                 raise InputError(f"transitions must have {atoms} rows, got {len(rows)}")
             self.transitions = tuple(_probabilities("transitions", row, atoms) for row in rows)
             self._check_stationary()
-        self._found: dict[Any, Comparator] = {}
+        self._found: list[tuple[OnlineLoss, Any, Comparator]] = []
 
     def __repr__(self) -> str:
         p = ", ".join(str(q) for q in self.p)
@@ -94,19 +97,21 @@ class Law:
 
     def least(self, method: OnlineMethod) -> Comparator:
         """Return the w of least risk over the method's domain, with a bracket of that risk."""
-        key = (method.loss, method.over)
-        if key not in self._found:
-            self._found[key] = self._hindsight(method, self._weights)
-        return self._found[key]
+        for loss, over, best in self._found:
+            if loss == method.loss and over == method.over:
+                return best
+        best = self._hindsight(method, self._weights)
+        self._found.append((method.loss, method.over, best))
+        return best
 
-    def regrets(self, method: OnlineMethod, outcomes: Outcomes) -> tuple[Vector, Vector]:
+    def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
         """Return brackets of the regret of each sample against the best w in hindsight.
 
         Returns
         -------
         lower, upper : arrays of shape (N,)
         """
-        t = outcomes.samples.shape[1]
+        method, t = outcomes.method, outcomes.samples.shape[1]
         bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)
         best = [self._hindsight(method, np.bincount(bag, minlength=len(self.p))) for bag in bags]
         lower = np.array([one.lower for one in best])[place.ravel()]
@@ -295,6 +300,7 @@ class Law:
             loss[i], promise[i] = learner.loss, learner.regret_bound()
         largest, steep = self.sizes(method)
         return Outcomes(
+            method,
             samples,
             probability,
             risk,

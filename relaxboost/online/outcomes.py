@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import share
 from relaxboost._core.rounding import roundoff, show_bracket, sum_bounds
-from relaxboost.online.learner import Learner
+from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.schedules import Adaptive, Growing
 
 Output = Literal["average", "last", "uniform", "majority"]
@@ -51,6 +51,7 @@ class Outcomes:
     Made by `Law.outcomes` and `Law.drawn`.
     """
 
+    method: OnlineMethod
     samples: NDArray[np.integer[Any]]
     """The atoms in the order of arrival, shape (N, t)."""
     probability: Vector

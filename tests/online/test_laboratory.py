@@ -272,7 +272,7 @@ def test_bounds_of_excess_risk_are_attained_in_the_limit_of_many_experts(schedul
 def test_dekels_theorem_1_is_attained_where_m_is_a_square(m):
     """On signs; regret is exactly √m, with 1/√m the step of the theorem."""
     law, method = Law([[1.0], [-1.0]]), GradientDescent("inner", schedule=Horizon(m))
-    lower, upper = law.regrets(method, law.outcomes(method, m))
+    lower, upper = law.regrets(law.outcomes(method, m))
     assert promised(method.start(1), m) * m == pytest.approx(math.sqrt(m))
     assert lower.max() == pytest.approx(math.sqrt(m), rel=1e-12)
     assert upper.max() <= math.sqrt(m) + 1e-11
@@ -311,7 +311,7 @@ def test_bounds_of_regret_are_attained_in_the_limit(method, h, drift, ratio):
 def test_regret_of_every_sample_is_at_most_dekels_bound(kind, loss):
     method = kind(loss, schedule=Horizon(4), bound=1.5, targets=1.0)
     outcomes = LABELS.outcomes(method, 4, order=backwards)
-    lower, upper = LABELS.regrets(method, outcomes)
+    lower, upper = LABELS.regrets(outcomes)
     assert (upper - lower <= 1e-6).all()
     assert (upper <= outcomes.promise + 1e-9).all()
     assert upper.max() <= 4 * outcomes.bound
@@ -419,6 +419,7 @@ def test_no_two_risks_of_the_domain_are_further_apart_than_the_width(loss, over)
     ("make", "message"),
     [
         (lambda: Law([1.0, 2.0]), "shape"),
+        (lambda: Law([[1.0, 2.0], [0.0, math.nan]]), "atom 1 has nan for base function 1"),
         (lambda: Law([[1.0], [2.0]], y=[1.0]), "2 atoms"),
         (lambda: Law([[1.0], [2.0]], p=[0.5, 0.6]), "add up to 1"),
         (lambda: Law([[1.0], [2.0]], p=[1.5, -0.5]), ">= 0"),
