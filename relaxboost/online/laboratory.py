@@ -91,7 +91,7 @@ class Law:
         found = losses_of(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
         return float(found[0]) if W.ndim == 1 else found
 
-    def errors(self, votes: Any) -> Any:
+    def _errors(self, votes: Any) -> Any:
         """Return the probability of y·vote <= 0 for votes on the atoms, shape (N, atoms)."""
         return (votes * self.y <= 0.0) @ self._weights
 
@@ -122,7 +122,7 @@ class Law:
     def _hindsight(self, method: OnlineMethod, weight: Any) -> Comparator:
         return hindsight(method.loss, method.over, (self.H, self.y, weight), tol=1e-9)
 
-    def sizes(self, method: OnlineMethod) -> tuple[float, float]:
+    def _sizes(self, method: OnlineMethod) -> tuple[float, float]:
         """Return bounds over the domain: of |Q|, and of the slopes of Q times ‖w‖_1."""
         loss, reach = method.loss, method.over.reach(self.H.shape[1])
         size = float(np.abs(self.H).max())
@@ -286,7 +286,7 @@ class Law:
         learner.update(self.H, self.y)  # raises for examples that the method refuses
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
-            risk, least = self.errors(np.sign(carried)), (0.0, 0.0)
+            risk, least = self._errors(np.sign(carried)), (0.0, 0.0)
         else:
             best = self.least(method)
             least = best.lower, best.upper
@@ -298,7 +298,7 @@ class Law:
         for i, sums in enumerate(states[3]):
             learner.arrays()[3][:] = sums
             loss[i], promise[i] = learner.loss, learner.regret_bound()
-        largest, steep = self.sizes(method)
+        largest, steep = self._sizes(method)
         return Outcomes(
             method,
             samples,

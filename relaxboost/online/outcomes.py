@@ -101,7 +101,8 @@ class Outcomes:
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
-        worst = order[np.searchsorted(above, share("delta", delta), side="right")]
+        place = int(np.searchsorted(above, share("delta", delta), side="right"))
+        worst = order[min(place, len(order) - 1)]
         return float(self.risk[worst]) - self.least[0] + self.rounding
 
     def excess(self, confidence: float = 0.99, band: str = "bernstein") -> Excess:
