@@ -155,6 +155,36 @@ class Certificate:
         """Write it to a file, whole or not at all."""
         write_atomically(check_output(path), self.tobytes())
 
+    def export(self, form: str, A: Any = None) -> dict[str, str]:
+        """Return the bracket for other people's checkers, or for a paper: texts by suffix.
+
+        Parameters
+        ----------
+        form : {"vipr", "lean", "latex"}
+            "vipr" gives two files, one for the derivation of each bound; "lean" one for LPVerify,
+            which proves the optimum where lower = upper; "latex" half a page.
+        A : array of shape (m, n), a matrix of `relaxboost.matrices`, or a path; optional
+            The margin matrix, where the certificate has only its SHA-256.
+
+        Raises
+        ------
+        InputError
+            For a certificate that is not of the level exact, or that is not accepted; for a
+            relaxation or domain without a linear description; for "latex", where the game does
+            not fit half a page.
+
+        References
+        ----------
+        Cheung, Gleixner & Steffy (2017), Verifying integer programming results (VIPR).
+        """
+        from relaxboost.certificates.export import exported
+
+        verdict = self.check(A)
+        if not verdict:
+            raise InputError(f"this certificate is not accepted: {verdict.reason}")
+        with tempfile.TemporaryDirectory() as folder:
+            return exported(self.document, form, _write_matrix(A, Path(folder)))
+
     def check(self, A: Any = None) -> Verdict:
         """Check it, as `check_certificate` does a file."""
         with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ import click
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost.commands.bench import bench
+from relaxboost.commands.certify import certify
 from relaxboost.commands.check import check
 from relaxboost.commands.claims import claims
 from relaxboost.commands.instances import instances
@@ -24,7 +25,7 @@ def cli() -> None:
     """Certified convex optimisation behind boosting."""
 
 
-for verb in (bench, check, claims, instances, online, plan, reproduce, solve):
+for verb in (bench, certify, check, claims, instances, online, plan, reproduce, solve):
     cli.add_command(verb)
 
 

@@ -1,0 +1,97 @@
+"""A game as a linear program in Lean, with points that LPVerify checks in Lean's kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from relaxboost.certificates.export.program import LinearProgram
+
+_ZERO = Fraction(0)
+
+_FILE = """/-
+A weak-learning game of a relaxboost certificate as a linear program: d, auxiliaries of the
+relaxation, the edges and t. Its rows: {rows}.
+It needs LPVerify: require LPVerify from git "https://github.com/leanprover/lp-verify"
+-/
+import LPVerify
+
+open LP LP.Verify
+
+namespace Relaxboost
+
+def game : Problem {m} {n} :=
+  {{ c := #v[{cost}]
+    a := #[{entries}]
+    rowBounds := #v[{row_bounds}]
+    colBounds := #v[{column_bounds}]
+    objOffset := {offset} }}
+
+/-- {points}. -/
+def point : Vector Rat {n} := #v[{point}]
+
+/-- γ, the weights w and the witness of the relaxation. -/
+def multipliers : DualBundle {m} {n} :=
+  {{ rowLower := #v[{row_lower}]
+    rowUpper := #v[{row_upper}]
+    colLower := #v[{column_lower}]
+    colUpper := #v[{column_upper}] }}
+
+theorem feasible : isPrimalFeasible game point = true := by decide +kernel
+
+theorem dual_feasible : isDualFeasible game multipliers = true := by decide +kernel
+
+theorem upper : vPrimalObj game point ≤ {upper} := by decide +kernel
+
+theorem lower : {lower} ≤ dualObj game multipliers := by decide +kernel
+{optimal}
+end Relaxboost
+"""
+_OPTIMAL = """
+theorem value : vPrimalObj game point = {value} := by decide +kernel
+
+/-- `point` is feasible, and no feasible point costs less. -/
+theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toArray :=
+  checkOptimal_sound (d := multipliers) (by decide +kernel)
+"""
+
+
+def lean(program: LinearProgram) -> str:
+    """Return the Lean file; with lower = upper it proves that the point is an optimum."""
+    rows, variables = program.rows, program.variables
+    entries = [(i, j, v) for i, row in enumerate(rows) for j, v in row.coefficients.items() if v]
+    same = program.lower == program.upper
+    return _FILE.format(
+        rows=", ".join(dict.fromkeys(row.name.rstrip("0123456789") for row in rows)),
+        m=len(rows),
+        n=len(variables),
+        cost=_listed(x.cost for x in variables),
+        entries=", ".join(f"({i}, {j}, {_rational(v)})" for i, j, v in entries),
+        row_bounds=", ".join(f"({_bound(r.low)}, {_bound(r.high)})" for r in rows),
+        column_bounds=", ".join(f"({_bound(x.low)}, {_bound(x.high)})" for x in variables),
+        offset=_rational(program.constant),
+        points=", ".join(x.name for x in variables),
+        point=_listed(x.value for x in variables),
+        row_lower=_listed(max(r.multiplier, _ZERO) for r in rows),
+        row_upper=_listed(max(-r.multiplier, _ZERO) for r in rows),
+        column_lower=_listed(max(x.price, _ZERO) for x in variables),
+        column_upper=_listed(max(-x.price, _ZERO) for x in variables),
+        upper=_rational(program.upper),
+        lower=_rational(program.lower),
+        optimal=_OPTIMAL.format(value=_rational(program.upper)) if same else "",
+    )
+
+
+def _rational(x: Fraction) -> str:
+    """Return a number as Lean reads it in a place where a Rat is expected."""
+    if x.denominator == 1 and x >= 0:
+        return str(x)
+    return f"({x.numerator} / {x.denominator})" if x.denominator > 1 else f"({x})"
+
+
+def _listed(values: Iterable[Fraction]) -> str:
+    return ", ".join(map(_rational, values))
+
+
+def _bound(x: Fraction | None) -> str:
+    return "none" if x is None else f"some {_rational(x)}"

@@ -1,0 +1,65 @@
+"""`relaxboost certify`: a certificate for the checkers of other people, or for a paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output, write_atomically
+from relaxboost.certificates import Certificate
+from relaxboost.certificates.export import FORMS
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 written, 2 bad input, or a certificate that is not accepted.
+
+\b
+Examples:
+  relaxboost solve --dataset breast-cancer --certificate margin.json
+  relaxboost certify margin.json --format vipr
+  viprchk margin.lower.vipr
+"""
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    required=True,
+    help="vipr: two files, one derives each bound; lean: a file for LPVerify; latex: half a page.",
+)
+@click.option(
+    "--matrix",
+    type=click.Path(path_type=Path),
+    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
+    "commas between them for each row.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The files' name without suffix; by default that of FILE.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
+    """Write a certificate in a form that needs no trust in this package.
+
+    The certificate is checked first. It has to be of the level exact.
+    """
+    for path in (file, matrix):
+        if path is not None and not path.is_file():
+            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    stem = file.with_suffix("") if out is None else out
+    check_output(stem.with_name(f"{stem.name}.{form}"))
+    texts = Certificate.load(file).export(form, matrix)
+    written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}
+    for name, text in written.items():
+        write_atomically(check_output(name), text.encode())
+    if as_json:
+        click.echo(json.dumps({"file": str(file), "written": list(written)}, indent=2))
+    else:
+        click.echo("\n".join(written))

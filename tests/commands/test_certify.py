@@ -1,0 +1,84 @@
+"""`relaxboost certify`: certificates written for other checkers, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.commands.cli import main
+from tests.certificates.latex_reader import read_latex
+from tests.certificates.lean_reader import read_lean
+from tests.certificates.vipr_checker import read_vipr
+
+A = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 0.5]])
+
+
+def saved(folder, f=None, **options):
+    game = rb.Game(A, f or rb.Capped(2))
+    certificate = rb.certify(game, d=[0.5, 0.5, 0], w=[0.5, 0.5], **options)
+    certificate.save(folder / "game.json")
+    return certificate
+
+
+@pytest.fixture
+def run(capsys):
+    def command(*arguments):
+        status = 0
+        try:
+            main(["certify", *map(str, arguments)])
+        except SystemExit as end:
+            status = end.code
+        return (status or 0, *capsys.readouterr())
+
+    return command
+
+
+def test_a_file_of_each_form(tmp_path, run):
+    certificate = saved(tmp_path)
+    for form, names, read in [
+        ("vipr", ["game.lower.vipr", "game.upper.vipr"], read_vipr),
+        ("lean", ["game.lean"], read_lean),
+        ("latex", ["game.tex"], lambda text: read_latex(text) and certificate),
+    ]:
+        written = [str(tmp_path / name) for name in names]
+        assert run(tmp_path / "game.json", "--format", form) == (0, "\n".join(written) + "\n", "")
+        for name in names:
+            found = read((tmp_path / name).read_text())
+            assert (found.lower, found.upper) == (certificate.lower, certificate.upper)
+
+
+def test_the_matrix_and_the_name_are_given(tmp_path, run):
+    saved(tmp_path, inline=False)
+    file, matrix, out = tmp_path / "game.json", tmp_path / "A.csv", tmp_path / "mine"
+    np.savetxt(matrix, A, delimiter=",")
+    status, _, error = run(file, "--format", "lean")
+    assert status == 2
+    assert error.startswith("relaxboost: this certificate is not accepted: ")
+    options = ("--format", "lean", "--matrix", matrix, "--out", out, "--json")
+    status, printed, _ = run(file, *options)
+    assert status == 0
+    assert json.loads(printed) == {"file": str(file), "written": [f"{out}.lean"]}
+    read_lean((tmp_path / "mine.lean").read_text())
+
+
+def test_bad_input_is_one_line_and_status_two(tmp_path, run):
+    file = tmp_path / "game.json"
+    assert "does not exist" in run(file, "--format", "vipr")[2]
+    assert "is no file" in run(tmp_path, "--format", "vipr")[2]
+    saved(tmp_path, rb.KLPenalty(0.1))
+    assert "this one is enclosed" in run(file, "--format", "vipr")[2]
+    good = saved(tmp_path).document
+    for argument in ("pdf", ""):
+        assert run(file, "--format", argument)[0] == 2
+    assert run(file)[0] == 2
+    assert run(file, "--format", "vipr", "--matrix", tmp_path / "none")[0] == 2
+    status, printed, error = run(file, "--format", "vipr", "--out", tmp_path / "no" / "name")
+    assert (status, printed, error.count("\n")) == (2, "", 1)
+    file.write_text(json.dumps({**good, "upper": "1/100"}))
+    assert "not accepted" in run(file, "--format", "vipr")[2]
+    file.write_text("{")
+    assert run(file, "--format", "vipr")[0] == 2
+    assert not [*tmp_path.glob("*.vipr")]
