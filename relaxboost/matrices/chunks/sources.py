@@ -94,6 +94,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
     """
     try:
         from pyarrow import ArrowException, dataset
+        from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingDependencyError(
             "Parquet is read by pyarrow; pip install 'relaxboost[dask]'"
@@ -111,12 +112,13 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
             names = names or got
             if set(names) != set(got):
                 raise InputError(f"{file.path} has {_other(got, names)}")
-            order = names if label is None else [*names, label]
-            scan = {"columns": order, "batch_size": page, "use_threads": False}
-            for number, batch in enumerate(file.to_batches(**scan, batch_readahead=1)):
-                X = numbers(file.path, names, batch)
-                y = None if label is None else values(batch, label)
-                yield Batch(f"block {number} of {file.path}", X, y, names)
+            # Buffered, or whole row groups would be in memory, which may be all there is.
+            with ParquetFile(file.path, pre_buffer=False, buffer_size=2**16) as read:
+                scan = {"batch_size": page, "columns": given, "use_threads": False}
+                for number, batch in enumerate(read.iter_batches(**scan)):
+                    X = numbers(file.path, names, batch)
+                    y = None if label is None else values(batch, label)
+                    yield Batch(f"block {number} of {file.path}", X, y, names)
     except (ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}") from None
 
