@@ -117,7 +117,9 @@ class LinearBasis(BaseFunctions):
 
     def values(self, X: Array) -> Array:
         """Return the scaled features."""
-        return np.clip((X - self.centre) / self.scale, -1.0, 1.0)
+        H = X - self.centre
+        H /= self.scale  # in place: memory that is new costs more than the arithmetic
+        return np.clip(H, -1.0, 1.0, out=H)
 
     def names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the features."""

@@ -18,8 +18,8 @@ from relaxboost.online import kernels
 from relaxboost.online.streams.bases import BaseFunctions, Experts
 from relaxboost.online.streams.sources import ExampleSource
 
-_PAGE_BYTES = 2**19
-"""What a page of features or base functions takes: it stays in the second cache."""
+_PAGE_BYTES = 2**20
+"""What a page of features or base functions takes: it stays in cache."""
 
 
 class Page(NamedTuple):
@@ -241,7 +241,7 @@ def stream(
     base : BaseFunctions, optional
         By default `Experts`: the features as they are.
     page : int, optional
-        Rows at a time, by default as many as half a megabyte holds. One is for sources that are
+        Rows at a time, by default as many as a megabyte holds. One is for sources that are
         live: with more, so many examples are waited for before the first is predicted.
     classes : (negative, positive), optional
         Labels that stand for −1 and +1.
