@@ -66,6 +66,21 @@ def test_the_bracket_is_narrow_and_holds_what_cvxpy_finds(name, over):
     assert np.array_equal(found.w, over.repair(found.w))
 
 
+@pytest.mark.parametrize("name", ["absolute", "squared"])
+@pytest.mark.parametrize("over", DOMAINS, ids=repr)
+def test_more_base_functions_than_examples(name, over):
+    """Equations of the order of the examples find what those of the base functions do."""
+    H, y, weight = examples(name, m=7, M=15, seed=8)
+    y *= 9.0  # out of reach, so that the loss is not 0
+    found = hindsight(name, over, (H, y, weight), 1e-8)
+    padded = np.vstack([H, np.zeros((20, 15))]), np.append(y, np.zeros(20))
+    other = hindsight(name, over, (*padded, np.append(weight, np.full(20, 1e-9))), 1e-8)
+    assert found.status == other.status == "optimal"
+    assert max(found.lower, other.lower) <= min(found.upper, other.upper)
+    value = modelled(name, over, H, y, weight)
+    assert found.lower - 1e-6 * value <= value <= found.upper + 1e-6 * value
+
+
 @pytest.mark.parametrize("name", ["hinge", "logistic", "inner"])
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 def test_no_feasible_w_is_below_the_bracket(name, over):

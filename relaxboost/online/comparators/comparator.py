@@ -26,7 +26,7 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 _LARGEST = 2000
-"""Base functions up to which equations of their order are factorised."""
+"""Base functions, or examples, up to which equations of their order are factorised."""
 _FLOOR = 1e-6
 """Losses below this part of the first one seen count as that small only."""
 
@@ -123,9 +123,9 @@ def hindsight(
     """Bracket the least cumulative loss min over w in W of Σ s_i l(w, (h_i, y_i)).
 
     Hinge, absolute and quantile losses are solved by a primal-dual interior point method, other
-    losses of <w, h> by a barrier method, both with M x M equations and a few dozen passes over the
-    examples. A loss with subgradients only, or one with corners of its own, takes a level method:
-    a hundred passes or more.
+    losses of <w, h> by a barrier method. Both take equations of order M, or m if that is less, and
+    a few dozen passes over the examples. A loss with subgradients only, or one with corners of its
+    own, takes a level method: a hundred passes or more.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
         yield from linear(problem)
         return
     best: State | None = None
-    if problem.pointwise is not None and problem.M <= _LARGEST:
+    if problem.pointwise is not None and min(problem.m, problem.M) <= _LARGEST:
         for state in (kinked if problem.kinked else smooth)(problem, start, clock):
             best = state if best is None or state.upper < best.upper else best
             yield state

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Matrix, Vector
+from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.rounding import UNIT, down, norm_above, roundoff, sum_bounds, up
 from relaxboost.functional.losses import Absolute, Hinge, PointwiseLoss, Quantile
 from relaxboost.game.domains import AtomicSet, L2Ball
@@ -39,7 +39,8 @@ class Sums(NamedTuple):
 
     value: float
     gradient: Vector
-    hessian: Matrix
+    curved: Matrix
+    """See `Cumulative.curved`."""
 
 
 class Minorant(NamedTuple):
@@ -96,22 +97,34 @@ class Cumulative:
         return over.value_above(size)
 
     def sums(self, w: Vector) -> Sums:
-        """Return L, its gradient and its Hessian at w, from differences of slopes.
+        """Return L, its gradient and its curvature at w, from differences of slopes.
 
         Where a slope has a corner, the difference across it is as good as any.
         """
         loss = self.pointwise
         assert loss is not None
-        value, gradient, hessian = 0.0, np.zeros(self.M), np.zeros((self.M, self.M))
-        for _, H, y, weight in self.replay:
+        value, gradient, curved = 0.0, np.zeros(self.M), self.curved()
+        for rows, H, y, weight in self.replay:
             F = H @ w
             step = _NEAR * (1.0 + np.abs(y)) + _FAR * np.abs(F)
             values, slopes = loss.pointwise(F, y)
             rise = loss.pointwise(F + step, y)[1] - loss.pointwise(F - step, y)[1]
             value += float(weight @ values)
             gradient += (weight * slopes) @ H
-            add_gram(hessian, H, weight * np.maximum(rise / (2.0 * step), 0.0))
-        return Sums(value, gradient, hessian)
+            self.bend(curved, rows, H, weight * np.maximum(rise / (2.0 * step), 0.0))
+        return Sums(value, gradient, curved)
+
+    def curved(self) -> Matrix:
+        """Return room for Σ c_i h_i h_iᵀ: itself, or where M > m the rows √c_i h_i."""
+        return np.zeros((min(self.m, self.M), self.M))
+
+    def bend(self, curved: Matrix, rows: slice, H: Matrix, c: Vector) -> None:
+        """Add a block to `curved`, for c >= 0."""
+        scaled = H * np.sqrt(c)[:, None]
+        if self.m < self.M:
+            curved[rows] = scaled
+        else:
+            curved += scaled.T @ scaled
 
     def cut(self, w: Vector) -> tuple[float, Minorant]:
         """Return L(w) rounded up, and the affine function below L that touches it there.
@@ -199,9 +212,3 @@ class Cumulative:
         j, sign = over.pick(v)
         w[j] = sign * over.scale
         return w
-
-
-def add_gram(gram: Matrix, H: Matrix, weights: Array) -> None:
-    """Add Hᵀ diag(weights) H, for weights >= 0."""
-    scaled = H * np.sqrt(weights)[:, None]
-    gram += scaled.T @ scaled

@@ -73,8 +73,8 @@ class Inside(ABC):
         """Return the derivative of the barrier along a direction."""
 
     @abstractmethod
-    def prepare(self, hessian: Matrix) -> None:
-        """Factorise the equations for a Hessian in w."""
+    def prepare(self, curved: Matrix) -> None:
+        """Factorise the equations for a Hessian in w, or for rows whose squares it is."""
 
     @abstractmethod
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
@@ -155,19 +155,26 @@ class InAtoms(Inside):
         """Return −Σ dx/x."""
         return -float((turn.slack / self._x).sum())
 
-    def prepare(self, hessian: Matrix) -> None:
+    def prepare(self, curved: Matrix) -> None:
         """Factorise EᵀBE + ν/x."""
         M = self._M
-        full = np.zeros((self.count, self.count))
-        full[:M, :M] = hessian
+        theta = self.mult / self._x
+        wide = len(curved) < M
+        full = np.zeros((len(curved) + 1 if wide else self.count, self.count))
+        full[: len(curved), :M] = curved
         if self._two:
-            full[M : 2 * M, M : 2 * M] = hessian
-            full[M : 2 * M, :M] = full[:M, M : 2 * M] = -hessian
-        place = np.arange(self.count)
-        full[place, place] += self.mult / self._x
-        # At a vertex Σdx = 0 is what fixes the last direction; with it in, none is near singular.
-        full += 1.0 / float((1.0 / full[place, place]).sum())
-        self._solve = _factor(full)
+            full[: len(curved), M : 2 * M] = -curved
+        # At a vertex Σdx = 0 is what fixes the last direction; with 11ᵀ in, none is near singular.
+        if wide:
+            full[-1] = 1.0 / math.sqrt(float((1.0 / ((full * full).sum(axis=0) + theta)).sum()))
+            self._solve = _factor_wide(full, theta)
+        else:
+            if self._two:
+                full[M : 2 * M, : 2 * M] = -full[:M, : 2 * M]
+            place = np.arange(self.count)
+            full[place, place] += theta
+            full += 1.0 / float((1.0 / full[place, place]).sum())
+            self._solve = _factor(full)
         self._ones = self._solve(np.ones(self.count))
 
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
@@ -222,12 +229,16 @@ class InBall(Inside):
         """Return <w, dw>/c."""
         return float(self._w @ turn.slack) / float(self.slacks[0])
 
-    def prepare(self, hessian: Matrix) -> None:
+    def prepare(self, curved: Matrix) -> None:
         """Factorise B + λI + (λ/c) w wᵀ."""
         scale, room = float(self.mult[0]), float(self.slacks[0])
         if not room > 0.0:
             raise np.linalg.LinAlgError("rounding put w on the sphere")
-        full = hessian + (scale / room) * np.outer(self._w, self._w)
+        if len(curved) < self._w.size:
+            rows = np.vstack([curved, math.sqrt(scale / room) * self._w])
+            self._solve = _factor_wide(rows, np.full(self._w.size, scale))
+            return
+        full = curved + (scale / room) * np.outer(self._w, self._w)
         place = np.arange(self._w.size)
         full[place, place] += scale
         self._solve = _factor(full)
@@ -307,3 +318,26 @@ def _factor(matrix: Matrix) -> Any:
 
         return solve
     raise np.linalg.LinAlgError("Newton's equations are singular")
+
+
+def _factor_wide(rows: Matrix, theta: Vector) -> Any:
+    """Return what solves with Θ + AᵀA for few rows A, by equations of their order.
+
+    Woodbury's identity, refined, since it subtracts what is large.
+    """
+    scaled = rows / theta
+    outer = scaled @ rows.T
+    place = np.arange(len(rows))
+    outer[place, place] += 1.0
+    inner = _factor(outer)
+
+    def once(h: Vector) -> Vector:
+        return np.asarray(h / theta - inner(scaled @ h) @ scaled)
+
+    def solve(h: Vector) -> Vector:
+        found = once(h)
+        for _ in range(2):
+            found = found + once(h - theta * found - (rows @ found) @ rows)
+        return found
+
+    return solve

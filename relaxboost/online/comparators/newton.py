@@ -19,7 +19,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
-from relaxboost.online.comparators.cumulative import Cumulative, Sums, add_gram
+from relaxboost.online.comparators.cumulative import Cumulative, Sums
 from relaxboost.online.comparators.inside import Inside, Turn, inside
 
 _ARMIJO = 1e-4
@@ -73,7 +73,7 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
             mu, still = min(mu, _FALL * gap / point.count), 0
         point.guard(mu)
         try:
-            point.prepare(sums.hessian)
+            point.prepare(sums.curved)
         except np.linalg.LinAlgError:
             return
         turn = point.turn(sums.gradient, mu)
@@ -218,11 +218,11 @@ def _advance(problem: Cumulative, point: Inside, slopes: _Slopes) -> bool:
     """Take a step of Mehrotra's predictor and corrector; return whether anything moved."""
     count = point.count + slopes.count
     mu = (point.product + slopes.product) / count
-    hessian, D = np.zeros((problem.M, problem.M)), slopes.curvature()
+    curved, D = problem.curved(), slopes.curvature()
     for rows, H, _, weight in problem.replay:
-        add_gram(hessian, H, weight * D[rows])
+        problem.bend(curved, rows, H, weight * D[rows])
     try:
-        point.prepare(hessian)
+        point.prepare(curved)
     except np.linalg.LinAlgError:
         return False
     nothing = np.zeros(problem.m)
