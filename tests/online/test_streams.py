@@ -149,6 +149,7 @@ BAD = [
     (lambda X, y, f: stream(X, "label"), "an array has no column 'label'"),
     (lambda X, y, f: stream(zip(X, y, strict=False), y), "hands over the labels with its examples"),
     (lambda X, y, f: stream(3), "a stream is read from an array.*; got int"),
+    (lambda X, y, f: stream(pa.table({"a": [1]})), "Table is no frame of pandas"),
     (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
     (lambda X, y, f: stream(f / "a.csv", 3), "y is the name of the label column, got 3"),
     (lambda X, y, f: stream(f / "a.txt", "y"), "is read by its ending"),

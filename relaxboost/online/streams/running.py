@@ -88,16 +88,25 @@ class _Run:
     delay : int
     path : Path, optional
         Of the checkpoint; gone on from if there is a file.
+    limit : float, optional
+        Seconds.
     """
 
-    def __init__(self, learner: Learner, source: Stream, delay: int, path: Path | None) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        source: Stream,
+        delay: int,
+        path: Path | None,
+        limit: float | None,
+    ) -> None:
         self.learner, self.source, self.delay, self.path = learner, source, delay, path
-        self.begin, self.before, self.seconds = source.start, learner.loss, 0.0
+        self.begin, self.before, spent = source.start, learner.loss, 0.0
         self.kept = _Kept(self._copies(), source.start, 0.0, 0, ())
         self._owed: list[tuple[float, float]] = []
         if path is not None and path.exists():
-            self._resume(read_state(path))
-        self.clock, self.pace = Clock(), Pace()
+            spent = self._resume(read_state(path))
+        self.clock, self.pace = Clock(limit, spent), Pace()
 
     def record(self) -> ProgressRecord:
         """Return how far it is."""
@@ -149,7 +158,8 @@ class _Run:
             warnings.warn(said, RuntimeWarning, stacklevel=2)
         self.pace.wrote(begun)
 
-    def _resume(self, state: dict[str, Any]) -> None:
+    def _resume(self, state: dict[str, Any]) -> float:
+        """Go on from a checkpoint; return the seconds that were spent."""
         learner, path = self.learner, self.path
         try:
             there = learner.method.restored(state)
@@ -171,7 +181,8 @@ class _Run:
         self.kept = _Kept(there.arrays(), about["at"], about["loss"], about["mistakes"], ())
         self.restore()
         self.kept = self.kept._replace(arrays=self._copies())
-        self._owed, self.seconds = owed, about["seconds"]
+        self._owed = owed
+        return float(about["seconds"])
 
     def _refilled(self, pages: Iterator[Page]) -> Iterator[Page]:
         """Yield the pages, but for rows already predicted, which wait for their labels again."""
@@ -318,8 +329,7 @@ def progressive(
         learner = learner.start(_width(given))
     if not isinstance(learner, Learner):
         raise InputError(f"learner must be a Learner, or a method to start, got {learner!r}")
-    way = _Run(learner, given, delay, path)
-    way.clock = Clock(limits.time_limit, way.seconds)
+    way = _Run(learner, given, delay, path, limits.time_limit)
     history: History[ProgressRecord] = History()
 
     def keep(record: ProgressRecord) -> str:

@@ -61,6 +61,8 @@ class ExampleSource:
         elif hasattr(given, "iloc") and hasattr(given, "columns"):
             self.name = "the frame"
             self.opened = lambda: _frame(given, y)
+        elif hasattr(given, "columns"):  # iterating would give columns, or their names
+            raise InputError(f"{self.name} is no frame of pandas; give its to_pandas()")
         else:
             if y is not None:
                 raise InputError(
