@@ -239,6 +239,25 @@ def test_a_start_nearby_saves_passes_and_time_limits_keep_the_bracket():
     assert cold.upper < cut.upper
 
 
+@pytest.mark.parametrize("name", ["hinge", "logistic"])
+def test_ctrl_c_returns_the_best_bracket_so_far(name):
+    H, y, weight = examples(name)
+    opened = []
+
+    def again():
+        opened.append(1)
+        if len(opened) == 12:
+            raise KeyboardInterrupt
+        yield H, y, weight
+
+    best = hindsight(name, rb.L1Ball(2), (H, y, weight), 1e-10)
+    found = hindsight(name, rb.L1Ball(2), again, 1e-10)
+    assert found.status == "interrupted"
+    assert found.lower <= best.upper
+    assert best.lower <= found.upper
+    assert found.gap > best.gap
+
+
 def test_every_round_of_the_barrier_method_is_bracketed():
     """Estimates are not believed; the certified bounds of every round hold."""
     H, y, weight = examples("logistic", seed=7)
