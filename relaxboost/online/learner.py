@@ -226,6 +226,43 @@ class Learner:
         predictions = learn(*examples)
         return float(predictions[0]) if given.ndim == 1 else predictions
 
+    def update_late(self, H: Any, y: Any, ahead: Any, told: Any) -> Array:
+        """Predict the rows of `ahead` in turn, after each of the last ones learn from a row of H.
+
+        Labels that arrive late are learned from so.
+
+        Parameters
+        ----------
+        H : array of shape (rows, M)
+        y : array of shape (rows,), or None
+        ahead : array of shape (many, M)
+            At least as many as there are rows in H.
+        told : array of shape (many,), or None
+            Their targets, for their losses alone.
+
+        Returns
+        -------
+        array of shape (many, 2)
+            <w, h> and Q(w, (h, y)) of the rows ahead, with w as it was at each.
+        """
+        ahead, _, told, _ = self.checked(doubles("ahead", ahead), told)
+        rows, sizes, targets, weights = self.checked(doubles("H", H), y)
+        if len(rows) > len(ahead):
+            raise InputError(f"{len(rows)} rows are learned from after {len(ahead)} ahead of them")
+        codes = self.compiled()
+        if codes is not None:
+            given = (sizes, targets, weights)
+            out: Array = kernels.late(rows, given, (ahead, told), self.arrays(), codes)
+            return out
+        out = np.empty((len(ahead), 2))
+        for i, (h, target) in enumerate(zip(ahead, told.tolist(), strict=True)):
+            out[i] = self._w @ h, self.method.loss.evaluate(self._w, h, target)[0]
+            k = i - (len(ahead) - len(rows))
+            if k >= 0:
+                one = slice(k, k + 1)
+                self._rounds(rows[one], sizes[one], targets[one], weights[one])
+        return out
+
     def checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:

@@ -207,9 +207,9 @@ def test_bad_streams(make, message, tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda X, y: X.__setitem__((57, 2), math.nan), "X has nan at row 57, feature 'x2'"),
-        (lambda X, y: X.__setitem__((57, 2), 7.0), "row 57 has size 7, beyond bound=1.0"),
-        (lambda X, y: y.__setitem__(57, 0.5), r"must be -1 or \+1; row 57 has 0.5"),
+        (lambda X, y: X.__setitem__((45, 2), math.nan), "X has nan at row 45, feature 'x2'"),
+        (lambda X, y: X.__setitem__((45, 2), 7.0), "row 45 has size 7, beyond bound=1.0"),
+        (lambda X, y: y.__setitem__(45, 0.5), r"must be -1 or \+1; row 45 has 0.5"),
     ],
 )
 def test_a_bad_row_is_named_and_its_page_not_learned(spoil, message, delay, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import Pace, check_output
 from relaxboost._core.history import History
@@ -66,6 +65,24 @@ class Progressive:
         )
 
 
+class _Waiting(NamedTuple):
+    """Examples predicted whose labels have not arrived."""
+
+    H: Array
+    y: Vector
+    scores: Array
+    """The loss of each, and whether its sign was wrong; shape (examples, 2)."""
+
+    def cut(self, a: int, b: int | None = None) -> _Waiting:
+        """Return those from a to b."""
+        return _Waiting(self.H[a:b], self.y[a:b], self.scores[a:b])
+
+    def with_others(self, others: _Waiting) -> _Waiting:
+        """Return these and others."""
+        pairs = zip(self, others, strict=True)
+        return _Waiting(*(np.concatenate(pair) for pair in pairs))
+
+
 class _Kept(NamedTuple):
     """All that a run goes on from, exchanged at once."""
 
@@ -74,8 +91,7 @@ class _Kept(NamedTuple):
     """The next row to be predicted."""
     loss: float
     mistakes: int
-    waiting: tuple[Any, ...]
-    """(h, y, loss, wrong) of the examples predicted whose labels have not arrived."""
+    waiting: _Waiting
 
 
 class _Run:
@@ -102,8 +118,9 @@ class _Run:
     ) -> None:
         self.learner, self.source, self.delay, self.path = learner, source, delay, path
         self.begin, self.before, spent = source.start, learner.loss, 0.0
-        self.kept = _Kept(self._copies(), source.start, 0.0, 0, ())
-        self._owed: list[tuple[float, float]] = []
+        none = _Waiting(np.empty((0, learner.size)), np.empty(0), np.empty((0, 2)))
+        self.kept = _Kept(self._copies(), source.start, 0.0, 0, none)
+        self._owed = none.scores
         if path is not None and path.exists():
             spent = self._resume(read_state(path))
         self.clock, self.pace = Clock(limit, spent), Pace()
@@ -114,7 +131,7 @@ class _Run:
         learned = learner.loss - self.before
         loss = kept.loss if self.delay else learned
         mistakes = kept.mistakes if learner.method.loss.task == "binary" else None
-        rows = kept.at - len(kept.waiting) - len(self._owed) - self.begin
+        rows = kept.at - len(kept.waiting.y) - len(self._owed) - self.begin
         bound = learner.regret_bound() + (loss - learned)
         return ProgressRecord(rows, loss, mistakes, bound, self.clock.seconds)
 
@@ -144,13 +161,13 @@ class _Run:
 
     def write(self) -> None:
         """Write the checkpoint, if there is to be one; trouble with it does not end the run."""
-        if self.path is None or self._owed:  # until then the file is as it was
+        if self.path is None or len(self._owed):  # until then the file is as it was
             return
         begun = time.perf_counter()
-        kept, owed = self.kept, [(loss, wrong) for _, _, loss, wrong in self.kept.waiting]
+        kept = self.kept
         about = {"delay": self.delay, "begin": self.begin, "before": self.before, "at": kept.at}
         about |= {"loss": kept.loss, "mistakes": kept.mistakes, "seconds": self.clock.seconds}
-        state = {**self.learner.state(), "run": about, "owed": np.array(owed).reshape(-1, 2)}
+        state = {**self.learner.state(), "run": about, "owed": kept.waiting.scores}
         try:
             write_state(self.path, state)
         except OSError as error:
@@ -163,7 +180,7 @@ class _Run:
         learner, path = self.learner, self.path
         try:
             there = learner.method.restored(state)
-            about, owed = state["run"], state["owed"].tolist()
+            about, owed = state["run"], state["owed"].reshape(-1, 2)
             if there.size != learner.size:
                 raise InputError(f"it has {there.size} weights, and this learner {learner.size}")
             if (about["delay"], about["begin"]) != (self.delay, self.begin):
@@ -178,9 +195,10 @@ class _Run:
         except (KeyError, ValueError, TypeError) as error:
             raise InputError(f"{path} is no checkpoint of a run, or damaged: {error}") from None
         learner.origin, self.before = there.origin, about["before"]
-        self.kept = _Kept(there.arrays(), about["at"], about["loss"], about["mistakes"], ())
+        self.kept = self.kept._replace(
+            arrays=there.arrays(), at=about["at"], loss=about["loss"], mistakes=about["mistakes"]
+        )
         self.restore()
-        self.kept = self.kept._replace(arrays=self._copies())
         self._owed = owed
         return float(about["seconds"])
 
@@ -193,10 +211,10 @@ class _Run:
                 known = True
             n = min(len(self._owed), len(page.H))
             if n:
-                targets = [0.0] * n if page.y is None else page.y[:n].tolist()
-                again = zip(page.H[:n].copy(), targets, self._owed[:n], strict=True)
-                found = ((h, y, *scores) for h, y, scores in again)
-                self.kept = self.kept._replace(waiting=(*self.kept.waiting, *found))
+                y = np.zeros(n) if page.y is None else page.y[:n].copy()
+                again = _Waiting(page.H[:n].copy(), y, self._owed[:n])
+                waiting = self.kept.waiting.with_others(again)
+                self.kept = self.kept._replace(waiting=waiting)
                 self._owed = self._owed[n:]
                 page = _part(page, n, len(page.H))
             if len(page.H):
@@ -239,19 +257,19 @@ class _Run:
 
     def _learn_late(self, page: Page) -> None:
         """Predict each row, then learn from the one `delay` rows before it."""
-        learner, kept = self.learner, self.kept
-        H, _, targets, _ = learner.checked(page.H, page.y)
-        waiting, loss, mistakes = deque(kept.waiting), kept.loss, kept.mistakes
-        w = learner.arrays()[0]
-        for h, y in zip(H, targets.tolist(), strict=True):
-            value, _ = learner.method.loss.evaluate(w, h, y)
-            waiting.append((h.copy(), y, value, float((w @ h > 0.0) != (y > 0.0))))
-            if len(waiting) > self.delay:
-                h, y, value, wrong = waiting.popleft()
-                learner.update(h, y)
-                loss, mistakes = loss + value, mistakes + int(wrong)
-        at = page.first + len(H)
-        self.kept = _Kept(self._copies(), at, loss, mistakes, tuple(waiting))
+        kept, n = self.kept, len(page.H)
+        y = np.zeros(n) if page.y is None else page.y
+        found = kept.waiting.with_others(_Waiting(page.H, y, np.empty((n, 2))))
+        arrived = max(0, len(found.y) - self.delay)
+        said = self.learner.update_late(found.H[:arrived], found.y[:arrived], page.H, page.y)
+        found.scores[-n:, 0] = said[:, 1]
+        found.scores[-n:, 1] = (said[:, 0] > 0.0) != (y > 0.0)
+        loss, scores = kept.loss, found.scores[:arrived]
+        for value in scores[:, 0].tolist():  # one by one, so that pages change no bit
+            loss += value
+        mistakes = kept.mistakes + int(scores[:, 1].sum())
+        waiting = found.cut(arrived)
+        self.kept = _Kept(self._copies(), page.first + n, loss, mistakes, waiting)
 
     def _copies(self) -> tuple[Vector, ...]:
         return tuple(array.copy() for array in self.learner.arrays())
