@@ -24,6 +24,8 @@ from relaxboost.game.domains import AtomicSet, L2Ball
 _BACK = 0.995
 """How much of the way to the boundary a step may go."""
 _JITTERS = (1e-15, 1e-12, 1e-9, 1e-6)
+_REFINED = 8
+"""Refinements at most; they end where they no longer halve what is left."""
 _DRIFT = 1e8
 """Multipliers stay within this factor of target / slack."""
 
@@ -335,9 +337,14 @@ def _factor_wide(rows: Matrix, theta: Vector) -> Any:
         return np.asarray(h / theta - inner(scaled @ h) @ scaled)
 
     def solve(h: Vector) -> Vector:
-        found = once(h)
-        for _ in range(2):
-            found = found + once(h - theta * found - (rows @ found) @ rows)
+        found, left, size = np.zeros_like(h), h, math.inf
+        for _ in range(_REFINED):
+            moved = found + once(left)
+            rest = h - theta * moved - (rows @ moved) @ rows
+            largest = float(np.abs(rest).max())
+            if not largest < 0.5 * size:
+                break
+            found, left, size = moved, rest, largest
         return found
 
     return solve
