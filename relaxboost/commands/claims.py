@@ -117,15 +117,23 @@ def list_(wanted: _Wanted, as_json: bool) -> None:
 @claims.command(
     epilog="""
 \b
-Example:
+Examples:
   relaxboost claims show SS09-T9
+  relaxboost claims show SS09-T9 --latex
 """
 )
 @click.argument("id")
 @_FILE
-def show(id: str, file: Path | None) -> None:
+@click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
+def show(id: str, file: Path | None, latex: bool) -> None:
     """Show a claim: statement, hypotheses, counterexamples, corrections, and where its code is."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
+    if latex:
+        from relaxboost.claims.publishing.latex import counterexample
+
+        texts = [counterexample(claim) for claim in _checkable(_Wanted((id,), None, file))]
+        click.echo("\n".join(texts), nl=False)
+        return
     for lines in (*map(text.shown, chosen), *map(text.not_checked, unchecked)):
         click.echo("\n".join(lines))
 

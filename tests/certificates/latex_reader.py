@@ -52,11 +52,10 @@ def _must(holds: object, why: str) -> None:
         raise RefusedError(why)
 
 
-def spelled(text: str) -> None:
-    """Hold commands to the known ones, and braces, environments and mathematics to their ends."""
-    _must(set(re.findall(r"\\([a-zA-Z]+)", text)) <= _KNOWN, "an unknown command")
+def balanced(text: str) -> None:
+    """Hold braces, environments and mathematics to their ends."""
     depth = 0
-    for brace in re.findall(r"[{}]", text.replace(r"\max\{", "{").replace(r"v_j\}", "}")):
+    for brace in re.findall(r"(?<!\\)[{}]", text):
         depth += 1 if brace == "{" else -1
         _must(depth >= 0, "a brace too many")
     _must(depth == 0, "an open brace")
@@ -67,8 +66,14 @@ def spelled(text: str) -> None:
         else:
             _must(open_ and open_.pop() == name, f"{name} ends what it did not begin")
     _must(not open_, "an environment without end")
-    _must(text.count("$") % 2 == 0, "an open formula")
+    _must(len(re.findall(r"(?<!\\)\$", text)) % 2 == 0, "an open formula")
     _must(text.count(r"\[") == text.count(r"\]"), "an open display")
+
+
+def spelled(text: str) -> None:
+    """Hold commands to the known ones, and what is opened to its end."""
+    _must(set(re.findall(r"\\([a-zA-Z]+)", text)) <= _KNOWN, "an unknown command")
+    balanced(text)
 
 
 def _number(text: str) -> Fraction:

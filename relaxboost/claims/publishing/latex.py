@@ -1,0 +1,201 @@
+"""The counterexample of a claim as LaTeX for a paper: the statement, the instance, both sides."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.certificates.export.latex import matrix, number, vector
+from relaxboost.claims.claim import Claim
+from relaxboost.claims.measure import REFUTED, Slack
+from relaxboost.claims.publishing.prose import rows_of
+from relaxboost.claims.record import Statement
+
+_SHORT = 1000
+"""Largest denominator of a side that is set as a fraction, if it is one to the last bit."""
+
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
+    "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi", "ψ": "psi", "Δ": "Delta", "Θ": "Theta",
+    "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Υ": "Upsilon",
+}  # fmt: skip
+_SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
+    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∈": r"\in", "∉": r"\notin", "∀": r"\forall",
+    "∃": r"\exists", "∇": r"\nabla", "∂": r"\partial", "∞": r"\infty", "∫": r"\int",
+    "√": r"\surd", "·": r"\cdot", "×": r"\times", "−": "-", "‖": r"\|", "⟨": r"\langle",
+    "⟩": r"\rangle", "→": r"\to", "←": r"\gets", "↦": r"\mapsto", "⇒": r"\Rightarrow",
+    "⇔": r"\Leftrightarrow", "∘": r"\circ", "≈": r"\approx", "∪": r"\cup", "∩": r"\cap",
+    "⊂": r"\subset", "½": r"\tfrac12", "ℓ": r"\ell", "ᵀ": r"{}^\top", "²": "{}^2", "³": "{}^3",
+    "⁴": "{}^4", "⁺": "{}^+", "ᵏ": "{}^k", "ᵗ": "{}^t", "∧": r"\wedge", "±": r"\pm", "…": r"\dots",
+    "<": "<", ">": ">", "|": "|", "\\": r"\setminus", "*": "{}^*", "=": "=", "+": "+",
+    "₂": "{}_2", "¹": "{}^1", "⁶": "{}^6", "⁻": "{}^-", "⌈": r"\lceil", "⌉": r"\rceil",
+    "∝": r"\propto",
+}  # fmt: skip
+_PLAIN = {"{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "–": "--"}
+_PLAIN |= {c: f"\\{c}" for c in "#$%&"}
+_ACCENTS = {"̂": r"\hat", "̃": r"\tilde", "̄": r"\bar"}
+_ACCENTED = {"â": r"\hat{a}", "ŵ": r"\hat{w}", "ŷ": r"\hat{y}", "ĥ": r"\hat{h}"}
+_LETTERS = {"á": r"\'a", "é": r"\'e", "ü": r"\"u", "ö": r"\"o", "ä": r"\"a", "ø": r"\o{}"}
+_MARKS = "".join(_ACCENTS)
+_SCRIPT = re.compile(rf"([_^])(\{{[^{{}}]*\}}|\([^()]*\)|[−-]?(?:[^\W_][{_MARKS}]?)+\*?|[*+∞⊥])")
+_LETTER = re.compile(rf"(?<![A-Za-z0-9_'’.-])[B-HJ-Zb-z](?![A-Za-z0-9_'’{_MARKS}-]|\.[\s\w])")
+_VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_’{_MARKS}])")
+_MARK = re.compile(f"(.)([{_MARKS}]+)")
+
+
+def counterexample(claim: Claim) -> str:
+    """Return the smallest instance on record that refutes a claim, as text for a paper.
+
+    It needs amsmath. Sides are fractions where they are such, else rounded.
+
+    Raises
+    ------
+    InputError
+        For a claim without a counterexample, or with one that no longer refutes it.
+    """
+    if not claim.counterexamples:
+        raise InputError(f"{claim.id} is on record as {claim.status!r}, without a counterexample")
+    values = claim.space.from_json(claim.counterexamples[0])
+    found = claim.examine(claim.stated, values, "the counterexample on record")
+    if found is None or found.outcome != REFUTED:
+        raise InputError(f"the counterexample of {claim.id} on record does not refute it")
+    data = ",\\quad ".join(f"{_name(name)}={_set(value)}" for name, value in found.instance.items())
+    lines = [
+        f"% relaxboost claims check {claim.id}",
+        rf"\paragraph{{{as_latex(claim.id)}.}} {as_latex(claim.source.reference)} "
+        rf"({as_latex(claim.location)}):",
+        *_statement(claim.stated),
+    ]
+    if claim.given:
+        lines.append(f"Given: {as_latex(claim.given).rstrip('.')}.")
+    lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
+    for correction in claim.corrections:
+        lines += [r"\emph{What is true:}", *_statement(correction)]
+    return "\n".join(lines) + "\n"
+
+
+def _statement(statement: Statement) -> list[str]:
+    lines = [f"{as_latex(statement.words).rstrip('.')}."]
+    if statement.formula:
+        lines.append(rf"\begin{{quote}} {as_latex(statement.formula, formula=True)} \end{{quote}}")
+    return lines
+
+
+def _sides(slack: Slack) -> str:
+    """Return what was found: both sides, which are not as stated."""
+    where = f" ({as_latex(slack.where)})" if slack.where else ""
+    at = f" in round {slack.round}" if slack.round else ""
+    which = "one side is" if slack.equality else "the side that should be at most the other is"
+    left, right = _value(slack.left, slack.right), _value(slack.right, slack.left)
+    return f"There {which} ${left}$, and the other ${right}${where}{at}."
+
+
+def _value(x: float, other: float | None = None) -> str:
+    """Return a number; of two sides, in digits enough to tell it from the other one."""
+    if x in (float("inf"), float("-inf")):
+        return r"\infty" if x > 0 else r"-\infty"
+    short = Fraction(x).limit_denominator(_SHORT)
+    if float(short) == x:
+        return number(short)
+    digits = next(
+        (k for k in range(6, 17) if other is None or f"{x:.{k}g}" != f"{other:.{k}g}"), 17
+    )
+    mantissa, _, power = f"{x:.{digits}g}".partition("e")
+    return r"\approx " + mantissa + (rf"\cdot10^{{{int(power)}}}" if power else "")
+
+
+def _name(name: str) -> str:
+    """Return the name of a datum as mathematics has it."""
+    letters = {latex: latex for latex in _GREEK.values()} | {
+        "epsilon": "varepsilon",
+        "phi": "varphi",
+    }
+    letters |= {"lam": "lambda", "Lam": "Lambda"}
+    stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
+    text = rf"\{letters[stem]}" if stem in letters else stem
+    if len(stem) > 1 and stem not in letters:
+        text = rf"\text{{{as_latex(stem)}}}"
+    return f"{text}_{{{digits}}}" if digits else text
+
+
+def _set(value: Any) -> str:
+    """Return a datum: a number, a vector, a matrix, or a word."""
+    if isinstance(value, (list, tuple)):
+        rows = [[_fraction(x) for x in row] for row in rows_of(value)]
+        if any(x is None for row in rows for x in row):
+            return rf"\text{{{as_latex(str(value))}}}"
+        exact = [[x for x in row if x is not None] for row in rows]
+        return matrix(exact) if rows_of(value) is value else vector(exact[0])
+    exact_value = _fraction(value)
+    if exact_value is not None:
+        return number(exact_value)
+    return _value(value) if isinstance(value, float) else rf"\text{{{as_latex(str(value))}}}"
+
+
+def _fraction(value: Any) -> Fraction | None:
+    """Return a number as it is written, None for another value."""
+    if isinstance(value, int):
+        return Fraction(value)
+    if isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value):
+        return Fraction(value)
+    return None
+
+
+def as_latex(text: str, formula: bool = False) -> str:
+    """Return a text, with formulas in plain characters, as LaTeX has it.
+
+    Single letters are set as mathematics, in what is no formula all but those that are words.
+
+    Raises
+    ------
+    InputError
+        For a character that has no place in the table.
+    """
+    parts, at = [], 0
+    for script in _SCRIPT.finditer(text):
+        inner = script[2]
+        inner = inner[1:-1] if inner[0] in "{(" else inner
+        parts += [_lettered(text[at : script.start()], formula), f"${script[1]}{{{_math(inner)}}}$"]
+        at = script.end()
+    joined = "".join([*parts, _lettered(text[at:], formula)])
+    return " ".join(joined.replace("$$", " ").split())
+
+
+def _math(text: str) -> str:
+    """Return a subscript or an exponent, within mathematics."""
+    parts = re.split(r"_(\w)", text.replace(" in ", "∈"))  # a subscript of it is one letter
+    spelled = [_characters(part).replace("$", " ").replace(", ", r",\,") for part in parts]
+    return "".join(f"_{{{part}}}" if k % 2 else part for k, part in enumerate(spelled))
+
+
+def _lettered(text: str, formula: bool) -> str:
+    """Return a text with its variables as mathematics."""
+    parts, at = [], 0
+    for found in (_VARIABLE if formula else _LETTER).finditer(text):
+        parts += [_characters(text[at : found.start()]), f"${found[0]}$"]
+        at = found.end()
+    return "".join([*parts, _characters(text[at:])])
+
+
+def _characters(text: str) -> str:
+    parts, at = [], 0
+    for mark in _MARK.finditer(text):
+        base = _SYMBOLS.get(mark[1], mark[1])
+        for accent in mark[2]:
+            base = f"{_ACCENTS[accent]}{{{base}}}"
+        parts += [*map(_character, text[at : mark.start()]), f"${base}$"]
+        at = mark.end()
+    return "".join([*parts, *map(_character, text[at:])])
+
+
+def _character(c: str) -> str:
+    if c in _PLAIN or c in _LETTERS:
+        return _PLAIN.get(c) or _LETTERS[c]
+    if c in _SYMBOLS or c in _ACCENTED:
+        return f"${_SYMBOLS.get(c) or _ACCENTED[c]}$"
+    if not c.isascii():
+        raise InputError(f"no LaTeX for {c!r}; add it to claims/publishing/latex.py")
+    return c
