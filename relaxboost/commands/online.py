@@ -33,7 +33,12 @@ METHODS = {
 }
 _DOMAINS = {"simplex": "Simplex", "full-simplex": "FullSimplex", "l1": "L1Ball", "l2": "L2Ball"}
 _SAMPLE = 1000
+_POINT = 100
+"""Examples between two points of a curve."""
+_REMEDY = "--horizon, the number of examples, gives steps with one"
 _SPOKEN = {
+    "make them so, as stream(classes=(negative, positive)) does": "name the two labels, the "
+    "negative one first: --classes NEGATIVE,POSITIVE",
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
     "say where they are: y=": "say where they are: --label",
     "give targets=, a bound of |y|, or schedule=Constant(beta)": "give --targets, a bound of |y|",
@@ -51,7 +56,7 @@ class StreamOptions:
     stream: Path
     label: str | None
     classes: str | None
-    base: str
+    base: str | None
     cuts: int
     loss: str
     over: str | None
@@ -69,10 +74,11 @@ class StreamOptions:
         if self.label is None and self.loss != "inner":
             raise InputError(f"--loss {self.loss} needs --label, the name of the label column")
         given = stream(self.stream, self.label, classes=self._classes())
-        if self.base == "experts":
+        base = self.base or ("experts" if self.loss == "inner" else "linear")
+        if base == "experts":
             return given.through(Experts(1.0 if self.bound is None else self.bound))
         X, _ = given.head(_SAMPLE)
-        stumps = self.base == "stumps"
+        stumps = base == "stumps"
         return given.through(
             StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
         )
@@ -131,10 +137,9 @@ _OPTIONS = [
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),
-        default="linear",
-        show_default=True,
         help=f"Base functions: features scaled to [-1, 1] by the first {_SAMPLE} rows and cut off "
-        "there; decision stumps at quantiles of these rows; or features as they are.",
+        "there; decision stumps at quantiles of these rows; or features as they are.  [default: "
+        "experts for --loss inner, else linear]",
     ),
     click.option(
         "--cuts", type=click.IntRange(1), default=8, show_default=True, help="Stumps a feature."
@@ -196,7 +201,7 @@ Examples:
   relaxboost online run clicks.csv --label clicked --classes no,yes
   relaxboost online run data.parquet --label y --base stumps --radius 10
   relaxboost online run big.csv --label y --save model.npz --resume
-  relaxboost online run costs.csv --base experts --loss inner --over simplex
+  relaxboost online run costs.csv --loss inner --over simplex
 """
 )
 @stream_options
@@ -288,7 +293,8 @@ def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
     if given["plot"] is not None:
         plots.save(plots.regret_curves(found), given["plot"])
     if given["certificate"] is not None:
-        found.comparator.certificate().certificate.save(given["certificate"])
+        proof = found.comparator.certificate()
+        proof.certificate.save(given["certificate"])
     if as_json:
         print_json({"data": stream.name, **found.to_dict()})
     else:
@@ -296,6 +302,12 @@ def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
         found.show()
         if given["plot"] is not None:
             click.echo(f"picture: {given['plot']}")
+        if given["certificate"] is not None:
+            scale = float(proof.scale)
+            click.echo(
+                f"proof:   {given['certificate']}; its rho is the least loss divided by "
+                f"-{scale:.17g}"
+            )
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
         sys.exit(1)
 
@@ -342,7 +354,8 @@ def compare(options: StreamOptions, as_json: bool, **given: Any) -> None:
     for name in names:
         method, size = options.method(name, stream)
         method.start(size)  # what does not go together is said before any of them learns
-    found = {n: _learned(options, n, stream, given["time_limit"]) for n in names}
+    every = None if given["plot"] is None else _POINT
+    found = {n: _learned(options, n, stream, given["time_limit"], every=every) for n in names}
     if given["plot"] is not None:
         histories = {name: one.history for name, one in found.items()}
         plots.save(plots.progress(histories, title=stream.name), given["plot"])
@@ -363,6 +376,7 @@ def _learned(
     stream: Any,
     time_limit: float | None,
     checkpoint: Path | None = None,
+    every: int | None = None,
 ) -> Any:
     """Run a method of the options on the stream, with a bar on a terminal."""
     from relaxboost.online import progressive
@@ -376,6 +390,7 @@ def _learned(
         return progressive(
             method.start(size),
             stream,
+            every=every,
             checkpoint=checkpoint,
             time_limit=time_limit,
             callback=show,
@@ -421,7 +436,7 @@ def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
             f"{max(mean - bound / rows, -np.inf):.6g}"
         )
     else:
-        lines.append("regret:     this method has no bound with such steps")
+        lines.append(f"regret:     this method has no bound with such steps; {_REMEDY}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
     lines.append("average weights:")
     order = sorted(content["weights"].items(), key=lambda pair: -abs(pair[1]))
@@ -452,4 +467,6 @@ def compare_text(content: dict[str, dict[str, Any]]) -> str:
     for row in rows:
         cells = [cell.rjust(n) for cell, n in zip(row, widths, strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
+    if any(one["regret_bound"] is None for one in content.values()):
+        lines.append(f"regret <= -: no bound with such steps; {_REMEDY}")
     return "\n".join(lines)

@@ -60,16 +60,19 @@ class OnlineLoss(ABC):
             values = np.asarray(given, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError) as error:
             raise InputError(f"targets must be numbers: {error}") from None
+        if given is None:
+            raise InputError(f"{self!r} needs targets, and there are none; give y")
         if values.shape != (rows,):
             raise InputError(f"there are {rows} examples and {values.size} targets")
         wrong = ~np.isfinite(values)
-        rule = "finite"
+        rule, remedy = "finite", "leave it out"
         if self.task == "binary":
             wrong, rule = np.abs(values) != 1.0, "-1 or +1"
+            remedy = "make them so, as stream(classes=(negative, positive)) does"
         if wrong.any():
             row = int(np.argmax(wrong))
             before = f"targets of {self!r} must be {rule}; "
-            raise RowError(before, row, f" has {values[row]:g}")
+            raise RowError(before, row, f" has {values[row]:g}; {remedy}")
         return values
 
 

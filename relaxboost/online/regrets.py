@@ -54,10 +54,12 @@ class Regret:
     def __str__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
         least = self.comparator.upper if self.comparator.lower > 0.0 else self.loss - self.lower
+        theorem = f"by theorem at most {self.bound_at:.6g} against it, {self.bound:.6g} against any"
+        if math.isinf(self.bound_at):
+            theorem = "no theorem bounds it with such steps; Horizon(t) has one"
         return (
             f"{lower} <= regret <= {upper} after {self.examples} examples: loss {self.loss:.6g}, "
-            f"the best w {least:.6g}; by theorem at most {self.bound_at:.6g} against it, "
-            f"{self.bound:.6g} against any"
+            f"the best w {least:.6g}; {theorem}"
         )
 
     def show(self) -> None:

@@ -188,11 +188,13 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "") -> Any:
     for name, records in histories.items():
         rows = np.array([one.rows for one in records])
         mean = np.array([one.loss for one in records]) / rows
-        line = axes.plot(rows, mean, label=name)[0]
+        line = axes.plot(rows, mean, "o" if rows.size == 1 else "-", label=name)[0]
         least = mean - np.array([one.bound for one in records]) / rows
         shown = least > min(0.0, float(mean.min()))  # early bounds say nothing
         axes.plot(rows[shown], least[shown], "--", color=line.get_color(), linewidth=1)
-    axes.set(xlabel="examples", ylabel="mean loss (dashed: least of fixed weights)", xscale="log")
+    axes.set(
+        xlabel="examples", ylabel="mean loss (dashed: no fixed weights have less)", xscale="log"
+    )
     axes.legend()
     if title:
         axes.set_title(title)

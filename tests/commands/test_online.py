@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_run_is_what_the_library_says(data, capsys):
         (["--method", "gradient-descent"], r"L2Ball\(radius=1\), proxy=SquaredL2.*bound=2.0"),
         (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
         (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
-        (["--method", "exponentiated-gradient"], "this method has no bound with such steps"),
+        (["--method", "exponentiated-gradient"], "no bound with such steps; --horizon, the number"),
         (["--base", "experts", "--bound", 9], "bound=9.0"),
     ],
 )
@@ -78,23 +79,29 @@ def test_costs_and_targets(data, tmp_path, capsys):
     _path, X, _ = data
     costs = tmp_path / "costs.csv"
     np.savetxt(costs, np.clip(X, -1, 1), delimiter=",", header="a,b,c,d", comments="")
-    options = ["--base", "experts", "--loss", "inner", "--over", "simplex", "--json"]
+    options = ["--loss", "inner", "--over", "simplex", "--json"]
     got = json.loads(told(capsys, "run", costs, *options))
-    assert got["mistakes"] is None
+    assert (got["mistakes"], got["base"]) == (None, "experts")  # costs are not scaled
     assert sum(got["weights"].values()) == pytest.approx(1.0)
     squared = ["run", costs, "--label", "d", "--loss", "squared"]
     assert "has none here; give --targets, a bound of |y|" in told(capsys, *squared, status=2)
     assert "3000 examples" in told(capsys, *squared, "--targets", 1)
 
 
-def test_compare(data, tmp_path, capsys):
+def test_compare(data, tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "c.png"
     methods = ["mirror-descent", "gradient-descent", "exponentiated-gradient"]
     got = json.loads(told(capsys, "compare", data[0], *LABEL, "--json"))
     assert list(got) == methods
+    drawn, progress = {}, rb.views.plots.progress
+    monkeypatch.setattr(
+        rb.views.plots, "progress", lambda of, **more: drawn.update(of) or progress(of, **more)
+    )
     text = told(capsys, "compare", data[0], *LABEL, "--plot", picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
+    assert [len(drawn[name]) for name in methods] == [30, 30, 30]  # curves, not a point each
+    assert "no bound with such steps; --horizon" in text
     for name in methods:
         one = json.loads(told(capsys, "run", data[0], *LABEL, "--method", name, "--json"))
         assert one["mean_loss"] == got[name]["mean_loss"]
@@ -119,8 +126,11 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     told(capsys, "regret", path, *LABEL, "--tol", 1e-15, "--time-limit", 1e-3, status=1)
     proof = tmp_path / "c.json"
-    told(capsys, "regret", path, *LABEL, *options, "--certificate", proof)
+    text = told(capsys, "regret", path, *LABEL, *options, "--certificate", proof)
     assert rb.check_certificate(proof).ok
+    scale = float(re.search(r"rho is the least loss divided by (-\S+)$", text, re.MULTILINE)[1])
+    rho = Fraction(json.loads(proof.read_text())["lower"])
+    assert float(rho) * scale == pytest.approx(want.comparator.upper, rel=1e-5)
     smooth = told(capsys, "regret", path, *LABEL, "--certificate", proof, status=2)
     assert "Logistic() is not piecewise linear" in smooth
 
@@ -144,6 +154,22 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
 )
 def test_bad_input(arguments, said, data, capsys):
     assert re.search(said, told(capsys, "run", data[0], *arguments, status=2))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "said"),
+    [
+        ("101", [], r"-1 or \+1; row 1 has 0; name the two labels.*--classes NEGATIVE,POSITIVE"),
+        (["yes", "", "no"], ["--classes", "no,yes"], "has no label at row 1; leave the row out"),
+        (["yes", "no", "so"], ["--classes", "no,yes"], "label so at row 2: it is neither .*leave"),
+    ],
+)
+def test_labels_that_will_not_do(labels, classes, said, tmp_path, capsys):
+    path = tmp_path / "d.csv"
+    path.write_text("x,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+    assert re.search(said, told(capsys, "run", path, "--label", "y", *classes, status=2))
+    if not classes:
+        assert "3 examples" in told(capsys, "run", path, "--label", "y", "--classes", "0,1")
 
 
 def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path, capsys):

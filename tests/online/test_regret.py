@@ -112,6 +112,15 @@ def test_a_stream_that_can_be_read_once_is_refused_before_anything_is_learned():
         regret("hinge", (H, y))
 
 
+def test_a_learner_without_a_bound_says_so():
+    costs = np.random.default_rng(0).random((20, 3))
+    for schedule, said in (
+        ("growing", "no theorem bounds it"),
+        (Horizon(20), "by theorem at most"),
+    ):
+        assert said in str(regret(ExponentiatedGradient("inner", schedule=schedule), costs))
+
+
 def test_it_is_shown_in_a_line_as_data_and_drawn(capsys):
     method = METHODS[0]
     H, y = examples(method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -133,6 +134,8 @@ def _opener(source: Any) -> tuple[Callable[[], Iterable[Any]], bool]:
         return (lambda: (source,)), True
     if isinstance(source, np.ndarray):
         return (lambda: (source,)), True
+    if isinstance(source, str | os.PathLike):
+        raise InputError(f"{os.fspath(source)} is a file; open it: stream(path, y)")
     if isinstance(source, Iterator) or not getattr(source, "replayable", True):
         raise InputError(
             f"regret reads a stream more than once, and {type(source).__name__} can be read once "

@@ -211,7 +211,10 @@ class Stream:
             rule = f"is neither {negative!r} nor {positive!r}"
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise InputError(f"{self.name} has the label {y[row]} at row {first + row}: it {rule}")
+            label, where = y[row], f"at row {first + row}"
+            if label is None or str(label) in ("", "nan"):
+                raise InputError(f"{self.name} has no label {where}; leave the row out")
+            raise InputError(f"{self.name} has the label {label} {where}: it {rule}; leave it out")
         return targets
 
 
