@@ -18,11 +18,13 @@ import numpy as np
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
+from relaxboost.online.blocks import opener
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import losses_of
 from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, validation_radius
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
+_ONCE = "give arrays, or a function that opens it anew, or declare snapshots=[i, ...]"
 _ROWS = 1024
 """Of a stream at a time, and iterates validated in one pass."""
 _DOUBLES = 2**20
@@ -237,7 +239,7 @@ def batch(
     """
     _check_options(method, rule, snapshots, delta, loss_range)
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
-    opened = _opener(source, again)
+    opened, _ = opener(source, _ONCE if again else None)
     if rule in ("mean", "uniform"):
         return _kept(_Run(method, opened), rule, natural("seed", seed))
     if rule == "majority" and snapshots is None:
@@ -446,26 +448,3 @@ def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
     if y.shape != (len(H),):
         raise InputError(f"there are {len(H)} examples and targets of shape {y.shape}")
     return H, y
-
-
-def _opener(source: Any, again: bool) -> Callable[[], Iterable[Any]]:
-    """Return what opens the stream; `again`: more than once."""
-    if isinstance(source, np.ndarray):
-        return lambda: (source,)
-    if isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2:
-        return lambda: (source,)
-    if callable(source):
-        opened: Callable[[], Iterable[Any]] = source
-        return opened
-    if not isinstance(source, Iterable):
-        raise InputError(
-            "a stream is arrays (H, y), an iterable of such blocks, or a function that returns "
-            f"one, got {type(source).__name__}"
-        )
-    once = isinstance(source, Iterator) or not getattr(source, "replayable", True)
-    if once and again:
-        raise InputError(
-            "this rule reads the stream more than once, which cannot be done here; give arrays, "
-            "or a function that opens it anew, or declare snapshots=[i, ...]"
-        )
-    return lambda: source

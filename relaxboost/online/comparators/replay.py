@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector, doubles
 from relaxboost._core.errors import InputError
+from relaxboost.online.blocks import opener
 from relaxboost.online.losses import OnlineLoss
 
+_ONCE = "give arrays (H, y), a list of blocks, or a function that opens the stream anew"
 ROWS = 4096
 """Rows of an array at a time, so that what is made of them stays in the cache."""
 
@@ -49,7 +50,7 @@ class Replay:
 
     def __init__(self, source: Any, loss: OnlineLoss, first: int | None = None) -> None:
         self._loss, self._first = loss, first
-        self._open, self._whole = _opener(source)
+        self._open, self._whole = opener(source, _ONCE)
         self._checked: Played | None = None
         self.m, self.M, self.total = 0, 0, 0.0
         for block in self._read():
@@ -125,27 +126,4 @@ def _check_finite(H: Matrix, seen: int) -> None:
     row, j = np.argwhere(~np.isfinite(H))[0]
     raise InputError(
         f"H must be finite; row {seen + row} has {H[row, j]} for base function {j}; leave it out"
-    )
-
-
-def _opener(source: Any) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return what opens the stream, and whether it is arrays in memory."""
-    if isinstance(source, tuple) and len(source) in (2, 3) and np.ndim(source[0]) == 2:
-        return (lambda: (source,)), True
-    if isinstance(source, np.ndarray):
-        return (lambda: (source,)), True
-    if isinstance(source, str | os.PathLike):
-        raise InputError(f"{os.fspath(source)} is a file; open it: stream(path, y)")
-    if isinstance(source, Iterator) or not getattr(source, "replayable", True):
-        raise InputError(
-            f"regret reads a stream more than once, and {type(source).__name__} can be read once "
-            "only; give arrays (H, y), a list of blocks, or a function that opens the stream anew"
-        )
-    if callable(source):
-        return source, False
-    if isinstance(source, Iterable):
-        return (lambda: source), False
-    raise InputError(
-        "a stream is arrays (H, y), an iterable of blocks or a function that opens one, got "
-        f"{type(source).__name__}"
     )
