@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost.certificates import Certificate
+from relaxboost.certificates.export import exported
 from tests.certificates import exactly, latex_reader, lean_reader, vipr_checker
 from tests.certificates.latex_reader import read_latex
 from tests.certificates.lean_reader import read_lean
@@ -28,6 +29,8 @@ def games():
     """Every polyhedral relaxation, over the domains in turn."""
     rng = np.random.default_rng(17)
     relaxations = [(name, make(M)) for name, make in FAMILIES] + POLYHEDRAL
+    two = rb.NormPenalty(np.inf, 0.5) + rb.NormPenalty(np.inf, 0.25, [1, 2, 4, 1, 2, 4])
+    relaxations.append(("sum, z in both", two))
     relaxations = [(name, f) for name, f in relaxations if f.exact_form(M) is not None]
     return [
         (name, rb.Game(rng.integers(-8, 9, (M, N)) / 8, f, over=DOMAINS[i % len(DOMAINS)]))
@@ -152,6 +155,30 @@ def test_the_programs_are_the_game(rng):
             finite += 1
             assert value == pytest.approx(expected, abs=1e-7), (name, side)
     assert finite > 0.8 * len(files())
+
+
+def test_documents_that_certify_does_not_write():
+    """FORMAT.md allows more than our relaxations describe: c f of any f, and weighted balls."""
+    found = next(c.document for name, _, c in certificates() if name == "shifted")
+    rows = [",".join(str(float(x) / 2) for x in row.split(",")) for row in found["game"]["rows"]]
+    of = found["game"]["relaxation"]
+    assert of["constant"] != "0"
+    half = {"rows": rows, "relaxation": {"kind": "scaled", "factor": "1/2", "of": of}}
+    halves = {name: str(Fraction(found[name]) / 2) for name in ("lower", "upper")}
+    check_files({**found, **halves, "game": {**found["game"], **half}})
+    d, w, sizes = np.full(M, 1 / M), [0.5, -0.25, 0.25, 0], [1, 2, 4, 1, 2, 4]
+    game = rb.Game(games()[0][1].matrix.toarray(), rb.NormBall(np.inf, 1, sizes))
+    found = rb.certify(game, d=d, w=w).document
+    assert found["game"]["relaxation"]["kind"] == "caps"
+    weights = rb.NormPenalty(np.inf, 1, sizes).describe(M)["weights"]
+    ball = {"kind": "norm", "p": "inf", "weights": weights, "radius": "1"}
+    check_files({**found, "game": {**found["game"], "relaxation": ball}})
+
+
+def check_files(document):
+    for text in exported(document, "vipr").values():
+        found = read_vipr(text)
+        assert (str(found.lower), str(found.upper)) == (document["lower"], document["upper"])
 
 
 def section(lines, word):
