@@ -45,6 +45,10 @@ _SPOKEN = {
     "beyond targets=": "beyond --targets ",
     "beyond bound=": "beyond --bound ",
     "say what it is: bound=": "say what it is: --bound",
+    "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
+    "or l1",
+    "over=Simplex(radius)": "--over simplex",
+    "proxy take MirrorSteps": "proxy take --method mirror-steps",
 }
 """What the library says, in words of the command line."""
 
@@ -111,7 +115,9 @@ class StreamOptions:
         if self.targets is not None:
             options["targets"] = self.targets
         made = kind(self.loss, over, **options)
-        bound = self.bound or stream.base.bound_in(made.proxy.norm, size)
+        bound = self.bound
+        if bound is None:
+            bound = stream.base.bound_in(made.proxy.norm, size)
         return replace(made, bound=bound), size
 
 

@@ -132,6 +132,13 @@ class BatchHypothesis:
     """The snapshots that vote, shape (among, M)."""
     _replayed: Callable[[], Iterator[Matrix]] | None = None
 
+    def __str__(self) -> str:
+        which = f"{self.rule} of {self.among} iterates"
+        chosen = "" if self.index is None else f": w_{self.index}"
+        wrong = "" if self.wrong is None else f", {self.wrong:.1%} wrong"
+        score = "" if self.score is None else f", later loss and radius {self.score:.6g}"
+        return f"{which}{chosen}, mean loss on the way {self.loss:.6g}{wrong}{score}"
+
     def predict(self, H: Any) -> Any:
         """Return <w, h> for an example or rows of them; for a majority the mean of sign <w_i, h>.
 

@@ -148,7 +148,9 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ([*LABEL, "--loss", "none"], "unknown loss 'none'"),
         ([*LABEL, "--base", "experts"], "row 1 has size .* beyond --bound 1.0"),
         ([*LABEL, "--resume"], "--resume goes on from the file of --save"),
-        ([*LABEL, "--proxy", "entropy", "--over", "l2"], "Entropy"),
+        ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
+        ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
+        ([*LABEL, "--bound", 0], "bound must be a number > 0, got 0.0"),
         ([*LABEL, "--over", "cube"], "'cube' is not one of"),
     ],
 )

@@ -180,7 +180,7 @@ def test_frames_grids_and_pickles():
 
 
 BAD = {
-    "unseen label": (lambda X, y: (X, np.where(y == "up", "left", y)), "label 'left' was not seen"),
+    "unseen label": (lambda X, y: (X, np.where(y == "up", "left", y)), "label 'left' is not among"),
     "negative weight": (lambda X, y: (X, y, [1, -1, 1, 1]), r"must be >= 0; row 1 has -1"),
     "no weight": (lambda X, y: (X, y, np.zeros(4)), "zero throughout"),
     "nan": (lambda X, y: (np.where(X[2, 3] == X, np.nan, X), y), "row 2 has NaN for feature 3"),

@@ -104,7 +104,7 @@ def ranked(y, groups):
 
 REFUSED = {
     # labels and targets
-    "unseen label": (unseen, r"label 3 was not seen.*known: \[0, 1, 2\]; leave its examples out"),
+    "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave its"),
     "one class": (
         lambda: boost(y=np.zeros(12, int), loss=fn.Hinge()),
         r"Hinge\(\) needs at least two classes, and there is one only, 0; add examples",

@@ -294,7 +294,7 @@ class TestLabels:
         for loss, y in ((fn.Hinge(), ["a", "b"]), (fn.MultinomialLogistic(), ["a", "b", "c"])):
             classes = loss.bind(y).classes
             assert loss.bind(["b", "b"], classes=classes).measure.size == 2
-            with pytest.raises(rb.InputError, match=r"label 'd' was not seen in training; known"):
+            with pytest.raises(rb.InputError, match=r"label 'd' is not among the classes, which"):
                 loss.bind(["a", "d"], classes=classes)
 
     def test_only_ranking_takes_groups(self):

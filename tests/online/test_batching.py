@@ -81,6 +81,15 @@ def test_the_mean_in_one_pass_of_a_stream_read_once(method):
     assert (found.examples, found.among, found.index) == (30, 30, None)
 
 
+def test_a_hypothesis_is_printed_in_one_line():
+    method, (H, y) = next(iter(METHODS.values())), data(30)
+    mean = batch(method, (H, y))
+    assert str(mean).startswith(f"mean of 30 iterates, mean loss on the way {mean.loss:.6g}, ")
+    best = batch(method, (H, y), "validation", delta=0.5, loss_range=100.0)
+    assert str(best).startswith(f"validation of 30 iterates: w_{best.index}, mean loss on the way ")
+    assert str(best).endswith(f"later loss and radius {best.score:.6g}")
+
+
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_a_draw_is_the_iterate_of_its_index_however_the_stream_is_cut(method):
     H, y = data(30)

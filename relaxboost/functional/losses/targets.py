@@ -58,8 +58,8 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     if -1 in found:
         unknown = y.tolist()[found.index(-1)]
         raise InputError(
-            f"label {unknown!r} was not seen in training; known: {known.tolist()}; leave its "
-            "examples out, or train on some of them"
+            f"label {unknown!r} is not among the classes, which are {known.tolist()}; leave its "
+            "examples out, or begin anew with it among them"
         )
     return np.array(found, dtype=np.int64), known
 
