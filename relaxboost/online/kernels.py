@@ -154,6 +154,23 @@ def _scale(w: Vector, factor: float) -> None:
         w[j] *= factor
 
 
+@njit()
+def _far_mirror(radius: float, z: Vector, scale: float, w: Vector) -> None:
+    """Set w to the point of the l2 ball nearest to −z·scale, where its square is no double."""
+    peak = 0.0
+    for j in range(z.size):
+        peak = max(peak, abs(z[j]))
+    if peak == 0.0:
+        return
+    square = 0.0
+    for j in range(z.size):
+        w[j] = -z[j] / peak
+        square += w[j] * w[j]
+    factor = min(peak * scale, radius / math.sqrt(square))
+    for j in range(z.size):
+        w[j] *= factor
+
+
 @njit(fastmath=_EACH)
 def _mirror(
     domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
@@ -166,9 +183,11 @@ def _mirror(
     if domain == L2_BALL:
         for j in range(z.size):
             w[j] = -z[j] * scale
-        norm = math.sqrt(_inner(w, w))
-        if norm > radius:
-            _scale(w, radius / norm)
+        square = _inner(w, w)
+        if not 1e-280 < square < 1e280:  # digits were lost, unless all are zero
+            _far_mirror(radius, z, scale, w)
+        elif math.sqrt(square) > radius:
+            _scale(w, radius / math.sqrt(square))
         return
     if domain == FULL_SIMPLEX:
         top = max(top, 0.0)

@@ -28,6 +28,9 @@ _DOMAINS: dict[type, int] = {
     L1Ball: kernels.L1_BALL,
 }
 
+_MOST = 2.0**53
+"""Copies are counted down; a double with more would never reach zero."""
+
 
 @dataclass(frozen=True)
 class OnlineMethod(ABC):
@@ -44,7 +47,7 @@ class OnlineMethod(ABC):
     schedule : str or Schedule
         The temperatures β_i.
     bound : float
-        K > 0: base functions have values in [−K, K]; for proxies in l2, ‖h‖_2 <= K.
+        K, in [1e-100, 1e100]: base functions have values in [−K, K]; for proxies in l2, ‖h‖_2 <= K.
     targets : float
         A bound of |y| > 0, where the slopes of the loss need one; by default inf.
 
@@ -79,8 +82,11 @@ class OnlineMethod(ABC):
             if not (isinstance(value, int | float) and value > 0.0):
                 raise InputError(f"{name} must be a number > 0, got {value!r}")
             object.__setattr__(self, name, float(value))
-        if math.isinf(self.bound):
-            raise InputError("bound must be finite: base functions have values in [−bound, bound]")
+        if not 1e-100 <= self.bound <= 1e100:
+            raise InputError(
+                f"bound must be in [1e-100, 1e100], got {self.bound:g}: base functions have values "
+                "in [−bound, bound], and beyond doubles run out"
+            )
 
     def start(self, size: int) -> Learner:
         """Return a learner of M = `size` weights that has seen nothing.
@@ -143,6 +149,7 @@ class Learner:
                 f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has none "
                 "here; give targets=, a bound of |y|, or schedule=Constant(beta)"
             )
+        _check_steepness(method, self.constants.lipschitz)
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
         if method.greedy and not proxy.steep:
@@ -150,6 +157,7 @@ class Learner:
         self._mean: Vector = np.zeros(size)
         self._sums: Vector = np.zeros(6)
         self._sums[kernels.BETA] = self._temperature()
+        _check_temperature(method, self.beta, self.constants)
         self._codes = _compiled(method, self.constants)
 
     @property
@@ -386,8 +394,9 @@ class Learner:
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta
         sums[kernels.LOSS] += step * value
-        sums[kernels.SQUARES] += (step * norm) ** 2
-        sums[kernels.SPENT] += (step * norm) ** 2 / (2.0 * self.constants.modulus * before)
+        square = step * norm * (step * norm)
+        sums[kernels.SQUARES] += square
+        sums[kernels.SPENT] += square / (2.0 * self.constants.modulus * before)
         sums[kernels.ROUNDS] += 1.0
         sums[kernels.BETA] = self._temperature()
         if method.greedy:
@@ -417,6 +426,26 @@ def _lipschitz(method: OnlineMethod, size: int) -> float:
     return bound
 
 
+def _check_steepness(method: OnlineMethod, lipschitz: float) -> None:
+    """Raise for gradients whose squares no double holds; without targets they may be bounded."""
+    unknown = math.isinf(lipschitz) and method.loss.task != "binary"
+    if not (unknown or 1e-150 <= lipschitz <= 1e150):
+        raise InputError(
+            f"{method.loss!r} has gradients up to {lipschitz:g} over {method.over!r}, and squares "
+            "of these no double holds; change the radius, or the bound and the base functions"
+        )
+
+
+def _check_temperature(method: OnlineMethod, beta: float, known: Constants) -> None:
+    """Raise where a step, or what it adds to the bound of the regret, is no double."""
+    step = known.lipschitz / beta if beta > 0.0 and math.isfinite(known.lipschitz) else 0.0
+    if not (1e-300 <= beta * known.modulus <= 1e300 and step <= 1e300):
+        raise InputError(
+            f"{method.schedule!r} begins at {beta:g}, which doubles do not hold beside gradients "
+            f"of {known.lipschitz:g} and the modulus {known.modulus:g} of the proxy"
+        )
+
+
 def _compiled(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
     """Return (loss, its parameter, domain) for the compiled rounds, None where they do not know."""
     proxy, loss, over = method.proxy, method.loss, method.over
@@ -442,4 +471,8 @@ def _weights(weight: Any, rows: int) -> Vector:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
+    if (weights > _MOST).any():
+        row = int(np.argmax(weights > _MOST))
+        said = f" has {weights[row]:g}, more than {_MOST:g} copies; divide all of them"
+        raise RowError("a whole weight is so many examples; ", row, said)
     return weights

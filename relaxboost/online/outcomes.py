@@ -153,7 +153,8 @@ def promised(learner: Learner, t: int) -> float:
 
     It is for the average, and for a uniform draw. With L, α and V* of the learner it is Eq. 33 for
     the schedule "growing" (Thms 1 and 2), the same argument for "adaptive", and Eq. 25 for others:
-    Eq. 38 for ``Horizon(t)``, and for greedy steps DEK11's Thms 1 and 3 divided by t.
+    Eq. 38 for ``Horizon(t)``, and for greedy steps DEK11's Thms 1 and 3 divided by t. A schedule of
+    one's own has its last β as for gradients of size L and the others as for none.
 
     References
     ----------
@@ -169,4 +170,7 @@ def promised(learner: Learner, t: int) -> float:
         return (beta[0] * value + square / (known.modulus * beta[0])) * math.sqrt(t + 1.0) / t
     if method.greedy and not schedule.steady:
         value = method.proxy.spread(method.over, learner.size)
-    return (beta[t] * value + math.fsum(square / (2.0 * known.modulus * b) for b in beta[:t])) / t
+    low = beta
+    if schedule.law(known) is None:  # smaller gradients may leave it at lower temperatures
+        low = [schedule.temperature(i, 0.0, known) for i in range(t)]
+    return (beta[t] * value + math.fsum(square / (2.0 * known.modulus * b) for b in low[:t])) / t

@@ -12,6 +12,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import count, positive
 from relaxboost._core.rounding import down, roundoff, show_bracket, up
+from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.learner import Learner, OnlineMethod
@@ -182,7 +183,9 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
     """Return the regret of one prefix; the learner's own sum is charged with its rounding."""
     loss, method = learner.loss, learner.method
-    size = abs(loss) + learner.weight * method.over.reach(learner.size) * method.bound
+    # Predictions are off by roundoff of Σ |w_j h_j|, and losses by their slopes times that.
+    steep = math.sqrt(learner.rounds * float(learner.arrays()[3][kernels.SQUARES]))
+    size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size
     return Regret(
         lower=down(down(loss - noise) - comparator.upper),

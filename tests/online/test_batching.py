@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -20,6 +21,7 @@ from relaxboost.online import (
     Horizon,
     Law,
     MirrorDescent,
+    Schedule,
     batch,
     batching,
     excess_risk_bound,
@@ -402,3 +404,20 @@ def test_a_stream_that_changes_is_found_out():
     left = iter([[GOOD], [GOOD, GOOD]])
     with pytest.raises(InputError, match="had 6 examples, and now 12"):
         batch(GD, lambda: next(left), "validation", **SURE)
+
+
+@dataclass(frozen=True)
+class Warming(Schedule):
+    """A schedule that stays cold where a gradient is less than L."""
+
+    def temperature(self, i, squares, known):
+        return 4.0 if i and squares >= i else 0.5
+
+
+def test_a_schedule_of_ones_own_is_not_believed_to_meet_the_largest_gradients():
+    said = Assumptions(iid_order=True)
+    method = MirrorDescent("inner", rb.L2Ball(1), "squared-l2", schedule=Warming())
+    colder = MirrorDescent("inner", rb.L2Ball(1), "squared-l2", schedule=Constant(0.5))
+    learner = colder.start(1)
+    learner.update(np.full((4, 1), 0.999))  # both have β = 1/2 here
+    assert expected_excess_bound(method, 1, 4, said) >= learner.regret_bound() / 4

@@ -329,3 +329,19 @@ def test_rounding_may_put_a_lone_weight_on_the_sphere(p):
     """The inner method ends there, and the bracket stands."""
     best = hindsight("hinge", rb.L2Ball(1), ([[1.0], [1.0]], [1, 1], [p, 1.0 - p]), tol=1e-9)
     assert -1e-7 <= best.lower <= 0.0 <= best.upper <= 1e-7
+
+
+def test_a_simplex_of_one_column_that_fits_exactly():
+    # The master program answered w = −1e-9, which no simplex holds.
+    for tol in (1e-3, 1e-6, 1e-9):
+        data = np.array([[0.000702963690619577]]), np.array([0.00702964]), [0.5]
+        found = hindsight("huber", rb.Simplex(10), data, tol=tol)
+        assert found.lower <= 0.5 * (10 * data[0][0, 0] - data[1][0]) ** 2 / 2 <= found.upper
+        assert found.w == pytest.approx([10.0])
+
+
+def test_barriers_beyond_doubles_end_the_interior_point_method():
+    H = np.array([[1.5044988764238367, 0.9257582042187157], [0.4866326652700842, -1.0734564228]])
+    for tol in (1e-3, 1e-6, 1e-9):
+        found = hindsight("hinge", rb.Simplex(1e8), (H, [1.0, -1.0], [1e8, 0.0]), tol=tol)
+        assert found.lower <= 0.0 <= found.upper

@@ -320,3 +320,40 @@ def test_where_arrays_lie_changes_no_bit(over):
             learner.update(H, y)
             found.append(np.concatenate(learner.arrays()))
         np.testing.assert_array_equal(found, [found[0]] * len(found))
+
+
+@pytest.mark.parametrize("beta", [1e-300, 1e-200, 1e-160, 1e160, 1e290])
+def test_balls_at_the_ends_of_doubles(beta):
+    H = np.array([[0.6, 0.8], [0.6, -0.8], [1e-170, 0.0]])
+    method = MirrorDescent("inner", L2Ball(2), "squared-l2", schedule=Constant(beta))
+    fast, slow = method.start(2), method.start(2)
+    slow._codes = None
+    for h in H:
+        fast.update(h)
+        slow.update(h)
+        assert fast.w == pytest.approx(slow.w, rel=1e-12, abs=0.0)
+        assert np.linalg.norm(fast.w) <= 2.0 * (1 + 1e-15)
+    small = np.array([1e-170, 1e-170])
+    assert np.linalg.norm(SquaredL2().mirror(small, 1e-200, L2Ball(2))) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MirrorDescent("inner", Simplex(1), bound=1e-165),  # its square is 0, and so the sum
+        lambda: MirrorDescent("inner", Simplex(1), bound=1e165),
+        lambda: MirrorDescent("exponential", L1Ball(1e8), schedule=Constant(1.0)).start(3),
+        lambda: MirrorDescent("squared", Simplex(1e-100), bound=1e-60, targets=1e-100).start(3),
+        lambda: MirrorSteps("huber", L1Ball(1e100), "entropy", schedule=Growing(1e-290)).start(3),
+    ],
+)
+def test_numbers_that_doubles_do_not_hold_are_refused(make):
+    with pytest.raises(InputError, match="double"):
+        make()
+
+
+def test_weights_that_could_not_be_counted_down_are_refused():
+    learner = MirrorDescent("inner", Simplex(1)).start(2)
+    with pytest.raises(InputError, match="row 1 has 1e\\+17, more than"):
+        learner.update([[1.0, 0.0], [1.0, 0.0]], weight=[1.0, 1e17])
+    assert learner.rounds == 0

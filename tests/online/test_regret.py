@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost.online import (
+    Constant,
     ExponentiatedGradient,
     GradientDescent,
     Horizon,
@@ -144,3 +146,20 @@ def test_it_is_shown_in_a_line_as_data_and_drawn(capsys):
     assert len(drawn) == 4
     with pytest.raises(rb.InputError, match="regret_curves needs one Regret or more"):
         plots.regret_curves()
+
+
+def test_the_rounding_of_a_steep_loss_is_in_the_bracket():
+    # Predictions of 1e12 are wrong by 1e-4, and the loss by slopes of 1e6 times that.
+    for seed in range(40):
+        H = np.random.default_rng(seed).normal(size=(2, 2))
+        H *= 0.999e6 / np.linalg.norm(H, axis=1, keepdims=True)
+        steep = GradientDescent("squared", rb.L2Ball(1e6), bound=1e6, schedule=Constant(1.0))
+        learner = steep.start(2)
+        learner.update(H[0], 1e6)
+        said = sum(Fraction(a) * Fraction(b) for a, b in zip(learner.w, H[1], strict=True))
+        y = np.array([1e6, float(said) + 1.5e6])
+        learner.update(H[1], y[1])
+        loss = (Fraction(y[0]) ** 2 + (said - Fraction(y[1])) ** 2) / 2
+        found = regret(learner, (H, y), tol=0.5)
+        assert Fraction(found.lower) <= loss - Fraction(found.comparator.upper)
+        assert Fraction(found.upper) >= loss - Fraction(found.comparator.lower)

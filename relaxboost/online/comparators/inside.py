@@ -168,14 +168,14 @@ class InAtoms(Inside):
             full[: len(curved), M : 2 * M] = -curved
         # At a vertex Σdx = 0 is what fixes the last direction; with 11ᵀ in, none is near singular.
         if wide:
-            full[-1] = 1.0 / math.sqrt(float((1.0 / ((full * full).sum(axis=0) + theta)).sum()))
+            full[-1] = 1.0 / math.sqrt(_harmonic((full * full).sum(axis=0) + theta))
             self._solve = _factor_wide(full, theta)
         else:
             if self._two:
                 full[M : 2 * M, : 2 * M] = -full[:M, : 2 * M]
             place = np.arange(self.count)
             full[place, place] += theta
-            full += 1.0 / float((1.0 / full[place, place]).sum())
+            full += 1.0 / _harmonic(full[place, place])
             self._solve = _factor(full)
         self._ones = self._solve(np.ones(self.count))
 
@@ -295,6 +295,15 @@ def _longest(x: Vector, dx: Vector) -> float:
     if not falling.any():
         return 1.0
     return min(1.0, _BACK * float((-x[falling] / dx[falling]).min()))
+
+
+def _harmonic(diagonal: Vector) -> float:
+    """Return Σ 1/x, or raise where it is no positive double."""
+    with np.errstate(all="ignore"):
+        total = float((1.0 / diagonal).sum())
+    if not 0.0 < total < math.inf:
+        raise np.linalg.LinAlgError("Newton's equations are beyond what doubles hold")
+    return total
 
 
 def _factor(matrix: Matrix) -> Any:

@@ -60,8 +60,8 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
         near = model.nearest(best, target) if math.isfinite(target) else least
         if near is None:
             near = least
-        if near is None:
-            return
+        if near is None or not (problem.over.holds_zero or float(near.max()) > 0.0):
+            return  # Clarabel failed, or its answer is rounding alone
         w = problem.feasible(near)
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import xlogy
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
 from relaxboost._core.roots import decreasing_root
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
+from relaxboost.online.proxies.roots import above_tangent
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Entropy(Proxy):
         return float(domain.radius) * math.log(parts)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w)."""
+        """Return V(w) = (λ/N) Σ (1 + e) log(1 + e) − e, e = Nv/λ − 1, so that nothing cancels."""
         v = _parts(w, domain)
-        radius = float(domain.radius)
-        return max(0.0, radius * math.log(v.size / radius) + float(xlogy(v, v).sum()))
+        share = float(domain.radius) / v.size
+        return share * float(above_tangent(v / share - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return λ times the Gibbs distribution over the parts at temperature β (Eq. 10)."""

@@ -14,7 +14,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
-from relaxboost.online.proxies.roots import mirror_of_powers
+from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,19 @@ class PNorm(Proxy):
 
     def largest(self, domain: Domain, size: int) -> float:
         """Return 1/2, on the simplex less M^{2/p − 2}/2; at the vertices."""
-        return (1.0 - self._least(size) * isinstance(domain, Simplex)) / 2.0
+        if not isinstance(domain, Simplex):
+            return 0.5
+        s = self._s(size)
+        return -math.expm1(-2.0 * s / (1.0 + s) * math.log(size)) / 2.0
 
     def value(self, w: Vector, domain: Any) -> float:
         """Return V(w)."""
-        norm = np.linalg.norm(w / float(domain.radius), 1.0 + self._s(w.size))
-        return float(norm**2 - self._least(w.size) * isinstance(domain, Simplex)) / 2.0
+        s, v = self._s(w.size), w / float(domain.radius)
+        if not isinstance(domain, Simplex):
+            return float(np.linalg.norm(v, 1.0 + s) ** 2) / 2.0
+        # ‖v‖_p^p is M^{1 − p} times 1 + this.
+        more = s * (1.0 + s) * float(above_tangent(np.maximum(v, 0.0) * w.size - 1.0, s).mean())
+        return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return w_j in proportion to (ν − z_j)_+^{1/(p − 1)}, by a root ν."""
@@ -69,9 +76,12 @@ class PNorm(Proxy):
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ²."""
+        """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ², on the simplex less ‖w‖_p/λ²."""
         s, v = self._s(w.size), w / float(domain.radius)
         norm = float(np.linalg.norm(v, 1.0 + s))
+        if isinstance(domain, Simplex):  # where p is near 1, all are near ‖w‖_p/λ²
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.expm1(s * np.log(v / norm)) * (norm / float(domain.radius)))
         slopes: Vector = norm * (np.abs(v) / (norm or 1.0)) ** s / float(domain.radius)
         return np.copysign(slopes, w)
 

@@ -14,7 +14,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies.base import Proxy
-from relaxboost.online.proxies.roots import mirror_of_powers
+from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,10 @@ class Power(Proxy):
     def value(self, w: Vector, domain: Any) -> float:
         """Return V(w)."""
         s, radius = self._s(w.size), float(domain.radius)
-        t = np.abs(w[w != 0.0]) / radius
-        slopes = t**s
-        if isinstance(domain, Simplex):  # less M^{−s}, which for small s would cancel
-            slopes = np.expm1(s * np.log(t * w.size)) / w.size**s
-        return radius**2 * float(t @ slopes) / (s * (s + 1.0))
+        if isinstance(domain, Simplex):  # less M^{−s}, with which it would cancel
+            e = np.maximum(w, 0.0) * (w.size / radius) - 1.0
+            return float(radius**2 * w.size ** (-s - 1.0) * above_tangent(e, s).sum())
+        return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, by a root ν."""
@@ -79,11 +78,12 @@ class Power(Proxy):
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return λ|w_j/λ|^s sgn(w_j)/s."""
+        """Return λ|w_j/λ|^s sgn(w_j)/s, on the simplex less λ/s, so that small s lose no digits."""
         s, radius = self._s(w.size), float(domain.radius)
-        with np.errstate(divide="ignore"):
-            slopes: Vector = (np.abs(w) / radius) ** s * (radius / s)
-        return slopes if self.steep else np.copysign(slopes, w)
+        if isinstance(domain, Simplex):
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.expm1(s * np.log(w / radius)) * (radius / s))
+        return np.copysign((np.abs(w) / radius) ** s * (radius / s), w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
         """Return V as cvxpy has it: |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0."""

@@ -1,4 +1,4 @@
-"""Mirrors of proxies with gradients like powers: a level above the entries, found as a root."""
+"""Proxies like powers: their values without cancellation, and mirrors, levels found as roots."""
 
 from __future__ import annotations
 
@@ -68,3 +68,21 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         v = at(decreasing_root(missing, highest, 1.0, 1e-15, lowest, highest))[0]
     v *= scale / float(v.sum())
     return np.copysign(v, -z) if ball else v
+
+
+def above_tangent(e: Vector, s: float) -> Vector:
+    """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1; s = 0 is its limit.
+
+    It is (1 + e) log(1 + e) − e for s = 0 and e²/2 for s = 1. Near 0, where the three terms cancel
+    to about e²/2, it is Newton's series.
+    """
+    near = np.abs(e) < 0.05
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log1p(e)
+        slopes = np.expm1(s * logs) / s if s else logs
+        far = (np.where(e > -1.0, (1.0 + e) * slopes, 0.0) - e) / (s + 1.0)
+    small = np.where(near, e, 0.0)
+    series = np.zeros_like(small)
+    for k in range(14, 2, -1):  # (s − 1)/3 e (1 + (s − 2)/4 e (1 + ...
+        series = (s + 2.0 - k) / k * small * (1.0 + series)
+    return np.where(near, small * small / 2.0 * (1.0 + series), far)

@@ -35,13 +35,19 @@ class SquaredL2(Proxy):
         return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
 
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w)."""
-        return float(w @ w) / 2.0 - self._least(domain, w.size)
+        """Return V(w), on the simplex half the squared distance to equal weights."""
+        if isinstance(domain, Simplex):
+            w = w - float(domain.radius) / w.size
+        return float(w @ w) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
         """Return the point of the domain nearest to −z/β."""
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
+            peak = float(np.abs(z).max())
+            if not 1e-140 < peak < 1e140:  # whose square is no double
+                shares = z / (peak or 1.0)
+                return -shares * min(peak / beta, radius / (float(np.linalg.norm(shares)) or 1.0))
             return -z / max(beta, float(np.linalg.norm(z)) / radius)
         if isinstance(domain, Simplex):
             return _on_simplex(-z, beta, radius)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import kl_div
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
@@ -16,6 +15,7 @@ from relaxboost._core.parameters import exact
 from relaxboost._core.roots import decreasing_root
 from relaxboost.game.domains import Domain, Simplex
 from relaxboost.online.proxies.base import Proxy
+from relaxboost.online.proxies.roots import above_tangent
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Tilted(Proxy):
     Parameters
     ----------
     c : float, optional
-        In (0, 1], by default 1/(M − 1). Mirrors lose the digits that 1 − c does, but not at c = 1.
+        In (0, 1], by default 1/(M − 1).
 
     References
     ----------
@@ -57,7 +57,7 @@ class Tilted(Proxy):
         """Return V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a², e = a(Mw/λ − 1) for a = 1 − c."""
         radius, a = float(domain.radius), 1.0 - self._c(w.size)
         x: Vector = w * (w.size / radius) - 1.0
-        terms = kl_div(1.0 + a * x, 1.0) / a**2 if a else x * x / 2.0
+        terms = above_tangent(a * x, 0.0) / a**2 if a else x * x / 2.0
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
@@ -69,7 +69,9 @@ class Tilted(Proxy):
 
         def at(top: float) -> Vector:
             y = top - below
-            return np.maximum(0.0, (np.exp(a * y) - c) / a if a else 1.0 + y)
+            if c < 0.5:
+                return np.maximum(0.0, (np.exp(a * y) - c) / a)
+            return np.maximum(0.0, 1.0 + (np.expm1(a * y) / a if a else y))
 
         def missing(top: float) -> tuple[float, float]:
             shares = at(top)
@@ -84,7 +86,9 @@ class Tilted(Proxy):
         """Return log(c + aMw_j/λ)/a for a = 1 − c, Mw_j/λ − 1 for c = 1."""
         c, shares = self._c(w.size), w * (w.size / float(domain.radius))
         a = 1.0 - c
-        return np.log(c + a * shares) / a if a else shares - 1.0
+        if c < 0.5:
+            return np.asarray(np.log(c + a * shares) / a)
+        return np.log1p(a * (shares - 1.0)) / a if a else shares - 1.0
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
         """Return V as cvxpy has it."""
