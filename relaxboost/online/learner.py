@@ -387,8 +387,12 @@ class Learner:
 
     def _step(self, h: Vector, y: float, step: float) -> None:
         """Learn from one example of weight `step` <= 1."""
+        value, u = self.method.loss.evaluate(self._w, h, y)
+        self.move(value, u, step)
+
+    def move(self, value: float, u: Vector, step: float = 1.0) -> None:
+        """Take a step for a loss that has this value and subgradient at w, with a weight <= 1."""
         method, sums = self.method, self._sums
-        value, u = method.loss.evaluate(self._w, h, y)
         norm = float(np.linalg.norm(u) if method.proxy.norm == "l2" else np.abs(u).max())
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
