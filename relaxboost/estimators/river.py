@@ -160,7 +160,10 @@ class RiverClassifier(base.MiniBatchClassifier):
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
         """Return the probabilities of False and True, if the loss is a likelihood."""
         if not is_likelihood(self.loss):
-            raise NotImplementedError(f"loss={self.loss!r} is not the logarithm of a likelihood")
+            raise NotImplementedError(  # what river's own classifiers raise
+                f"loss={self.loss!r} is not the logarithm of a likelihood, and has no "
+                'probabilities; take loss="logistic", or ask predict_one'
+            )
         F = self._slots.predict(x, self.average)
         return {False: float(expit(-F)), True: float(expit(F))}
 

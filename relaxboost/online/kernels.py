@@ -37,7 +37,7 @@ ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """Places of the sums that a run keeps."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""The law of the schedule, the codes and the numbers that `rounds` takes."""
+"""(b, p, q, r) of the schedule; loss, domain, greedy; parameter of the loss, radius, α."""
 # Where arrays lie close together LLVM takes its scalar loop, and so sums in another order than the
 # vector unit: whether it does must change no bit. Loops that sum therefore write nothing.
 _SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
@@ -236,9 +236,7 @@ def rounds(
     H: Matrix,
     rows: tuple[Vector, Vector, Vector],
     state: tuple[Vector, Vector, Vector, Vector],
-    law: Vector,
-    codes: tuple[int, int, bool],
-    numbers: tuple[float, float, float],
+    codes: Codes,
 ) -> Vector:
     """Learn from the rows of H in turn; return the prediction made before each.
 
@@ -246,19 +244,14 @@ def rounds(
     ----------
     H : array of shape (rows, M)
     rows : (sizes, y, weight)
-        Dual norms of the rows, targets, and weights:
-        one of 2.5 makes two steps and half a step.
+        Dual norms of the rows, targets, and weights: one of 2.5 makes two steps and half a step.
     state : (w, z, mean, sums)
         Changed in place.
-    law : array of shape (4,)
-        (b, p, q, r) of the schedule.
-    codes : (loss, domain, greedy)
-    numbers : (parameter of the loss, radius, α)
+    codes : Codes
     """
     sizes, y, weight = rows
     w, z, mean, sums = state
-    loss, domain, greedy = codes
-    parameter, radius, modulus = numbers
+    law, (loss, domain, greedy), (parameter, radius, modulus) = codes
     predictions = np.empty(y.size)
     spare = np.empty(w.size)
     euclidean, both = domain == L2_BALL, domain == L1_BALL
@@ -308,12 +301,11 @@ def branches(
     """Let learner i, row i of each of the states, learn from row atoms[i] of H."""
     w, z, mean, sums = states
     sizes, y, weight = rows
-    law, kinds, numbers = codes
     for i in range(atoms.size):
         k = atoms[i]
         one = slice(k, k + 1)
         state = (w[i], z[i], mean[i], sums[i])
-        rounds(H[one], (sizes[one], y[one], weight[one]), state, law, kinds, numbers)
+        rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
 
 
 @njit(nogil=True)
@@ -329,7 +321,7 @@ def late(
     Returns the prediction and the loss of each row ahead, whose targets are `ahead[1]`.
     """
     sizes, y, weight = rows
-    law, kinds, numbers = codes
+    _, kinds, numbers = codes
     out = np.empty((ahead[1].size, 2))
     for i in range(len(out)):
         out[i, 0] = _inner(state[0], ahead[0][i])
@@ -337,5 +329,5 @@ def late(
         k = i - (len(out) - y.size)
         if k >= 0:
             one = slice(k, k + 1)
-            rounds(H[one], (sizes[one], y[one], weight[one]), state, law, kinds, numbers)
+            rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
     return out

@@ -367,10 +367,7 @@ class Learner:
         return law, (loss, domain, self.method.greedy), numbers
 
     def _compiled_rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        law, codes, numbers = self.compiled()  # type: ignore[misc]
-        predictions: Vector = kernels.rounds(
-            H, (sizes, y, weights), self.arrays(), law, codes, numbers
-        )
+        predictions: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), self.compiled())
         return predictions
 
     def _rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:

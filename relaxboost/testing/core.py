@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -152,7 +153,7 @@ class Subject:
         return [self.f.penalty(d) for d in self.feasible]
 
 
-class Judge:
+class Judge(ABC):
     """Holds figures to tolerances and remembers the worst."""
 
     def __init__(self) -> None:
@@ -160,11 +161,11 @@ class Judge:
         self.comparisons = 0
         self.claimed = True
 
+    @abstractmethod
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
         """Return the error that names what is judged, and the instance."""
-        raise NotImplementedError
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
         """Record a figure and raise if it is above the tolerance or nan."""

@@ -13,6 +13,8 @@ from scipy.special import xlogy
 
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector, Whole
+from relaxboost.game.domains import Simplex
+from relaxboost.online import hindsight
 
 Mirror = Callable[[Array, float], Array]
 """From rows z and β to rows −∇W_β(z)."""
@@ -192,31 +194,12 @@ class LabelledLaw(EnumeratedLaw):
         ends = LOSSES[self.loss][1](np.array([-K, K]) * self.radius)
         return K * float(np.abs(ends).max())  # φ' is monotone
 
-    def best(self) -> Array:
-        """Return a minimiser of A over the simplex, to 1e-9 or so."""
-        from scipy.optimize import linprog, minimize
-
-        k, M = self.S.shape
-        if self.loss == "hinge":
-            cost = np.append(np.zeros(M), self.p)
-            equal = np.append(np.ones(M), np.zeros(k))[None, :]
-            rows = -np.hstack([self.S, np.eye(k)])
-            found = linprog(cost, rows, -np.ones(k), equal, [self.radius], method="highs-ds")
-            return np.maximum(found.x[:M], 0.0)
-        vertices = self.radius * np.vstack([np.eye(M), np.full(M, 1.0 / M)])
-        first = vertices[int(np.argmin(self.risk(vertices)))]
-        found = minimize(
-            lambda w: float(self.risk(w)),
-            first,
-            jac=lambda w: self.p @ self.slopes(w),
-            bounds=[(0.0, None)] * M,
-            constraints={"type": "eq", "fun": lambda w: w.sum() - self.radius},
-            method="SLSQP",
-            options={"ftol": 1e-12},
-        )
-        w = np.maximum(found.x, 0.0)
-        w *= self.radius / float(w.sum())
-        return w if self.risk(w) < self.risk(first) else first
+    def least(self) -> tuple[Array, float]:
+        """Return the θ of a certified bracket of min A, and its lower end."""
+        name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
+        examples = self.S, np.ones(len(self.p)), self.p
+        found = hindsight(name, Simplex(self.radius), examples, 1e-9)
+        return found.w, math.nextafter(found.lower / unit, -math.inf)
 
 
 @dataclass(frozen=True)

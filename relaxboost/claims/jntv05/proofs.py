@@ -223,7 +223,7 @@ def _excess(x: Instance, shift: float) -> Iterator[Slack]:
     risk = float(P @ found.risk(means))
     alpha = modulus(x.proxy, x.theta.size, x.radius)
     noise = found.lipschitz**2 * float((x.gamma**2 / beta[:-1]).sum()) / (2.0 * alpha)
-    for theta, name in ((x.radius * x.theta, "(25) at a θ"), (found.best(), "(26)")):
+    for theta, name in ((x.radius * x.theta, "(25) at a θ"), (found.least()[0], "(26)")):
         value = beta[-1] * (VALUES[x.proxy](theta, x.radius) + shift) - beta[0] * shift
         bound = float(found.risk(theta)) + (value + noise) / float(x.gamma.sum())
         yield at_most(risk, bound, f"E A(θ̂_t), {name}")

@@ -178,6 +178,8 @@ class InAtoms(Inside):
             full += 1.0 / _harmonic(full[place, place])
             self._solve = _factor(full)
         self._ones = self._solve(np.ones(self.count))
+        if not 0.0 < float(self._ones.sum()) < math.inf:  # θ beyond doubles, at an exact fit
+            raise np.linalg.LinAlgError("Newton's equations are singular")
 
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
         """Return (E dx, dx, dν)."""
