@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo prototype test check format claims docs bench figures clean
+.PHONY: help demo prototype test check format claims mutants docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (two minutes)"
@@ -14,6 +14,7 @@ help:
 	@echo "make check      the checks alone"
 	@echo "make format     mend what the formatter can mend"
 	@echo "make claims     renew docs/claims.md and its pictures from the claims (a minute or two)"
+	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      compare solvers on the suite, LIMIT=60 seconds each, DATA= a folder of data"
 	@echo "make figures    run the other benchmarks (ten minutes)"
@@ -49,6 +50,9 @@ format: $(READY)
 
 claims: $(READY)
 	$(BIN)/python -m relaxboost.claims.publishing.ledger docs
+
+mutants: $(READY)
+	$(BIN)/python -m tests.claims.mutants
 
 docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

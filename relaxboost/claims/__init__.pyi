@@ -15,6 +15,7 @@ from .measure import assume as assume
 from .measure import at_least as at_least
 from .measure import at_most as at_most
 from .measure import equal as equal
+from .record import Enumeration as Enumeration
 from .record import Statement as Statement
 from .record import Unchecked as Unchecked
 from .registry import all as all

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,28 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
-from relaxboost.claims.record import Check, CheckT, Line, Statement, Unchecked
-from relaxboost.claims.spaces import Space, Values
-from relaxboost.claims.verdict import (
-    CORRECTED,
-    FAILS,
-    Bound,
-    ClaimVerdict,
-    Evidence,
-    StatementVerdict,
+from relaxboost.claims.record import (
+    AMBIGUOUS,
+    COUNTEREXAMPLE,
+    EXACT,
+    FALSE,
+    ILLEGIBLE,
+    INSTANCES,
+    MISPRINT,
+    OPEN,
+    PROOF,
+    Check,
+    CheckT,
+    Enumeration,
+    Line,
+    Statement,
+    Unchecked,
 )
+from relaxboost.claims.searching import attacked
+from relaxboost.claims.spaces import Space, Values
+from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
-_DRAWN = 0.4
-"""Share of the budget for instances drawn; the rest climbs from the best of them."""
-_PATIENCE = 60
-"""Steps without success after which a climb starts again from the next best."""
 
 
 @dataclass(repr=False, kw_only=True)
@@ -48,6 +55,10 @@ class Claim:
     source : Source
         The one it belongs to.
     stated : Statement
+    printed : str
+        The formula or sentence as the source prints it, errors included.
+    page : str
+        Where it stands there: a page, or a line of the text.
     given : str
         The hypotheses.
     space : Space
@@ -55,7 +66,13 @@ class Claim:
     counterexamples : list of mapping
         Instances that refute it as stated, the smallest first, as in files. Every check begins
         with them.
+    ruling : str
+        The status on record where it is neither "holds" nor "false as stated": "misprint",
+        "ambiguous" or "open".
     corrections : list of Statement
+        What is true instead; of an ambiguous claim, its other readings.
+    every : Enumeration or None
+        All instances there are, where the claim is about a finite space; a check takes them all.
     resolution : float
         How far below zero an interval of the slack that contains zero may reach, for the two
         sides to count as equal. Beyond, the instance is undecided.
@@ -71,7 +88,11 @@ class Claim:
     stated: Statement
     given: str
     space: Space
+    printed: str = ""
+    page: str = ""
     counterexamples: Sequence[Mapping[str, Any]] = ()
+    ruling: str = ""
+    every: Enumeration | None = None
     corrections: list[Statement] = field(default_factory=list)
     resolution: float = 1e-7
     trials: int = 100
@@ -82,10 +103,28 @@ class Claim:
 
     @property
     def status(self) -> str:
-        """The status on record: "holds", "fails" or "holds with correction"."""
-        if not self.counterexamples:
-            return HOLDS
-        return CORRECTED if self.corrections else FAILS
+        """On record: "holds", "false as stated", "misprint", "ambiguous" or "open"."""
+        return self.ruling or (FALSE if self.counterexamples else HOLDS)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The claim as stated, then its corrections."""
+        return self.stated, *self.corrections
+
+    def evidence(self, statement: Statement) -> str:
+        """Return what the verdict on a statement rests on.
+
+        Returns
+        -------
+        str
+            "counterexample", "proof" (its steps are checked), "exact" (all instances of a finite
+            space) or "instances".
+        """
+        if statement is self.stated and self.counterexamples:
+            return COUNTEREXAMPLE
+        if statement.steps:
+            return PROOF
+        return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
         """Return an instance written as in files, e.g. a counterexample, to look at by hand."""
@@ -96,13 +135,15 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield the recorded counterexamples, then instances drawn, each with where it is from.
+        """Yield the recorded counterexamples, then all instances there are, or `trials` drawn.
 
         An instance depends on its number only, not on how many there are.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
-        for number in range(trials):
+        for number, written in enumerate(self.every.instances() if self.every else ()):
+            yield f"instance {number}", self.space.from_json(written)
+        for number in range(0 if self.every else trials):
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
@@ -168,6 +209,47 @@ class Claim:
 
         return add
 
+    def step(
+        self,
+        words: str,
+        formula: str = "",
+        *,
+        correction: int = 0,
+        space: Space | None = None,
+        trials: int = 40,
+    ) -> Callable[[Check], Claim]:
+        """Decorate the check of a step of the proof of the claim, which is a claim of its own.
+
+        Parameters
+        ----------
+        words, formula : str
+        correction : int
+            0 for the proof of the claim as stated, 1 for that of the first correction.
+        space : Space, optional
+            The data the step is about; by default those of the claim.
+        trials : int
+            Instances to draw.
+        """
+
+        def add(check: Check) -> Claim:
+            steps = self.statements[correction].steps
+            place = f"{correction}." if correction else ""
+            one = Claim(
+                id=f"{self.id}/{place}{len(steps) + 1}",
+                source=self.source,
+                location=f"step {len(steps) + 1} of the proof of {self.id}",
+                stated=Statement(words, formula, check),
+                given="",
+                space=space or self.space,
+                resolution=self.resolution,
+                trials=trials,
+                file=self.file,
+            )
+            steps.append(one)
+            return one
+
+        return add
+
     def check(
         self,
         trials: int | None = None,
@@ -189,15 +271,16 @@ class Claim:
         start = time.perf_counter()
         trials = self.trials if trials is None else count("trials", trials)
         folder = None if certificates is None else certificate_folder(certificates)
-        statements = [self.stated, *self.corrections]
-        parts = [StatementVerdict(statement.words) for statement in statements]
+        parts = [StatementVerdict(statement.words) for statement in self.statements]
         for number, (origin, values) in enumerate(self.instances(trials, natural("seed", seed))):
-            for place, (statement, part) in enumerate(zip(statements, parts, strict=True)):
+            for place, (statement, part) in enumerate(zip(self.statements, parts, strict=True)):
                 files = None if folder is None else folder / f"{self.id}-{number}-{place}"
                 evidence = self.examine(statement, values, origin, files)
                 part.add(evidence)
                 if number < len(self.counterexamples):
                     part.known.append(evidence)
+        for statement, part in zip(self.statements, parts, strict=True):
+            part.steps += [step.check(min(trials, step.trials), seed) for step in statement.steps]
         asked = f" --trials {trials}" if trials != self.trials else ""
         return self._verdict(parts, seed, "check", f"{asked} --seed {seed}", start)
 
@@ -212,8 +295,13 @@ class Claim:
         """
         start, budget = time.perf_counter(), count("budget", budget)
         natural("seed", seed)
-        statements = (self.stated, *self.corrections)
-        parts = [_attacked(self, statement, budget, seed) for statement in statements]
+        parts = []
+        for statement in self.statements:
+            examine = partial(self.examine, statement)
+            verdict = StatementVerdict(statement.words)
+            draw = partial(self.generator, seed)
+            verdict.counterexample = attacked(examine, self.space, draw, budget, verdict)
+            parts.append(verdict)
         return self._verdict(parts, seed, "attack", f" --budget {budget} --seed {seed}", start)
 
     def _verdict(
@@ -249,70 +337,6 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
         yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
 
 
-def _attacked(claim: Claim, statement: Statement, budget: int, seed: int) -> StatementVerdict:
-    """Return the verdict of a search for counterexamples to a statement of a claim."""
-    verdict = StatementVerdict(statement.words)
-    found = _search(claim, statement, budget, seed, verdict)
-    if found is not None:
-        verdict.counterexample = _shrink(claim, statement, *found, budget)
-    return verdict
-
-
-def _search(
-    claim: Claim, statement: Statement, budget: int, seed: int, verdict: StatementVerdict
-) -> tuple[Values, Evidence] | None:
-    """Draw, then climb from the instances of least slack; return the first that refutes."""
-    pool: list[tuple[float, int, Values]] = []
-    drawn = max(1, int(_DRAWN * budget))
-    for number in range(drawn):
-        values = claim.space.draw(claim.generator(seed, number), number)
-        evidence = claim.examine(statement, values, f"instance {number}")
-        verdict.add(evidence)
-        if evidence is not None:
-            if evidence.outcome == REFUTED:
-                return values, evidence
-            pool.append((evidence.slack.relative, number, values))
-    pool.sort(key=lambda entry: entry[:2])
-    rng = claim.generator(seed, 2**32 - 1)
-    left = budget - drawn
-    for best, _, values in pool:
-        failures = 0
-        while left > 0 and failures < _PATIENCE:
-            left -= 1
-            near = claim.space.neighbour(rng, values)
-            evidence = claim.examine(statement, near, f"step {budget - left} of the attack")
-            verdict.add(evidence)
-            if evidence is not None and evidence.outcome == REFUTED:
-                return near, evidence
-            if evidence is not None and evidence.slack.relative < best:
-                values, best, failures = near, evidence.slack.relative, 0
-            else:
-                failures += 1
-    return None
-
-
-def _shrink(
-    claim: Claim, statement: Statement, values: Values, evidence: Evidence, budget: int
-) -> Evidence:
-    """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
-    left, origin = budget, f"{evidence.origin}, shrunk"
-    improved = True
-    while improved:
-        improved = False
-        length = claim.space.complexity(values)
-        for simpler in claim.space.smaller(values):
-            if claim.space.complexity(simpler) >= length:
-                continue
-            if left == 0:
-                return evidence
-            left -= 1
-            tried = claim.examine(statement, simpler, origin)
-            if tried is not None and tried.outcome == REFUTED:
-                values, evidence, improved = simpler, tried, True
-                break
-    return evidence
-
-
 @dataclass(frozen=True)
 class Declaration:
     """A claim that waits for its check: the decorator that `Source.claim` returns."""
@@ -323,7 +347,9 @@ class Declaration:
     words: str
     formula: str
 
-    def checked(self, *, trials: int = 100, resolution: float = 1e-7) -> Declaration:
+    def checked(
+        self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
+    ) -> Declaration:
         """Return the decorator with other defaults for a check.
 
         Parameters
@@ -332,8 +358,11 @@ class Declaration:
             Instances to draw.
         resolution : float
             See `Claim`; larger where a check compares numerical optima.
+        every : Enumeration, optional
+            All instances there are; a check takes them all and draws none.
         """
-        return replace(self, fields={**self.fields, "trials": trials, "resolution": resolution})
+        more = {"trials": trials, "resolution": resolution, "every": every}
+        return replace(self, fields={**self.fields, **more})
 
     def __call__(self, check: Check) -> Claim:
         stated = Statement(self.words, self.formula, check)
@@ -371,6 +400,7 @@ class Source:
         space: Space,
         given: str = "",
         counterexamples: Sequence[Mapping[str, Any]] = (),
+        **record: str,
     ) -> Declaration:
         """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
 
@@ -390,11 +420,15 @@ class Source:
             The hypotheses.
         counterexamples : sequence of mapping
             Instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``.
+        **record : str
+            `printed`, the formula or sentence as the source prints it, its `page`, and a `ruling`,
+            as in `Claim`.
 
         Raises
         ------
         InputError
-            If the source has this name already, or a counterexample is not in the space.
+            If the source has this name already, a counterexample is not in the space, or a ruling
+            does not go with it.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:
@@ -404,7 +438,9 @@ class Source:
                 space.from_json(written)
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
+        _check_record(id, record, bool(counterexamples))
         fields = {
+            **record,
             "id": id,
             "location": location,
             "given": given,
@@ -430,3 +466,18 @@ class Source:
         if not known.issuperset(ids) or not (ids or reason):
             raise InputError(f"{place} needs claims declared before, or a reason; got {ids}")
         self.lines.append(Line(place, words, ids, reason))
+
+
+def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:
+    """Refuse what is no part of a record, and a ruling without or against a counterexample."""
+    unknown = set(record) - {"printed", "page", "ruling"}
+    if unknown:
+        raise InputError(f"{id}: a claim has printed, page and ruling, not {', '.join(unknown)}")
+    ruling = record.get("ruling", "")
+    if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
+        raise InputError(f"{id}: a ruling is {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")
+    if ruling and refuted == (ruling == OPEN):
+        needs = "no counterexample" if refuted else "a counterexample"
+        raise InputError(f"{id}: the ruling {ruling!r} goes with {needs}")
+    if refuted and record.get("printed") == ILLEGIBLE:
+        raise InputError(f"{id}: what is illegible is not charged; leave out the counterexamples")

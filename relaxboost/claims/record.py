@@ -1,10 +1,10 @@
-"""What is on record of a claim: statements, and the functions that measure them."""
+"""What is on record of a claim: statements, the functions that measure them, what they rest on."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,8 +12,27 @@ from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
 
+FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
+"""Statuses on record, beside "holds"."""
+
+COUNTEREXAMPLE, PROOF, EXACT, INSTANCES = "counterexample", "proof", "exact", "instances"
+"""What a verdict rests on."""
+
+ILLEGIBLE = "illegible in our copy"
+"""In place of a printed formula that the text at hand does not show."""
+
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 CheckT = TypeVar("CheckT", bound=Check)
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """All instances of a finite space."""
+
+    words: str
+    """Which they are, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
+    instances: Callable[[], Iterable[Mapping[str, Any]]]
+    """Each as in files."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +42,8 @@ class Statement:
     words: str
     formula: str
     check: Check
+    steps: list[Any] = field(default_factory=list)
+    """Of the proof in the docstring of the check: claims; none where no proof is given."""
 
     @property
     def note(self) -> str:

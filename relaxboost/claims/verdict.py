@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
-
-FAILS, CORRECTED = "fails", "holds with correction"
-"""Statuses beside "holds" and "undecided"."""
-
+from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
 """Share of the instances that must meet the hypotheses for a statement to count as checked."""
@@ -79,12 +76,19 @@ class StatementVerdict:
     """Certified optima used."""
     known: list[Evidence | None] = field(default_factory=list)
     """The evidence at each counterexample on record; None where the hypotheses are not met."""
+    steps: list[ClaimVerdict] = field(default_factory=list)
+    """Of the steps of its proof, where there is one."""
 
     @property
     def status(self) -> str:
-        """The status that the instances give: "fails", "undecided" or "holds"."""
+        """What the instances, and those of the steps of a proof, come to.
+
+        "refuted", "undecided" or "holds".
+        """
         if self.counts[REFUTED]:
-            return FAILS
+            return REFUTED
+        if any(step.status != HOLDS for step in self.steps):
+            return UNDECIDED
         enough = self.tried >= _ENOUGH * (self.tried + self.counts["vacuous"]) and self.tried
         return HOLDS if enough and not self.counts[UNDECIDED] else UNDECIDED
 
@@ -120,6 +124,7 @@ class StatementVerdict:
             "optima": self.optima,
             "least": None if self.least is None else self.least.data(),
             "counterexample": None if self.counterexample is None else self.counterexample.data(),
+            "steps": [step.data() for step in self.steps],
             "known": [None if evidence is None else evidence.data() for evidence in self.known],
         }
 
@@ -128,8 +133,8 @@ class StatementVerdict:
 class ClaimVerdict:
     """The evidence for and against a claim, and the status that follows from it.
 
-    ``status`` is "holds", "fails", "holds with correction" (it fails as stated, and every
-    corrected statement holds on the same instances) or "undecided".
+    ``status`` is "holds", "undecided", or, where it is refuted as stated, "false as stated", or
+    "misprint" or "ambiguous" where that is on record.
     """
 
     id: str
@@ -145,17 +150,19 @@ class ClaimVerdict:
     @property
     def status(self) -> str:
         """The status that the evidence gives."""
-        if self.stated.status != FAILS or not self.corrections:
-            return self.stated.status
-        found = {part.status for part in self.corrections}
-        if found == {HOLDS}:
-            return CORRECTED
-        return FAILS if FAILS in found else UNDECIDED
+        if self.stated.status == REFUTED:
+            return self.recorded if self.recorded in (MISPRINT, AMBIGUOUS) else FALSE
+        return OPEN if self.recorded == OPEN else self.stated.status
 
     @property
     def agrees(self) -> bool:
-        """Whether the status is the one on record, and every counterexample on record refutes."""
-        return self.status == self.recorded and not self.idle
+        """Whether this is what is on record.
+
+        The status is, every counterexample on record refutes, and every correction holds; of the
+        other readings of an ambiguous claim some may not.
+        """
+        right = self.recorded == AMBIGUOUS or all(p.status == HOLDS for p in self.corrections)
+        return self.status == self.recorded and not self.idle and right
 
     @property
     def idle(self) -> list[int]:
@@ -166,7 +173,8 @@ class ClaimVerdict:
     @property
     def optima(self) -> int:
         """Certified optima used."""
-        return sum(part.optima for part in (self.stated, *self.corrections))
+        parts = (self.stated, *self.corrections)
+        return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
     @property
     def counterexample(self) -> Evidence | None:
@@ -197,7 +205,10 @@ class ClaimVerdict:
         if self.status != self.recorded:
             lines[0] += f", not {self.recorded}"
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
-        corrected = [(f"corrected, {part.words}", part) for part in self.corrections]
+        if not (self.agrees or self.idle) and self.status == self.recorded:
+            lines.append("  a correction on record does not hold")
+        other = "reading" if self.recorded == AMBIGUOUS else "corrected"
+        corrected = [(f"{other}, {part.words}", part) for part in self.corrections]
         for title, part in [("as stated", self.stated), *corrected]:
             lines.append(f"  {title}: {part.status} on {_counted(part)}")
             if not part.tried:
@@ -210,8 +221,18 @@ class ClaimVerdict:
                 )
             if part.least is not None:
                 lines.append(f"    least slack: {part.least.slack}, {part.least.origin}")
+            if part.steps:
+                lines.append(f"    proof: {proved(part)}")
         lines.append(f"  again: {self.repeat}")
         return "\n".join(lines)
+
+
+def proved(part: StatementVerdict) -> str:
+    """Return how the steps of a proof fared: ``3 steps, each checked``."""
+    wrong = [step for step in part.steps if step.status != HOLDS]
+    if wrong:
+        return "; ".join(f"{step.id} {step.stated.status}, {step.decisive}" for step in wrong)
+    return f"{len(part.steps)} step{'s' * (len(part.steps) != 1)}, each checked"
 
 
 def rank(evidence: Evidence) -> tuple[bool, float]:

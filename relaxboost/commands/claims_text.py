@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _LONGEST = 240
 """Of an instance in a table; `--json` has it in full."""
-_STATUS = len("holds with correction")
+_STATUS = len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
     """Yield the lines of `relaxboost claims list`."""
     rows = [(c.id, c.location, c.status, c.stated.words) for c in claims]
-    rows += [(u.id, u.location, "not checked", f"{u.words} [{u.reason}]") for u in unchecked]
+    rows += [(u.id, u.location, "not decidable here", f"{u.words} [{u.reason}]") for u in unchecked]
     rows = [("id", "location", "on record", "statement"), *rows]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
@@ -46,9 +46,13 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"{claim.id}: {claim.location}"
     yield _wrapped("  of:          ", claim.source.reference)
     yield from _statement("statement", claim.stated)
+    if claim.printed:
+        yield _wrapped("  printed:     ", claim.printed)
+    if claim.page:
+        yield f"    place:     {claim.page}"
     if claim.given:
         yield _wrapped("  given:       ", claim.given)
-    yield f"  on record:   {claim.status}"
+    yield f"  on record:   {claim.status}, by {claim.evidence(claim.stated)}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
         yield f"  {title:12} {in_one_line(claim.space.to_json(claim.space.from_json(instance)))}"
@@ -121,6 +125,8 @@ class Table:
                 yield f"    DIFFERS: on record as {outcome.recorded!r}"
             if idle:
                 yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
+            if outcome.status == outcome.recorded and not idle:
+                yield "    DIFFERS: a correction on record does not hold"
             yield f"    again: {outcome.repeat}"
 
     def _line(self, id: str, status: str, *cells: str) -> str:
@@ -137,8 +143,10 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
         f"{statuses.count(status)} {status if statuses.count(status) == 1 else words}"
         for status, words in (
             ("holds", "hold"),
-            ("holds with correction", "hold with correction"),
-            ("fails", "fail"),
+            ("false as stated", "false as stated"),
+            ("misprint", "misprints"),
+            ("ambiguous", "ambiguous"),
+            ("open", "open"),
             ("undecided", "undecided"),
             ("error", "errors"),
         )

@@ -73,10 +73,10 @@ def test_list(call, toys):
     ]
     out = call("list", "--file", toys)[1].splitlines()
     assert [line.split()[0] for line in out] == ["id", "TOY-true", "TOY-margin", "TOY-hard"]
-    assert out[-1].endswith("not checked            This is elegant. [a matter of taste]")
+    assert out[-1].endswith("not decidable here  This is elegant. [a matter of taste]")
     status, out, _ = call("list", "--file", toys, "--json")
     content = json.loads(out)
-    assert [entry["status"] for entry in content["claims"]] == ["holds", "holds with correction"]
+    assert [entry["status"] for entry in content["claims"]] == ["holds", "false as stated"]
     assert content["claims"][1]["counterexamples"][1] == {"A": [[1, "9/10"]]}
     assert content["claims"][1]["corrections"][0]["formula"] == "ρ ≤ max |a_ij|"
     assert content["unchecked"] == [
@@ -97,7 +97,7 @@ def test_show(call, toys):
         "Fig. 1, stopped by its own test, returns an ε-accurate w.",
         "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
         "given:       A in [−1, 1]^(m×n), 0 < ε ≤ 1",
-        "on record:   holds with correction",
+        "on record:   false as stated, by counterexample",
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10",
         "corrected:   The error is at most gap + β log(m/k), and so at most 3ε/2.",
         "note:      The test bounds the gap of the *smoothed* problem",
@@ -122,7 +122,7 @@ def test_check_reproduces_what_is_known(call):
     lines = out.splitlines()
     assert lines[0].split()[:6] == ["id", "verdict", "instances", "optima", "seconds", "slack"]
     assert re.fullmatch(
-        r"SS09-T9  +holds with correction +\d+ +\d+ +[\d.]+ +-0\.059  "
+        r"SS09-T9  +false as stated +\d+ +\d+ +[\d.]+ +-0\.059  "
         r"0\.3375 <= 0\.3, ratio 1\.1250 .*",
         lines[1],
     )
@@ -135,7 +135,7 @@ def test_check_reproduces_what_is_known(call):
         assert re.search(r"      holds on \d instances; least slack: .* <= ", lines[place + 1])
     assert re.match(r"SS09-T9-rounds  holds +5 +0 +[\d.]+ +0\.\d+  \d+ <= ", lines[-2])
     assert re.fullmatch(
-        r"2 claims: 1 holds, 1 holds with correction; all as recorded; \d+ certified optima; \d+ s",
+        r"2 claims: 1 holds, 1 false as stated; all as recorded; \d+ certified optima; \d+ s",
         lines[-1],
     )
 
@@ -158,13 +158,13 @@ def test_what_differs_from_the_record_is_status_one(call, odd):
     assert (status, err) == (1, "")
     lines = out.splitlines()
     assert lines[1].split()[:2] == ["X-a", "holds"]
-    assert lines[2].split()[:2] == ["X-b", "fails"]
+    assert lines[2].split()[:2] == ["X-b", "false"]
     assert "[instance 0]" in lines[3]
     assert lines[4] == "    DIFFERS: on record as 'holds'"
     assert lines[5] == f"    again: relaxboost claims check X-b --file {path} --seed 0"
     assert re.match(r"X-c +error +ZeroDivisionError: no x is small enough \(in X-c, inst", lines[6])
     assert lines[7].startswith(
-        "3 claims: 1 holds, 1 fails, 1 error; 2 not as recorded: X-b, X-c; 0 certified optima; "
+        "3 claims: 1 holds, 1 false as stated, 1 error; 2 not as recorded: X-b, X-c; 0 certified "
     )
     status, out, _ = call("check", "--file", path, "--json")
     assert status == 1
@@ -186,7 +186,7 @@ def test_a_counterexample_on_record_that_refutes_nothing(call, odd):
 def test_attack(call, toys):
     status, out, err = call("attack", "TOY-margin", "--file", toys, "--budget", 50)
     assert (status, err) == (0, "")
-    assert "TOY-margin: holds with correction" in out
+    assert "TOY-margin: false as stated" in out
     assert re.search(r"by instance \d+, shrunk: A = \[\[1\]\]\n", out)
     again = f"again: relaxboost claims attack TOY-margin --file {toys} --budget 50 --seed 0"
     assert again in out

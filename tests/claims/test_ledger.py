@@ -37,11 +37,11 @@ def test_links_within_the_page_lead_to_sections():
 
 def test_the_page_says_what_is_on_record():
     page = ledger.page(made.MADE.claims.values(), made.MADE.not_checked)
-    assert "Claims: 6 (holds: 4, holds with correction: 1, fails: 1)." in page
+    assert "Claims: 6 (holds: 4, false as stated: 2, misprint: 0, ambiguous: 0, open: 0)." in page
     assert "Statements not checked: 1." in page
     assert (
-        "| [MADE](#made) | 4 | 1 | 1 | 1 |\n\nRefuted as stated: [MADE-trace](#made-trace), "
-        in page
+        "| [MADE](#made) | 4 | 2 | 0 | 0 | 0 | 1 |\n\n"
+        "Refuted as stated: [MADE-trace](#made-trace), " in page
     )
     assert r"| Theorem 1 \| rate | The loss is &lt;at most> its bound & `falls`. |" in page
     assert r"| MADE-U1 | Sec. 9 | It is &lt;nice> \| `good`. | a matter of *taste*: f\*(x)," in page

@@ -136,7 +136,7 @@ def test_planted_errors_are_found(claim):
     verdict = claim.check(trials=25)
     if verdict.status == "holds":
         verdict = claim.attack(budget=1500)
-    assert verdict.status == "fails", verdict
+    assert verdict.status == "false as stated", verdict
 
 
 @pytest.mark.parametrize("claim", [sandwich, quarter, no_penalty, shifted_gap], ids=lambda c: c.id)

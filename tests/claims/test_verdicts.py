@@ -37,13 +37,13 @@ def half(x):
 class TestVerdicts:
     def test_status(self):
         assert toy(lambda x: at_most(x.x, 1)).check().status == "holds"
-        assert toy(lambda x: at_most(x.x, 0.5)).check().status == "fails"
+        assert toy(lambda x: at_most(x.x, 0.5)).check().status == "false as stated"
         wide = toy(lambda x: at_most(Bracket(0, 2), 1), resolution=0.1).check()
         assert (wide.status, wide.stated.counts["undecided"]) == ("undecided", 30)
         assert toy(lambda x: at_most(Bracket(0, 2), 1), resolution=1.0).check().status == "holds"
-        assert toy(lambda x: at_most(Bracket(0, 2), -1)).check().status == "fails"
+        assert toy(lambda x: at_most(Bracket(0, 2), -1)).check().status == "false as stated"
         some = toy(lambda x: at_most(Bracket(0, 2), 1) if x.x < 0.5 else at_most(1, 0)).check()
-        assert some.status == "fails"  # where it is refuted counts for more
+        assert some.status == "false as stated"  # where it is refuted counts for more
 
     def test_hypotheses(self):
         def large(x):
@@ -79,17 +79,20 @@ class TestVerdicts:
             return at_most(Bracket(0, 2), 1)
 
         known = {"counterexamples": [{"A": [[1]]}]}
-        for corrections, options, status, recorded in (
-            ((), {}, "fails", "holds"),
-            ((), known, "fails", "fails"),
-            ((entry,), {}, "holds with correction", "holds"),
-            ((entry,), known, "holds with correction", "holds with correction"),
-            ((entry, wrong), known, "fails", "holds with correction"),
-            ((entry, wide), known, "undecided", "holds with correction"),
+        for corrections, options, recorded, agrees in (
+            ((), {}, "holds", False),
+            ((), known, "false as stated", True),
+            ((entry,), {}, "holds", False),
+            ((entry,), known, "false as stated", True),
+            ((entry, wrong), known, "false as stated", False),
+            ((entry, wide), known, "false as stated", False),
+            ((entry,), {**known, "ruling": "misprint"}, "misprint", True),
+            ((entry, wrong), {**known, "ruling": "misprint"}, "misprint", False),
+            ((entry, wrong), {**known, "ruling": "ambiguous"}, "ambiguous", True),
         ):
             verdict = made(*corrections, **options).check()
-            assert (verdict.status, verdict.recorded) == (status, recorded)
-            assert verdict.agrees == (status == recorded)
+            assert (verdict.recorded, verdict.agrees) == (recorded, agrees)
+            assert verdict.status == ("false as stated" if recorded == "holds" else recorded)
 
     def test_each_counterexample_on_record_has_to_refute(self):
         verdict = toy(half, SQUARES, counterexamples=[{"A": [[1]]}, {"A": [["3/4"]]}]).check(5)
@@ -97,7 +100,7 @@ class TestVerdicts:
         assert [known.slack.left for known in verdict.stated.known] == [1.0, 0.75]
         assert [known["left"] for known in verdict.data()["stated"]["known"]] == [1.0, 0.75]
         verdict = toy(half, SQUARES, counterexamples=[{"A": [[1]]}, {"A": [["1/4"]]}]).check(5)
-        assert verdict.status == verdict.recorded == "fails"
+        assert verdict.status == verdict.recorded == "false as stated"
         assert not verdict.agrees
         assert "counterexample 2 on record does not refute it" in str(verdict)
 
@@ -119,7 +122,7 @@ class TestVerdicts:
     def test_a_false_claim_is_found_and_shrunk(self):
         for seed in range(4):
             verdict = toy(half, SQUARES).attack(500, seed)
-            assert verdict.status == "fails"
+            assert verdict.status == "false as stated"
             found = verdict.counterexample
             assert found.instance == {"A": [[1]]}
             assert (found.slack.left, found.slack.right) == (1.0, 0.5)
@@ -132,7 +135,7 @@ class TestVerdicts:
 
         (one, two) = (without_time(toy(signs, SQUARES).attack(500, 3).data()) for _ in range(2))
         assert one == two
-        assert one["stated"]["status"] == "fails"
+        assert one["stated"]["status"] == "refuted"
         A = one["stated"]["counterexample"]["instance"]["A"]
         assert (len(A), len(A[0])) == (1, 2)
         assert all(isinstance(a, int) or "/" in a for row in A for a in row)
@@ -147,7 +150,7 @@ class TestVerdicts:
         space = Space(sizes={"m": (6, 6)}, v=Vector(low=0))
         assert toy(narrow, space).check(800).stated.least.slack.right > 0.01
         verdict = toy(narrow, space).attack(2000)
-        assert verdict.status == "fails"
+        assert verdict.status == "false as stated"
         assert "of the attack" in verdict.counterexample.origin
 
     def test_a_true_claim_withstands(self):
@@ -243,7 +246,7 @@ class TestRegistry:
         assert claims.select([], claims.all()) == claims.all()
 
     def test_a_claim_is_shown_in_a_line(self):
-        assert repr(claims.get("SS09-T9")) == "<Claim SS09-T9: holds with correction>"
+        assert repr(claims.get("SS09-T9")) == "<Claim SS09-T9: false as stated>"
 
     def test_one_id_one_claim(self):
         source = Source("TOY", "")

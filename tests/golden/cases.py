@@ -349,3 +349,10 @@ SOLVE = "--dataset breast-cancer --k 56 --tol 1e-6"
 def without_times(text: str) -> str:
     """Return a text with each number of seconds replaced."""
     return re.sub(r"\d+(\.\d+)? (s|ms|seconds)\b", "TIME", text)
+
+
+JUDGED_AGAIN: set[str] = set()
+"""Claims whose verdict was found wrong since; each has its reason in its note."""
+
+DECIDED_SINCE: set[str] = set()
+"""Statements that were listed as not checkable, and are claims now."""

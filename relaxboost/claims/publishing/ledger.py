@@ -15,15 +15,14 @@ from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.measure import HOLDS, REFUTED
 from relaxboost.claims.publishing.prose import as_markdown, columns, formula, measured, paragraphs
-from relaxboost.claims.record import Statement, Unchecked
+from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Statement, Unchecked
 from relaxboost.claims.registry import all as built_in
 from relaxboost.claims.registry import sources
-from relaxboost.claims.verdict import CORRECTED, FAILS
 
 PAGE, PICTURES = "claims.md", "images/claims"
 """Where the page and the pictures are, below the folder of the documentation."""
 
-_STATUSES = (HOLDS, CORRECTED, FAILS)
+_STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 
 _TRIALS, _SEED = 60, 0
 """Of the checks that are drawn."""
@@ -34,9 +33,9 @@ _HEAD = """\
 <!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->
 
 What the literature states, each with a check that anyone can run, and what came of it. A claim
-that *fails* has an instance on record that refutes it; where it *holds with correction*, a
-corrected statement holds on the same instances. *Holds* means that no instance tried refutes it,
-which is evidence and no proof ([what a verdict says](checking-claims.md#what-a-verdict-says)).
+is *false as stated* where an instance on record refutes it; where there is a correction, that
+holds on the same instances. *Holds* means that no instance tried refutes it
+([what a verdict says](checking-claims.md#what-a-verdict-says)).
 
 ```
 relaxboost claims check 'SS09-*'      # repeat the checks of a source
@@ -99,8 +98,8 @@ def write(folder: Path | str) -> list[Path]:
 
 def _overview(groups: list[tuple[Source, list[Claim], list[Unchecked]]]) -> str:
     """Return how the claims of each source fare, and which are refuted as stated."""
-    lines = ["| source | holds | holds with correction | fails | not checked |"]
-    lines += ["|---|---|---|---|---|"]
+    lines = [f"| source | {' | '.join(_STATUSES)} | not checked |"]
+    lines += ["|---|" + "---|" * (len(_STATUSES) + 1)]
     wrong = []
     for source, own, unchecked in groups:
         counts = [sum(claim.status == status for claim in own) for status in _STATUSES]

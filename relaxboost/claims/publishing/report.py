@@ -53,8 +53,8 @@ table.matrix { border-collapse: collapse; border-left: 2px solid #555; border-ri
 .bounds td { overflow-wrap: anywhere; font-size: .85rem; }
 .chip { display: inline-block; border-radius: 1rem; padding: 0 .7rem; font-size: .85rem;
   font-weight: normal; line-height: 1.5; white-space: nowrap; color: white; background: #777; }
-.holds { background: #2a7f3f; } .fails { background: #b3261e; }
-.holds-with-correction { background: #9a6200; }
+.holds { background: #2a7f3f; } .false-as-stated, .refuted { background: #b3261e; }
+.misprint, .ambiguous { background: #9a6200; }
 .grey { color: #666; font-size: .92rem; }
 img { max-width: 100%; height: auto; margin: .6rem 0; }
 dt { float: left; clear: left; width: 9rem; color: #666; } dd { margin: 0 0 .2rem 9rem; }

@@ -1,0 +1,96 @@
+"""The search for a counterexample: draw, climb from the least slack, shrink what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from relaxboost.claims.measure import REFUTED
+from relaxboost.claims.spaces import Space, Values
+from relaxboost.claims.verdict import Evidence, StatementVerdict
+
+_DRAWN = 0.4
+"""Share of the budget for instances drawn; the rest climbs from the best of them."""
+_PATIENCE = 60
+"""Steps without success after which a climb starts again from the next best."""
+
+Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
+"""Measures a statement on an instance, which is from where the text says."""
+Draw: TypeAlias = Callable[[int], np.random.Generator]
+"""Returns the random numbers for the instance of a number."""
+
+
+def attacked(
+    examine: Examine, space: Space, draw: Draw, budget: int, verdict: StatementVerdict
+) -> Evidence | None:
+    """Return the smallest counterexample found to a statement, and count what was tried.
+
+    Parameters
+    ----------
+    examine : callable
+    space : Space
+    draw : callable
+    budget : int
+        Instances to try; shrinking may take as many again.
+    verdict : StatementVerdict
+        Each instance is added to it.
+    """
+    found = _search(examine, space, draw, budget, verdict)
+    return None if found is None else _shrink(examine, space, *found, budget)
+
+
+def _search(
+    examine: Examine, space: Space, draw: Draw, budget: int, verdict: StatementVerdict
+) -> tuple[Values, Evidence] | None:
+    """Draw, then climb from the instances of least slack; return the first that refutes."""
+    pool: list[tuple[float, int, Values]] = []
+    drawn = max(1, int(_DRAWN * budget))
+    for number in range(drawn):
+        values = space.draw(draw(number), number)
+        evidence = examine(values, f"instance {number}")
+        verdict.add(evidence)
+        if evidence is not None:
+            if evidence.outcome == REFUTED:
+                return values, evidence
+            pool.append((evidence.slack.relative, number, values))
+    pool.sort(key=lambda entry: entry[:2])
+    rng = draw(2**32 - 1)
+    left = budget - drawn
+    for best, _, values in pool:
+        failures = 0
+        while left > 0 and failures < _PATIENCE:
+            left -= 1
+            near = space.neighbour(rng, values)
+            evidence = examine(near, f"step {budget - left} of the attack")
+            verdict.add(evidence)
+            if evidence is not None and evidence.outcome == REFUTED:
+                return near, evidence
+            if evidence is not None and evidence.slack.relative < best:
+                values, best, failures = near, evidence.slack.relative, 0
+            else:
+                failures += 1
+    return None
+
+
+def _shrink(
+    examine: Examine, space: Space, values: Values, evidence: Evidence, budget: int
+) -> Evidence:
+    """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
+    left, origin = budget, f"{evidence.origin}, shrunk"
+    improved = True
+    while improved:
+        improved = False
+        length = space.complexity(values)
+        for simpler in space.smaller(values):
+            if space.complexity(simpler) >= length:
+                continue
+            if left == 0:
+                return evidence
+            left -= 1
+            tried = examine(simpler, origin)
+            if tried is not None and tried.outcome == REFUTED:
+                values, evidence, improved = simpler, tried, True
+                break
+    return evidence

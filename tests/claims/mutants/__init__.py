@@ -1,0 +1,1 @@
+"""Errors planted in true statements, of which `check` alone has to refute nearly all."""

@@ -1,0 +1,89 @@
+"""What verdicts rest on: printed formulas, rulings, proofs by steps, enumerations."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxboost import InputError, claims
+from relaxboost.claims import Enumeration, Real, Source, Space, at_most
+from relaxboost.claims.record import ILLEGIBLE
+
+COMPLETE: tuple[str, ...] = ()
+"""Sources whose claims all show what is printed, and where."""
+
+UNIT = Space(x=Real(0, 1))
+
+
+def test_each_claim_shows_what_is_printed_and_where():
+    for claim in (claim for claim in claims.all() if claim.source.key in COMPLETE):
+        assert claim.page, claim.id
+        own = claim.page == "not in the paper"
+        assert bool(claim.printed) != own, claim.id
+        assert not (own and claim.counterexamples), f"{claim.id}: a charge shows what is printed"
+
+
+def test_a_proof_is_written_where_it_has_steps():
+    for claim in claims.all():
+        for statement in claim.statements:
+            written = any(line.startswith("Proof.") for line in statement.note.splitlines())
+            assert written == bool(statement.steps), (claim.id, statement.words)
+
+
+def made(check=lambda x: at_most(x.x, 1), **record):
+    return Source("S", "a source").claim("a", "p. 1", "x ≤ 1", formula="", space=UNIT, **record)(
+        check
+    )
+
+
+def test_steps_count_for_the_verdict():
+    claim = made()
+    assert claim.evidence(claim.stated) == "instances"
+
+    @claim.step("x² ≤ x")
+    def square(x):
+        return at_most(x.x**2, x.x)
+
+    assert claim.evidence(claim.stated) == "proof"
+    verdict = claim.check(20)
+    assert verdict.agrees
+    assert [step.id for step in verdict.stated.steps] == ["S-a/1"]
+    assert "proof: 1 step, each checked" in str(verdict)
+
+    @claim.step("x ≤ x²")
+    def root(x):
+        return at_most(x.x, x.x**2)
+
+    verdict = claim.check(20)
+    assert (verdict.status, verdict.agrees) == ("undecided", False)
+    assert "S-a/2 refuted" in str(verdict)
+
+
+def test_an_enumeration_is_taken_whole():
+    all_of_them = Enumeration("x = 0, 1/2, 1", lambda: [{"x": x} for x in (0, "1/2", 1)])
+    source = Source("S", "a source")
+    declared = source.claim("a", "p. 1", "x ≤ 1", formula="", space=UNIT)
+    claim = declared.checked(every=all_of_them)(lambda x: at_most(x.x, 1))
+    assert claim.evidence(claim.stated) == "exact"
+    assert claim.check(1).stated.tried == 3
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"ruling": "misprint"}, "goes with a counterexample"),
+        ({"ruling": "open", "counterexamples": [{"x": 1}]}, "goes with no counterexample"),
+        ({"ruling": "wrong"}, "a ruling is"),
+        ({"pages": "3"}, "not pages"),
+        ({"printed": ILLEGIBLE, "counterexamples": [{"x": 1}]}, "not charged"),
+    ],
+)
+def test_a_record_that_contradicts_itself_is_refused(record, words):
+    with pytest.raises(InputError, match=words):
+        made(**record)
+
+
+def test_open_claims_stay_open():
+    claim = made(ruling="open")
+    assert claim.check(5).status == claim.status == "open"
+    refuted = made(lambda x: at_most(x.x, -1), ruling="open").check(5)
+    assert (refuted.status, refuted.agrees) == ("false as stated", False)
