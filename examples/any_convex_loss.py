@@ -24,7 +24,7 @@ from relaxboost import functional as fn
 from relaxboost.views import plots
 
 POINTS = 400
-ROUNDS = 200
+ROUNDS = 100
 LEARNERS = 3000
 QUANTILES = (0.1, 0.5, 0.9)
 

@@ -2,8 +2,7 @@
 
 from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
 from relaxboost.functional.learners.finite import FiniteSet
-from relaxboost.functional.learners.networks import Network, Networks
-from relaxboost.functional.learners.regressor import Fitted, Regressor
+from relaxboost.functional.learners.regressor import Fitted, Networks, Regressor
 from relaxboost.functional.learners.stumps import (
     ClassificationStumps,
     MulticlassStumps,
@@ -19,7 +18,6 @@ __all__ = [
     "Fitted",
     "Hypothesis",
     "MulticlassStumps",
-    "Network",
     "Networks",
     "Pool",
     "RegressionStumps",

@@ -1,21 +1,25 @@
-"""Any scikit-learn regressor as a weak learner."""
+"""Any scikit-learn regressor as a weak learner, and its small networks made ready to be one."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from threadpoolctl import ThreadpoolController
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
     WeakLearner,
     check_outputs,
     check_width,
+    training,
 )
 from relaxboost.functional.measure import Empirical
 
@@ -40,8 +44,8 @@ class Fitted(Hypothesis):
 
     def __call__(self, X: Any) -> Array:
         """Return the predictions for rows X, of shape (N,) or (N, K)."""
-        if self.width is not None:
-            check_width(X, self.width, f"{self.estimator!r} was")
+        if self.width is not None and (np.ndim(X) != 2 or np.shape(X)[1] != self.width):
+            check_width(X, self.width, f"{self.estimator!r} was")  # which takes long to print
         rows = np.shape(X)[0]
         shape = (rows,) if self.outputs is None else (rows, self.outputs)
         try:
@@ -138,3 +142,77 @@ class _Fitter(Pool):
             ) from error
         h = Fitted(estimator, self._outputs, self._width)
         return h, h(self._X)
+
+
+_LENGTH = 20.0
+"""Of the targets that networks see: beside a gradient of which they can fit little, the outputs of
+size one that they start with must be small."""
+
+
+class Networks(Regressor):
+    """Networks with one layer of tanh units, scikit-learn's; GB11's Figure 1 has five units.
+
+    `MLPRegressor` fits each by L-BFGS without a penalty. It sees features of mean 0 and variance 1
+    and targets of one length, so that the scale of either changes nothing but that of h. The
+    problem is not convex and no edge is promised.
+
+    Parameters
+    ----------
+    hidden : int
+        Units, >= 1.
+    iterations : int
+        Of L-BFGS at most, >= 1, for each target.
+
+    References
+    ----------
+    Grubb & Bagnell (2011), Sec. 5, Figure 1. The paper does not say how its networks are trained.
+    """
+
+    name = "networks"
+    __repr__ = WeakLearner.__repr__
+
+    def __init__(self, hidden: int = 5, iterations: int = 100) -> None:
+        from sklearn.neural_network import MLPRegressor
+
+        self.hidden = count("hidden", hidden)
+        self.iterations = count("iterations", iterations)
+        # With tol > 0 fits to what projections leave over, whose gradients are small from the
+        # start, would end after an iteration; the decrease of the error ends them.
+        options = {"activation": "tanh", "solver": "lbfgs", "alpha": 0.0, "tol": 0.0}
+        super().__init__(
+            MLPRegressor(hidden_layer_sizes=(self.hidden,), max_iter=self.iterations, **options)
+        )
+
+    def prepare(
+        self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
+    ) -> Pool:
+        """Return the pool; see `WeakLearner.prepare`."""
+        from sklearn.preprocessing import StandardScaler
+
+        X = training(X, measure)
+        scaler = StandardScaler().fit(X, sample_weight=measure.p * measure.size)
+        pool = super().prepare(scaler.transform(X), measure, outputs, projection, rng)
+        return _Scaled(pool, scaler, measure)
+
+
+class _Scaled(Pool):
+    """Has networks fitted to targets of one length, to features scaled."""
+
+    def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
+        self._pool, self._scaler, self._measure = pool, scaler, measure
+        self._libraries = ThreadpoolController()
+
+    def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
+        """Return the network fitted to a target."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.pipeline import make_pipeline
+
+        size = (self._measure.norm(target) or 1.0) / _LENGTH
+        # Products as thin as these are slower on several threads; far slower where cores are busy.
+        with warnings.catch_warnings(), self._libraries.limit(limits=1, user_api="blas"):
+            warnings.simplefilter("ignore", ConvergenceWarning)  # `iterations` is a limit
+            h, values = self._pool.nearest(target / size)
+        assert isinstance(h, Fitted)
+        for outer in (h.estimator.coefs_[-1], h.estimator.intercepts_[-1]):
+            outer *= size
+        return Fitted(make_pipeline(self._scaler, h.estimator), h.outputs, h.width), size * values
