@@ -13,7 +13,7 @@ help:
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"
 	@echo "make format     mend what the formatter can mend"
-	@echo "make claims     renew docs/claims.md and its pictures from the claims (a minute or two)"
+	@echo "make claims     renew docs/claims/ and its pictures from the claims (two minutes)"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      compare solvers on the suite, LIMIT=60 seconds each, DATA= a folder of data"

@@ -220,7 +220,12 @@ def test_every_public_name_is_on_the_api_page():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", *sorted(p.name for p in (ROOT / "docs").glob("*.md"))]
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        *sorted(str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md")),
+    ],
 )
 def test_links_lead_somewhere(page):
     path = ROOT / page if (ROOT / page).exists() else ROOT / "docs" / page

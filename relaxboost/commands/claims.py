@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
 
-    Each claim is on record as holding or as failing, with counterexamples and with corrections
-    where there are any. A pattern stands for many ids: 'SS09-T*'.
+    Each claim is on record as holding, as false as stated, as a misprint, as ambiguous or as open,
+    with counterexamples and with what is true instead. A pattern stands for many ids: 'SS09-T*'.
     """
 
 
@@ -102,7 +102,7 @@ Examples:
 @_wanted
 @_JSON
 def list_(wanted: _Wanted, as_json: bool) -> None:
-    """List claims with their status on record, and the statements that cannot be checked."""
+    """List statements with their status on record and what it rests on."""
     chosen, unchecked = _chosen(wanted)
     if as_json:
         content = {
@@ -126,7 +126,7 @@ Examples:
 @_FILE
 @click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
 def show(id: str, file: Path | None, latex: bool) -> None:
-    """Show a claim: statement, hypotheses, counterexamples, corrections, and where its code is."""
+    """Show a claim: what is printed, what is checked, what the verdict rests on, what is true."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     if latex:
         from relaxboost.claims.publishing.latex import counterexample
@@ -170,9 +170,10 @@ def check(
     """Check claims, all of them by default, and say whether the verdicts are those on record.
 
     A check starts with the counterexamples on record, which must refute the claim, and goes on to
-    random and structured instances; corrections must hold on all of them. For each claim: the
-    instances that meet its hypotheses, the certified optima used, the slack (right − left over
-    |left| + |right|) where it is least, and the inequality there.
+    random and structured instances; corrections must hold on all of them, and so must the steps
+    of proofs. For each claim: the instances that meet its hypotheses, and the least slack, (right
+    − left)/(|left| + |right|) of an inequality. Negative slack: the inequality fails; slack 0:
+    both sides are equal, as far as can be told.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)
@@ -182,13 +183,13 @@ def check(
         )
         head = [] if as_json else [table.head]
         outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
-    _finish(outcomes, len(chosen), seconds, as_json)
+    _finish(outcomes, len(chosen), seconds, as_json, text.legend())
 
 
 @claims.command(
     epilog=_EXIT
     + """
-A claim on record as failing whose counterexample is not found again differs too: try a larger
+A claim on record as false whose counterexample is not found again differs too: try a larger
 budget.
 
 \b
@@ -318,7 +319,11 @@ def _follow(
 
 
 def _finish(
-    outcomes: list[ClaimVerdict | Failure], asked: int, seconds: float, as_json: bool
+    outcomes: list[ClaimVerdict | Failure],
+    asked: int,
+    seconds: float,
+    as_json: bool,
+    legend: str = "",
 ) -> None:
     """Print the summary, or the data, and end with the status."""
     if not outcomes:
@@ -328,5 +333,7 @@ def _finish(
         click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         click.echo(text.summary(outcomes, asked, seconds))
+        if legend:
+            click.echo(legend)
     if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

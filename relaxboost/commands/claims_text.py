@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import sys
 import textwrap
@@ -25,19 +24,32 @@ if TYPE_CHECKING:
 
 _LONGEST = 240
 """Of an instance in a table; `--json` has it in full."""
-_STATUS = len("false as stated")
+_WIDTH = 80
+"""Columns of what a check prints."""
+_FEW = 10
+"""Claims up to which a table shows the inequality of least slack of those that hold."""
+_STATUS = len("not decidable here")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
+_LEGEND = (
+    "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
+    "Negative: it fails there; 0: both sides are equal, as far as can be told."
+)
+"""What the last column of the table means, which `legend` wraps."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`."""
-    rows = [(c.id, c.location, c.status, c.stated.words) for c in claims]
-    rows += [(u.id, u.location, "not decidable here", f"{u.words} [{u.reason}]") for u in unchecked]
-    rows = [("id", "location", "on record", "statement"), *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for row in rows:
-        start = "".join(f"{cell:{width}}  " for cell, width in zip(row, widths, strict=False))
-        yield _wrapped(start, row[3])
+    """Yield the lines of `relaxboost claims list`, two for each statement."""
+    rows = [
+        (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}") for c in claims
+    ]
+    rows += [
+        (u.id, "not decidable here", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
+    ]
+    width = max([len("id"), *(len(row[0]) for row in rows)])
+    yield f"{'id':{width}}  {'on record':{_STATUS}}  rests on"
+    for id, status, evidence, words in rows:
+        yield f"{id:{width}}  {status:{_STATUS}}  {evidence}".rstrip()
+        yield _wrapped("    ", words)
 
 
 def shown(claim: Claim) -> Iterator[str]:
@@ -45,31 +57,48 @@ def shown(claim: Claim) -> Iterator[str]:
     file = "" if claim.file is None else f" --file {claim.file}"
     yield f"{claim.id}: {claim.location}"
     yield _wrapped("  of:          ", claim.source.reference)
-    yield from _statement("statement", claim.stated)
     if claim.printed:
         yield _wrapped("  printed:     ", claim.printed)
     if claim.page:
-        yield f"    place:     {claim.page}"
+        yield _wrapped("    place:     ", claim.page)
+    yield from _statement("statement", claim.stated)
     if claim.given:
         yield _wrapped("  given:       ", claim.given)
-    yield f"  on record:   {claim.status}, by {claim.evidence(claim.stated)}"
+    yield f"  on record:   {claim.status}"
+    rests = _rests_on(claim)
+    yield _wrapped("  rests on:    ", rests[0])
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
         yield f"  {title:12} {in_one_line(claim.space.to_json(claim.space.from_json(instance)))}"
-    for correction in claim.corrections:
-        yield from _statement("corrected", correction)
+    title = "reading" if claim.status == "ambiguous" else "corrected"
+    for correction, rest in zip(claim.corrections, rests[1:], strict=True):
+        yield from _statement(title, correction)
+        yield _wrapped("    rests on:  ", rest)
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
 
 
+def _rests_on(claim: Claim) -> list[str]:
+    """Return what the verdict on each statement rests on; numbers where they were measured."""
+    from relaxboost.claims.publishing.measuring import on_file
+    from relaxboost.claims.publishing.pages import rests_on
+
+    found = on_file().get(claim.id, ()) if claim.file is None else ()
+    if len(found) != len(claim.statements):
+        return [claim.evidence(statement) for statement in claim.statements]
+    return [rests_on(claim, *pair) for pair in zip(claim.statements, found, strict=True)]
+
+
 def _statement(title: str, statement: Statement) -> Iterator[str]:
     yield _wrapped(f"  {title + ':':12} ", statement.words)
     if statement.formula:
-        yield f"    formula:   {statement.formula}"
+        yield _wrapped("    formula:   ", statement.formula)
     for number, line in enumerate(statement.note.splitlines()):
         start = "note:" if number == 0 else ""
         yield f"    {start:10} {line}".rstrip()
+    for number, step in enumerate(statement.steps, 1):
+        yield _wrapped(f"    step {number}:    ", f"{step.stated.words} {step.stated.formula}")
     yield f"    code:      {statement.code}"
 
 
@@ -77,11 +106,12 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a statement without a check."""
     yield f"{statement.id}: {statement.location}"
     yield _wrapped("  statement:   ", statement.words)
-    yield _wrapped("  not checked: ", statement.reason)
+    yield "  on record:   not decidable here"
+    yield _wrapped("  reason:      ", statement.reason)
 
 
 class Table:
-    """The table of `relaxboost claims check`, a claim at a time.
+    """The table of `relaxboost claims check`, a claim at a time, in 80 columns.
 
     Parameters
     ----------
@@ -91,49 +121,76 @@ class Table:
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-        names = ("id", "verdict", "instances", "optima", "seconds", "slack", "where it is least")
-        self.head = self._line(*names)
+        self.printed = {claim.id for claim in claims if claim.printed}
+        self.few = len(claims) <= _FEW
+        self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the lines of a claim: more than one if it fails."""
+        """Yield the lines of a claim: more than one if it is refuted, or few are asked for."""
         if isinstance(outcome, rb.claims.Failure):
-            yield self._line(outcome.id, outcome.status, "", "", "", "", outcome.error)
+            yield self._line(outcome.id, outcome.status, "", "", "")
+            yield _folded("    ", outcome.error)
             return
         stated, decisive = outcome.stated, outcome.decisive
         yield self._line(
             outcome.id,
             outcome.status,
             str(stated.tried),
-            str(outcome.optima),
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
-            _NONE if decisive is None else str(decisive.slack),
         )
-        first = stated.counterexample
-        if first is not None:
-            yield f"    at {_instance(first)}  [{first.origin}]"
-            for known in stated.known:  # those on record that refute it as well
-                if known and known.origin != first.origin and known.outcome == "refuted":
-                    yield f"    {known.slack}"
-                    yield f"      at {_instance(known)}  [{known.origin}]"
+        if decisive is None:
+            yield _folded("    ", _NONE)
+        elif stated.counterexample is not None:
+            yield from self._refuted(outcome)
+        elif self.few or decisive.outcome == "undecided":
+            yield _folded("    least slack: ", f"{decisive.slack}, {decisive.origin}")
+        yield from _steps(stated)
         for correction in outcome.corrections:
-            yield f"    corrected: {correction.words}"
-            yield f"      {_on(correction)}"
-        if not outcome.agrees:
-            idle = ", ".join(map(str, outcome.idle))
-            if outcome.status != outcome.recorded:
-                yield f"    DIFFERS: on record as {outcome.recorded!r}"
-            if idle:
-                yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
-            if outcome.status == outcome.recorded and not idle:
-                yield "    DIFFERS: a correction on record does not hold"
-            yield f"    again: {outcome.repeat}"
+            title = "another reading" if outcome.status == "ambiguous" else "corrected"
+            yield _folded(f"    {title}: ", f"{_on(correction)}. {correction.words}")
+            yield from _steps(correction)
+        yield from _differences(outcome)
 
-    def _line(self, id: str, status: str, *cells: str) -> str:
-        numbers = "  ".join(
-            f"{cell:>{width}}" for cell, width in zip(cells[:4], (9, 6, 7, 8), strict=True)
-        )
-        return f"{id:{self.width}}  {status:{_STATUS}}  {numbers}  {cells[4]}".rstrip()
+    def _refuted(self, outcome: ClaimVerdict) -> Iterator[str]:
+        """Yield what refutes a claim: the first, and what else is on record."""
+        first = outcome.stated.counterexample
+        assert first is not None
+        title = "as printed" if outcome.id in self.printed else "as stated"
+        yield _folded(f"    {title}: ", f"refuted by {_instance(first)} [{first.origin}]")
+        yield _folded("      ", str(first.slack))
+        for known in outcome.stated.known:  # those on record that refute it as well
+            if known and known.origin != first.origin and known.outcome == "refuted":
+                yield _folded("      ", f"and by {_instance(known)} [{known.origin}]")
+                yield _folded("      ", str(known.slack))
+
+    def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
+        line = f"{id:{self.width}}  {status:{_STATUS}}"
+        return f"{line}  {instances:>9}  {seconds:>7}  {slack:>7}".rstrip()
+
+
+def _steps(part: StatementVerdict) -> Iterator[str]:
+    """Yield how the steps of a proof fared, where there is one."""
+    held = sum(step.status == "holds" for step in part.steps)
+    if part.steps:
+        yield f"    proof: {held} of {len(part.steps)} steps hold"
+    for step in part.steps:
+        if step.status != "holds":
+            yield _folded("      ", f"{step.id} is {step.status}: {step.repeat}")
+
+
+def _differences(outcome: ClaimVerdict) -> Iterator[str]:
+    """Yield what differs from the record, and how to see it again."""
+    if outcome.agrees:
+        return
+    idle = ", ".join(map(str, outcome.idle))
+    if outcome.status != outcome.recorded:
+        yield f"    DIFFERS: on record as {outcome.recorded!r}"
+    if idle:
+        yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
+    if outcome.status == outcome.recorded and not idle:
+        yield "    DIFFERS: a correction on record does not hold"
+    yield f"    again: {outcome.repeat}"
 
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
@@ -163,7 +220,12 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
         some = f"interrupted after {done} of {asked} claims"
     certified = f"{optima:,}".replace(",", " ")
     parts = (", ".join(counts), record, f"{certified} certified optima", f"{seconds:.0f} s")
-    return f"{some}: " + "; ".join(parts)
+    return _folded("", f"{some}: " + "; ".join(parts))
+
+
+def legend() -> str:
+    """Return what the column of slacks means."""
+    return _folded("", _LEGEND)
 
 
 def entry(claim: Claim) -> dict[str, Any]:
@@ -172,17 +234,21 @@ def entry(claim: Claim) -> dict[str, Any]:
         "id": claim.id,
         "source": claim.source.reference,
         "location": claim.location,
+        "page": claim.page,
+        "printed": claim.printed,
         "status": claim.status,
-        **_words(claim.stated),
+        **_words(claim, claim.stated),
         "given": claim.given,
         "counterexamples": [dict(instance) for instance in claim.counterexamples],
-        "corrections": [_words(correction) for correction in claim.corrections],
+        "corrections": [_words(claim, correction) for correction in claim.corrections],
         "trials": claim.trials,
     }
 
 
-def _words(statement: Statement) -> dict[str, str]:
+def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
     return {
+        "evidence": claim.evidence(statement),
+        "steps": [f"{step.stated.words} {step.stated.formula}" for step in statement.steps],
         "statement": statement.words,
         "formula": statement.formula,
         "note": statement.note,
@@ -199,10 +265,9 @@ def _on(part: StatementVerdict) -> str:
 
 
 def _slack(evidence: Evidence) -> str:
-    if evidence.outcome == "tight":
-        return "tight"
-    relative = evidence.slack.relative
-    return f"{relative:.2g}" if math.isfinite(relative) else str(relative)
+    from relaxboost.claims.publishing.measuring import two_digits
+
+    return "0" if evidence.outcome == "tight" else two_digits(evidence.slack.relative)
 
 
 def _instance(evidence: Evidence) -> str:
@@ -216,3 +281,17 @@ def _wrapped(start: str, text: str) -> str:
     if not sys.stdout.isatty() or columns < len(start) + 30:
         return f"{start}{text}".rstrip()
     return textwrap.fill(text, columns, initial_indent=start, subsequent_indent=" " * len(start))
+
+
+def _folded(start: str, text: str) -> str:
+    """Return a line that wraps at 80 columns, anywhere, two columns further in."""
+    indent = " " * (len(start) - len(start.lstrip()) + 2)
+    if not text:
+        return start.rstrip()
+    return textwrap.fill(
+        f"{start.lstrip()}{text}",
+        _WIDTH,
+        initial_indent=" " * (len(start) - len(start.lstrip())),
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )

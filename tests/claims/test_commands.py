@@ -13,7 +13,7 @@ import time
 import pytest
 
 from relaxboost import check_certificate, claims
-from relaxboost.commands import cli
+from relaxboost.commands import claims_text, cli
 from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
 from tests.processes import ctrl_c
@@ -56,27 +56,32 @@ def odd(tmp_path):
 def test_list(call, toys):
     status, out, err = call("list")
     assert (status, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0].split() == ["id", "location", "on", "record", "statement"]
+    head, *lines = out.splitlines()
+    assert head.split() == ["id", "on", "record", "rests", "on"]
+    listed = {line.split()[0]: number for number, line in enumerate(lines) if line[0] != " "}
     for claim in claims.all():
-        (line,) = [line for line in lines if line.split()[0] == claim.id]
-        assert f"  {claim.status}  " in line
-        assert line.endswith(claim.stated.words)
+        number = listed[claim.id]
+        assert lines[number].endswith(f"  {claim.evidence(claim.stated)}")
+        assert f"  {claim.status}  " in lines[number]
+        assert lines[number + 1] == f"    {claim.location}: {claim.stated.words}"
     unchecked = sum(len(source.not_checked) for source in claims.sources())
-    assert len(lines) == 1 + len(claims.all()) + unchecked
+    assert len(lines) == 2 * len(listed) == 2 * (len(claims.all()) + unchecked)
     out = call("list", "--source", "SS09", "SS09-T9", "SS09-T9-rounds*")[1]
-    assert [line.split()[0] for line in out.splitlines()] == [
+    assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == [
         "id",
         "SS09-T9",
         "SS09-T9-rounds",
         "SS09-T9-rounds-worst",
     ]
     out = call("list", "--file", toys)[1].splitlines()
-    assert [line.split()[0] for line in out] == ["id", "TOY-true", "TOY-margin", "TOY-hard"]
-    assert out[-1].endswith("not decidable here  This is elegant. [a matter of taste]")
+    assert out[-2:] == [
+        "TOY-hard    not decidable here",
+        "    Sec. 3: This is elegant. [a matter of taste]",
+    ]
     status, out, _ = call("list", "--file", toys, "--json")
     content = json.loads(out)
     assert [entry["status"] for entry in content["claims"]] == ["holds", "false as stated"]
+    assert [entry["evidence"] for entry in content["claims"]] == ["instances", "counterexample"]
     assert content["claims"][1]["counterexamples"][1] == {"A": [[1, "9/10"]]}
     assert content["claims"][1]["corrections"][0]["formula"] == "ρ ≤ max |a_ij|"
     assert content["unchecked"] == [
@@ -97,7 +102,8 @@ def test_show(call, toys):
         "Fig. 1, stopped by its own test, returns an ε-accurate w.",
         "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
         "given:       A in [−1, 1]^(m×n), 0 < ε ≤ 1",
-        "on record:   false as stated, by counterexample",
+        "on record:   false as stated\n",
+        "rests on:    4 counterexamples on record; of 34 instances ",
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10",
         "corrected:   The error is at most gap + β log(m/k), and so at most 3ε/2.",
         "note:      The test bounds the gap of the *smoothed* problem",
@@ -109,7 +115,9 @@ def test_show(call, toys):
     code = (ROOT / file).read_text().splitlines()
     assert code[int(line) - 1].startswith("@SOURCE.claim(")
     out = call("show", "TOY-hard", "--file", toys)[1]
-    assert "not checked: a matter of taste" in out
+    assert "on record:   not decidable here\n  reason:      a matter of taste" in out
+    out = call("show", "TOY-margin", "--file", toys)[1]
+    assert "on record:   false as stated\n  rests on:    counterexample\n" in out
     assert (
         f"relaxboost claims check TOY-true --file {toys}"
         in call("show", "TOY-*", "--file", toys)[1]
@@ -120,24 +128,53 @@ def test_check_reproduces_what_is_known(call):
     status, out, err = call("check", "SS09-T9", "SS09-T9-rounds", "--trials", 5)
     assert (status, err) == (0, "")  # no progress bar: this is no terminal
     lines = out.splitlines()
-    assert lines[0].split()[:6] == ["id", "verdict", "instances", "optima", "seconds", "slack"]
-    assert re.fullmatch(
-        r"SS09-T9  +false as stated +\d+ +\d+ +[\d.]+ +-0\.059  "
-        r"0\.3375 <= 0\.3, ratio 1\.1250 .*",
-        lines[1],
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["id", "verdict", "instances", "seconds", "slack"]
+    assert re.fullmatch(r"SS09-T9  +false as stated +\d+ +[\d.]+ +-0\.059", lines[1])
+    words = " ".join(out.split())
+    assert "refuted by A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10 [recorded" in words
+    assert "counterexample 1] 0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)" in words
+    assert "and by A = [[9/10, 2/5], [-2/5, 1/10]], k = 1, epsilon = 1/10 [recorded" in words
+    assert "counterexample 2] 0.119041 <= 0.1, ratio 1.1904" in words
+    assert len(re.findall(r" corrected: holds on \d instances; least slack: .*? <= ", words)) == 4
+    assert re.search(r"SS09-T9-rounds holds 5 [\d.]+ 0\.\d+ least slack: \d+ <= ", words)
+    assert re.search(
+        r" 2 claims: 1 holds, 1 false as stated; all as recorded; \d+ certified optima; \d+ s "
+        r"slack: .* 0: both sides are equal, as far as can be told\.$",
+        words,
     )
-    assert lines[2].startswith("    at A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10")
-    second = lines.index(next(line for line in lines if "0.119041 <= 0.1, ratio 1.1904" in line))
-    assert "      at A = [[9/10, 2/5], [-2/5, 1/10]], k = 1, epsilon = 1/10" in lines[second + 1]
-    corrected = [place for place, line in enumerate(lines) if line.startswith("    corrected: ")]
-    assert len(corrected) == 4
-    for place in corrected:
-        assert re.search(r"      holds on \d instances; least slack: .* <= ", lines[place + 1])
-    assert re.match(r"SS09-T9-rounds  holds +5 +0 +[\d.]+ +0\.\d+  \d+ <= ", lines[-2])
-    assert re.fullmatch(
-        r"2 claims: 1 holds, 1 false as stated; all as recorded; \d+ certified optima; \d+ s",
-        lines[-1],
+
+
+def test_all_that_a_check_prints_fits_80_columns():
+    """Of every status, with the ids and counterexamples of the package."""
+    chosen = [claims.get(id) for id in ("JNTV05-T1", "JNTV05-R4", "GB11-T2-norms", "SS09-F2")]
+    table = claims_text.Table([*chosen, *claims.all()])
+    rows = [line for claim in chosen for line in table.rows(claim.check(3))]
+    lines = "\n".join([table.head, *rows]).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [row.split()[1] for row in rows if row[0] != " "] == ["holds", *["false"] * 3]
+    assert sum("least slack:" in row and "corrected" not in row for row in rows) == 0  # of many
+    assert sum(row.startswith("    as ") and ": refuted by " in row for row in rows) == 3
+
+
+def test_readings_and_proofs_are_told_apart(call, odd):
+    path = odd(
+        "vague = claim('a', lambda x: at_most(x.x, 0.5), counterexamples=[{'x': 1}],"
+        " ruling='ambiguous', printed='x ≪ 1', page='p. 3')\n"
+        "vague.corrected('At most 1.')(true)\n"
+        "proved = claim('b', true)\n"
+        "proved.step('A step.')(true)\n"
+        "proved.step('Another.')(lambda x: at_most(x.x, 0.01))\n"
     )
+    status, out, _ = call("check", "--file", path)
+    assert status == 1
+    assert "as printed: refuted by x = 1 [recorded counterexample 1]" in out
+    assert "another reading: holds on " in out
+    assert "    proof: 1 of 2 steps hold\n      X-b/2 is false as stated" in out
+    out = call("show", "X-*", "--file", path)[1]
+    assert "  printed:     x ≪ 1\n    place:     p. 3\n" in out
+    assert "  reading:     At most 1." in out
+    assert "    step 2:    Another." in out
 
 
 def test_seed_and_jobs(call, toys):
@@ -158,13 +195,16 @@ def test_what_differs_from_the_record_is_status_one(call, odd):
     assert (status, err) == (1, "")
     lines = out.splitlines()
     assert lines[1].split()[:2] == ["X-a", "holds"]
-    assert lines[2].split()[:2] == ["X-b", "false"]
-    assert "[instance 0]" in lines[3]
-    assert lines[4] == "    DIFFERS: on record as 'holds'"
-    assert lines[5] == f"    again: relaxboost claims check X-b --file {path} --seed 0"
-    assert re.match(r"X-c +error +ZeroDivisionError: no x is small enough \(in X-c, inst", lines[6])
-    assert lines[7].startswith(
-        "3 claims: 1 holds, 1 false as stated, 1 error; 2 not as recorded: X-b, X-c; 0 certified "
+    assert lines[2].startswith("    least slack: ")
+    assert lines[3].split()[:2] == ["X-b", "false"]
+    assert lines[4].startswith("    as stated: refuted by x = ")
+    assert lines[6] == "    DIFFERS: on record as 'holds'"
+    assert lines[7] == f"    again: relaxboost claims check X-b --file {path} --seed 0"
+    assert lines[8].split() == ["X-c", "error"]
+    assert lines[9].startswith("    ZeroDivisionError: no x is small enough (in X-c, inst")
+    (summary,) = [number for number, line in enumerate(lines) if line.startswith("3 claims: ")]
+    assert lines[summary].startswith(
+        "3 claims: 1 holds, 1 false as stated, 1 error; 2 not as recorded: X-b, X-c; 0"
     )
     status, out, _ = call("check", "--file", path, "--json")
     assert status == 1
@@ -317,7 +357,8 @@ def test_the_progress_bar_is_for_terminals(odd):
             shown += part
     os.close(leader)
     assert process.returncode == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["id", "X-a", "X-b", "2"]
+    first = [line.split()[0] for line in out.splitlines() if line[0] != " "]
+    assert first == ["id", "X-a", "X-b", "2", "slack:"]
     assert b"checking" in shown
     assert b"1/2" in shown
     assert b"X-a" in shown

@@ -57,9 +57,8 @@ NUMBER = Space(x=Real(0, 1))
 
 
 def claim(name, check, **options):
-    X.claim(name, name, "x is at most 1", formula="x ≤ 1", space=NUMBER, **options).checked(
-        trials=3
-    )(check)
+    declared = X.claim(name, name, "x is at most 1", formula="x ≤ 1", space=NUMBER, **options)
+    return declared.checked(trials=3)(check)
 
 
 def true(x):

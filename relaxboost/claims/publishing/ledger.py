@@ -1,193 +1,185 @@
-"""The page of all claims, docs/claims.md, made from the registry; ``make claims`` runs it.
+"""The pages of all claims, docs/claims/, made from the registry; ``make claims`` runs it.
 
-``python -m relaxboost.claims.publishing.ledger docs`` writes the page and, for the claims that
-fail as stated, the pictures.
+``python -m relaxboost.claims.publishing.ledger docs`` checks every claim, keeps what the verdicts
+rest on in measured.json, and writes a page for each source, an overview, and the pictures of the
+claims that are refuted.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim, Source
-from relaxboost.claims.measure import HOLDS, REFUTED
-from relaxboost.claims.publishing.prose import as_markdown, columns, formula, measured, paragraphs
-from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Statement, Unchecked
-from relaxboost.claims.registry import all as built_in
+from relaxboost.claims.publishing import measuring
+from relaxboost.claims.publishing.pages import (
+    PICTURES,
+    STATUSES,
+    anchor,
+    counts,
+    file_of,
+    page,
+)
+from relaxboost.claims.publishing.prose import as_markdown
+from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, INSTANCES, PROOF
 from relaxboost.claims.registry import sources
+from relaxboost.claims.running import Failure, check_all
+from relaxboost.claims.verdict import ClaimVerdict
 
-PAGE, PICTURES = "claims.md", "images/claims"
-"""Where the page and the pictures are, below the folder of the documentation."""
-
-_STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
-
-_TRIALS, _SEED = 60, 0
-"""Of the checks that are drawn."""
+FOLDER = "claims"
+"""Where the pages are, below the folder of the documentation."""
 
 _HEAD = """\
 # Claims
 
 <!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->
 
-What the literature states, each with a check that anyone can run, and what came of it. A claim
-is *false as stated* where an instance on record refutes it; where there is a correction, that
-holds on the same instances. *Holds* means that no instance tried refutes it
-([what a verdict says](checking-claims.md#what-a-verdict-says)).
+What the literature states, each statement with a check that anyone can run, and what came of it.
+"""
+
+_MEANING = """\
+## How to read a verdict
+
+* *holds*: nothing refutes it. Whether that is proved, the evidence says.
+* *false as stated*: an instance on record refutes what is printed. What is true instead stands
+  beside it, with evidence of its own.
+* *misprint*: false as printed, but what is meant is plain, used, and holds.
+* *ambiguous*: it can be read in more than one way; each reading has its verdict.
+* *open*: nothing refutes it, and no proof is known to us, nor to the paper.
+* *not decidable here*: no computation settles it; the reason is given.
+
+A verdict rests on
+
+* a *counterexample*: one instance, in short numbers, that anyone can work out by hand;
+* a *proof*: its steps stand on the page, and each is checked on instances of its own;
+* *exact*: all instances there are were tried;
+* *instances*: random and structured ones, which is evidence and no proof. The page says how many,
+  and how near to equality they came: the relative slack (right − left)/(|left| + |right|), 0 where
+  both sides are equal.
 
 ```
+relaxboost claims show SS09-T9        # a claim in full
 relaxboost claims check 'SS09-*'      # repeat the checks of a source
 relaxboost claims attack SS09-T9      # search for a counterexample, and shrink it
 ```
+
+[Checking a claim](../checking-claims.md) has the details, and claims of your own.
 """
 
 
-def page(claims: Iterable[Claim], not_checked: Iterable[Unchecked] = ()) -> str:
-    """Return the page: for every source a table of its claims, then each with its evidence.
+def index(all_sources: Sequence[Source]) -> str:
+    """Return the overview: how the statements of each source fare, and which are refuted."""
+    claims = [claim for source in all_sources for claim in source.claims.values()]
+    unchecked = [one for source in all_sources for one in source.not_checked]
+    heads = (*STATUSES, "not decidable here")
+    lines = [_HEAD, f"| source | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for source in all_sources:
+        numbers = counts(source.claims.values(), source.not_checked)
+        name = f"[{source.key}]({file_of(source)})"
+        lines.append(f"| {name} | {' | '.join(map(str, numbers))} |")
+    total = " | ".join(map(str, counts(claims, unchecked)))
+    lines += [f"| all | {total} |", "", _evidence(claims), "", *_refuted(all_sources), _MEANING]
+    return "\n".join([*lines, "## Sources", "", *_references(all_sources)])
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-        In the order in which they are listed.
-    not_checked : iterable of Unchecked
-        Of the same sources.
-    """
-    claims, left = list(claims), list(not_checked)
-    counts = (f"{s}: {sum(claim.status == s for claim in claims)}" for s in _STATUSES)
-    totals = f"Claims: {len(claims)} ({', '.join(counts)}). Statements not checked: {len(left)}.\n"
-    groups = [
-        (
-            source,
-            [claim for claim in claims if claim.source is source],
-            [one for one in left if one.id.startswith(f"{source.key}-")],
+
+def _evidence(claims: Iterable[Claim]) -> str:
+    """Return how many verdicts rest on what; corrections count as verdicts of their own."""
+    kinds = [claim.evidence(statement) for claim in claims for statement in claim.statements]
+    numbers = ", ".join(
+        f"{kinds.count(kind)} on {words}"
+        for kind, words in (
+            (COUNTEREXAMPLE, "counterexamples"),
+            (PROOF, "proofs"),
+            (EXACT, "the enumeration of all instances"),
+            (INSTANCES, "instances tried"),
         )
-        for source in dict.fromkeys(claim.source for claim in claims)
-    ]
-    return "\n".join([_HEAD, totals, _overview(groups), *(_source(*group) for group in groups)])
+        if kind in kinds
+    )
+    return f"With the corrections that is {len(kinds)} verdicts: {numbers}."
+
+
+def _refuted(all_sources: Sequence[Source]) -> list[str]:
+    lines = []
+    for source in all_sources:
+        refuted = [claim for claim in source.claims.values() if claim.counterexamples]
+        ids = ", ".join(f"[{c.id}]({file_of(source)}#{anchor(c.id)})" for c in refuted)
+        if ids:
+            lines += [f"Refuted as printed: {ids}.", ""]
+    return lines
+
+
+def _references(all_sources: Sequence[Source]) -> list[str]:
+    return [
+        f"* [{source.key}]({file_of(source)}): {as_markdown(source.reference).rstrip('.')}."
+        for source in all_sources
+    ] + [""]
+
+
+def pages(all_sources: Sequence[Source], record: measuring.Record) -> dict[str, str]:
+    """Return the pages, from their names below the folder of pages."""
+    found = {file_of(source): page(source, record) for source in all_sources}
+    return {"index.md": index(all_sources), **found}
 
 
 def write(folder: Path | str) -> list[Path]:
-    """Write the page and its pictures below the folder of the documentation.
+    """Check all claims, and write what they rest on, the pages and the pictures.
 
     Returns
     -------
     list of Path
-        The files written. Pictures of claims that are no longer there are removed.
+        The files written. Pages and pictures of what is no longer there are removed.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or a check ends in an error.
     """
     from relaxboost.claims.publishing.pictures import picture, svg
 
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"no folder {folder}; give the one of the documentation, docs")
-    claims = built_in()
-    images = folder / PICTURES
-    images.mkdir(parents=True, exist_ok=True)
-    written = [folder / PAGE]
-    for claim in (claim for claim in claims if claim.counterexamples):
-        figure = picture(claim, claim.check(min(_TRIALS, claim.trials), _SEED))
-        written.append(images / f"{claim.id}.svg")
-        write_atomically(written[-1], svg(figure, claim.id))
-    for old in set(images.glob("*.svg")) - set(written):
+    claims = [claim for source in sources() for claim in source.claims.values()]
+    images, texts = folder / PICTURES, folder / FOLDER
+    for made in (images, texts):
+        made.mkdir(parents=True, exist_ok=True)
+    verdicts, written = [], []
+    for claim, outcome in check_all(claims, seed=measuring.SEED):
+        if isinstance(outcome, Failure):
+            raise InputError(f"no pages are written: {outcome}")
+        verdicts.append(outcome)
+        if claim.counterexamples:
+            written.append(_draw(images, claim, svg(picture(claim, outcome), claim.id)))
+    if len(verdicts) < len(claims):
+        raise InputError(f"interrupted after {len(verdicts)} of {len(claims)} claims")
+    record = measuring.measure(verdicts)
+    written.append(measuring.write(record))
+    for name, text in pages(sources(), record).items():
+        write_atomically(texts / name, text.encode())
+        written.append(texts / name)
+    for old in {*images.glob("*.svg"), *texts.glob("*.md")} - set(written):
         old.unlink()
-    not_checked = [one for source in sources() for one in source.not_checked]
-    write_atomically(written[0], page(claims, not_checked).encode())
+    _complain(verdicts)
     return written
 
 
-def _overview(groups: list[tuple[Source, list[Claim], list[Unchecked]]]) -> str:
-    """Return how the claims of each source fare, and which are refuted as stated."""
-    lines = [f"| source | {' | '.join(_STATUSES)} | not checked |"]
-    lines += ["|---|" + "---|" * (len(_STATUSES) + 1)]
-    wrong = []
-    for source, own, unchecked in groups:
-        counts = [sum(claim.status == status for claim in own) for status in _STATUSES]
-        counts.append(len(unchecked))
-        lines.append(f"| {_link(source.key)} | {' | '.join(map(str, counts))} |")
-        failing = ", ".join(_link(claim.id) for claim in own if claim.counterexamples)
-        if failing:
-            wrong += [f"Refuted as stated: {failing}.", ""]
-    return "\n".join([*lines, "", *wrong])
+def _draw(folder: Path, claim: Claim, content: bytes) -> Path:
+    write_atomically(folder / f"{claim.id}.svg", content)
+    return folder / f"{claim.id}.svg"
 
 
-def _source(source: Source, claims: list[Claim], not_checked: list[Unchecked]) -> str:
-    lines = [f"## {source.key}", "", as_markdown(source.reference).rstrip(".") + ".", ""]
-    lines += ["| claim | where | statement | status |", "|---|---|---|---|"]
-    for claim in claims:
-        cells = [as_markdown(text, cell=True) for text in (claim.location, claim.stated.words)]
-        lines.append(f"| {_link(claim.id)} | {cells[0]} | {cells[1]} | {claim.status} |")
-    if not_checked:
-        lines += [
-            "",
-            "Not checked:",
-            "",
-            "| id | where | statement | reason |",
-            "|---|---|---|---|",
-        ]
-        for one in not_checked:
-            texts = (one.id, one.location, one.words, one.reason)
-            lines.append(f"| {' | '.join(as_markdown(text, cell=True) for text in texts)} |")
-    lines += _lines(source)
-    return "\n".join([*lines, "", *(_claim(claim) for claim in claims)])
-
-
-def _lines(source: Source) -> list[str]:
-    """Return the table of what the source says, line by line, and the claims about it."""
-    if not source.lines:
-        return []
-    rows = ["", "Line by line:", "", "| where | what it says | claims, or why none |"]
-    rows.append("|---|---|---|")
-    unchecked = {one.id for one in source.not_checked}
-    for line in source.lines:
-        ids = ", ".join(id if id in unchecked else _link(id) for id in line.ids)
-        texts = [as_markdown(text, cell=True) for text in (line.place, line.words, line.reason)]
-        rows.append(f"| {texts[0]} | {texts[1]} | {'. '.join(filter(None, (ids, texts[2])))} |")
-    return rows
-
-
-def _link(id: str) -> str:
-    """Return a link to the section of a claim, whose heading is its id."""
-    anchor = "".join(c for c in id.lower() if c.isalnum() or c in "-_")
-    return f"[{id}](#{anchor})"
-
-
-def _claim(claim: Claim) -> str:
-    lines = [f"### {claim.id}", "", f"**{as_markdown(claim.location)}**: {claim.status}.", ""]
-    lines += [*_statement(claim.stated), ""]
-    if claim.given:
-        lines += [f"Given: {as_markdown(claim.given).rstrip('.')}.", ""]
-    lines += _note(claim.stated)
-    for number, written in enumerate(claim.counterexamples, 1):
-        evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
-        if evidence is None or evidence.outcome != REFUTED:
-            raise InputError(f"counterexample {number} of {claim.id} does not refute it")
-        lines += [f"Refuted by: {formula(measured(evidence.slack))}", ""]
-        lines += ["```", columns(evidence.instance), "```", ""]
-    for correction in claim.corrections:
-        words, *rest = _statement(correction)
-        lines += [f"**Corrected:** {words}", *rest, "", *_note(correction)]
-    file, _, _ = claim.stated.code.rpartition(":")  # lines move, files seldom do
-    lines += [f"Check: `{file}`.", ""]
-    if claim.counterexamples:
-        words = "the two sides, the slack of every instance, and the counterexample"
-        lines += [f"![{claim.id}: {words}]({PICTURES}/{claim.id}.svg)", ""]
-    return "\n".join(lines)
-
-
-def _statement(statement: Statement) -> list[str]:
-    lines = [as_markdown(statement.words)]
-    if statement.formula:
-        lines += ["", formula(statement.formula)]
-    return lines
-
-
-def _note(statement: Statement) -> list[str]:
-    return [line for part in paragraphs(statement.note) for line in (as_markdown(part), "")]
+def _complain(verdicts: Iterable[ClaimVerdict]) -> None:
+    """Say which verdicts are not those on record."""
+    for verdict in verdicts:
+        if not verdict.agrees:
+            print(f"not as recorded: {verdict}", file=sys.stderr)
 
 
 def main() -> None:
-    """Write the page and its pictures below the folder given."""
+    """Write the pages and their pictures below the folder given."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
     for path in write(sys.argv[1]):

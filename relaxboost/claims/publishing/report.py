@@ -27,7 +27,7 @@ from relaxboost.claims.publishing.prose import (
     set_in_full,
     size,
 )
-from relaxboost.claims.record import Statement, Unchecked
+from relaxboost.claims.record import AMBIGUOUS, Statement, Unchecked
 from relaxboost.claims.registry import all as built_in
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -112,7 +112,7 @@ def page(pairs: list[tuple[Claim, ClaimVerdict]], not_checked: list[Unchecked]) 
         texts = [(one.id, one.location, one.words, one.reason) for one in not_checked]
         rows = (_tag("tr", *(_tag("td", _prose(text)) for text in row)) for row in texts)
         table = _table(("id", "where", "statement", "reason"), rows)
-        body.append(_tag("section", _tag("h2", "Not checked"), table, id="not-checked"))
+        body.append(_tag("section", _tag("h2", "Not decidable here"), table, id="not-checked"))
     head = _tag(
         "head",
         _Markup('<meta charset="utf-8"/>'),
@@ -185,7 +185,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[_Markup], cls: str = "list") -
 
 
 def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> _Markup:
-    heads = ("claim", "statement", "on record", "verdict", "least slack", "instances", "optima")
+    heads = ("claim", "statement", "on record", "rests on", "verdict", "least slack", "instances")
     rows = []
     for claim, verdict in pairs:
         decisive = verdict.decisive
@@ -195,15 +195,16 @@ def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> _Markup:
             _tag("td", _tag("a", claim.id, href=f"#{_anchor(claim.id)}")),
             _tag("td", _prose(claim.stated.words)),
             _tag("td", claim.status),
+            _tag("td", claim.evidence(claim.stated)),
             _tag("td", _chip(verdict.status)),
             *(_tag("td", number, cls="number") for number in numbers),
         ]
         rows.append(_tag("tr", *cells))
     note = (
         "Least slack: the least of (right − left)/(|left| + |right|) as stated, negative where "
-        "the statement is refuted."
+        "the statement is refuted; 0: both sides are equal, as far as can be told."
     )
-    return _tag("div", _table((*heads, "seconds"), rows), _tag("p", note, cls="grey"))
+    return _tag("div", _table((*heads, "optima", "seconds"), rows), _tag("p", note, cls="grey"))
 
 
 def _anchor(id: str) -> str:
@@ -212,17 +213,20 @@ def _anchor(id: str) -> str:
 
 def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
     facts = [("given", claim.given)] * bool(claim.given)
+    facts += [("place", claim.page)] * bool(claim.page)
+    facts += [("rests on", claim.evidence(claim.stated))]
     facts += [("source", claim.source.reference), ("check", claim.stated.code)]
     recorded = [_tag("span", f" on record: {verdict.recorded}", cls="grey")] * (not verdict.agrees)
     return _tag(
         "section",
         _tag("h2", f"{claim.id}: {claim.location} ", _chip(verdict.status), *recorded),
         _tag("p", _prose(claim.stated.words)),
+        *[_tag("p", "As printed: ", _prose(claim.printed))] * bool(claim.printed),
         _tag("div", _tag("code", claim.stated.formula), cls="formula"),
         _tag("dl", *(part for k, v in facts for part in (_tag("dt", k), _tag("dd", _prose(v))))),
         _picture(claim, verdict),
         *_note(claim.stated),
-        _outcome(claim, "As stated", verdict.stated),
+        _outcome(claim, "As printed" if claim.printed else "As stated", verdict.stated),
         *(
             _correction(claim, statement, part)
             for statement, part in zip(claim.corrections, verdict.corrections, strict=False)
@@ -237,12 +241,13 @@ def _note(statement: Statement) -> list[_Markup]:
 
 
 def _correction(claim: Claim, statement: Statement, part: StatementVerdict) -> _Markup:
+    title = "Another reading" if claim.status == AMBIGUOUS else "Corrected"
     return _tag(
         "div",
-        _tag("p", _tag("strong", "Corrected: "), _prose(statement.words), " "),
+        _tag("p", _tag("strong", f"{title}: "), _prose(statement.words), " "),
         *[_tag("div", _tag("code", statement.formula), cls="formula")] * bool(statement.formula),
         *_note(statement),
-        _outcome(claim, "Corrected", part),
+        _outcome(claim, title, part),
     )
 
 
@@ -255,6 +260,8 @@ def _outcome(claim: Claim, title: str, part: StatementVerdict) -> _Markup:
         f"{part.inequalities} inequalities, {part.optima} certified optima"
     )
     parts = [_tag("p", _tag("strong", title, ": "), _chip(part.status), line)]
+    steps = (f"{step.id} {step.status}" for step in part.steps)
+    parts += [_tag("p", "Steps of the proof: ", ", ".join(steps))] * bool(part.steps)
     if part.counterexample is not None:
         parts.append(_evidence(claim, "Refuted", part.counterexample))
     if part.least is not None:

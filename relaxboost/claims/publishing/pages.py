@@ -1,0 +1,244 @@
+"""A page for each source: on every claim the verdict, what it rests on, and what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from relaxboost._core.errors import InputError
+from relaxboost.claims.claim import Claim, Source
+from relaxboost.claims.measure import HOLDS, REFUTED
+from relaxboost.claims.publishing.measuring import Measured, Record, lookup
+from relaxboost.claims.publishing.prose import as_markdown, columns, formula, measured, paragraphs
+from relaxboost.claims.record import (
+    AMBIGUOUS,
+    COUNTEREXAMPLE,
+    EXACT,
+    FALSE,
+    ILLEGIBLE,
+    MISPRINT,
+    OPEN,
+    PROOF,
+    Line,
+    Statement,
+    Unchecked,
+)
+
+PICTURES = "images/claims"
+"""Where the pictures are, below the folder of the documentation; pages are one folder down."""
+
+STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
+"""Statuses on record, in the order of tables."""
+
+_MADE = "<!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->"
+
+
+def file_of(source: Source) -> str:
+    """Return the name of the page of a source."""
+    return f"{source.key.lower()}.md"
+
+
+def anchor(id: str) -> str:
+    """Return the anchor of a heading that is an id."""
+    return "".join(c for c in id.lower() if c.isalnum() or c in "-_")
+
+
+def link(id: str) -> str:
+    """Return a link to the section of a claim on its own page."""
+    return f"[{id}](#{anchor(id)})"
+
+
+def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]:
+    """Return how many claims have each status, and how many statements are not decidable here."""
+    statuses = [claim.status for claim in claims]
+    return [*map(statuses.count, STATUSES), len(unchecked)]
+
+
+def page(source: Source, record: Record) -> str:
+    """Return the page of a source.
+
+    Parameters
+    ----------
+    source : Source
+    record : mapping from id to measurements
+        What its claims were measured to rest on.
+    """
+    claims = list(source.claims.values())
+    rows = zip((*STATUSES, "not decidable here"), counts(claims, source.not_checked), strict=True)
+    total = ", ".join(f"{status}: {number}" for status, number in rows if number)
+    parts = [
+        f"# {source.key}",
+        "",
+        _MADE,
+        "",
+        f"{as_markdown(source.reference).rstrip('.')}.",
+        "",
+        f"Statements: {len(claims) + len(source.not_checked)}. {total[:1].upper()}{total[1:]}. "
+        "[What these words mean, and how to repeat a verdict](index.md#how-to-read-a-verdict).",
+        "",
+        *_table(claims, source.not_checked),
+        *_lines(source.lines, {one.id for one in source.not_checked}),
+        "",
+        "## Claim by claim",
+        "",
+        *(_claim(claim, lookup(record, claim), record) for claim in claims),
+    ]
+    return "\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return as_markdown(text, cell=True)
+
+
+def _table(claims: list[Claim], unchecked: Sequence[Unchecked]) -> list[str]:
+    rows = ["## All statements", "", "| claim | where | statement | verdict | rests on |"]
+    rows.append("|---|---|---|---|---|")
+    for claim in claims:
+        cells = _cell(claim.location), _cell(claim.stated.words), claim.status
+        rows.append(f"| {link(claim.id)} | {' | '.join(cells)} | {claim.evidence(claim.stated)} |")
+    for one in unchecked:
+        texts = " | ".join(map(_cell, (one.id, one.location, one.words)))
+        rows.append(f"| {texts} | not decidable here | {_cell(one.reason)} |")
+    return [*rows, ""]
+
+
+def _lines(lines: Sequence[Line], unchecked: set[str]) -> list[str]:
+    """Return the table of what the source says, line by line, and the claims about it."""
+    if not lines:
+        return []
+    rows = [
+        "## Line by line",
+        "",
+        f"Every display and every sentence that asserts something, {len(lines)} in all, with the "
+        "claims about it, or why there is none.",
+        "",
+        "| where | what it says | claims, or why none |",
+        "|---|---|---|",
+    ]
+    for line in lines:
+        ids = ", ".join(id if id in unchecked else link(id) for id in line.ids)
+        reason = _cell(line.reason)
+        about = ". ".join(filter(None, (ids, reason)))
+        rows.append(f"| {_cell(line.place)} | {_cell(line.words)} | {about} |")
+    return rows
+
+
+def _claim(claim: Claim, found: tuple[Measured, ...], record: Record) -> str:
+    where = f"{claim.location} ({claim.page})" if claim.printed else claim.location
+    lines = [f"### {claim.id}", ""]
+    lines += [f"**{_capital(claim.status)}.** {as_markdown(where)}.", ""]
+    lines += [as_markdown(claim.stated.words), "", *_printed(claim)]
+    lines += ["As checked:", "", formula(claim.stated.formula), ""]
+    if claim.given:
+        lines += [f"Given: {as_markdown(claim.given).rstrip('.')}.", ""]
+    lines += [f"Rests on {as_markdown(rests_on(claim, claim.stated, found[0]))}.", ""]
+    lines += _corrections(claim, found)
+    lines += _counterexamples(claim)
+    return "\n".join([*lines, *_details(claim, record), ""])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _printed(claim: Claim) -> list[str]:
+    if claim.printed == ILLEGIBLE:
+        return ["As printed: illegible in our copy, and nothing is charged.", ""]
+    if not claim.printed:
+        own = claim.page == "not in the paper"
+        return ["Not in the paper: this package adds it.", ""] * own
+    return ["As printed:", "", f"> {as_markdown(claim.printed)}", ""]
+
+
+def rests_on(claim: Claim, statement: Statement, found: Measured) -> str:
+    """Return what the verdict on a statement rests on, in words.
+
+    Parameters
+    ----------
+    claim : Claim
+    statement : Statement
+        The claim as stated, or a correction of it.
+    found : Measured
+    """
+    kind = claim.evidence(statement)
+    if kind == COUNTEREXAMPLE:
+        number = len(claim.counterexamples)
+        text = "a counterexample" if number == 1 else f"{number} counterexamples"
+        return f"{text} on record; of {found.tried} instances {found.refuted} refute it"
+    if kind == PROOF:
+        return f"a proof, each step checked; and on {instances(found)}"
+    if kind == EXACT and claim.every is not None:
+        return f"enumeration: {claim.every.words}; {instances(found)}"
+    if found.refuted:
+        return f"instances: {found.refuted} of {found.tried} refute it"
+    return instances(found)
+
+
+def instances(found: Measured) -> str:
+    """Return how many instances there were, and how tight they are, in words."""
+    text = f"{found.tried} instance{'s' * (found.tried != 1)}"
+    if found.tight == found.tried > 0:
+        return f"{text}, on all of which both sides are equal"
+    if found.tight:
+        return f"{text}, on {found.tight} of which both sides are equal"
+    return f"{text}, least relative slack {found.least}" if found.least else text
+
+
+def _corrections(claim: Claim, found: tuple[Measured, ...]) -> list[str]:
+    lines = []
+    for statement, part in zip(claim.corrections, found[1:], strict=True):
+        words = as_markdown(statement.words)
+        if claim.status == AMBIGUOUS:
+            verdict = "refuted as well" if part.refuted else "which holds"
+            lines += [f"**Another reading, {verdict}:** {words}", ""]
+        else:
+            lines += [f"**True instead:** {words}", ""]
+        if statement.formula:
+            lines += [formula(statement.formula), ""]
+        lines += [f"Rests on {as_markdown(rests_on(claim, statement, part))}.", ""]
+    return lines
+
+
+def _refutation(claim: Claim, number: int) -> list[str]:
+    """Return a counterexample on record, which must refute the claim."""
+    values = claim.space.from_json(claim.counterexamples[number])
+    evidence = claim.examine(claim.stated, values, f"number {number + 1}")
+    if evidence is None or evidence.outcome != REFUTED:
+        raise InputError(f"counterexample {number + 1} of {claim.id} does not refute it")
+    sides = formula(measured(evidence.slack))
+    return [f"Refuted by {sides} at", "", "```", columns(evidence.instance), "```", ""]
+
+
+def _counterexamples(claim: Claim) -> list[str]:
+    if not claim.counterexamples:
+        return []
+    words = "the two sides, the slack of every instance, and the counterexample"
+    picture = f"![{claim.id}: {words}](../{PICTURES}/{claim.id}.svg)"
+    return [*_refutation(claim, 0), picture, ""]
+
+
+def _details(claim: Claim, record: Record) -> list[str]:
+    """Return what is folded: why, the steps of proofs, more counterexamples, and the code."""
+    proofs = any(statement.steps for statement in claim.statements)
+    title = "Proof, code and how to repeat it" if proofs else "Why, code and how to repeat it"
+    lines = ['<details markdown="1">', f"<summary>{title}</summary>", ""]
+    for number, statement in enumerate(claim.statements):
+        if number and (statement.note or statement.steps):
+            lines += [f"On “{as_markdown(statement.words)}”:", ""]
+        lines += [part for text in paragraphs(statement.note) for part in (as_markdown(text), "")]
+        lines += _steps(statement, record)
+    for number in range(1, len(claim.counterexamples)):
+        lines += _refutation(claim, number)
+    file, _, _ = claim.stated.code.rpartition(":")  # lines move, files seldom do
+    lines += [f"Check: `{file}`. Again: `relaxboost claims check {claim.id}`.", "", "</details>"]
+    return lines
+
+
+def _steps(statement: Statement, record: Record) -> list[str]:
+    rows = []
+    for number, step in enumerate(statement.steps, 1):
+        found = instances(lookup(record, step)[0])
+        text = f"{number}. {as_markdown(step.stated.words)}"
+        if step.stated.formula:
+            text += f" {formula(step.stated.formula)}"
+        rows.append(f"{text} ({found})")
+    return [*rows, ""] if rows else []
