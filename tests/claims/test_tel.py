@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from relaxboost.claims import registry
 from relaxboost.claims.tel import SOURCE
+from relaxboost.claims.tel.classical import turning
 
 FIGURES = {
     "TEL-gradient": [(2.0, 0.3679)],
     "TEL-algorithm": [(2.718, 0.6065)],
     "TEL-hessian": [(2.0, 1.0862)],
     "TEL-ERM": [(2.0, 1.0)],
+    "TEL-ERM-index": [(1.0, 0.0)],
+    "TEL-one-round": [(0.3679, -2.6945)],
+    "TEL-bad-set": [(-25.0, -100.0)],
     "TEL-accuracy": [(0.75, 0.5), (0.725, 0.5)],
     "TEL-rate-product": [(0.942892, 0.942809)],
     "TEL-step-classical": [(1 / 3, 0.34657)],
@@ -33,7 +38,7 @@ def test_counterexamples_refute_with_the_figures_of_the_record(id):
         assert worst.left == pytest.approx(left, rel=2e-3, abs=1e-6)
         assert worst.right == pytest.approx(right, rel=2e-3, abs=1e-6)
         for correction in claim.corrections:
-            if claim.id != "TEL-accuracy" or "{−1, 1}" not in correction.words:
+            if claim.id != "TEL-bad-set" and "{−1, 1}" not in correction.words:
                 found = correction.measure(claim.instance(written))
                 assert all(s.high >= 0.0 for s in found)
 
@@ -49,6 +54,29 @@ def test_the_four_by_four_game_parts_in_round_three():
     claim = registry.get("TEL-columns")
     slacks = claim.stated.measure(claim.instance(claim.counterexamples[1]))
     assert [s.left == s.right for s in slacks] == [True, True, False]
+
+
+def test_each_line_of_the_lecture_that_says_something_has_an_entry():
+    """Of its 40 lines those left out are headings, ends of proofs, promises and references."""
+    silent = {1, 2, 4, 12, 15, 20, 24, 26, 30, 33, 35, 36, 39, 40}
+    numbers = [int(line.place.removeprefix("Line ")) for line in SOURCE.lines]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(1, 41)) - silent
+    assert len(numbers) == 50
+    named = {id for line in SOURCE.lines for id in line.ids}
+    assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked)}
+
+
+def test_turning_matrices_have_the_edge_that_is_said():
+    for k in (1, 2, 5):
+        A, m = turning(k), 2 * k + 1
+        uniform = np.full(m, 1.0 / m)
+        assert A.T @ uniform == pytest.approx(uniform)
+        assert A @ uniform == pytest.approx(uniform)
+
+
+def test_every_claim_that_fails_has_its_figures():
+    assert set(FIGURES) == {id for id, claim in SOURCE.claims.items() if claim.counterexamples}
 
 
 def test_what_is_not_checked_has_a_reason():

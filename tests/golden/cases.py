@@ -351,7 +351,7 @@ def without_times(text: str) -> str:
     return re.sub(r"\d+(\.\d+)? (s|ms|seconds)\b", "TIME", text)
 
 
-JUDGED_AGAIN: set[str] = set()
+JUDGED_AGAIN: set[str] = {"TEL-one-round", "TEL-bad-set"}
 """Claims whose verdict was found wrong since; each has its reason in its note."""
 
 DECIDED_SINCE: set[str] = set()

@@ -18,9 +18,9 @@ _SHORT = 1000
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
-    "η": "eta", "θ": "theta", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
-    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi", "ψ": "psi", "Δ": "Delta", "Θ": "Theta",
-    "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Υ": "Upsilon",
+    "η": "eta", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi",
+    "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi", "ψ": "psi", "Δ": "Delta",
+    "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Υ": "Upsilon",
 }  # fmt: skip
 _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∈": r"\in", "∉": r"\notin", "∀": r"\forall",

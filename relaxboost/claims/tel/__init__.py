@@ -5,8 +5,10 @@ from relaxboost.claims.registry import gather
 SOURCE = gather(
     __name__,
     "algorithm",
+    "classical",
     "weak",
     "theorem",
     "proof",
     "closing",
+    "lines",
 )

@@ -12,6 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import MISPRINT
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import (
     RUNS,
@@ -28,12 +29,47 @@ POINTS = Space(
     sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), h=Vector("n", -1, 1)
 )
 
+LABELLED = Space(sizes={"m": (1, 6), "n": (1, 4)}, H=Matrix(), y=Vector("m"), w=Vector("n", -2, 2))
+"""Outputs h_j(x_i), labels (the signs of y), and the weights of a vote."""
+
+VECTORS = Space(sizes={"n": (1, 8)}, g=Vector("n", -3, 3), v=Vector("n", -3, 3))
+
+
+def _labels(x: Instance) -> Array:
+    return np.where(x.y < 0.0, -1.0, 1.0)
+
+
+@SOURCE.claim(
+    "risk",
+    "Empirical risk",
+    "The risk of a vote is L(−Aw): four ways to write one problem.",
+    formula="L(−Aw) = (1/n) Σ ℓ(−(Aw)_i) = (1/n) Σ ℓ(−y_i Σ_j h_j(x_i) w_j) for every w",
+    printed="min_{w∈R^d} (L∘(−A))(w) = min_{w∈R^d} L(−Aw) = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ(−(Aw)_i)"
+    " = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ{−y_i Σ_{j=1}^d h_j(x_i) w_j}",
+    page="line 9 of the text",
+    given="ℓ = exp; min is the name of the problem, which may have no minimiser (TEL-infimum)",
+    space=LABELLED,
+)
+def risk_of_a_vote(x: Instance) -> Slack:
+    """Proof. Row i of A has the entries y_i h_j(x_i), so that (Aw)_i = y_i Σ_j h_j(x_i) w_j."""
+    A, n = _labels(x)[:, None] * x.H, len(x.H)
+    losses = [math.exp(-label * float(h @ x.w)) for label, h in zip(_labels(x), x.H, strict=True)]
+    return equal(risk(A, x.w), math.fsum(losses) / n, "L(−Aw), (1/n) Σ ℓ(−y_i Σ_j h_j(x_i) w_j)")
+
+
+@risk_of_a_vote.step("Margins are margins of votes.", "(Aw)_i = y_i Σ_j h_j(x_i) w_j")
+def _(x: Instance) -> Iterator[Slack]:
+    for margin, label, h in zip((_labels(x)[:, None] * x.H) @ x.w, _labels(x), x.H, strict=True):
+        yield equal(float(margin), float(label * sum(h * x.w)), "(Aw)_i, y_i Σ_j h_j(x_i) w_j")
+
 
 @SOURCE.claim(
     "gradient",
     "The algorithm, choice of v_s",
     "The gradient of L∘(−A) at w is Aᵀ∇L(−Aw).",
     formula="∇(L∘(−A))(w) = Aᵀ∇L(−Aw)",
+    printed="argmax{⟨∇(L∘(−A))(w), v⟩ : ‖v‖_1 ≤ 1} = argmax{⟨v, Aᵀ∇L(−Aw)⟩ : ‖v‖_1 ≤ 1}",
+    page="line 13 of the text",
     given="A in [−1, 1]^(n×d)",
     space=POINTS,
     counterexamples=[{"A": [[1]], "w": [0], "h": [1]}],
@@ -49,7 +85,11 @@ def gradient_as_printed(x: Instance) -> Slack:
 
 @gradient_as_printed.corrected("It is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
 def gradient_corrected(x: Instance) -> Iterator[Slack]:
-    """The chain rule. What is lost above is at most the mean of s² e^|s|/2, s = (Ah)_i."""
+    """What is lost above is at most the mean of s² e^|s|/2, s = −(Ah)_i.
+
+    Proof. With φ = ∇L(−Aw), f(w + h) = Σ φ_i e^{s_i} (1), where 1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2
+    (2), and Σ φ_i (1 + s_i) = f(w) + <−Aᵀφ, h>.
+    """
     at, g = risk(x.A, x.w), -x.A.T @ reweighting(x.A, x.w)
     for size in (1.0, 1e-2):
         h = size * x.h
@@ -60,13 +100,36 @@ def gradient_corrected(x: Instance) -> Iterator[Slack]:
         yield at_most(risk(x.A, x.w + h), at + g @ h + most, "f(w + h), the same and s² e^|s|/2")
 
 
+@gradient_as_printed.step(
+    "A risk is a weighted sum of exponentials.", "f(w + h) = Σ φ_i exp(−(Ah)_i)", correction=1
+)
+def _(x: Instance) -> Slack:
+    total = math.fsum(reweighting(x.A, x.w) * np.exp(-(x.A @ x.h)))
+    return equal(risk(x.A, x.w + x.h), total, "f(w + h), Σ φ_i exp(−(Ah)_i)")
+
+
+@gradient_as_printed.step(
+    "The exponential is convex, and bends by e^|s| at most.",
+    "1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2",
+    correction=1,
+    space=Space(s=Real(-3, 3)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for s in (x.s, x.s / 30.0):
+        yield at_least(math.exp(s), 1.0 + s, "e^s, 1 + s")
+        yield at_most(math.exp(s), 1.0 + s + s * s * math.exp(abs(s)) / 2.0, "1 + s + s² e^|s|/2")
+
+
 @SOURCE.claim(
     "algorithm",
     "The algorithm, with the theorem's step",
     "w ← w − ηv with v = argmax <v, Aᵀ∇L(−Aw)> descends as the theorem says.",
     formula="v_s = argmax {<v, Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}, w_s = w_{s−1} − η_s v_s ⇒ "
     "L(−A w_t) ≤ exp(−tγ²/2)",
-    given="A in [−1, 1]^(n×d), WLA with γ > 0, η the edge",
+    printed="v_s := r·e_j, j := argmax_j |(Aᵀ∇L(−Aw))_j|, r := sgn((Aᵀ∇L(−Aw))_j), "
+    "w_i := w_{i−1} − η_i v_i",
+    page="lines 13 and 14 of the text",
+    given="A in [−1, 1]^(n×d), WLA with γ > 0, η the edge, as in the theorem (line 25)",
     space=RUNS,
     counterexamples=[{"A": [[1]], "t": 1}],
 )
@@ -94,18 +157,69 @@ def algorithm_corrected(x: Instance) -> Iterator[Slack]:
     "The algorithm, simplified",
     "The maximum over the ℓ1 ball is attained at a coordinate with a sign.",
     formula="max {<g, v> : ‖v‖_1 ≤ 1} = r g_j, j = argmax |g_j|, r = sgn g_j",
-    space=Space(sizes={"n": (1, 8)}, g=Vector("n", -3, 3)),
+    printed="the maximum may be taken, without loss of generality, to be a coordinate j ∈ [d] and "
+    "a sign r. Namely, v_s := r·e_j",
+    page="line 13 of the text",
+    space=VECTORS,
 )
 def vertex(x: Instance) -> Iterator[Slack]:
-    """Hölder: <g, v> ≤ ‖g‖_∞ ‖v‖_1, with equality at r e_j. Tried at 50 points of the sphere."""
+    """Proof. <g, v> ≤ Σ |g_j| |v_j| ≤ ‖g‖_∞ ‖v‖_1 (1), with equality at r e_j (2)."""
+    size, j = float(np.abs(x.v).sum()), int(np.argmax(np.abs(x.g)))
+    assume(size > 1e-6)
+    best = float(np.sign(x.g[j]) * x.g[j])
+    for v in (x.v, np.sign(x.g) * np.abs(x.v)):
+        yield at_most(float(x.g @ v) / size, best, "<g, v/‖v‖_1>, <g, r e_j>")
+
+
+@vertex.step("Hölder's inequality.", "<g, v> ≤ ‖g‖_∞ ‖v‖_1")
+def _(x: Instance) -> Slack:
+    right = float(np.abs(x.g).max() * np.abs(x.v).sum())
+    return at_most(float(np.abs(x.g) @ np.abs(x.v)), right, "Σ |g_j| |v_j|, ‖g‖_∞ ‖v‖_1")
+
+
+@vertex.step("It is an equality at r e_j.", "<g, r e_j> = ‖g‖_∞")
+def _(x: Instance) -> Slack:
     j = int(np.argmax(np.abs(x.g)))
-    v = np.zeros(x.g.size)
-    v[j] = np.sign(x.g[j])
-    yield equal(Fraction(x.g @ v), Fraction(np.abs(x.g).max()), "<g, r e_j>, ‖g‖_∞")
-    for other in x.rng.dirichlet(np.full(x.g.size, 0.3), 50):
-        signed = other * x.rng.choice([-1.0, 1.0], x.g.size)
-        yield at_most(x.g @ signed, x.g @ v, "<g, v>, <g, r e_j>")
-        yield at_most(x.g @ (np.sign(x.g) * other), x.g @ v, "<g, v>, <g, r e_j>")
+    v = np.sign(x.g[j]) * np.eye(x.g.size)[j]
+    return equal(Fraction(float(x.g @ v)), Fraction(float(np.abs(x.g).max())), "<g, r e_j>, ‖g‖_∞")
+
+
+@SOURCE.claim(
+    "selection",
+    "The algorithm, simplified",
+    "The column is the one that a re-weighted ERM problem chooses.",
+    formula="(Aᵀ∇L(−Aw))_j = (1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i), so that both have the same argmax",
+    printed="j := argmax_j |(Aᵀ∇L(−Aw))_j| = argmax_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)|",
+    page="line 13 of the text, last display",
+    given="the argmax, as a set; the maxima differ by the factor n (TEL-ERM)",
+    space=LABELLED,
+)
+def selection(x: Instance) -> Iterator[Slack]:
+    """Proof. ∇L has the entries ℓ'(−(Aw)_i)/n, and a factor 1/n moves no maximiser."""
+    A, n = _labels(x)[:, None] * x.H, len(x.H)
+    g = A.T @ reweighting(A, x.w)
+    for j, (mine, theirs) in enumerate(zip(g, _sums(x), strict=True), 1):
+        yield equal(float(mine), theirs / n, f"(Aᵀ∇L)_j, (1/n) Σ y ℓ' h_j, j = {j}")
+    chosen = int(np.argmax(np.abs(_sums(x))))
+    yield at_least(float(abs(g[chosen])), float(np.abs(g).max()), "|(Aᵀ∇L)_j| at the second argmax")
+
+
+@selection.step("The gradient of L is the slopes over n.", "(∇L(−Aw))_i = ℓ'(−(Aw)_i)/n")
+def _(x: Instance) -> Iterator[Slack]:
+    A = _labels(x)[:, None] * x.H
+    for margin, slope in zip(A @ x.w, reweighting(A, x.w), strict=True):
+        for h in (0.01, -0.01):  # a convex function is above its tangent, on both sides
+            rise = (math.exp(h - margin) - math.exp(-margin)) / len(A)
+            yield at_least(rise / slope, h, "L(v + h e_i) − L(v) over the slope, h")
+
+
+def _sums(x: Instance) -> list[float]:
+    """Return Σ_i y_i ℓ'(−y_i Σ_k h_k(x_i) w_k) h_j(x_i) for each j, by loops."""
+    rows = list(zip(_labels(x), x.H, strict=True))
+    return [
+        math.fsum(y * math.exp(-y * float(h @ x.w)) * float(h[j]) for y, h in rows)
+        for j in range(x.w.size)
+    ]
 
 
 @SOURCE.claim(
@@ -113,12 +227,24 @@ def vertex(x: Instance) -> Iterator[Slack]:
     "The algorithm, w_0 := 0",
     "After t rounds w_t has at most t non-zero entries.",
     formula="|supp w_t| ≤ t",
+    printed="t iterations of boosting give w_t with at most t nonzero entries",
+    page="line 11 of the text",
     space=RUNS.but(step=Choice("lecture", "classical", "line-search")),
 )
 def sparsity(x: Instance) -> Iterator[Slack]:
-    """Each round changes one entry; tight as long as no column is taken twice."""
+    """Tight as long as no column is taken twice.
+
+    Proof. w_0 = 0, and each round changes one entry at most (1).
+    """
     for vote in adaboost(x.A, x.t, x.step):
         yield at_most(int(np.count_nonzero(vote.w)), vote.number, "entries", vote.number)
+
+
+@sparsity.step("A round changes one entry at most.", "|supp(w_t − w_{t−1})| ≤ 1")
+def _(x: Instance) -> Iterator[Slack]:
+    for vote in adaboost(x.A, x.t, x.step):
+        changed = int(np.count_nonzero(np.abs(vote.w - vote.before) > 1e-12))  # w is scaled
+        yield at_most(changed, 1, "entries changed", vote.number)
 
 
 @SOURCE.claim(
@@ -126,7 +252,10 @@ def sparsity(x: Instance) -> Iterator[Slack]:
     "Remarks on the algorithm, strong convexity",
     "The Hessian of L∘(−A) is Aᵀ diag(ℓ''(−(Aw)_i)) A.",
     formula="∇²(L∘(−A))(w) = Aᵀ diag(ℓ''(−(Aw)_i)) A",
-    given="L(v) = (1/n) Σ ℓ(v_i)",
+    printed="∇²(L∘(−A))w = Aᵀ [ℓ''(−(Aw)_1), …, ℓ''(−(Aw)_n) on the diagonal] A",
+    page="line 17 of the text",
+    ruling=MISPRINT,
+    given="L(v) = (1/n) Σ ℓ(v_i), as in line 9",
     space=POINTS,
     counterexamples=[{"A": [[1], [1]], "w": [0], "h": [1]}],
 )
@@ -157,15 +286,55 @@ def _second_difference(x: Instance, H: Array) -> Iterator[Slack]:
 
 
 @SOURCE.claim(
+    "inner-matrix",
+    "Remarks on the algorithm, strong convexity",
+    "The inner matrix of the Hessian goes to zero along a v with Av > 0.",
+    formula="min_i (Av)_i = γ > 0 ⇒ ℓ''(−(A(w + sv))_i) ≤ e^(−sγ) ℓ''(−(Aw)_i) for s ≥ 0",
+    printed="the inner matrix went to zero if there exists v ∈ R^d such that Av > 0",
+    page="line 17 of the text",
+    given="ℓ = exp; here A = min(1, γ + |A'|) for any A', and v = e_1, so that v separates",
+    space=POINTS.but(s=Real(0.0, 20.0), gamma=Real(0.01, 1.0, log=True)),
+)
+def inner_matrix(x: Instance) -> Slack:
+    """Equal in a row where (Av)_i = γ.
+
+    Proof. ℓ''(−(A(w + sv))_i) = exp(−s(Av)_i) ℓ''(−(Aw)_i) (1), and (Av)_i ≥ γ.
+    """
+    A = np.minimum(1.0, x.gamma + np.abs(x.A))
+    there = A @ (x.w + x.s * np.eye(x.w.size)[0])
+    worst = float((A @ x.w - there).max())  # logarithms of the ratios
+    return at_most(worst, -x.s * float(A[:, 0].min()), "log ℓ''(there)/ℓ''(here), −sγ")
+
+
+@inner_matrix.step("Exponentials multiply.", "e^−(a + sb) = e^−sb e^−a")
+def _(x: Instance) -> Slack:
+    a, b, s = float(x.A[0] @ x.w), float(x.A[0] @ x.h), x.s / 20.0
+    return equal(math.exp(-(a + s * b)), math.exp(-s * b) * math.exp(-a), "e^−(a + sb)")
+
+
+@SOURCE.claim(
     "l2-l1",
     "Remarks on the algorithm, strong convexity",
     "Strong convexity in ‖·‖_2 implies strong convexity in ‖·‖_1, with a degraded constant.",
     formula="λ‖v‖_2² ≥ (λ/d) ‖v‖_1²",
-    space=Space(sizes={"n": (1, 8)}, v=Vector("n", -3, 3)),
+    printed="‖·‖_2 strong convexity (which implies ‖·‖_1 strong convexity, albeit with degraded "
+    "constants)",
+    page="line 17 of the text",
+    given="strong convexity in ‖·‖ is f(w') ≥ f(w) + <g, w' − w> + λ‖w' − w‖²/2",
+    space=VECTORS,
 )
 def l2_l1(x: Instance) -> Slack:
-    """Cauchy-Schwarz: the constant is divided by the dimension; equal where all |v_j| agree."""
+    """The constant is divided by the dimension; equal where all |v_j| agree.
+
+    Proof. ‖v‖_1 = <sgn v, v> ≤ ‖sgn v‖_2 ‖v‖_2 (1), and ‖sgn v‖_2² ≤ d.
+    """
     return at_most(np.abs(x.v).sum() ** 2 / x.v.size, x.v @ x.v, "‖v‖_1²/d, ‖v‖_2²")
+
+
+@l2_l1.step("The inequality of Cauchy and Schwarz.", "<g, v>² ≤ ‖g‖_2² ‖v‖_2²")
+def _(x: Instance) -> Iterator[Slack]:
+    for g in (x.g, x.v):
+        yield at_most(float(g @ x.v) ** 2, float(g @ g) * float(x.v @ x.v), "<g, v>²")
 
 
 CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real(0.01, 1, log=True))
@@ -175,29 +344,50 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
     "strong-convexity",
     "Remarks on the algorithm, strong convexity",
     "If every v has one correct and one incorrect example, there is a form of strong convexity.",
+    printed="suppose instead that every v ∈ R^d has coordinates i, i' such that (Av)_i > 0 and "
+    "(Av)_{i'} < 0 … Such a condition suffices to give a form of strong convexity",
+    page="line 17 of the text",
     formula="∀v ≠ 0 ∃i, i': (Av)_i > 0 > (Av)_i' ⇒ L∘(−A) is strongly convex where it is ≤ 1",
     given="v ≠ 0, as v = 0 never has any",
     space=CLASHES,
 ).checked(trials=200)
 def strong_convexity(x: Instance) -> Iterator[Slack]:
-    """With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n.
+    """On the whole space there need be none.
 
-    So f ≤ 1 bounds ‖w‖_1 by R = log(n)/μ, there ∇²f ≥ exp(−R)/n · AᵀA, and A has no kernel. On
-    the whole space there need be none.
+    Proof. With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n (1). So f ≤ 1
+    bounds ‖w‖_1 by R = log(n)/μ, and there ℓ'' ≥ exp(−R) (2), ∇²f ≥ exp(−R)/n · AᵀA, and A has no
+    kernel. The set is convex, so that Taylor's formula along a segment in it ends the proof.
     """
-    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
-    games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
-    mu = -max(float(x.optimum(game).lower) for game in games)
-    assume(mu > 0.01)
-    m, radius = len(x.A), math.log(len(x.A)) / mu
-    for w in (x.w, x.h):
-        bound = math.exp(mu * float(np.abs(w).sum())) / m
-        yield at_least(risk(x.A, w), bound, "f(w), exp(μ‖w‖_1)/n")
+    mu, m = _contradicted(x), len(x.A)
+    radius = math.log(m) / mu
     w, v = (_within(x.A, x.size * each) for each in (x.w, x.h))
     modulus = math.exp(-radius) / m * float(np.linalg.svd(x.A, compute_uv=False)[-1]) ** 2
     yield at_most(np.abs(v).sum(), radius, "‖w‖_1 where f(w) ≤ 1, log(n)/μ")
     rise = risk(x.A, v) - risk(x.A, w) - float(gradient(x.A, w) @ (v - w))
     yield at_least(rise, modulus * float((v - w) @ (v - w)) / 2.0, "f(w') − f(w) − <∇f(w), w' − w>")
+
+
+@strong_convexity.step("One example has a margin of −μ‖w‖_1.", "f(w) ≥ exp(μ‖w‖_1)/n")
+def _(x: Instance) -> Iterator[Slack]:
+    mu, m = _contradicted(x), len(x.A)
+    for w in (x.w, x.h):
+        bound = math.exp(mu * float(np.abs(w).sum())) / m
+        yield at_least(risk(x.A, w), bound, "f(w), exp(μ‖w‖_1)/n")
+
+
+@strong_convexity.step("Margins are at most ‖w‖_1.", "ℓ''(−(Aw)_i) ≥ exp(−‖w‖_1)", space=POINTS)
+def _(x: Instance) -> Slack:
+    least, bound = float(np.exp(-(x.A @ x.w)).min()), math.exp(-float(np.abs(x.w).sum()))
+    return at_least(least / bound, 1.0, "ℓ''/exp(−‖w‖_1)")
+
+
+def _contradicted(x: Instance) -> float:
+    """Return μ = min over ‖v‖_1 = 1 of max −(Av)_i, and leave x out unless it exceeds .01."""
+    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
+    games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
+    mu = -max(float(x.optimum(game).lower) for game in games)
+    assume(mu > 0.01)
+    return mu
 
 
 def _within(A: Array, w: Array) -> Array:

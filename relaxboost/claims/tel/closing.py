@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, at_least, at_most
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, assume, at_least, at_most
 from relaxboost.claims.tel.source import SOURCE
 
 LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
@@ -19,25 +19,37 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "squared hinge": (lambda z: max(0.0, 1.0 + z) ** 2, 2.0),
     "perceptron": (lambda z: max(0.0, z), 1.0),
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
+    "linear": (lambda z: z, 1.0),
 }
-"""Convex losses of −y f(x), bounded below, with a positive subgradient at zero."""
+"""Convex losses of −y f(x) with a positive subgradient at zero; all but the last bounded below."""
+
+AT_A_POINT = Space(
+    epsilon=Real(0.02, 0.5, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
+)
 
 
 @SOURCE.claim(
     "bad-set",
     "Closing, first fact",
     "One training set makes the convex risk minimiser err on 1 − ε, whatever the loss.",
-    formula="∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0): error of argmin Σ ℓ(−y_i w x_i) ≥ 1 − ε",
-    given="linear predictors w x; ℓ bounded below, so that there is a minimiser; a prediction of 0 "
-    "is an error",
+    formula="∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0): R(w) = (1/k) Σ ℓ(−y_i w x_i) has a "
+    "minimiser, and each has the error 1 − ε at least",
+    printed="For any ε > 0, there exists a set of labeled training points so that for every convex "
+    "loss ℓ with a positive subgradient at zero s ∈ ∂ℓ(0), the convex empirical risk minimizer has "
+    "classification error 1 − ε.",
+    page="line 37 of the text",
+    given="linear predictors w x, one of which has the error ε at most; a prediction of 0 is an "
+    "error; 1 − ε read as at least that, as errors on a set are fractions",
     space=Space(epsilon=Real(0.02, 0.5, log=True), loss=Choice(*LOSSES)),
+    counterexamples=[{"epsilon": "1/2", "loss": "linear"}],
 )
-def bad_set(x: Instance) -> Iterator[Slack]:
-    """k = ceil(1/ε) points: k − 1 at x = 1 and one at −k, all labelled 1.
+def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
+    """ℓ(z) = z has no minimiser on the set below, and no set will do for it.
 
-    Risk at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0), so that the minimiser is w ≤ 0 and
-    wrong on the k − 1, while w = 1 is wrong on one. Where 0 is also a subgradient w = 0 minimises.
+    R(w) = −w (1/k) Σ y_i x_i is unbounded, or else all w minimise it, the best classifier too.
     """
+    if bounded:
+        assume(x.loss != "linear")
     loss, s = LOSSES[x.loss]
     k = math.ceil(1.0 / x.epsilon)
     points = np.array([1.0] * (k - 1) + [-float(k)])
@@ -49,8 +61,48 @@ def bad_set(x: Instance) -> Iterator[Slack]:
         yield at_least(risk(w), loss(0.0) + s * w / k, f"risk at w = {w:g}, ℓ(0) + sw/k")
     best = _minimiser(risk)
     yield at_most(risk(best), loss(0.0), "least risk, risk at 0")
+    for w in (-100.0, -200.0, 100.0, 200.0):
+        yield at_least(risk(w), risk(best), f"risk at w = {w:g}, least on [−50, 50]")
     yield at_least(_error(best, points), 1.0 - x.epsilon, "error of the minimiser, 1 − ε")
     yield at_most(_error(1.0, points), x.epsilon, "error of w = 1, ε")
+
+
+@bad_set.corrected(
+    "It has, for losses that are bounded below.",
+    "∀ε ∃ set ∀ convex ℓ with inf ℓ > −∞ and 0 < s in ∂ℓ(0): there is a minimiser, and each has "
+    "the error 1 − ε at least",
+)
+def bad_set_bounded(x: Instance) -> Iterator[Slack]:
+    """Proof. k = ceil(1/ε) points: k − 1 at x = 1 and one at −k, all labelled 1. R at w > 0 is at
+    least ℓ(0) + s w (k − (k − 1))/k > ℓ(0) (1), so that a minimiser is w ≤ 0, and wrong on the
+    k − 1, while w = 1 is wrong on one. There is one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) + inf ℓ)/k
+    grows without bound as w → −∞ (2).
+    """
+    yield from bad_set(x, True)
+
+
+@bad_set.step(
+    "Risk rises to the right of 0.", "R(w) ≥ ℓ(0) + sw/k for w ≥ 0", correction=1, space=AT_A_POINT
+)
+def _(x: Instance) -> Slack:
+    loss, s = LOSSES[x.loss]
+    k = math.ceil(1.0 / x.epsilon)
+    found = ((k - 1) * loss(-x.w) + loss(k * x.w)) / k
+    return at_least(found, loss(0.0) + s * x.w / k, "R(w), ℓ(0) + sw/k")
+
+
+@bad_set.step(
+    "Risk is unbounded to the left of 0.",
+    "R(−w) ≥ ((k − 1)(ℓ(0) + sw) + inf ℓ)/k for w ≥ 0",
+    correction=1,
+    space=AT_A_POINT,
+)
+def _(x: Instance) -> Slack:
+    loss, s = LOSSES[x.loss]
+    assume(x.loss != "linear")
+    k = math.ceil(1.0 / x.epsilon)
+    found = ((k - 1) * loss(x.w) + loss(-k * x.w)) / k
+    return at_least(found, (k - 1) * (loss(0.0) + s * x.w) / k, "R(−w), with inf ℓ = 0")
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Matrix, Slack, Space, Vector, at_most, equal
+from relaxboost.claims import (
+    Bracket,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.tel.classical import TURNING, turning
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
@@ -30,24 +45,61 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(24)
     "one-round",
     "Proof of the theorem, first display",
     "One round gains as much as smoothness and the WLA say.",
-    formula="L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L‖_∞²/(2β_i) ≤ L(−A w_{i−1}) − γ²‖∇L‖_1²/(2β_i)",
-    given="β_i = L(−A w_{i−1}), η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/β_i (printed without ∇), ∇L at w_{i−1}",
-    space=RUNS,
+    formula="L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
+    "≤ L(−A w_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
+    printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
+    "≤ L(−Aw_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
+    page="line 29 of the text",
+    ruling=MISPRINT,
+    given="any w, as the display has no index; any β_i for which L∘(−A) is β_i-smooth on the "
+    "sublevel set of w_{i−1}, here L(−A w_{i−1}) and up to 4 times that; "
+    "η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/β_i (printed ‖AᵀL(−Aw_{i−1})‖_∞/β_i); WLA with γ",
+    space=RUNS.but(w=Vector("n", -2, 2), times=Real(1, 4, log=True)),
+    counterexamples=[{"A": [[1]], "t": 1, "w": [-1], "times": 1}],
 )
-def one_round(x: Instance) -> Iterator[Slack]:
-    """Smoothness on the sublevel set is enough: the step does not leave it.
+def one_round(x: Instance, elsewhere: bool = True) -> Iterator[Slack]:
+    """w is w_{i−1}: at other points the gradient may be longer than the loss is high."""
+    gamma, before = float(weak_learnability(x).lower), np.zeros(x.w.size)
+    for t in range(1, x.t + 1):
+        g, beta = gradient(x.A, before), x.times * risk(x.A, before)
+        j = int(np.argmax(np.abs(g)))
+        after = before - g[j] / beta * np.eye(g.size)[j]
+        phi = reweighting(x.A, x.w if elsewhere else before)
+        gain = float(np.abs(x.A.T @ phi).max()) ** 2 / (2.0 * beta**2)
+        level = risk(x.A, before) / beta
+        yield at_most(risk(x.A, after) / beta, level - gain, "L_i/β, (L_{i−1} − gain)/β", t)
+        weak = gamma**2 * float(phi.sum()) ** 2 / (2.0 * beta**2)
+        yield at_most(level - gain, level - weak, "the same, by the WLA", t)
+        before = after
 
-    For s ≤ 1 the point w_{i−1} − s η_i v_i has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i as long as
-    the points before it are in the set, and so is in its interior; none can be the first outside.
+
+@one_round.corrected(
+    "It does, with w_{i−1} for w.",
+    "L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−A w_{i−1})‖_∞²/(2β_i) "
+    "≤ L(−A w_{i−1}) − γ²‖∇L(−A w_{i−1})‖_1²/(2β_i)",
+)
+def one_round_corrected(x: Instance) -> Iterator[Slack]:
+    """Smoothness on the sublevel set is enough, as the step does not leave it.
+
+    Proof. Let f = L∘(−A). As long as the segment from w_{i−1} to w_{i−1} − sη_i v_i is in the set,
+    its end has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i (1), and so for 0 < s ≤ 1 is in its interior:
+    no point of the step is the first one outside. Then s = 1, and TEL-edge.
     """
-    gamma = float(weak_learnability(x).lower)
-    for vote in adaboost(x.A, x.t, "lecture"):
-        beta, phi = risk(x.A, vote.before), reweighting(x.A, vote.before)
-        steep, size = float(np.abs(x.A.T @ phi).max()), float(phi.sum())
-        gain = steep**2 / (2.0 * beta)
-        yield at_most(risk(x.A, vote.w) / beta, 1.0 - gain / beta, "L_i/L_{i−1}", vote.number)
-        weak = gamma**2 * size**2 / (2.0 * beta)
-        yield at_most(1.0 - gain / beta, 1.0 - weak / beta, "by the WLA", vote.number)
+    yield from one_round(x, False)
+
+
+@one_round.step(
+    "Part of a step gains its share.",
+    "f(w − sηv) ≤ f(w) − s(1 − s/2)‖∇f(w)‖_∞²/β for 0 ≤ s ≤ 1",
+    correction=1,
+    space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)),
+)
+def _(x: Instance) -> Slack:
+    g, f = gradient(x.A, x.w), risk(x.A, x.w)
+    j = int(np.argmax(np.abs(g)))
+    there = x.w - x.s * g[j] / (x.times * f) * np.eye(g.size)[j]
+    gain = x.s * (1.0 - x.s / 2.0) * float(g[j] / f) ** 2 / x.times
+    return at_most(risk(x.A, there) / f, 1.0 - gain, "f(w − sηv)/f(w)")
 
 
 @SOURCE.claim(
@@ -55,19 +107,44 @@ def one_round(x: Instance) -> Iterator[Slack]:
     "Lemma",
     "L∘(−A) is L(−A w_{i−1})-smooth in ℓ1 on the sublevel set of w_{i−1}.",
     formula="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1",
+    printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−Aw_{i−1})‖w − w'‖_1",
+    page="line 31 of the text",
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), here with equality",
     space=PAIRS,
 ).checked(trials=200)
-def lemma(x: Instance) -> Slack:
-    """ℓ'' = ℓ, and L is convex: on the segment from w to w' it is at most its value at an end.
+def lemma(x: Instance) -> Iterator[Slack]:
+    """Tight as w' → w for A = [[1]].
 
-    Tight as w' → w for A = [[1]].
+    Proof. With a = −Aw, b = −Aw', the left side is at most the mean of |e^a − e^b| (1), which is
+    |a − b| (e^a + e^b)/2 at most, e^r being convex (2). |a_i − b_i| ≤ ‖w − w'‖_1, and what is left,
+    the mean of L(a) and L(b), is at most the larger: more than the lemma says.
     """
-    change = np.abs(gradient(x.A, x.w) - gradient(x.A, x.v)).max()
-    level = max(risk(x.A, x.w), risk(x.A, x.v))
-    rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
-    change = Bracket(max(0.0, float(change) - rounding), float(change) + rounding)
-    return at_most(change, level * np.abs(x.w - x.v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
+    for v in (x.v, x.w + (x.v - x.w) / 100.0):
+        change = float(np.abs(gradient(x.A, x.w) - gradient(x.A, v)).max())
+        level = max(risk(x.A, x.w), risk(x.A, v))
+        rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+        left = Bracket(max(0.0, change - rounding), change + rounding)
+        yield at_most(left, level * np.abs(x.w - v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
+
+
+@lemma.step(
+    "No entry of Aᵀφ is more than Σ |φ_i|.", "‖Aᵀ(∇L(a) − ∇L(b))‖_∞ ≤ (1/n) Σ |e^(a_i) − e^(b_i)|"
+)
+def _(x: Instance) -> Slack:
+    change = reweighting(x.A, x.w) - reweighting(x.A, x.v)
+    return at_most(float(np.abs(x.A.T @ change).max()), float(np.abs(change).sum()), "‖Aᵀφ‖_∞")
+
+
+@lemma.step(
+    "The mean of an exponential over an interval is at most the mean of its ends.",
+    "|e^a − e^b| ≤ |a − b| (e^a + e^b)/2",
+    space=Space(a=Real(-3, 3), b=Real(-3, 3)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for b in (x.b, x.a + (x.b - x.a) / 30.0):
+        assume(abs(x.a - b) > 1e-6)
+        steep = math.exp(b) * abs(math.expm1(x.a - b)) / abs(x.a - b)
+        yield at_most(steep, (math.exp(x.a) + math.exp(b)) / 2.0, "|e^a − e^b|/|a − b|")
 
 
 @SOURCE.claim(
@@ -75,17 +152,22 @@ def lemma(x: Instance) -> Slack:
     "Proof of the theorem, after the lemma",
     "The ℓ1 norm of ∇L is L, which is never zero.",
     formula="‖∇L(−Aw)‖_1 = L(−Aw) > 0",
+    printed="noting ‖∇L(−Aw_{i−1})‖_1 = L(−Aw_{i−1})",
+    page="line 32 of the text",
     given="ℓ = exp",
     space=PAIRS,
 )
 def norm(x: Instance) -> Iterator[Slack]:
-    """ℓ' = ℓ > 0. So ∇L = 0, as in "if ∇L(−Aw) ≠ 0 (which would imply ... converged)", never is.
-
-    What can vanish, where A is not separable, is Aᵀ∇L.
-    """
+    """Proof. (∇L(v))_i = ℓ'(v_i)/n, and ℓ' = ℓ > 0 for ℓ = exp (1)."""
     slope = np.array([float(np.exp(-(row @ x.w))) for row in x.A]) / len(x.A)
     yield equal(np.abs(slope).sum(), risk(x.A, x.w), "‖∇L(−Aw)‖_1, L(−Aw)")
     yield at_most(np.exp(-np.abs(x.w).sum()), risk(x.A, x.w), "exp(−‖w‖_1), L(−Aw)")
+
+
+@norm.step("The exponential is its own slope.", "ℓ' = ℓ > 0", space=Space(v=Real(-5, 5)))
+def _(x: Instance) -> Iterator[Slack]:
+    for h in (0.01, -0.01):  # convex, with slope e^v: above the tangent on both sides
+        yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "rise over e^v, h")
 
 
 @SOURCE.claim(
@@ -94,17 +176,34 @@ def norm(x: Instance) -> Iterator[Slack]:
     "Each round multiplies L by 1 − γ²/2 at most.",
     formula="L(−A w_i) ≤ L(−A w_{i−1}) − γ² L(−A w_{i−1})²/(2 L(−A w_{i−1})) = "
     "(1 − γ²/2) L(−A w_{i−1})",
-    given="WLA with γ; printed with ‖L(−A w_{i−1})‖_1 for ‖∇L(−A w_{i−1})‖_1",
-    space=RUNS,
+    printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − γ²‖L(−Aw_{i−1})‖_1²/(2L(−Aw_{i−1})) "
+    "≤ L(−Aw_{i−1}) − γ²L(−Aw_{i−1})/2",
+    page="line 32 of the text",
+    given="WLA with γ; the ℓ1 norm of the number L is L",
+    space=TURNING,
 )
 def end(x: Instance) -> Iterator[Slack]:
-    """Then 1 − s ≤ e^−s gives the theorem. The last of the printed steps is an equality."""
-    gamma, before = float(weak_learnability(x).lower), 1.0
-    for vote in adaboost(x.A, x.t, "lecture"):
-        found, bound = risk(x.A, vote.w), 1.0 - gamma**2 / 2.0
-        yield at_most(found / before, bound, "L_i/L_{i−1}, 1 − γ²/2", vote.number)
-        yield at_most(found, bound**vote.number, "L_t, (1 − γ²/2)^t", vote.number)
-        before = found
+    """The last of the printed steps is an equality.
+
+    Proof. TEL-one-round with β_i = L(−A w_{i−1}) (TEL-L), and TEL-norm. Then 1 − s ≤ e^−s (1)
+    gives the theorem.
+    """
+    gamma = float(weak_learnability(x).lower)
+    for A, t, bound in (
+        (x.A, x.t, 1.0 - gamma**2 / 2.0),
+        (turning(x.k), 1, 1.0 - 0.5 / (2.0 * x.k + 1.0) ** 2),
+    ):
+        before = 1.0
+        for vote in adaboost(A, t, "lecture"):
+            found = risk(A, vote.w)
+            yield at_most(found / before, bound, "L_i/L_{i−1}, 1 − γ²/2", vote.number)
+            yield at_most(found, bound**vote.number, "L_t, (1 − γ²/2)^t", vote.number)
+            before = found
+
+
+@end.step("The exponential is above its tangent.", "1 − s ≤ e^−s", space=Space(s=Real(0, 1)))
+def _(x: Instance) -> Slack:
+    return at_most(1.0 - x.s, math.exp(-x.s), "1 − s, e^−s")
 
 
 @SOURCE.claim(
@@ -113,11 +212,17 @@ def end(x: Instance) -> Iterator[Slack]:
     "The change of the gradient is bounded by the mean of the changes of ℓ', which are integrals.",
     formula="‖∇f(w) − ∇f(w')‖_∞ = max {<Av, ∇L(−Aw) − ∇L(−Aw')>} ≤ (1/n) Σ |ℓ'(−(Aw)_i) − "
     "ℓ'(−(Aw')_i)| = (1/n) Σ |∫ ℓ''(...) (Aw − Aw')_i dr|",
+    printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ = max{⟨Av, ∇L(−Aw) − ∇L(−Aw')⟩ : ‖v‖_1 ≤ 1} "
+    "≤ (1/n) Σ_{i=1}^n |ℓ'(−(Aw)_i) − ℓ'(−(Aw')_i)| "
+    "= (1/n) Σ_{i=1}^n |∫_0^1 ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr|",
+    page="line 34 of the text",
     given="f = L∘(−A), A in [−1, 1]^(n×d)",
     space=PAIRS,
 )
 def first_lines(x: Instance) -> Iterator[Slack]:
-    """|(Av)_i| ≤ 1 for ‖v‖_1 ≤ 1, and the fundamental theorem of calculus (up to a sign)."""
+    """Proof. The norm is that of the dual of ℓ1 (1), |(Av)_i| ≤ 1 for ‖v‖_1 ≤ 1, and the last line
+    is the fundamental theorem of calculus, up to the sign of w − w' (2).
+    """
     first = float(np.abs(gradient(x.A, x.w) - gradient(x.A, x.v)).max())
     change = reweighting(x.A, x.w) - reweighting(x.A, x.v)
     best = max(float(r * a @ change) for a in x.A.T for r in (1.0, -1.0))
@@ -126,6 +231,25 @@ def first_lines(x: Instance) -> Iterator[Slack]:
     yield at_most(best, second, "max <Av, ...>, (1/n) Σ |ℓ' − ℓ'|")
     third = float(np.mean(np.abs(_integrals(x) * (x.A @ (x.w - x.v)))))
     yield equal(second, third, "(1/n) Σ |ℓ' − ℓ'|, (1/n) Σ |∫ ℓ''|")
+
+
+@first_lines.step("The dual norm.", "‖Aᵀφ‖_∞ = max {<Av, φ> : ‖v‖_1 ≤ 1}")
+def _(x: Instance) -> Iterator[Slack]:
+    phi, size = reweighting(x.A, x.w) - reweighting(x.A, x.v), float(np.abs(x.w).sum())
+    assume(size > 1e-6)
+    best = max(float(r * a @ phi) for a in x.A.T for r in (1.0, -1.0))
+    yield equal(float(np.abs(x.A.T @ phi).max()), best, "‖Aᵀφ‖_∞, the best vertex")
+    for v in (x.w, np.abs(x.w) * np.sign(x.A.T @ phi)):
+        yield at_most(float(x.A @ v @ phi) / size, best, "<Av, φ>, the best vertex")
+
+
+@first_lines.step(
+    "A change is the integral of the slope.", "e^a − e^b = (a − b) ∫ exp(b + r(a − b)) dr"
+)
+def _(x: Instance) -> Slack:
+    right = _integrals(x) * -(x.A @ (x.w - x.v))
+    off = np.exp(-(x.A @ x.w)) - np.exp(-(x.A @ x.v)) - right
+    return equal(float(np.abs(off).max() / np.abs(right).clip(1.0).max()), 0.0, "difference")
 
 
 def _integrals(x: Instance) -> Array:
@@ -141,6 +265,11 @@ def _integrals(x: Instance) -> Array:
     "The largest change of a margin is taken out of the mean, and is at most ‖w − w'‖_1.",
     formula="(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...)(Aw − Aw')_i dr) "
     "‖Aw − Aw'‖_∞ ≤ (∫ (1/n) Σ ℓ(...)(Aw − Aw')_i dr) ‖w − w'‖_1",
+    printed="≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
+    "‖Aw − Aw'‖_∞ ≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
+    "‖w − w'‖_1",
+    page="line 34 of the text",
+    ruling=MISPRINT,
     given="A in [−1, 1]^(n×d)",
     space=PAIRS,
     counterexamples=[{"A": [[1]], "w": [0], "v": [1]}],
@@ -161,8 +290,22 @@ def stray_factor(x: Instance, kept: bool = True) -> Iterator[Slack]:
     "≤ (∫ (1/n) Σ ℓ(...) dr) ‖w − w'‖_1",
 )
 def stray_factor_removed(x: Instance) -> Iterator[Slack]:
-    """ℓ'' > 0, ℓ'' = ℓ, and ‖A(w − w')‖_∞ ≤ ‖w − w'‖_1."""
+    """Proof. ℓ'' = ℓ > 0, each |(Aw − Aw')_i| is at most the largest, which is at most ‖w − w'‖_1
+    (1).
+    """
     yield from stray_factor(x, False)
+
+
+@stray_factor.step(
+    "Margins change by the change of the weights at most.",
+    "‖A(w − w')‖_∞ ≤ ‖w − w'‖_1",
+    correction=1,
+)
+def _(x: Instance) -> Slack:
+    h = x.w - x.v
+    return at_most(
+        float(np.abs(x.A @ h).max()), float(np.abs(h).sum()), "‖A(w − w')‖_∞, ‖w − w'‖_1"
+    )
 
 
 @SOURCE.claim(
@@ -170,6 +313,9 @@ def stray_factor_removed(x: Instance) -> Iterator[Slack]:
     "Proof of the lemma, last line",
     "The mean is at most L(−A w_i).",
     formula="‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_i) ‖w − w'‖_1",
+    printed="≤ L(−Aw_i)‖w − w'‖_1",
+    page="line 34 of the text",
+    ruling=MISPRINT,
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), w_i one round after w_{i−1} (of the data u, w, v "
     "the one with the greatest L is w_{i−1})",
     space=TRIPLES,
@@ -192,5 +338,18 @@ def last_line(x: Instance, corrected: bool = False) -> Slack:
     "It is at most L(−A w_{i−1}).", "‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1"
 )
 def last_line_corrected(x: Instance) -> Iterator[Slack]:
-    """Convexity of L along the segment, as the lemma says."""
+    """Proof. L is convex, so that on the segment from w to w' it is at most its value at an end
+    (1), and there at most L(−A w_{i−1}).
+    """
     yield from last_line(x, True)
+
+
+@last_line.step(
+    "A convex function is at most its value at an end.",
+    "L(−A((1 − r)w + rw')) ≤ max {L(−Aw), L(−Aw')}",
+    correction=1,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for r in (0.1, 0.5, 0.9):
+        between = risk(x.A, (1.0 - r) * x.w + r * x.v)
+        yield at_most(between, max(risk(x.A, x.w), risk(x.A, x.v)), "L between, at an end")

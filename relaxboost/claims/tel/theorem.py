@@ -1,4 +1,4 @@
-"""TEL, the theorem, its step size, and how both compare with the classical ones."""
+"""TEL, the theorem, the remarks on its step size, and the condition number it stands for."""
 
 from __future__ import annotations
 
@@ -7,194 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Space, Vector, Whole
+from relaxboost.claims import Choice, Instance, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.tel.classical import TURNING, turning
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import (
-    RUNS,
-    Vote,
-    adaboost,
-    gradient,
-    reweighting,
-    risk,
-    weak_learnability,
-)
-
-_SYMMETRIC = [[-1, 1, 1], [1, -1, 1], [1, 1, -1]]
-
-
-@SOURCE.claim(
-    "rate",
-    "Before the WLA",
-    "The rate is the classical one of Freund & Schapire, exp(−Σ γ_i²/2).",
-    formula="L(−A w_t) ≤ exp(−Σ γ_i²/2) ≤ exp(−tγ²/2), for η = γ_i and for η = artanh γ_i",
-    given="γ_i the edge of round i; the classical bound in the form of an exponential",
-    space=RUNS.but(step=Choice("lecture", "classical")),
-)
-def rate(x: Instance) -> Iterator[Slack]:
-    """Freund & Schapire, Thm 6 and Eq. 21, with their γ half the edge: exp(−2 Σ (γ_i/2)²).
-
-    Their theorem has the product Π sqrt(1 − γ_i²) before it, see TEL-rate-product.
-    """
-    total, gamma = 0.0, float(weak_learnability(x).lower)
-    for vote in adaboost(x.A, x.t, x.step):
-        total += vote.edge**2
-        found, bound = risk(x.A, vote.w), math.exp(-total / 2.0)
-        yield at_most(found, bound, "L(−A w_t), exp(−Σ γ_i²/2)", vote.number)
-        last = math.exp(-vote.number * gamma**2 / 2.0)
-        yield at_most(bound, last, "exp(−Σ γ_i²/2), exp(−tγ²/2)", vote.number)
-
-
-@SOURCE.claim(
-    "rate-product",
-    "Before the WLA",
-    "The rate is the classical one of Freund & Schapire, Π sqrt(1 − γ_i²).",
-    formula="L(−A w_t) ≤ Π_i sqrt(1 − γ_i²), η = γ_i",
-    given="γ_i the edge of round i; the classical bound before it is made an exponential",
-    space=RUNS,
-    counterexamples=[{"A": _SYMMETRIC, "t": 1}],
-)
-def rate_product(x: Instance, step: str = "lecture") -> Iterator[Slack]:
-    """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, which is least at η = artanh γ_i.
-
-    At η = γ it is more than that, sqrt(1 − γ²), though less than exp(−γ²/2).
-    """
-    bound = 1.0
-    for vote in adaboost(x.A, x.t, step):
-        bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
-        if bound < 1e-6:  # the edge may be 1, and then the package's step 18.7 for infinity
-            return
-        yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
-
-
-@rate_product.corrected(
-    "It is for the classical step.", "L(−A w_t) ≤ Π_i sqrt(1 − γ_i²), η = artanh γ_i"
-)
-def rate_product_classical(x: Instance) -> Iterator[Slack]:
-    """cosh η − γ sinh η = sqrt(1 − γ²) at η = artanh γ; an equality for entries ±1."""
-    yield from rate_product(x, "classical")
-
-
-@SOURCE.claim(
-    "step-classical",
-    "Before the WLA",
-    "The step size is the classical one.",
-    formula="γ_t = ½ log (1 + γ_t)/(1 − γ_t)",
-    given="γ_t the edge of round t, not 1",
-    space=RUNS,
-    counterexamples=[{"A": _SYMMETRIC, "t": 1}],
-)
-def step_classical(x: Instance) -> Iterator[Slack]:
-    """The classical step is artanh γ_t = γ_t + γ_t³/3 + ...: longer in every round."""
-    for vote, edge in _classical(x):
-        yield equal(edge, vote.step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, classical step", vote.number)
-
-
-@step_classical.corrected(
-    "It is the hyperbolic tangent of the classical one, and shorter.", "γ_t = tanh η_t ≤ η_t"
-)
-def step_classical_corrected(x: Instance) -> Iterator[Slack]:
-    """The two agree to second order, where edges are small."""
-    for vote, edge in _classical(x):
-        yield equal(edge, math.tanh(vote.step), "the edge, tanh η_t", vote.number)
-        yield at_most(edge, vote.step, "the edge, η_t", vote.number)
-
-
-def _classical(x: Instance) -> Iterator[tuple[Vote, float]]:
-    """Yield the rounds of the classical run with the edge recomputed, until an edge is 1."""
-    for vote in adaboost(x.A, x.t, "classical"):
-        phi = reweighting(x.A, vote.before)
-        edge = float(np.abs(x.A.T @ phi).max() / phi.sum())
-        if edge > 0.999:
-            return
-        yield vote, edge
-
-
-@SOURCE.claim(
-    "iterates",
-    "Before the WLA",
-    "The iterate sequences are those of classical AdaBoost.",
-    formula="w_t with η = γ_t is w_t with η = artanh γ_t",
-    given="ties broken alike; no edge is 1, where the classical step is infinite",
-    space=RUNS,
-    counterexamples=[{"A": _SYMMETRIC, "t": 1}],
-)
-def iterates(x: Instance) -> Iterator[Slack]:
-    """Their steps differ, so that their losses do from round 1; after that even their columns.
-
-    Only the first column is always the same.
-    """
-    both = (adaboost(x.A, x.t, step) for step in ("lecture", "classical"))
-    for one, other in zip(*both, strict=False):
-        if max(one.edge, other.edge) > 0.999:
-            return
-        yield equal(risk(x.A, one.w), risk(x.A, other.w), "L(−A w_t)", one.number)
-
-
-@iterates.corrected(
-    "The theorem holds for both of them.",
-    "L(−A w_t)/L(−A w_{t−1}) ≤ cosh γ_t − γ_t sinh γ_t ≤ 1 − γ_t²/2 for η = γ_t and η = artanh γ_t",
-)
-def iterates_corrected(x: Instance) -> Iterator[Slack]:
-    """exp is convex: L_t/L_{t−1} ≤ Z(η) = cosh η − γ_t sinh η, least at artanh γ_t, and at γ_t as
-    stated, since (2k)! > (2k − 1)! term by term.
-
-    With η in place of γ_t on the right it would be false for the classical step: 1/cosh η is
-    .9428 in round 1 of the 3 x 3 game, cosh η − η sinh η = .9381.
-    """
-    for step in ("lecture", "classical"):
-        before = 1.0
-        for vote in adaboost(x.A, x.t, step):
-            found, gamma = risk(x.A, vote.w), vote.edge
-            if before > 1e-9:
-                bound = math.cosh(gamma) - gamma * math.sinh(gamma)
-                yield at_most(found / before, bound, f"L_t/L_t−1, {step}", vote.number)
-                yield at_most(bound, 1.0 - gamma**2 / 2.0, "the bound, 1 − γ_t²/2", vote.number)
-            before = found
-
-
-@SOURCE.claim(
-    "columns",
-    "Before the WLA",
-    "The two step sizes choose the same columns.",
-    formula="(j_t, r_t) with η = γ_t is (j_t, r_t) with η = artanh γ_t",
-    given="the largest edge is so by 10⁻⁶ at least, for both",
-    space=RUNS,
-    counterexamples=[
-        {"A": [[1, "-1/4"], [-1, 1]], "t": 2},
-        {
-            "A": [
-                ["-1/2", 0, "1/2", "1/2"],
-                [0, "-1/2", -1, -1],
-                [-1, "-1/2", 0, 0],
-                ["-1/2", "-1/2", 0, "1/2"],
-            ],
-            "t": 3,
-        },
-    ],
-)
-def columns(x: Instance) -> Iterator[Slack]:
-    """The edges of the two runs may be ordered differently from round 2 on: in the 2 x 2 game the
-    shorter step leaves the first column the best one. In the 4 x 4 game they part in round 3.
-    """
-    for one, other in zip(_clear(x, "lecture"), _clear(x, "classical"), strict=False):
-        left, right = (vote.sign * (vote.column + 1) for vote in (one, other))
-        yield equal(left, right, "signed column, from 1", one.number)
-
-
-@columns.corrected("They choose the same column in round 1.", "(j_1, r_1) is the same")
-def columns_corrected(x: Instance) -> Iterator[Slack]:
-    """w_0 = 0 for both, and the choice does not look at the step."""
-    yield from columns(x)[:1]
-
-
-def _clear(x: Instance, step: str) -> Iterator[Vote]:
-    """Yield the rounds of a run until the best column is not clearly the best any more."""
-    for vote in adaboost(x.A, x.t, step):
-        edges = np.sort(np.abs(x.A.T @ vote.d))
-        if edges[-1] - (edges[-2] if edges.size > 1 else 0.0) < 1e-6:
-            return
-        yield vote
+from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 
 @SOURCE.claim(
@@ -202,15 +19,23 @@ def _clear(x: Instance, step: str) -> Iterator[Vote]:
     "Theorem",
     "With step size η_i = ‖Aᵀ∇L‖_∞/‖∇L‖_1, AdaBoost has L(−A w_t) ≤ exp(−tγ²/2).",
     formula="η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/‖∇L(−A w_{i−1})‖_1 ≥ γ, L(−A w_t) ≤ exp(−tγ²/2)",
+    printed="η_i := ‖Aᵀ∇L(−Aw_{i−1})‖_∞/‖∇L(−Aw_{i−1})‖_1 ≥ γ. Then L(−Aw_t) ≤ exp(−tγ²/2)",
+    page="line 25 of the text",
     given="WLA with γ, and the sign of v_s corrected (TEL-algorithm)",
-    space=RUNS,
+    space=TURNING,
 )
 def theorem(x: Instance) -> Iterator[Slack]:
-    """Each round multiplies L by 1 − η_i²/2 at most. Nearly tight for small γ and entries ±1.
+    """The package's own run, with risk and steps recomputed from its w_t. Nearly tight for small γ
+    and entries ±1, as on the turning matrices.
 
-    The package's own run, with risk and steps recomputed from its w_t.
+    Proof. With φ = ∇L(−A w_{i−1}), d = φ/‖φ‖_1, and a the column chosen times its sign, L_i/L_{i−1}
+    = Σ d_k e^{−ηa_k}. As e^{−ηa} ≤ cosh η − a sinh η for |a| ≤ 1 (1) and <d, a> = η_i, it is at
+    most cosh η_i − η_i sinh η_i ≤ 1 − η_i²/2 (2). By the WLA η_i ≥ γ (TEL-edge), and L_0 = 1.
     """
     gamma = float(weak_learnability(x).lower)
+    for vote in adaboost(turning(x.k), 1, "lecture"):
+        bound = -1.0 / (2.0 * (2.0 * x.k + 1.0) ** 2)
+        yield at_most(vote.log_risk, bound, "log L_1, −γ²/2, turning", 1)
     for vote in adaboost(x.A, x.t, "lecture"):
         before, phi = vote.before, reweighting(x.A, vote.before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
@@ -225,16 +50,50 @@ def theorem(x: Instance) -> Iterator[Slack]:
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), exp(−tγ²/2)", vote.number)
 
 
+@theorem.step(
+    "The chord of the exponential.",
+    "e^{−ηa} ≤ cosh η − a sinh η for |a| ≤ 1",
+    space=Space(eta=Real(0.0, 3.0), a=Real(-1, 1)),
+)
+def _(x: Instance) -> Slack:
+    chord = math.cosh(x.eta) - x.a * math.sinh(x.eta)
+    return at_most(math.exp(-x.eta * x.a), chord, "e^{−ηa}, cosh η − a sinh η")
+
+
+@theorem.step(
+    "A round with the step η, the edge.",
+    "L_i/L_{i−1} ≤ cosh η − η sinh η ≤ 1 − η²/2 ≤ exp(−η²/2)",
+    trials=20,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for A, t in ((x.A, x.t), (turning(x.k), 1)):
+        before = 1.0
+        for vote in adaboost(A, t, "lecture"):
+            eta, found = vote.edge, risk(A, vote.w)
+            if before > 1e-9:
+                bound = math.cosh(eta) - eta * math.sinh(eta)
+                yield at_most(found / before, bound, "L_i/L_{i−1}", vote.number)
+                yield at_most(bound, 1.0 - eta**2 / 2.0, "the bound, 1 − η²/2", vote.number)
+                yield at_most(1.0 - eta**2 / 2.0, math.exp(-(eta**2) / 2.0), "1 − η²/2, exp")
+            before = found
+
+
 @SOURCE.claim(
     "step-larger",
     "Remarks on the theorem, step size",
     "The step is larger than that of plain steepest descent, ‖∇f‖_*/β, which shrinks over time.",
     formula="η_i ≥ ‖∇f(w_{i−1})‖_∞/β and ‖∇f(w_{i−1})‖_∞/β ≤ exp(−(i−1)γ²/2), β = 1",
-    given="β = L(−A w_0) = 1, the smoothness on the initial sublevel set",
+    printed="This step size is larger than the regular steepest descent choice ‖∇f(w_{i−1})‖_*/β, "
+    "which shrinks over time",
+    page="line 27 of the text",
+    given="β = L(−A w_0) = 1, the smoothness on the initial sublevel set; larger, or equal",
     space=RUNS,
 )
 def step_larger(x: Instance) -> Iterator[Slack]:
-    """η_i = ‖∇f‖_∞/L(−A w_{i−1}), and L ≤ 1 decreases. Equal in round 1."""
+    """Equal in round 1.
+
+    Proof. ‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}) (1), where η_i ≤ 1 and L ≤ exp(−(i−1)γ²/2) ≤ 1.
+    """
     gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
         plain = float(np.abs(gradient(x.A, vote.before)).max())
@@ -243,17 +102,33 @@ def step_larger(x: Instance) -> Iterator[Slack]:
         yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
 
 
+@step_larger.step(
+    "The step is the gradient over the loss.", "‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}), η_i ≤ 1"
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for vote in adaboost(x.A, x.t, "lecture"):
+        level = risk(x.A, vote.before)
+        plain = float(np.abs(gradient(x.A, vote.before)).max())
+        yield equal(plain / level, vote.step, "‖∇f‖_∞/L, η_i", vote.number)
+        yield at_most(vote.step, 1.0, "η_i, 1", vote.number)
+
+
 @SOURCE.claim(
     "plain",
     "Remarks on the theorem, and on the WLA",
     "The step ‖∇f‖_*/β of plain steepest descent is inadequate: the rate is not exponential.",
     formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_∞²/(2β)",
+    printed="f(w_{i+1}) ≤ f(w_i) − ‖∇f(w_i)‖_*²/(2β) … is inadequate for this severely flat regime",
+    page="lines 22 and 27 of the text",
     given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
     space=RUNS.but(t=Whole(1, 60)),
 )
 def plain(x: Instance) -> Iterator[Slack]:
-    """A step η multiplies L by e^−η at least, and η ≤ L, so that 1/L grows by e^L/L − 1/L at most,
-    which is at most e − 1 for L ≤ 1. exp(−tγ²/2) is less than that from some t on.
+    """Equal for A = [[1]] in round 1. exp(−tγ²/2) is less than 1/(1 + (e − 1)t) from some t on.
+
+    Proof. A step η multiplies L by e^−η at least, as |A_ij| ≤ 1, and η ≤ L. So 1/L grows by
+    e^L/L − 1/L at most, which is at most e − 1 for L ≤ 1 (1). What a step gains is TEL-one-round,
+    with β = 1.
     """
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
@@ -264,14 +139,24 @@ def plain(x: Instance) -> Iterator[Slack]:
         yield at_most(risk(x.A, w), before - g[j] ** 2 / 2.0, "L_i, L_{i−1} − ‖∇f‖²/2", t)
 
 
+@plain.step(
+    "How much 1/L grows.", "(e^L − 1)/L ≤ e − 1 for 0 < L ≤ 1", space=Space(L=Real(0.0, 1.0))
+)
+def _(x: Instance) -> Slack:
+    level = max(x.L, 1e-9)
+    return at_most(math.expm1(level) / level, math.e - 1.0, "(e^L − 1)/L, e − 1")
+
+
 @SOURCE.claim(
     "strongly-convex-rate",
     "Remarks on the theorem, condition number",
     "Steepest descent on a λ-strongly convex and β-smooth f converges at the rate exp(−tλ/β).",
     formula="f(w_t) − f(w̄) ≤ (f(w_0) − f(w̄)) exp(−tλ/β)",
+    printed="f(w_t) − f(w̄) ≤ (f(w_0) − f(w̄)) exp(−tλ/β)",
+    page="line 28 of the text",
     given="f(w) = ½ Σ q_j w_j²; in ℓ1 λ = 1/Σ(1/q_j), in ℓ2 λ = min q_j, β = max q_j",
     space=Space(
-        sizes={"n": (1, 6)},
+        sizes={"n": (1, 40)},
         q=Vector("n", 0.1, 2),
         w=Vector("n", -2, 2),
         norm=Choice("l1", "l2"),
@@ -279,17 +164,77 @@ def plain(x: Instance) -> Iterator[Slack]:
     ),
 )
 def strongly_convex_rate(x: Instance) -> Iterator[Slack]:
-    """A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² ≥ 2λ(f − f(w̄)).
+    """Attained by a round in ℓ1 where all q_j agree and all w_j do.
 
-    One round multiplies the error by 1 − λ/β at most; attained, in ℓ1, where all q_j w_j agree.
+    Proof. A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² ≥ 2λ(f − f(w̄)) (1). So one
+    round multiplies the error by 1 − λ/β ≤ exp(−λ/β) at most.
     """
-    w, beta = x.w.copy(), float(x.q.max())
-    modulus = float(1.0 / (1.0 / x.q).sum()) if x.norm == "l1" else float(x.q.min())
-    start = float(x.q @ w**2) / 2.0
+    w, beta, modulus = x.w.copy(), float(x.q.max()), _modulus(x)
+    start = before = float(x.q @ w**2) / 2.0
     for t in range(1, x.t + 1):
         g = x.q * w
         if x.norm == "l1":
             g = np.where(np.arange(g.size) == int(np.argmax(np.abs(g))), g, 0.0)
         w = w - g / beta
+        error = float(x.q @ w**2) / 2.0
+        yield at_most(error, before * (1.0 - modulus / beta), "error, (1 − λ/β) times before", t)
         bound = start * math.exp(-t * modulus / beta)
-        yield at_most(float(x.q @ w**2) / 2.0, bound, "f(w_t), f(w_0) exp(−tλ/β)", t)
+        yield at_most(error, bound, "f(w_t), f(w_0) exp(−tλ/β)", t)
+        before = error
+
+
+@strongly_convex_rate.step("Steep where the error is large.", "‖∇f‖_*² ≥ 2λ(f − f(w̄))")
+def _(x: Instance) -> Slack:
+    g, error = np.abs(x.q * x.w), float(x.q @ x.w**2) / 2.0
+    steep = float(g.max()) ** 2 if x.norm == "l1" else float(g @ g)
+    return at_least(steep, 2.0 * _modulus(x) * error, "‖∇f‖_*², 2λ(f − f(w̄))")
+
+
+def _modulus(x: Instance) -> float:
+    """Return λ: the least of Σ q_j v_j² on the unit sphere of the norm."""
+    return float(1.0 / (1.0 / x.q).sum()) if x.norm == "l1" else float(x.q.min())
+
+
+@SOURCE.claim(
+    "condition-number",
+    "Remarks on the theorem, condition number",
+    "The rate of AdaBoost is that of a condition number 2/γ² in place of β/λ.",
+    formula="L(−A w_t) − inf L ≤ (L(−A w_0) − inf L) exp(−t/κ), κ = 2/γ², inf L = 0",
+    printed="Namely, the AdaBoost analysis replaces condition number β/λ with 2/γ².",
+    page="line 28 of the text",
+    given="WLA with γ, the sign of v_s corrected, and any w_0, as in the display before it",
+    space=TURNING.but(w=Vector("n", -2, 2)),
+)
+def condition_number(x: Instance) -> Iterator[Slack]:
+    """No smaller number will do: on the turning matrices, which have γ = 1/(2k + 1), the first
+    round needs more than κ = (2/γ²)(1 − γ²).
+
+    Proof. inf L = 0 (TEL-infimum), and each round multiplies L by 1 − γ²/2 ≤ exp(−γ²/2) at most,
+    wherever it starts: TEL-T, 1 and 2.
+    """
+    gamma, least = float(weak_learnability(x).lower), 1.0 / (2 * x.k + 1)
+    for A, start, rounds, kappa in (
+        (x.A, x.w, x.t, 2.0 / gamma**2),
+        (turning(x.k), np.zeros(2 * x.k + 1), 1, 2.0 / least**2),
+    ):
+        w, before = start.copy(), risk(A, start)
+        for t in range(1, rounds + 1):
+            g = gradient(A, w)
+            j = int(np.argmax(np.abs(g)))
+            w[j] -= g[j] / risk(A, w)
+            found = risk(A, w) / before
+            yield at_most(found, math.exp(-t / kappa), "L(−A w_t)/L(−A w_0), exp(−t/κ)", t)
+    needed = -1.0 / math.log(found)  # of the turning matrix
+    yield at_least(needed, 2.0 / least**2 * (1.0 - least**2), "κ needed, (2/γ²)(1 − γ²)", 1)
+
+
+@condition_number.step(
+    "From any start, a round multiplies the loss by 1 − η²/2 at most.",
+    "L(−A(w − ηv)) ≤ (1 − η²/2) L(−Aw) for the best v and its edge η ≥ γ",
+)
+def _(x: Instance) -> Slack:
+    g, before = gradient(x.A, x.w), risk(x.A, x.w)
+    j = int(np.argmax(np.abs(g)))
+    eta = float(abs(g[j])) / before
+    after = risk(x.A, x.w - g[j] / before * np.eye(g.size)[j])
+    return at_most(after / before, 1.0 - eta**2 / 2.0, "L after/L before, 1 − η²/2")

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Matrix, Space, Vector, Whole
+from relaxboost.claims import Bracket, Instance, Matrix, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 from relaxboost.claims.sides import exactly, largest_edge, optimum
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
@@ -27,6 +28,9 @@ WEIGHTED = Space(
     "Definition of the WLA",
     "The best γ of the WLA is the value of the game, and the greatest ℓ1 margin.",
     formula="inf {‖Aᵀφ‖_∞/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
+    printed="there is another way to write the separability assumption … "
+    "inf_{φ∈R_+^n\\{0}} ‖Aᵀφ‖_∞/‖φ‖_1 ≥ γ",
+    page="line 19 of the text",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -51,6 +55,8 @@ def assumption(x: Instance) -> Iterator[Slack]:
     "Remarks on the WLA, Gordan's theorem",
     "The WLA holds iff A is separable.",
     formula="γ > 0 ⇔ ∃v: Av > 0",
+    printed="WLA holds iff A is separable (there exists v ∈ R^d with Av > 0)",
+    page="line 21 of the text",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -75,11 +81,16 @@ def gordan(x: Instance) -> Iterator[Slack]:
     "Remarks on the WLA, steepest descent",
     "The WLA bounds the gradient from below at every iterate, as at every other point.",
     formula="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
+    printed="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
+    page="line 22 of the text, second display",
     given="WLA with γ",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
 def edge(x: Instance) -> Iterator[Slack]:
-    """φ = ∇L(−Aw) in the definition of the WLA. AdaBoost drives φ towards the minimiser."""
+    """AdaBoost drives φ = ∇L(−Aw) towards the minimiser.
+
+    Proof. φ has positive entries (1), and ‖Aᵀφ‖_∞ ≥ γ‖φ‖_1 for all such φ, by definition of γ (2).
+    """
     gamma = float(x.optimum(Game(x.A)).lower)
     for t, w in enumerate([x.w, np.zeros(x.w.size), *(v.w for v in adaboost(x.A, x.t, "lecture"))]):
         phi = reweighting(x.A, w)
@@ -87,12 +98,60 @@ def edge(x: Instance) -> Iterator[Slack]:
         yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ", t or None)
 
 
+@edge.step("The entries of ∇L are positive.", "(∇L(−Aw))_i ≥ exp(−‖w‖_1)/n > 0")
+def _(x: Instance) -> Slack:
+    least = float(reweighting(x.A, x.w).min())
+    return at_least(least * len(x.A) / math.exp(-float(np.abs(x.w).sum())), 1.0, "n φ_i/e^−‖w‖_1")
+
+
+@edge.step("γ bounds all ratios from below.", "‖Aᵀφ‖_∞ ≥ γ‖φ‖_1 for φ ≥ 0", space=WEIGHTED)
+def _(x: Instance) -> Iterator[Slack]:
+    gamma = x.optimum(Game(x.A))
+    for phi in (x.phi, np.array([float(p) for p in x.optima[-1].d])):
+        right = Bracket(gamma.lower, gamma.upper) * Fraction(float(phi.sum()))
+        yield at_least(float(np.abs(x.A.T @ phi).max()), right, "‖Aᵀφ‖_∞, γ‖φ‖_1")
+
+
+@SOURCE.claim(
+    "reweighting",
+    "Remarks on the WLA, re-weighted ERM",
+    "∇L(−Aw) is never zero, and divided by its ℓ1 norm it is a distribution, of edge γ at least.",
+    formula="d = ∇L(−Aw)/‖∇L(−Aw)‖_1: d ≥ 0, Σ d_i = 1, max_j |Σ_i d_i y_i h_j(x_i)| ≥ γ",
+    printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
+    "method has converged), then both sides can be divided by ‖∇L(−Aw)‖_1, and thus the "
+    "reweighting is a probability distribution",
+    page="line 23 of the text",
+    given="WLA with γ; what would imply it can only be ∇L(−Aw) = 0, which never is",
+    space=WEIGHTED,
+)
+def distribution(x: Instance) -> Iterator[Slack]:
+    """Proof. ℓ' = exp > 0 (TEL-edge, 1), so that both can be divided. The edge of d is at least γ
+    by definition (TEL-edge, 2). What can vanish, where A is not separable, is Aᵀ∇L.
+    """
+    phi = reweighting(x.A, x.w)
+    yield at_least(float(phi.min()) / float(phi.sum()), 0.0, "least d_i, 0")
+    yield equal(math.fsum(phi / phi.sum()), 1.0, "Σ d_i, 1")
+    edge = float(np.abs(x.A.T @ (phi / phi.sum())).max())
+    yield at_least(edge, float(x.optimum(Game(x.A)).lower), "edge of d, γ")
+
+
+@distribution.step("A positive vector over its sum has sum 1.", "Σ φ_i/Σ φ_k = 1, φ_i/Σ φ_k ≤ 1")
+def _(x: Instance) -> Iterator[Slack]:
+    phi = [Fraction(float(p)) for p in reweighting(x.A, x.w)]
+    yield equal(sum(p / sum(phi) for p in phi), 1, "Σ d_i")
+    yield at_most(max(phi) / sum(phi), 1, "d_i, 1")
+
+
 @SOURCE.claim(
     "ERM",
     "Remarks on the WLA, re-weighted ERM",
     "The re-weighted ERM problem has the value ‖Aᵀ∇L‖_∞, which is at least γ‖∇L‖_1.",
     formula="max_j |Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
-    given="L(v) = (1/n) Σ ℓ(v_i)",
+    printed="max_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| "
+    "= ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
+    page="line 23 of the text",
+    ruling=MISPRINT,
+    given="L(v) = (1/n) Σ ℓ(v_i), as in line 9; the third expression is TEL-ERM-index",
     space=WEIGHTED,
     counterexamples=[{"A": [[1], [1]], "phi": [1, 1], "w": [0]}],
 )
@@ -113,6 +172,35 @@ def weighted_erm_corrected(x: Instance) -> Iterator[Slack]:
     yield at_least(left, gamma * float(reweighting(x.A, x.w).sum()), "the same, γ‖∇L‖_1")
 
 
+@SOURCE.claim(
+    "ERM-index",
+    "Remarks on the WLA, re-weighted ERM",
+    "The largest entry is the ℓ∞ norm of an entry.",
+    formula="max_k |(Aᵀ∇L(−Aw))_k| = ‖(Aᵀ∇L(−Aw))_j‖_∞",
+    printed="max_j |(Aᵀ∇L(−Aw))_j| = ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
+    page="line 23 of the text",
+    ruling=MISPRINT,
+    given="any j, as none is named outside of the maximum; the ℓ∞ norm of a number is its size",
+    space=WEIGHTED.but(j=Whole(1, "n")),
+    counterexamples=[{"A": [[1, 0]], "phi": [1], "w": [0, 0], "j": 2}],
+)
+def stray_index(x: Instance, kept: bool = True) -> Iterator[Slack]:
+    """The index j has stayed behind: one entry is not the largest, and may be 0."""
+    g = x.A.T @ reweighting(x.A, x.w)
+    right = np.linalg.norm(g[x.j - 1 : x.j] if kept else g, np.inf)
+    yield equal(float(max(map(abs, g))), float(right), "max_k |(Aᵀ∇L)_k|, ‖(Aᵀ∇L)_j‖_∞")
+    gamma = float(x.optimum(Game(x.A)).lower)
+    yield at_least(float(right), gamma * float(reweighting(x.A, x.w).sum()), "the same, γ‖∇L‖_1")
+
+
+@stray_index.corrected(
+    "It is the ℓ∞ norm of the vector.", "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1"
+)
+def stray_index_removed(x: Instance) -> Iterator[Slack]:
+    """The definition of the norm, and TEL-edge."""
+    yield from stray_index(x, False)
+
+
 def _both_sides(x: Instance, factor: float) -> tuple[float, float]:
     sums = [
         factor * sum(math.exp(-float(row @ x.w)) * float(row[j]) for row in x.A)
@@ -126,7 +214,11 @@ def _both_sides(x: Instance, factor: float) -> tuple[float, float]:
     "Remarks on the WLA, re-weighted ERM",
     "Under the WLA some h_j or −h_j has weighted accuracy at least 1/2 + γ/2.",
     formula="max_{j,r} Σ_i φ_i [r A_ij > 0] ≥ 1/2 + γ/2",
-    given="h_j: X → [−1, 1], accuracy being the weight of the examples with the right sign",
+    printed="WLA implies this reweighted ERM problem can always be solved to accuracy 1/2 + γ/2",
+    page="line 23 of the text",
+    ruling=AMBIGUOUS,
+    given="h_j: X → [−1, 1], as in line 7, and accuracy, which is not defined, read as the weight "
+    "of the examples with the right sign; φ of sum 1",
     space=WEIGHTED,
     counterexamples=[
         {"A": [[1, 0], [0, 1]], "phi": [1, 1], "w": [0, 0]},
@@ -145,27 +237,54 @@ def accuracy(x: Instance) -> Slack:
 
 
 @accuracy.corrected(
-    "The expected accuracy is, if h_j(x) is taken as predicting 1 with probability (1 + h_j(x))/2.",
+    "reading: the expected accuracy, where h_j(x) predicts 1 with probability (1 + h_j(x))/2.",
     "max_{j,r} Σ_i φ_i (1 + r A_ij)/2 ≥ 1/2 + γ/2",
 )
 def expected_accuracy(x: Instance) -> Iterator[Slack]:
-    """It is 1/2 + edge/2, and the best edge is at least γ; tight at the worst weights."""
+    """Tight at the worst weights.
+
+    Proof. It is 1/2 + edge/2 (1), and the best edge is at least γ (TEL-edge, 2).
+    """
     gamma, worst = float(weak_learnability(x).lower), [float(p) for p in x.optima[-1].d]
     for phi in (_normalised(x.phi), np.array(worst)):
         best = max(float(phi @ (1.0 + r * a)) / 2.0 for a in x.A.T for r in (1.0, -1.0))
         yield at_least(best, 0.5 + gamma / 2.0, "expected accuracy")
 
 
+@accuracy.step(
+    "The expected accuracy is half of one plus the edge.",
+    "Σ φ_i (1 + r A_ij)/2 = 1/2 + r(Aᵀφ)_j/2 for Σ φ_i = 1",
+    correction=1,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    phi = _normalised(x.phi)
+    for a in x.A.T:
+        right = 0.5 + float(a @ phi) / 2.0
+        yield equal(float(phi @ (1.0 + a)) / 2.0, right, "expected accuracy, 1/2 + edge/2")
+
+
 @accuracy.corrected(
-    "It is for h_j: X → {−1, 1}.", "A ∈ {−1, 1}^(n×d) ⇒ max_{j,r} Σ_i φ_i [r A_ij > 0] ≥ 1/2 + γ/2"
+    "reading: h_j: X → {−1, 1}, and the weight of the examples with the right sign.",
+    "A ∈ {−1, 1}^(n×d) ⇒ max_{j,r} Σ_i φ_i [r A_ij > 0] ≥ 1/2 + γ/2",
 )
 def accuracy_of_labels(x: Instance) -> Slack:
-    """As above, with h_j replaced by its sign before γ is computed."""
+    """As above, with h_j replaced by its sign before γ is computed.
+
+    Proof. [a > 0] = (1 + a)/2 for a = ±1 (1), and then as above.
+    """
     A = np.where(x.A >= 0.0, 1.0, -1.0)
     gamma, phi = x.optimum(Game(A)).lower, _normalised(x.phi)
     assume(gamma > 0)
     best = max(float(phi @ (r * a > 0.0)) for a in A.T for r in (1.0, -1.0))
     return at_least(best, 0.5 + float(gamma) / 2.0, "weight of the examples with the right sign")
+
+
+@accuracy.step(
+    "Of labels, what is right is what is expected to be.", "[a > 0] = (1 + a)/2", correction=2
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for a in np.where(x.A >= 0.0, 1.0, -1.0).ravel():
+        yield equal(int(a > 0.0), (1 + int(a)) / 2, "[a > 0], (1 + a)/2")
 
 
 def _normalised(phi: Array) -> Array:
@@ -178,14 +297,18 @@ def _normalised(phi: Array) -> Array:
     "Remarks on the theorem, and on separability",
     "The WLA implies inf L(−Aw) = 0, which is not attained, and rules out strong convexity.",
     formula="Av > 0 ⇒ inf_w L(−Aw) = 0 < L(−Aw) for every w, and vᵀ∇²f(w + sv)v → 0",
+    printed="it implied non-existence of minima and lack of strong convexity … WL implies the "
+    "inf_w L(−Aw) = 0 … the objective function becomes arbitrarily flat",
+    page="lines 16 and 27 of the text",
     given="L with ℓ = exp",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
 def infimum(x: Instance) -> Iterator[Slack]:
-    """Along the separator v of margin γ, f(w + sv) ≤ e^(−sγ) f(w), and so is vᵀ∇²f v ≤ ‖v‖_1² f.
-
-    Conversely, without WLA f ≥ 1/n: <φ, Av> = 0 for some distribution φ ≤ 1, so that
+    """Without the WLA f ≥ 1/n: <φ, Av> = 0 for some distribution φ ≤ 1, so that
     Σ exp(−(Av)_i) ≥ Σ φ_i exp(−(Av)_i) ≥ 1 by Jensen.
+
+    Proof. Along a separator v of margin γ and ‖v‖_1 ≤ 1, f(w + sv) ≤ e^(−sγ) f(w) (1), which tends
+    to 0 and is not attained, as f > 0. And vᵀ∇²f v ≤ f, since (Av)_i² ≤ 1 (2).
     """
     rho, _, w = optimum(x, Game(x.A))
     gamma = float(rho.lower)
@@ -204,3 +327,18 @@ def infimum(x: Instance) -> Iterator[Slack]:
     log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")
     yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "log f(w), −‖w‖_1")
+
+
+@infimum.step("The risk falls along a separator.", "f(w + sv) ≤ e^(−sγ) f(w), γ = min (Av)_i")
+def _(x: Instance) -> Slack:
+    v = np.eye(x.w.size)[0]
+    least = float((x.A @ v).min())
+    bound = math.exp(-x.s * least) * risk(x.A, x.w)
+    return at_most(risk(x.A, x.w + x.s * v) / bound, 1.0, "f(w + sv)/(e^(−sγ) f(w))")
+
+
+@infimum.step("Margins of the unit ball are at most 1.", "(Av)_i² ≤ ‖v‖_1²")
+def _(x: Instance) -> Slack:
+    return at_most(
+        float(((x.A @ x.w) ** 2).max()), float(np.abs(x.w).sum()) ** 2, "(Av)_i², ‖v‖_1²"
+    )

@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -35,8 +35,8 @@ class Mutant:
     count : int
         How often the text is there; each is replaced.
     at : str
-        "module:function" or "module:Class.method" where the text is, as the check finds it; by
-        default in the check itself.
+        "module:function" or "module:Class.method" where the text is, as the check finds it, or
+        "module:claim.stated.check" where a correction asks its claim; by default the check itself.
     correction : int
         0 for the claim as stated, 1 for its first correction.
     step : int
@@ -90,11 +90,12 @@ class Mutant:
         function = inspect.unwrap(inspect.getattr_static(owner, last))
         home = importlib.import_module(function.__module__)
         before = inspect.getattr_static(owner, last)
-        setattr(owner, last, self._changed(function, home))
+        put = object.__setattr__ if is_dataclass(owner) and not isinstance(owner, type) else setattr
+        put(owner, last, self._changed(function, home))
         try:
             yield claim
         finally:
-            setattr(owner, last, before)
+            put(owner, last, before)
 
     def _changed(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
         """Return the function with the text replaced, and without its decorators."""
