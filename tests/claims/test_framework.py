@@ -205,6 +205,12 @@ class TestSpaces:
             assert same(EVERYTHING.from_json(written), values)
             assert same(EVERYTHING.draw(np.random.default_rng([7, number]), number), values)
 
+    def test_instances_included_are_drawn_first(self):
+        space = Space(x=Real(0, 1)).including({"x": "1/3"}, {"x": 0})
+        drawn = [space.draw(np.random.default_rng(0), number)["x"] for number in range(3)]
+        assert drawn[:2] == [1 / 3, 0]
+        assert drawn[2] not in drawn[:2]
+
     def test_steps_stay_inside(self):
         rng = np.random.default_rng(1)
         values = EVERYTHING.draw(rng)

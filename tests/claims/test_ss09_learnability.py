@@ -14,9 +14,14 @@ from relaxboost.claims.ss09.pairs import PAIRS
 
 NUMBERS = {
     ("SS09-Eq1", 0): (1 / 2, 1),
+    ("SS09-Eq1-max", 0): (-1, 0),
+    ("SS09-T3-min", 0): (1, 0),
     ("SS09-T3-exclusion", 0): (0, 1),
     ("SS09-remark-k-m", 0): (-1, 1),
     ("SS09-remark-noise", 0): (-1, -2.5),
+    ("SS09-D6", 0): (1, 0),
+    ("SS09-T7-max", 0): (1 / 2, 1 / 4),
+    ("SS09-T7-positive", 0): (1 / 10, 0),
     ("SS09-T7", 0): (1, 2),
     ("SS09-T7", 1): (1, 2),
     ("SS09-E1", 0): (0, 1 / 4),
@@ -25,6 +30,8 @@ NUMBERS = {
     ("SS09-E1-conditions", 1): (8 / math.sqrt(39), 1),
     ("SS09-E2", 0): (4 / 5, 7 / 8),
     ("SS09-E2", 1): (-math.inf, 4 / 5),
+    ("SS09-L8-core", 0): (2**-60, 0),
+    ("SS09-L8-core", 1): (2**-60, 0),
     ("SS09-L8", 0): (-1, 0),
     ("SS09-remark-hard-margin", 0): (0, -1),
 }

@@ -6,6 +6,7 @@ SOURCE = gather(
     __name__,
     "duality",
     "learnability",
+    "choosing",
     "relaxing",
     "examples",
     "lemma",

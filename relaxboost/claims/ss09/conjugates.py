@@ -9,32 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector
+from relaxboost.claims import Distribution, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import Exact, exactly, near, on_simplex
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import dual, dual_vector
+from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
 from relaxboost.relaxations import NormBall
-
-NORMS = {"1": 1.0, "1.5": 1.5, "2": 2.0, "3": 3.0, "inf": math.inf}
-NORMED = Space(
-    sizes={"m": (1, 5)},
-    p=Choice(*NORMS),
-    Q=Matrix(axes=("m", "m")),
-    theta=Vector("m", -3.0, 3.0),
-    d=Vector("m"),
-    nu=Real(0.05, 3.0, log=True),
-)
-
-
-def _normed(x: Instance) -> tuple[Any, float, Any]:
-    """Return Q, p, and a vector ψ: the norm ‖Q d‖_p has the dual norm ‖ψ‖_q, ψ = Q^{-T} θ.
-
-    Q is unit lower triangular, so that it can be inverted.
-    """
-    Q = np.eye(len(x.theta)) + np.tril(x.Q, -1)
-    return Q, NORMS[x.p], np.linalg.solve(Q.T, x.theta)
 
 
 def _others(x: Instance, best: Any) -> Iterator[Any]:
@@ -54,7 +35,7 @@ def _others(x: Instance, best: Any) -> Iterator[Any]:
 ).checked(trials=200)
 def ball(x: Instance) -> Iterator[Slack]:
     """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*."""
-    Q, p, psi = _normed(x)
+    Q, p, psi = normed(x)
     value = x.nu * float(np.linalg.norm(psi, dual(p)))
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
     yield at_most(float(np.linalg.norm(Q @ best, p)), near(x.nu, 1e-11), "a point of the ball")
@@ -108,7 +89,7 @@ def relative_entropy(x: Instance) -> Iterator[Slack]:
 ).checked(trials=200)
 def half_square(x: Instance) -> Iterator[Slack]:
     """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*."""
-    Q, p, psi = _normed(x)
+    Q, p, psi = normed(x)
     size = float(np.linalg.norm(psi, dual(p)))
     best = size * np.linalg.solve(Q, dual_vector(psi, p))
 

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.sides import exactly, in_l1_ball, largest_edge, on_simplex, optimum
-from relaxboost.claims.ss09.pairs import PAIRS, strong
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.sides import (
+    Exact,
+    exactly,
+    in_l1_ball,
+    largest_edge,
+    near,
+    on_simplex,
+    optimum,
+    under_cap,
+)
+from relaxboost.claims.ss09.pairs import PAIRS, cap, strong
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
 from relaxboost.game.game import Game
 
 POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
@@ -24,6 +36,8 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
     "Definition 1",
     "The ℓ1 margin γ of a matrix is attained, and no w has a greater smallest margin.",
     formula="γ = max_{w in B_1} min_i (Aw)_i",
+    printed="γ = max_{w ∈ B_1^n} min_{i ∈ [m]} (Aw)_i",
+    page="Sec. 2, Definition 1",
     space=POINTS,
 ).checked(trials=60)
 def separability(x: Instance) -> Iterator[Slack]:
@@ -42,6 +56,8 @@ def separability(x: Instance) -> Iterator[Slack]:
     "Definition 2",
     "Every distribution leaves some hypothesis an edge of γ, and one leaves none a greater edge.",
     formula="γ = min_{d in S} max_j |(dᵀA)_j|",
+    printed="γ = min_{d ∈ S^m} max_{j ∈ [n]} |(dᵀA)_j|",
+    page="Sec. 2, Definition 2",
     space=POINTS,
 ).checked(trials=60)
 def learnability(x: Instance) -> Iterator[Slack]:
@@ -58,12 +74,84 @@ def learnability(x: Instance) -> Iterator[Slack]:
         yield at_least(max(abs(A[i])), gamma, f"all weight on example {i + 1}")
 
 
+SETS: dict[str, tuple[Callable[[Exact], Exact], Callable[[Exact], Any]]] = {
+    "simplex": (on_simplex, lambda d: max(-min(d), abs(sum(d) - 1))),
+    "capped simplex": (
+        lambda v: under_cap(v, cap(len(v))),
+        lambda d: max(-min(d), abs(sum(d) - 1), max(d) - Fraction(1, cap(len(d)))),
+    ),
+    "l1 ball": (in_l1_ball, lambda d: sum(abs(v) for v in d) - 1),
+    "max ball": (lambda v: v, lambda d: max(abs(v) for v in d) - 1),
+}
+"""By name: a way into the set, and how far a point is outside of it."""
+
+
+@SOURCE.claim(
+    "Sec2-convex-set",
+    "Sec. 2, convex sets",
+    "The sets that the paper uses contain all the line between any two of their points.",
+    formula="α d_1 + (1 − α) d_2 in S for d_1, d_2 in S and α in [0, 1]",
+    printed="A set S ⊂ ℝⁿ is convex if for any two vectors d_1, d_2 in S, all the line between "
+    "d_1 and d_2 is also in S, that is, {αd_1 + (1 − α)d_2 : α ∈ [0, 1]} ⊆ S.",
+    page="Sec. 2, after Definition 2",
+    given="S the simplex, the capped simplex, the ℓ1 ball or the ℓ∞ ball",
+    space=Space(S=Choice(*SETS), v=Vector("m"), u=Vector("m"), alpha=Real(0.0, 1.0)),
+)
+def convex_sets(x: Instance) -> Slack:
+    """In fractions; the distance from the set is a maximum of linear functions."""
+    into, outside = SETS[x.S]
+    v, u = into(exactly(x.v)), into(exactly(x.u))
+    a = Fraction(x.alpha)
+    return at_most(outside(a * v + (1 - a) * u), 0, x.S)
+
+
+@SOURCE.claim(
+    "Sec2-core",
+    "Sec. 2, the core of a set",
+    "The core of a polyhedron is its interior, where all directions have one τ' in common.",
+    formula="core {x : Bx ≤ b} = {x : Bx < b}, and τ' = min_i (b − Bx)_i/max_i |(Bd)_i| will do",
+    printed="The core of a set C ∈ ℝⁿ, denoted core(C), is the set of all points x ∈ C such that "
+    "for all d ∈ ℝⁿ there exists τ' > 0 for which for all τ ∈ [0, τ'] we have x + τd ∈ C.",
+    page="Sec. 2, before Eq. 1",
+    given="rows of B other than 0",
+    space=Space(
+        sizes={"m": (1, 4), "n": (1, 3)},
+        B=Matrix(),
+        x=Vector("n"),
+        room=Vector("m", 0.0, 1.0),
+        d=Vector("n"),
+    ),
+)
+def core(x: Instance) -> Slack:
+    """b = Bx + room. A row without room is left at once in its own direction.
+
+    For a set that is not convex the core can be larger than the interior. C ∈ ℝⁿ is a misprint for
+    C ⊂ ℝⁿ.
+    """
+    B, room = exactly(x.B), exactly(x.room)
+    assume(all(any(row) for row in B))
+
+    def reach(d: Exact) -> Fraction:
+        rates = B @ d
+        return min([r / v for r, v in zip(room, rates, strict=True) if v > 0], default=Fraction(99))
+
+    if min(room) == 0:
+        return equal(reach(B[list(room).index(0)]), 0, "τ' along a row without room")
+    d = exactly(x.d)
+    fastest = max(abs(v) for v in B @ d)
+    assume(fastest > 0)
+    return at_least(reach(d), min(room) / fastest, "τ' of the direction drawn")
+
+
 @SOURCE.claim(
     "Eq1",
     "Sec. 2, after Eq. 1",
     "If all level sets of f are closed and convex (the definition given of a closed and convex "
     "function), then f is the conjugate of its conjugate.",
     formula="f** = f, with f*(θ) = max_d <d, θ> − f(d)",
+    printed="A function f : S → ℝ is closed and convex if for any scalar r, the level set "
+    "{d : f(d) ≤ r} is closed and convex. … If f is closed and convex then f** = f.",
+    page="Sec. 2, before and after Eq. 1",
     given="f on [−1, 1], linear between equidistant points; slopes: those that fall come first",
     space=Space(sizes={"pieces": (1, 5)}, slopes=Vector("pieces"), at=Real(-1.0, 1.0)),
     counterexamples=[{"slopes": [1, 0], "at": 0}],
@@ -93,6 +181,37 @@ def biconjugate_of_convex(x: Instance) -> Iterator[Slack]:
     yield from biconjugate(x)
 
 
+@SOURCE.claim(
+    "Eq1-max",
+    "Eq. 1, max",
+    "The maximum that defines the conjugate is attained.",
+    formula="f*(θ) = <d, θ> − f(d) for some d",
+    printed="f*(θ) = max_{d ∈ S} <d, θ> − f(d)",
+    page="Sec. 2, Eq. 1",
+    ruling=MISPRINT,
+    given="f closed and convex; here f(d) = 1/(1 + d) on d ≥ 0, and θ = −s² in [−1, 0]",
+    space=Space(s=Real(0.0, 1.0), d=Real(0.0, 1e6)),
+    counterexamples=[{"s": 0, "d": 0}],
+)
+def attained_conjugate(x: Instance) -> Slack:
+    """For θ = 0 it is sup −1/(1 + d) = 0, and −1/(1 + d) < 0 for every d; sup is meant.
+
+    Else f*(θ) = s² − 2s, attained at d = 1/s − 1.
+    """
+    s = Fraction(x.s)
+    d = 1 / s - 1 if s else Fraction(x.d)
+    return equal(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "at the best d, or the d drawn")
+
+
+@attained_conjugate.corrected("It is a supremum.", "f*(θ) = sup_{d in S} <d, θ> − f(d)")
+def least_upper_bound(x: Instance) -> Iterator[Slack]:
+    """−s² d − 1/(1 + d) − s² + 2s = −(s(1 + d) − 1)²/(1 + d): never positive, and → 0."""
+    s, d = Fraction(x.s), Fraction(x.d)
+    yield at_most(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "the d drawn")
+    d = 1 / s - 1 if s else Fraction(10**9)
+    yield at_least(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s - Fraction(1, 10**9), "nearly attained")
+
+
 FENCHEL = Space(
     sizes={"m": (1, 6), "n": (1, 5)},
     A=Matrix(),
@@ -109,16 +228,64 @@ FENCHEL = Space(
     "Theorem 3, inequality",
     "Fenchel's inequality: no w gives more on the left than any d on the right.",
     formula="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
+    printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
+    page="Sec. 2, Theorem 3",
     given="f and g closed and convex; six pairs, conjugated by hand",
-    space=FENCHEL,
+    space=FENCHEL.including(
+        {"A": [[1]], "pair": "squares", "d": [1], "w": [-1], "b": [1], "c": [1]},
+        {"A": [[1]], "pair": "squares", "d": [1], "w": [1], "b": [0], "c": [0]},
+    ),
 ).checked(trials=300)
 def weak_duality(x: Instance) -> Slack:
-    """<d, −Aw> ≤ f(d) + f*(−Aw) and <dᵀA, w> ≤ g(dᵀA) + g*(w), and the left sides cancel.
+    """The points drawn are moved into the domains, so that both sides are finite.
 
-    The points drawn are moved into the domains, so that both sides are finite.
+    Proof. By the definition of conjugates <d, −Aw> ≤ f(d) + f*(−Aw), and <dᵀA, w> ≤ g(dᵀA) +
+    g*(w). Add the two: the left sides cancel.
     """
     pair = PAIRS[x.pair]
     return at_most(*pair.sides(x, *pair.points(x)), x.pair)
+
+
+@weak_duality.step("Fenchel and Young for f.", "<d, −Aw> ≤ f(d) + f*(−Aw)")
+def _(x: Instance) -> Slack:
+    pair, (d, w) = PAIRS[x.pair], PAIRS[x.pair].points(x)
+    return at_most(float(-d @ x.A @ w), pair.f(x, d) + pair.f_star(x, -x.A @ w), x.pair)
+
+
+@weak_duality.step("Fenchel and Young for g.", "<dᵀA, w> ≤ g(dᵀA) + g*(w)")
+def _(x: Instance) -> Slack:
+    pair, (d, w) = PAIRS[x.pair], PAIRS[x.pair].points(x)
+    return at_most(float(d @ x.A @ w), pair.g(x, d @ x.A) + pair.g_star(x, w), x.pair)
+
+
+@SOURCE.claim(
+    "T3-min",
+    "Theorem 3, min",
+    "The minimum on the right is attained.",
+    formula="inf_d f(d) + g(dᵀA) = f(d) + g(dᵀA) for some d",
+    printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA). The above holds with equality if in "
+    "addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
+    page="Sec. 2, Theorem 3",
+    ruling=MISPRINT,
+    given="f and g closed and convex, dom(g) = ℝ; here A = 1, g(v) = r, f(d) = 1/(1 + d) on d ≥ 0",
+    space=Space(r=Real(-1.0, 1.0), d=Real(0.0, 1e6)),
+    counterexamples=[{"r": 0, "d": 0}],
+)
+def attained_minimum(x: Instance) -> Slack:
+    """The infimum is r, the value of the left side at w = 0, and 1/(1 + d) > 0 for every d.
+
+    inf is meant. Nor need the left side be attained, where there is no equality.
+    """
+    r = Fraction(x.r)
+    return at_most(r + 1 / (1 + Fraction(x.d)), r, "the d drawn")
+
+
+@attained_minimum.corrected("It is an infimum.", "sup_w −f*(−Aw) − g*(w) ≤ inf_d f(d) + g(dᵀA)")
+def greatest_lower_bound(x: Instance) -> Iterator[Slack]:
+    """−f*(0) − g*(0) = 0 + r: no value is below, and those of large d are as near as one likes."""
+    r, d = Fraction(x.r), Fraction(x.d)
+    yield at_least(r + 1 / (1 + d), r, "the d drawn")
+    yield at_most(r + 1 / (1 + 10**9 * (1 + d)), r + Fraction(1, 10**9), "nearly attained")
 
 
 @SOURCE.claim(
@@ -126,14 +293,15 @@ def weak_duality(x: Instance) -> Slack:
     "Theorem 3, equality",
     "Equality holds if 0 is in the core of dom(g) − Aᵀdom(f), a difference of vectors.",
     formula="max_w −f*(−Aw) − g*(w) = min_d f(d) + g(dᵀA) if 0 in core(dom(g) − Aᵀdom(f))",
+    printed="The above holds with equality if in addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
+    page="Sec. 2, Theorem 3, second part",
     given="f and g closed and convex",
     space=FENCHEL,
 ).checked(trials=80, resolution=1e-6)
 def strong_duality(x: Instance) -> Slack:
     """Each side is optimised by itself: a linear system, a linear program, or the smooth game.
 
-    In all pairs but the linear programs dom(g) is the whole space. Theorem 3 does not say that
-    its minimum is attained: for f = exp and g = 0 it is an infimum. Values above 1 are compared
+    In all pairs but the linear programs dom(g) is the whole space. Values above 1 are compared
     relative to their size, which is how far the solvers are accurate.
     """
     left, right, regular = strong(x)
@@ -149,6 +317,8 @@ def strong_duality(x: Instance) -> Slack:
     "Theorem 3, the operator −",
     "In the condition for equality, − is the set exclusion operator.",
     formula="equality if 0 in core(dom(g) \\ Aᵀdom(f))",
+    printed="0 ∈ core(dom(g) − Aᵀ dom(f)), where − denotes the set exclusion operator.",
+    page="Sec. 2, Theorem 3, last line",
     given="A = I, f(d) = exp(−√((d_1 − s) d_2)) on d_1 ≥ s, d_2 ≥ 0, g = 0 on v_1 ≤ r",
     space=Space(s=Real(0.0, 2.0), r=Real(0.0, 2.0)),
     counterexamples=[{"s": 1, "r": 1}],
@@ -191,19 +361,84 @@ def _touching(s: float, r: float) -> tuple[float, float]:
 
 
 @SOURCE.claim(
+    "Sec2-dual",
+    "Sec. 2, the dual norm",
+    "The maximum that defines the dual norm is attained, and no vector of the ball has more.",
+    formula="max_{‖d‖ ≤ 1} <w, d> = ‖w‖_*, which for ‖d‖ = ‖Qd‖_p is ‖Q^{−T} w‖_q",
+    printed="‖w‖_* = max_{d: ‖d‖ ≤ 1} <w, d>",
+    page="Sec. 2, after Theorem 3",
+    given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; 1/p + 1/q = 1",
+    space=NORMED,
+).checked(trials=150)
+def dual_norm(x: Instance) -> Iterator[Slack]:
+    """The conjugate of the indicator of the unit ball is the same maximum: AppB-1 with ν = 1.
+
+    Proof. <w, d> = <Q^{−T} w, Q d> ≤ ‖Q^{−T} w‖_q ‖Q d‖_p by Hölder's inequality. For p in (1, ∞)
+    it is an equality where |Q d|^p is a multiple of |Q^{−T} w|^q and the signs agree; for
+    p = ∞ at the signs, for p = 1 at a greatest entry.
+    """
+    Q, p, psi = normed(x)
+    best = np.linalg.solve(Q, dual_vector(psi, p))
+    size = float(np.linalg.norm(psi, dual(p)))
+    yield at_most(float(np.linalg.norm(Q @ best, p)), near(1.0, 1e-11), "a vector of the ball")
+    yield equal(near(float(best @ x.theta), 1e-11), near(size, 1e-11), "attained")
+    length = max(1.0, float(np.linalg.norm(Q @ x.d, p)))
+    yield at_most(float(x.d @ x.theta) / length, near(size, 1e-11), "the vector drawn")
+
+
+@dual_norm.step(
+    "Hölder's inequality for the vectors Qd and Q^{−T}w.", "<w, d> ≤ ‖Q^{−T}w‖_q ‖Qd‖_p"
+)
+def _(x: Instance) -> Slack:
+    Q, p, psi = normed(x)
+    bound = float(np.linalg.norm(psi, dual(p))) * float(np.linalg.norm(Q @ x.d, p))
+    return at_most(float(x.d @ x.theta), near(bound, 1e-11), x.p)
+
+
+@dual_norm.step(
+    "The vector at which it is an equality has ‖Qd‖_p = 1.", "<ψ, v> = ‖ψ‖_q, ‖v‖_p = 1"
+)
+def _(x: Instance) -> Iterator[Slack]:
+    _, p, psi = normed(x)
+    assume(bool(psi.any()))
+    v = dual_vector(psi, p)
+    yield equal(near(float(v @ psi), 1e-11), near(float(np.linalg.norm(psi, dual(p))), 1e-11))
+    yield equal(near(float(np.linalg.norm(v, p)), 1e-11), 1, "its length")
+
+
+@SOURCE.claim(
     "Sec2-dual-norms",
-    "Sec. 2, dual norm",
+    "Sec. 2, ℓ1 and ℓ∞",
     "The norms ℓ1 and ℓ∞ are dual to each other.",
     formula="max_{‖d‖_∞ ≤ 1} <w, d> = ‖w‖_1 and max_{‖d‖_1 ≤ 1} <w, d> = ‖w‖_∞",
+    printed="Two dual norms that we extensively use are ‖w‖_1 = Σ_i |w_i| and ‖w‖_∞ = max_i |w_i|.",
+    page="Sec. 2, after Theorem 3",
     space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)),
 )
 def dual_norms(x: Instance) -> Iterator[Slack]:
-    """The maximum of a linear function over a ball is at one of its vertices, and all are tried.
+    """In fractions; all vertices of the two balls are tried.
 
-    Of the ℓ∞ ball these are the 2^m vectors of signs, of the ℓ1 ball the ± unit vectors.
+    Proof. The maximum of a linear function over a ball is at one of its vertices: the 2^m vectors
+    of signs, of which that of w gives Σ |w_i|, or the ± unit vectors, which give ± w_i.
     """
     w = exactly(x.w)
     signs = max(w @ np.array(d) for d in itertools.product((-1, 1), repeat=len(w)))
     units = max(sign * value for value in w for sign in (-1, 1))
     yield equal(signs, sum(map(abs, w), Fraction(0)), "ℓ∞ ball")
     yield equal(units, max(map(abs, w)), "l1 ball")
+
+
+@dual_norms.step("The signs of w give ‖w‖_1, no vector of signs more.", "<w, d> ≤ <w, sign w>")
+def _(x: Instance) -> Iterator[Slack]:
+    w = exactly(x.w)
+    total = sum(abs(v) for v in w)
+    yield equal(sum(v if v > 0 else -v for v in w), total, "signs of w")
+    for d in itertools.product((-1, 1), repeat=len(w)):
+        yield at_most(w @ np.array(d), total, "signs")
+
+
+@dual_norms.step("A unit vector gives ± w_i, and the best of them ‖w‖_∞.", "<w, ± e_i> = ± w_i")
+def _(x: Instance) -> Slack:
+    w = exactly(x.w)
+    units = np.vstack([np.eye(len(w), dtype=int), -np.eye(len(w), dtype=int)])
+    return equal(max(units @ w), max(abs(v) for v in w), "unit vectors")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, assume, at_most, equal
-from relaxboost.claims.sides import avg_min, exactly, solved
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.sides import Exact, avg_min, exactly, near, solved
 from relaxboost.claims.ss09.norms import (
     MONOTONE,
     NORMS,
@@ -20,6 +22,7 @@ from relaxboost.claims.ss09.norms import (
     norm,
 )
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
 
 GAMES = Space(
     sizes={"m": (1, 3), "n": (1, 2)},
@@ -35,6 +38,10 @@ GAMES = Space(
     "Example 1",
     "Theorem 7 for the indicator of a ball, in an arbitrary norm.",
     formula="max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
+    printed="Let f be the indicator function of a ball of radius ν, {d : ‖d‖ ≤ ν}, where ‖·‖ is an "
+    "arbitrary norm … max_{w ∈ B_1^n, γ ∈ ℝ} (γ − ν‖[γ − Aw]_+‖_*) = "
+    "min_{d ∈ S^m : ‖d‖ ≤ ν} ‖dᵀA‖_∞",
+    page="Sec. 4.2, Example 1",
     given="the ball meets the simplex; here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02",
     space=GAMES,
     counterexamples=[
@@ -76,6 +83,33 @@ def _meets_simplex(x: Instance) -> bool:
     return 1.02 * norm(x).size(np.full(m, 1.0 / m)) <= x.nu
 
 
+@SOURCE.claim(
+    "E1-core",
+    "Example 1, conditions (i) and (ii)",
+    "The least value of the indicator of a ball is 0, and 0 is in the core of the ball.",
+    formula="‖0‖ ≤ ν, and ‖τv‖ ≤ ν for 0 ≤ τ ≤ τ' = ν/‖v‖",
+    printed="Clearly, min_d f(d) = 0 and the vector 0 is in the core of the domain of f (which is "
+    "simply the ball of radius ν).",
+    page="Sec. 4.2, Example 1",
+    given="ν > 0, as the ball meets the simplex",
+    space=Space(
+        v=Vector("m"),
+        norm=Choice(*NORMS),
+        c=Real(-0.9, 0.9),
+        nu=Real(0.1, 2.0),
+        share=Real(0.0, 1.0),
+    ),
+)
+def ball_core(x: Instance) -> Iterator[Slack]:
+    """Norms are homogeneous; no v but 0 lets τ grow beyond τ'."""
+    size = Norm(x.norm, len(x.v), x.c).size
+    assume(size(x.v) > 0.0)
+    most = x.nu / size(x.v)
+    yield at_most(size(0.0 * x.v), x.nu, "0 is in the ball")
+    yield at_most(size(x.share * most * x.v), x.nu, f"in the ball, {x.norm}")
+    yield at_least(size((most + 0.01) * x.v), x.nu, f"beyond τ', {x.norm}")
+
+
 CONDITIONS = Space(
     sizes={"m": (1, 4)},
     theta=Vector("m"),
@@ -92,6 +126,9 @@ CONDITIONS = Space(
     "Example 1, condition (iii)",
     "f*(θ) = ν‖θ‖_*, and therefore condition (iii) holds.",
     formula="ν‖θ‖_* ≥ ν‖θ − α θ_i e_i‖_*",
+    printed="Furthermore, f*(w) = ν‖w‖_* and therefore the third condition given in the theorem "
+    "holds as well.",
+    page="Sec. 4.2, Example 1",
     given="an arbitrary norm",
     space=CONDITIONS,
     counterexamples=[
@@ -122,21 +159,87 @@ def monotone_ball_conditions(x: Instance) -> Iterator[Slack]:
     "Example 1, the soft margin",
     "The average of the k smallest margins is the soft margin.",
     formula="AvgMin_k(u) = max_γ (γ − (1/k) Σ_i [γ − u_i]_+)",
+    printed="AvgMin_k(Aw) = max_{γ ∈ ℝ} (γ − (1/k) Σ_{i=1}^m [γ − (Aw)_i]_+)",
+    page="Sec. 4.2, Example 1, last display",
     given="u = Aw, k in [m]",
     space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0)),
 ).checked(trials=200)
 def soft_margin(x: Instance) -> Iterator[Slack]:
-    """Piecewise linear and concave in γ: the greatest value is at one of the margins.
+    """In fractions, at every margin and at the γ drawn.
 
-    In fractions. It is attained at the k-th smallest margin, and by k = m at any greater γ.
+    Proof. Σ_i [γ − u_i]_+ is at least the sum of γ − u_i over the k smallest u_i, so that no γ
+    gives more than their mean. At γ = the k-th smallest they are equal: those k terms are γ − u_i,
+    and all others 0.
     """
     u, k = exactly(x.u), x.k
+    yield equal(max(_soft(u, k, v) for v in u), avg_min(u, k), "greatest soft margin and average")
+    yield at_most(_soft(u, k, Fraction(x.gamma)), avg_min(u, k), "the γ drawn")
 
-    def soft(gamma: Fraction) -> Fraction:
-        return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
 
-    yield equal(max(soft(v) for v in u), avg_min(u, k), "greatest soft margin and average")
-    yield at_most(soft(Fraction(x.gamma)), avg_min(u, k), "the γ drawn")
+def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
+    """Return γ − (1/k) Σ_i [γ − u_i]_+."""
+    return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
+
+
+@soft_margin.step(
+    "The losses are at least those of the k smallest margins.",
+    "Σ_i [γ − u_i]_+ ≥ Σ_{i ≤ k} (γ − u_(i))",
+)
+def _(x: Instance) -> Slack:
+    u, gamma = exactly(x.u), Fraction(x.gamma)
+    losses = sum(max(gamma - v, Fraction(0)) for v in u)
+    return at_least(losses, sum(gamma - v for v in sorted(u)[: x.k]))
+
+
+@soft_margin.step("At the k-th smallest margin they are equal.", "γ = u_(k): AvgMin_k(u)")
+def _(x: Instance) -> Slack:
+    u = exactly(x.u)
+    return equal(_soft(u, x.k, sorted(u)[x.k - 1]), avg_min(u, x.k))
+
+
+@SOURCE.claim(
+    "E2-conjugate",
+    "Example 2, conjugate",
+    "The conjugate of a multiple of a norm is the indicator of a ball of the dual norm.",
+    formula="sup_d <d, θ> − ν‖d‖ = 0 if ‖θ‖_* ≤ ν, and ∞ else",
+    printed="f*(w) is the indicator function of the ball of radius ν with respect to the dual norm "
+    "{w : ‖w‖_* ≤ ν}.",
+    page="Sec. 4.2, Example 2",
+    given="ν > 0; ‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
+    space=NORMED,
+).checked(trials=150)
+def norm_conjugate(x: Instance) -> Slack:
+    """Inside of the ball no d has more than 0; outside, the best d of length s = 10 is tried.
+
+    Proof. <d, θ> ≤ ‖d‖ ‖θ‖_*, with equality for some d of every length s (Sec2-dual). So the
+    supremum is that of s (‖θ‖_* − ν) over s ≥ 0.
+    """
+    Q, p, psi = normed(x)
+    excess = float(np.linalg.norm(psi, dual(p))) - x.nu
+    if excess <= 0.0:
+        return at_most(_gain(x, x.d), near(0.0, 1e-11), "inside")
+    best = 10.0 * np.linalg.solve(Q, dual_vector(psi, p))
+    return at_least(_gain(x, best), near(10.0 * excess, 1e-11), "outside")
+
+
+def _gain(x: Instance, d: NDArray[Any]) -> float:
+    """Return <d, θ> − ν‖d‖."""
+    Q, p, _ = normed(x)
+    return float(d @ x.theta) - x.nu * float(np.linalg.norm(Q @ d, p))
+
+
+@norm_conjugate.step("No d of length s has more.", "<d, θ> − ν‖d‖ ≤ ‖d‖ (‖θ‖_* − ν)")
+def _(x: Instance) -> Slack:
+    Q, p, psi = normed(x)
+    most = float(np.linalg.norm(Q @ x.d, p)) * (float(np.linalg.norm(psi, dual(p))) - x.nu)
+    return at_most(_gain(x, x.d), near(most, 1e-11))
+
+
+@norm_conjugate.step("Some d of length s has it.", "<d, θ> − ν‖d‖ = s (‖θ‖_* − ν)")
+def _(x: Instance) -> Slack:
+    Q, p, psi = normed(x)
+    best = 3.0 * np.linalg.solve(Q, dual_vector(psi, p))
+    return equal(near(_gain(x, best)), near(3.0 * (float(np.linalg.norm(psi, dual(p))) - x.nu)))
 
 
 @SOURCE.claim(
@@ -144,6 +247,10 @@ def soft_margin(x: Instance) -> Iterator[Slack]:
     "Example 2",
     "Theorem 7 for a multiple of an arbitrary norm: the margin, subject to a bound on the losses.",
     formula="max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
+    printed="Let f(d) = ν‖d‖ where ‖·‖ is an arbitrary norm and ν is a scalar. … The condition "
+    "given in the theorem clearly holds here as well and we obtain the dual problem "
+    "max_{w ∈ B_1^m, γ ∈ ℝ} γ s.t. ‖[γ − Aw]_+‖_* ≤ ν.",
+    page="Sec. 4.2, Example 2",
     given="ν a scalar",
     space=GAMES.but(nu=Real(-0.2, 1.5)),
     counterexamples=[

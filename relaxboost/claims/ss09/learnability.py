@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -28,18 +27,25 @@ from relaxboost.relaxations import Capped
 CAPPED = Space(A=Matrix(), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0), w=Weights())
 
 
+POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
+
+
 @SOURCE.claim(
     "T4",
     "Theorem 4",
     "A matrix is γ-weak-learnable if and only if it is linearly separable with ℓ1 margin γ.",
     formula="min_{d in S} max_j |(dᵀA)_j| = max_{w in B_1} min_i (Aw)_i",
+    printed="A matrix A is γ-weak-learnable if and only if it is linearly separable with ℓ_1 "
+    "margin of γ.",
+    page="Sec. 3, Theorem 4",
     space=Space(A=Matrix()),
 )
 def equivalence(x: Instance) -> Iterator[Slack]:
     """A d and a w with the same value prove each other optimal; both are evaluated in fractions.
 
-    The proof's last step reads the − of Theorem 3 as set exclusion; with the difference of
-    vectors it is not needed, as dom(g) is the whole space.
+    Proof. Take f = I_S and g = ‖·‖_∞ in Theorem 3. f*(θ) = max_i θ_i, so that −f*(−Aw) is the least
+    margin; g*(w) is 0 for ‖w‖_1 ≤ 1 and ∞ elsewhere. So the two sides are those of Definitions 1
+    and 2. dom(g) = ℝⁿ, and so is the difference of vectors dom(g) − Aᵀdom(f), with 0 in its core.
     """
     A = exactly(x.A)
     _, d, w = optimum(x, Game(x.A))
@@ -47,22 +53,118 @@ def equivalence(x: Instance) -> Iterator[Slack]:
     yield at_least(min(A @ in_l1_ball(w)), 0, "w = 0 is no better")
 
 
+@equivalence.step(
+    "The conjugate of I_S at −Aw.", "max_{d in S} <d, −Aw> = −min_i (Aw)_i", space=POINTS
+)
+def _(x: Instance) -> Iterator[Slack]:
+    u, d = exactly(x.A) @ in_l1_ball(exactly(x.w)), on_simplex(exactly(x.d))
+    yield equal(max(np.eye(len(u), dtype=int) @ -u), -min(u), "vertices")
+    yield at_most(-d @ u, -min(u), "the d drawn")
+
+
+@equivalence.step(
+    "The conjugate of the ℓ∞ norm is the indicator of the ℓ1 ball.",
+    "<v, w> ≤ ‖v‖_∞ ‖w‖_1, with equality for v = sign w",
+    space=Space(v=Vector("n"), w=Vector("n", -3.0, 3.0)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    """sup <v, w> − ‖v‖_∞ = sup_s s (‖w‖_1 − 1) over s = ‖v‖_∞."""
+    v, w = exactly(x.v), exactly(x.w)
+    size = sum(abs(one) for one in w)
+    yield at_most(sum(v * w), max(abs(one) for one in v) * size, "the v drawn")
+    yield equal(sum(exactly(np.sign(x.w)) * w), size, "v = sign w")
+
+
+@SOURCE.claim(
+    "T4-end",
+    "Theorem 4, last step of the proof",
+    "Where ρ > 0, every v is outside of {Aᵀd: d in S} as soon as it is short enough.",
+    formula="‖τv − Aᵀd‖_∞ ≥ γ/2 > 0 for d in S, 0 ≤ τ ≤ τ' = γ/(2‖v‖_∞)",
+    printed="it suffices to show that for any vector v there exists τ' > 0 such that for all "
+    "τ ∈ [0, τ'] we have τv ∉ {Aᵀd : d ∈ S^m}. This property holds true since for any d ∈ S^m we "
+    "have ‖Aᵀd‖_∞ ≥ P* while for sufficiently small τ' we must have ‖τv‖_∞ < P*",
+    page="Sec. 3, proof of Theorem 4, last two sentences",
+    given="P* = γ > 0",
+    space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0)),
+).checked(trials=60)
+def outside(x: Instance) -> Iterator[Slack]:
+    """The property holds; that it suffices reads the − of Theorem 3 as the exclusion of sets.
+
+    T3-exclusion refutes that. With the difference of vectors nothing is left to show, as
+    dom(g) = ℝⁿ.
+
+    Proof. ‖τv − Aᵀd‖_∞ ≥ ‖Aᵀd‖_∞ − τ‖v‖_∞ by the triangle inequality. The first is at least γ by
+    Definition 2, the second at most τ'‖v‖_∞ = γ/2.
+    """
+    A = exactly(x.A)
+    gamma, best, _ = optimum(x, Game(x.A))
+    assume(gamma.lower > 0)
+    assert isinstance(gamma.lower, Fraction)
+    for d in (best, on_simplex(exactly(x.d))):
+        for v in (best @ A, exactly(x.v)):
+            size = max(abs(one) for one in v)
+            for share in (Fraction(1), Fraction(x.share)):
+                tau = share * gamma.lower / (2 * size) if size else share
+                yield at_least(max(abs(e) for e in tau * v - d @ A), gamma / 2, "distance")
+
+
+@outside.step("The triangle inequality.", "‖τv − Aᵀd‖_∞ ≥ ‖Aᵀd‖_∞ − τ‖v‖_∞")
+def _(x: Instance) -> Slack:
+    v, edges, tau = exactly(x.v), on_simplex(exactly(x.d)) @ exactly(x.A), Fraction(x.share)
+    left = max(abs(e) for e in tau * v - edges)
+    return at_least(left, max(abs(e) for e in edges) - tau * max(abs(one) for one in v))
+
+
+@outside.step("No distribution leaves every edge below γ.", "‖Aᵀd‖_∞ ≥ γ")
+def _(x: Instance) -> Slack:
+    return at_least(largest_edge(exactly(x.A), on_simplex(exactly(x.d))), x.optimum(Game(x.A)))
+
+
 @SOURCE.claim(
     "remark-opposite",
     "Sec. 4.1, opposite rows",
     "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
     formula="dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
+    printed="A is also not weak learnable. … construct the distribution d with d_i = d_j = ½ (and "
+    "d_r = 0 for r ≠ i and r ≠ j) and note that dᵀA = 0.",
+    page="Sec. 4.1, par. 1",
     space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
 ).checked(trials=60)
 def opposite_rows(x: Instance) -> Iterator[Slack]:
-    """The row after row i is replaced by its negation."""
-    A, i = np.array(x.A), x.i - 1
+    """The row after row i is replaced by its negation: a change of one example is enough.
+
+    Proof. The rows i and j cancel in dᵀA, so that ρ ≤ 0, and an absolute value is never below 0.
+    By Theorem 4 there is no margin either: (Aw)_j = −(Aw)_i.
+    """
+    A, d = _opposed(x)
+    yield equal(largest_edge(A, d), 0, "edges of d")
+    yield equal(x.optimum(Game(A.astype(np.float64))), 0, "ρ")
+
+
+def _opposed(x: Instance) -> tuple[Exact, Exact]:
+    """Return A with the negation of row i after it, and half and half on the two."""
+    A, i = exactly(x.A), x.i - 1
     j = (i + 1) % len(A)
     A[j] = -A[i]
     d = exactly(np.zeros(len(A)))
     d[i] = d[j] = Fraction(1, 2)
-    yield equal(largest_edge(exactly(A), d), 0, "edges of d")
-    yield equal(x.optimum(Game(A)), 0, "ρ")
+    return A, d
+
+
+@opposite_rows.step("The two rows cancel.", "dᵀA = ½ A_i + ½ A_j = 0")
+def _(x: Instance) -> Slack:
+    A, d = _opposed(x)
+    return equal(largest_edge(A, d), 0, "edges of d")
+
+
+@opposite_rows.step(
+    "No w is right on both.",
+    "min((Aw)_i, (Aw)_j) ≤ 0",
+    space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"), w=Weights()),
+)
+def _(x: Instance) -> Slack:
+    A, d = _opposed(x)
+    return at_most(min((A @ exactly(x.w))[d > 0]), 0, "the lesser margin")
 
 
 SOURCE.unchecked(
@@ -78,6 +180,8 @@ SOURCE.unchecked(
     "Eq. 2",
     "The relaxed weak learnability ρ is attained, and no d with weights of at most 1/k has less.",
     formula="ρ = min_{d in S: ‖d‖_∞ ≤ 1/k} max_j |(dᵀA)_j|",
+    printed="ρ = min_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} max_{j ∈ [n]} |(dᵀA)_j|",
+    page="Sec. 4.1, Eq. 2",
     given="k in [m]",
     space=CAPPED,
 ).checked(trials=60)
@@ -98,11 +202,19 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     "Sec. 4.1, before Eq. 3",
     "The conjugate of the indicator of the capped simplex is the mean of the k greatest elements.",
     formula="max_{d in S: ‖d‖_∞ ≤ 1/k} <d, θ> = (1/k) Σ_{j ≤ k} s_j(θ)",
+    printed="f*(θ) = max_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} <d, θ>. … f*(θ) = (1/k) Σ_{j=1}^k s_j(θ)",
+    page="Sec. 4.1, the two displays before Eq. 3",
     given="k in [m]",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
 ).checked(trials=150)
 def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
-    """The vertices of the capped simplex have k weights of 1/k; all are tried, in fractions."""
+    """The vertices of the capped simplex have k weights of 1/k; all are tried, in fractions.
+
+    Proof. Let s be the k-th greatest element. For weights up to 1/k <d, θ> = s + Σ d_i (θ_i − s)
+    is at most s + (1/k) Σ [θ_i − s]_+. The sum has at most k terms that are not 0,
+    those of the k greatest elements: it is (1/k) Σ_{j ≤ k} s_j. Weights of 1/k on these attain
+    it.
+    """
     theta, k = exactly(x.theta), x.k
     formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
     vertices = itertools.combinations(theta, k)
@@ -110,16 +222,42 @@ def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
     yield at_most(sum(under_cap(exactly(x.d), k) * theta), formula, "the d drawn")
 
 
+@conjugate_of_caps.step(
+    "Elements below s are worth 0, others at most 1/k.", "<d, θ> ≤ s + (1/k) Σ [θ_i − s]_+"
+)
+def _(x: Instance) -> Slack:
+    theta, k = exactly(x.theta), x.k
+    s = sorted(theta, reverse=True)[k - 1]
+    above = sum(max(t - s, Fraction(0)) for t in theta)
+    return at_most(sum(under_cap(exactly(x.d), k) * theta), s + above / k)
+
+
+@conjugate_of_caps.step(
+    "That is the mean of the k greatest.", "s + (1/k) Σ [θ_i − s]_+ = (1/k) Σ_{j ≤ k} s_j(θ)"
+)
+def _(x: Instance) -> Slack:
+    theta, k = exactly(x.theta), x.k
+    greatest = sorted(theta, reverse=True)
+    above = sum(max(t - greatest[k - 1], Fraction(0)) for t in theta)
+    return equal(greatest[k - 1] + above / k, sum(greatest[:k]) / Fraction(k))
+
+
 @SOURCE.claim(
     "Eq3",
     "Eq. 3",
     "The dual of Eq. 2, never above it, maximises the average of the k smallest margins.",
     formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
+    printed="max_{w ∈ B_1^n} (1/k) Σ_{j=0}^{k−1} s_{m−j}(Aw)",
+    page="Sec. 4.1, Eq. 3",
     given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
     space=CAPPED,
 ).checked(trials=300)
 def dual_of_caps(x: Instance) -> Slack:
-    """Weak duality at the w and the d drawn, in fractions."""
+    """Weak duality at the w and the d drawn, in fractions.
+
+    Proof. The mean of the k smallest margins is at most <d, Aw>, as for θ = −Aw in the conjugate
+    before. <d, Aw> = <dᵀA, w> is at most the largest edge times ‖w‖_1 ≤ 1.
+    """
     A = exactly(x.A)
     margins = sorted(A @ in_l1_ball(exactly(x.w)), reverse=True)
     m, k = len(margins), x.k
@@ -127,11 +265,25 @@ def dual_of_caps(x: Instance) -> Slack:
     return at_most(left, largest_edge(A, under_cap(exactly(x.d), k)), "average and edge")
 
 
+@dual_of_caps.step("No capped d averages less.", "AvgMin_k(Aw) ≤ <d, Aw>")
+def _(x: Instance) -> Slack:
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    return at_most(avg_min(u, x.k), sum(under_cap(exactly(x.d), x.k) * u))
+
+
+@dual_of_caps.step("No w of the ball has more than the largest edge.", "<dᵀA, w> ≤ ‖dᵀA‖_∞")
+def _(x: Instance) -> Slack:
+    A, d = exactly(x.A), under_cap(exactly(x.d), x.k)
+    return at_most(sum((d @ A) * in_l1_ball(exactly(x.w))), largest_edge(A, d))
+
+
 @SOURCE.claim(
     "C5",
     "Corollary 5",
     "The greatest average of the k smallest margins is the least edge over capped distributions.",
     formula="max_{w in B_1} AvgMin_k(Aw) = ρ",
+    printed="max_{w ∈ B_1^n} AvgMin_k(Aw) = ρ",
+    page="Sec. 4.1, Corollary 5",
     given="k in [m], ρ as in Eq. 2",
     space=CAPPED,
 )
@@ -142,150 +294,3 @@ def averages(x: Instance) -> Iterator[Slack]:
     yield equal(avg_min(A @ in_l1_ball(w), x.k), largest_edge(A, d), "average and edge")
     yield equal(avg_min(A @ in_l1_ball(w), x.k), rho, "average and ρ")
     yield at_most(avg_min(A @ in_l1_ball(exactly(x.w)), x.k), rho, "the w drawn")
-
-
-@SOURCE.claim(
-    "remark-k-1",
-    "Sec. 4.1, remark on k = 1",
-    "For k = 1 AvgMin_k is the minimum, and ρ the margin of Definition 1.",
-    formula="AvgMin_1(Aw) = min_i (Aw)_i",
-    space=CAPPED,
-).checked(trials=60)
-def one_smallest(x: Instance) -> Iterator[Slack]:
-    """The cap of 1 excludes no distribution."""
-    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
-    yield equal(avg_min(u, 1), min(u), "average and minimum")
-    _, _, w = optimum(x, Game(x.A, Capped(1)))
-    margin, _, _ = optimum(x, Game(x.A))
-    yield equal(min(exactly(x.A) @ in_l1_ball(w)), margin, "margins with k = 1 and without caps")
-
-
-@SOURCE.claim(
-    "remark-k-m",
-    "Sec. 4.1, remark on k = m",
-    "For k = m the optimal w has w_j = 1 for the feature that maximises |(dᵀA)_j|, d uniform.",
-    formula="AvgMin_m(A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
-    space=Space(A=Matrix()),
-    counterexamples=[{"A": [[-1]]}],
-).checked(trials=60)
-def one_hypothesis(x: Instance) -> Slack:
-    """The sign is missing: a feature of negative edge enters with w_j = −1."""
-    j, _ = _best_feature(exactly(x.A))
-    return equal(avg_min(exactly(x.A)[:, j], len(x.A)), x.optimum(Game(x.A, Capped(len(x.A)))))
-
-
-@one_hypothesis.corrected(
-    "w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is optimal.",
-    "AvgMin_m(± A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
-)
-def one_signed_hypothesis(x: Instance) -> Iterator[Slack]:
-    """Only the uniform d is admissible, and a linear function of w is greatest at a vertex."""
-    A, m = exactly(x.A), len(x.A)
-    j, sign = _best_feature(A)
-    rho = x.optimum(Game(x.A, Capped(m)))
-    yield equal(avg_min(sign * A[:, j], m), rho, "best hypothesis and ρ")
-    yield equal(largest_edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
-
-
-def _best_feature(A: Exact) -> tuple[int, int]:
-    edges = [sum(column) for column in A.T]
-    j = max(range(len(edges)), key=lambda j: abs(edges[j]))
-    return j, -1 if edges[j] < 0 else 1
-
-
-@SOURCE.claim(
-    "remark-k-share",
-    "Sec. 4.1, remark on k proportional to m",
-    "If ρ > 0 for k = m/10, then 90% of the examples have a margin of at least ρ.",
-    formula="#{i: (Aw)_i ≥ ρ} ≥ m − k",
-    given="w optimal for Eq. 3, any k in [m]",
-    space=CAPPED,
-)
-def share(x: Instance) -> Slack:
-    """The k-th smallest margin is at least the mean of the k smallest: it is m − k + 1 of them.
-
-    That is attained, e.g. by one hypothesis that errs on k − 1 examples by little, and ρ > 0 is not
-    needed.
-    """
-    rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
-    margins = exactly(x.A) @ in_l1_ball(w)
-    return at_least(sum(u >= rho.lower for u in margins), len(margins) - x.k, "examples")
-
-
-NOISE = Space(
-    sizes={"m": (1, 12), "n": (1, 4)},
-    A=Matrix(),
-    gamma=Real(0.2, 1.0),
-    nu=Whole(0, 3),
-    k=Whole(1, "m"),
-)
-
-
-def _noisy(x: Instance) -> Exact:
-    """Return A, its first hypothesis raised to a margin of γ on all but the first ν examples."""
-    A = exactly(x.A)
-    A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
-    return A
-
-
-def _worst(x: Instance, k: int) -> Fraction:
-    """Return (−ν + (k − ν)γ)/k."""
-    return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
-
-
-@SOURCE.claim(
-    "remark-noise",
-    "Sec. 4.1, remark on noisy examples",
-    "If all but ν of the examples have margin γ, the least AvgMin_k that w can have is "
-    "(−ν + (k − ν)γ)/k.",
-    formula="min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k",
-    given="A in [−1, 1]^(m×n), k in [m], ν ≤ m",
-    space=NOISE,
-    counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
-)
-def worst_average(x: Instance) -> Iterator[Slack]:
-    """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
-
-    The worst margins are −1 on the ν examples and γ on the others.
-    """
-    assume(x.nu <= len(x.A))
-    worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
-    yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
-    yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "these margins and formula")
-
-
-@worst_average.corrected("The same for ν ≤ k.", "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k")
-def worst_average_of_many(x: Instance) -> Iterator[Slack]:
-    """The k smallest margins are then the ν bad ones and k − ν good ones, at worst."""
-    assume(x.nu <= x.k)
-    yield from worst_average(x)
-
-
-@SOURCE.claim(
-    "remark-noise-k",
-    "Sec. 4.1, remark on the choice of k",
-    "With k ≥ 2ν(γ + 1)/γ at least m − k examples attain a margin of at least γ/2.",
-    formula="AvgMin_k(Aw) ≥ γ/2 and #{i: (Aw)_i ≥ γ/2} ≥ m − k",
-    given="all but ν examples separable with margin γ, w optimal for Eq. 3, and k ≤ m",
-    space=NOISE,
-).checked(trials=200)
-def enough(x: Instance) -> Iterator[Slack]:
-    """k is the least such number; one less does not do, so that the bound is exact.
-
-    It is attained: γ = 1, ν = 1, k = m = 4 and margins (−1, 1, 1, 1). k ≤ m must be required; it
-    leaves no room unless m ≥ 4ν. ν ≤ k follows, as (γ + 1)/γ ≥ 2.
-    """
-    gamma = Fraction(x.gamma)
-    k = max(1, math.ceil(2 * x.nu * (gamma + 1) / gamma))
-    assume(k <= len(x.A))
-    yield at_least(_worst(x, k), gamma / 2, "formula at k")
-    if k > 1:
-        yield at_most(_worst(x, k - 1), gamma / 2, "formula at k − 1")
-    for larger in range(k + 1, len(x.A) + 1):
-        yield at_least(_worst(x, larger), gamma / 2, f"formula at {larger}")
-    A = _noisy(x)
-    yield at_least(avg_min(A[:, 0], k), gamma / 2, "AvgMin_k of the margins given")
-    _, _, w = optimum(x, Game(A.astype(np.float64), Capped(k)))
-    margins = A @ in_l1_ball(w)
-    yield at_least(avg_min(margins, k), gamma / 2, "AvgMin_k of the best w")
-    yield at_least(sum(u >= gamma / 2 for u in margins), len(margins) - k, "examples")

@@ -8,10 +8,116 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims import Choice, Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Bracket, Slack, assume, at_most, equal
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.sides import exactly, on_simplex, solved
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
 from relaxboost.claims.ss09.source import SOURCE
+
+PRIMAL = Space(theta=Vector("m"), x=Vector("m", -2.0, 2.0), d=Vector("m", 0.0, 1.0))
+
+
+@SOURCE.claim(
+    "L8-conjugate",
+    "Lemma 8, proof, g*",
+    "The conjugate of the indicator of the simplex less a linear function.",
+    formula="g(d) = I_S(d) − <θ, d> ⇒ g*(x) = max_i (θ_i + x_i)",
+    printed="Denote g(d) = I_{S^m}(d) − <θ, d>. It is easy to verify that "
+    "g*(x) = max_i (θ_i + x_i).",
+    page="Sec. 4.2, proof of Lemma 8",
+    space=PRIMAL,
+)
+def shifted_simplex(x: Instance) -> Iterator[Slack]:
+    """In fractions: every vertex, and the d drawn.
+
+    Proof. g*(x) = max_{d in S} <d, x> + <θ, d> = max_{d in S} <d, θ + x>; a mean of the entries of
+    θ + x is at most the greatest, and a vertex attains it.
+    """
+    theta, at, d = exactly(x.theta), exactly(x.x), on_simplex(exactly(x.d))
+    values = [sum(e * at) + sum(theta * e) for e in np.eye(len(theta), dtype=int)]
+    yield equal(max(values), max(theta + at), "vertices")
+    yield at_most(d @ at + theta @ d, max(theta + at), "the d drawn")
+
+
+@shifted_simplex.step("A mean is at most the greatest entry.", "<d, θ + x> ≤ max_i (θ_i + x_i)")
+def _(x: Instance) -> Slack:
+    both = exactly(x.theta) + exactly(x.x)
+    return at_most(on_simplex(exactly(x.d)) @ both, max(both))
+
+
+@shifted_simplex.step("A vertex attains it.", "<e_i, θ + x> = θ_i + x_i")
+def _(x: Instance) -> Slack:
+    both = exactly(x.theta) + exactly(x.x)
+    best = int(np.argmax(both))
+    return equal(np.eye(len(both), dtype=int)[best] @ both, max(both))
+
+
+@SOURCE.claim(
+    "L8-core",
+    "Lemma 8, proof, strong duality",
+    "0 in core(dom f) and dom(g) = S are enough for strong duality by Theorem 3.",
+    formula="0 in core(dom f) ⇒ 0 in core(S − dom f), so that it has −τ(1, ..., 1) for some τ > 0",
+    printed="Next, note that 0 ∈ core(dom(f)) by assumption and that dom(g) = S^m. Therefore, "
+    "strong duality holds and we can use Thm. 3",
+    page="Sec. 4.2, proof of Lemma 8",
+    given="here dom f = {d : ‖d‖_∞ ≤ ν}, ν > 0",
+    space=Space(v=Vector("m"), nu=Real(0.05, 2.0)),
+    counterexamples=[{"v": [0], "nu": 1}, {"v": [0, 0], "nu": "1/2"}],
+)
+def touching(x: Instance) -> Slack:
+    """Theorem 3 asks for 0 in core(S − dom f): dom f must meet the simplex, and do more than touch.
+
+    S − dom f has sums of at least 1 − mν, and −τ(1, ..., 1) has −mτ: τ ≤ ν − 1/m. Doubles that
+    make this positive make it 2⁻⁶⁰ at least.
+    """
+    return at_least(Fraction(x.nu) - Fraction(1, len(x.v)), Fraction(1, 2**60), "the greatest τ")
+
+
+@touching.corrected(
+    "0 is in core(S − dom f) if dom f holds a ball about some distribution.",
+    "ν > 1/m ⇒ −τv in S − dom f for ‖v‖_∞ ≤ 1, τ ≤ ν − 1/m",
+)
+def meeting(x: Instance) -> Slack:
+    """−τv = d − (d + τv) for the uniform d. Where dom f only touches S, f must be closed: L8."""
+    uniform, room = Fraction(1, len(x.v)), Fraction(x.nu) - Fraction(1, len(x.v))
+    assume(room > 0)
+    return at_most(max(abs(uniform + room * v) for v in exactly(x.v)), Fraction(x.nu), "in dom f")
+
+
+@SOURCE.claim(
+    "L8-dual",
+    "Lemma 8, proof, the dual",
+    "No x gives more than −f̃*(θ), and for closed f the thresholds reach it: Theorem 3 on f and g.",
+    formula="−f*(x) − max_i (θ_i − x_i) ≤ −f̃*(θ) = min_{d in S} f(d) − <θ, d>",
+    printed="−f̃*(θ) = max_x (−f*(x) − g*(−x)) = max_x (−f*(x) − max_i (θ_i − x_i)). … Let C_γ = "
+    "{x : ∀i, x_i ≥ θ_i + γ}.",
+    page="Sec. 4.2, proof of Lemma 8",
+    given="f closed with (i), (ii), (iii); the equality is L8",
+    space=PRIMAL.but(f=Choice(*CLOSED), s=STRENGTH, share=Real(0.0, 1.0)),
+).checked(trials=300)
+def fenchel_of_simplex(x: Instance) -> Slack:
+    """x is scaled by a share, so that norms have a finite conjugate more often.
+
+    Proof. f*(x) ≥ <d, x> − f(d), and max_i (θ_i − x_i) ≥ <d, θ − x> for every d in S. The sum of
+    the two is at least <d, θ> − f(d).
+    """
+    f, at = PENALTIES[x.f], x.share * x.x
+    d = on_simplex(exactly(x.d)).astype(np.float64)
+    left = -f.f_star(at, x.s) - float((x.theta - at).max())
+    return at_most(left, f.f(d, x.s) - float(x.theta @ d), x.f)
+
+
+@fenchel_of_simplex.step("The definition of f*.", "<d, x> ≤ f(d) + f*(x)")
+def _(x: Instance) -> Slack:
+    f, at = PENALTIES[x.f], x.share * x.x
+    d = on_simplex(exactly(x.d)).astype(np.float64)
+    return at_most(float(d @ at), f.f(d, x.s) + f.f_star(at, x.s), x.f)
+
+
+@fenchel_of_simplex.step("A mean is at most the greatest entry.", "<d, θ − x> ≤ max_i (θ_i − x_i)")
+def _(x: Instance) -> Slack:
+    rest = exactly(x.theta) - exactly(x.x)
+    return at_most(on_simplex(exactly(x.d)) @ rest, max(rest))
 
 
 @SOURCE.claim(
@@ -19,6 +125,8 @@ from relaxboost.claims.ss09.source import SOURCE
     "Lemma 8",
     "The conjugate of f on the simplex is a maximum over thresholds of hinge losses.",
     formula="f̃*(θ) = −max_γ (γ − f*([γ + θ]_+)), f̃ = f + I_S",
+    printed="f̃*(θ) = −max_{γ ∈ ℝ} (γ − f*([γ + θ]_+))",
+    page="Sec. 4.2, Lemma 8",
     given="f convex with (i), (ii), (iii) of Theorem 7",
     space=Space(
         theta=Vector("m"),
@@ -27,7 +135,7 @@ from relaxboost.claims.ss09.source import SOURCE
         d=Vector("m", 0.0, 1.0),
     ),
     counterexamples=[{"theta": [0], "f": "open cube", "s": 0, "d": [1]}],
-).checked(resolution=1e-6)
+).checked(trials=50, resolution=1e-6)
 def hinge_conjugate(x: Instance) -> Iterator[Slack]:
     """The open cube of Theorem 7 again: f̃*(0) = −1, and −max_γ (...) = 0.
 
@@ -47,12 +155,15 @@ def hinge_conjugate(x: Instance) -> Iterator[Slack]:
     yield at_most(float(theta @ drawn) - f.f(drawn, x.s), right, f"the d drawn, {x.f}")
 
 
-@hinge_conjugate.corrected("The same for closed f.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))")
+@hinge_conjugate.corrected(
+    "The same for closed f, with a supremum.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))"
+)
 def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
-    """The proof takes (ii) for what Theorem 3 asks for, which is 0 in core(S − dom f).
+    """The proof takes (ii) for what Theorem 3 asks for (L8-core). A closed f leaves no gap even so.
 
-    That may fail, where the ball only touches the simplex; as the simplex is compact, a closed f
-    leaves no gap there either, but the maximum is then a supremum.
+    For g* is finite everywhere, and so is the infimal convolution of f* and g*, or it is −∞
+    everywhere: as it is convex, it is continuous, and equal to the conjugate of the sum. The
+    supremum need not be attained (T7-max).
     """
     assume(PENALTIES[x.f].closed)
     yield from hinge_conjugate(x)
@@ -63,6 +174,8 @@ def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
     "Lemma 8, proof",
     "[θ + γ]_+ minimises f* over the x with x ≥ θ + γ.",
     formula="f*([θ + γ]_+) ≤ f*(x) for x ≥ θ + γ",
+    printed="for any γ, the vector [θ + γ]_+ is a minimizer of f*(x) over x ∈ C_γ",
+    page="Sec. 4.2, proof of Lemma 8",
     given="f with condition (iii) of Theorem 7",
     space=Space(
         theta=Vector("m"),
@@ -73,10 +186,34 @@ def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
     ),
 ).checked(trials=300)
 def minimiser(x: Instance) -> Slack:
-    """Entry by entry, each of them moved towards zero; x = θ + γ + more."""
+    """x = θ + γ + more.
+
+    Proof. Take the entries of x one by one. One above [θ_i + γ]_+ is moved down to it, by α =
+    (x_i − [θ_i + γ]_+)/x_i; one below is negative, as then [θ_i + γ]_+ = 0, and is moved to 0 by
+    α = 1. By (iii) f* does not increase, and the last x is [θ + γ]_+.
+    """
     f, least = PENALTIES[x.f], x.theta + x.gamma
     left = f.f_star(np.maximum(least, 0.0), x.s)
     return at_most(left, f.f_star(least + x.more, x.s), x.f)
+
+
+@minimiser.step("Each α is in [0, 1].", "x_i ≥ θ_i + γ ⇒ x_i − α x_i = [θ_i + γ]_+, 0 ≤ α ≤ 1")
+def _(x: Instance) -> Iterator[Slack]:
+    least = exactly(x.theta) + Fraction(x.gamma)
+    for low, at in zip(least, least + exactly(x.more), strict=True):
+        target = max(low, Fraction(0))
+        alpha = (at - target) / at if at else Fraction(0)
+        yield equal(at - alpha * at, target, "the entry moved")
+        yield at_most(abs(alpha - Fraction(1, 2)), Fraction(1, 2), "α in [0, 1]")
+
+
+@minimiser.step("No move increases f*.", "f*(x − α x_i e_i) ≤ f*(x)")
+def _(x: Instance) -> Iterator[Slack]:
+    f, at = PENALTIES[x.f], x.theta + x.gamma + x.more
+    for i, target in enumerate(np.maximum(x.theta + x.gamma, 0.0)):
+        before = f.f_star(at, x.s)
+        at[i] = target
+        yield at_most(f.f_star(at, x.s), before, x.f)
 
 
 @SOURCE.claim(
@@ -84,6 +221,11 @@ def minimiser(x: Instance) -> Slack:
     "Sec. 5, the non-relaxed problem",
     "f*(x) = max_i x_i, of the indicator of the simplex, satisfies the conditions of Theorem 7.",
     formula="(iii) max_i θ_i ≥ max_i (θ − α θ_i e_i)_i",
+    printed="The function f* should satisfy the conditions stated in Thm. 7. In particular, … "
+    "while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
+    "max_{w ∈ B_1^n} min_{i ∈ [m]} (Aw)_i.",
+    page="Sec. 5, after Eq. 6",
+    ruling=AMBIGUOUS,
     given="the conditions asked of f* after Eq. 5",
     space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0)),
     counterexamples=[{"theta": [-1], "i": 1, "alpha": 1}],
@@ -100,7 +242,7 @@ def hard_margin(x: Instance) -> Iterator[Slack]:
 
 
 @hard_margin.corrected(
-    "It does not, but the conclusion holds all the same.",
+    "Reading: Eq. 5 becomes the non-relaxed problem, whatever the conditions.",
     "max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
 )
 def hard_margin_conclusion(x: Instance) -> Slack:
@@ -110,7 +252,7 @@ def hard_margin_conclusion(x: Instance) -> Slack:
 
 
 @hard_margin.corrected(
-    "f = 0 satisfies them, with the same problem: f* is the indicator of {0}.",
+    "Reading: it is a case of Theorem 7, by f = 0 with f* the indicator of {0}.",
     "max {γ: [γ − u]_+ = 0} = min_i u_i, and I_{0}(θ) ≥ I_{0}(θ − α θ_i e_i)",
 )
 def no_penalty(x: Instance) -> Iterator[Slack]:

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Matrix, Space, Vector, Weights, Whole
+from relaxboost.claims import Bracket, Choice, Instance, Matrix, Real, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 from relaxboost.claims.sides import (
     avg_min,
     exactly,
@@ -30,6 +31,8 @@ from relaxboost.relaxations import Capped, NormBall
     "Eq. 4",
     "Eq. 2 is the least sum of the maximal edge and the indicator of the ball ‖d‖_∞ ≤ 1/k.",
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + I_C(d)), C = B_∞(1/k)",
+    printed="ρ = min_{d ∈ S^m} (max_{j ∈ [n]} |(dᵀA)_j| + I_C(d))",
+    page="Sec. 4.2, Eq. 4",
     given="k in [m]",
     space=Space(A=Matrix(), k=Whole(1, "m")),
 ).checked(trials=60)
@@ -46,13 +49,25 @@ def ball_of_caps(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "D6",
     "Definition 6",
-    "ρ is attained, and no distribution has a smaller sum of its maximal edge and f.",
+    "For an arbitrary f there is a ρ, the least sum of the maximal edge and f.",
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d))",
-    given="here f closed and convex",
-    space=Space(A=Matrix(), f=Choice(*CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)),
-).checked(trials=60)
+    printed="Let f be an arbitrary function. A matrix A is (ρ, f)-weak-learnable if "
+    "ρ = min_{d ∈ S^m} (max_{j ∈ [n]} |(dᵀA)_j| + f(d)).",
+    page="Sec. 4.2, Definition 6",
+    ruling=AMBIGUOUS,
+    given="f closed and convex, or the jump: f(d) = 1 where d_1 = 0, and 0 elsewhere, for the game "
+    "of the first and the last example with the first hypothesis",
+    space=Space(A=Matrix(), f=Choice("jump", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)),
+    counterexamples=[{"A": [[1], [0]], "f": "jump", "s": 0, "d": [1, 0]}],
+).checked(trials=40)
 def relaxed_learnability(x: Instance) -> Iterator[Slack]:
-    """f is evaluated by hand, at the d of the optimum, the d drawn and the uniform one."""
+    """A definition; the question is whether it gives every A a ρ for an arbitrary f.
+
+    Not so: here the sum is d_1 for d_1 > 0 and 1 for d_1 = 0, so that 0 is not attained.
+    """
+    if x.f == "jump":
+        yield _attained_across(*exactly(x.A)[[0, -1], 0])
+        return
     f = PENALTIES[x.f]
     rho, best, _ = learnability(x, f)
     drawn = on_simplex(exactly(x.d)).astype(np.float64)
@@ -64,6 +79,43 @@ def relaxed_learnability(x: Instance) -> Iterator[Slack]:
     yield equal(solved(value(best)), rho, f"attained, {x.f}")
     for name, d in (("the d drawn", drawn), ("uniform d", uniform)):
         yield at_least(value(d), rho, f"{name}, {x.f}")
+
+
+def _attained_across(a: Fraction, b: Fraction) -> Slack:
+    """Measure, for one hypothesis, whether a d with d_1 > 0 has the infimum of the edge.
+
+    The edge |d_1 a + (1 − d_1) b| is least at 1, at 0, or where it is zero; of several such d_1 the
+    greatest is taken.
+    """
+    shares = [Fraction(1), Fraction(0)] + ([b / (b - a)] if a * b < 0 else [])
+    found: list[tuple[Fraction, Fraction]] = [(abs(s * a + (1 - s) * b), -s) for s in shares]
+    edge, d = min(found)
+    return equal(edge + (d == 0), edge, "attained, jump")
+
+
+@relaxed_learnability.corrected(
+    "Reading: ρ is defined for those f whose minimum exists, as it does for closed f.",
+    "ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d)), f closed",
+)
+def closed_learnability(x: Instance) -> Iterator[Slack]:
+    """The simplex is compact; f is evaluated by hand, at the d of the optimum and at others."""
+    assume(x.f != "jump")
+    yield from relaxed_learnability(x)
+
+
+@relaxed_learnability.corrected(
+    "Reading: ρ is the infimum, for any f.", "ρ = inf_{d in S} (max_j |(dᵀA)_j| + f(d))"
+)
+def infimum(x: Instance) -> Iterator[Slack]:
+    """For the jump: a d_1 > 0 as small as one likes gives the edge at 0 but for as little."""
+    assume(x.f == "jump")
+    a, b = exactly(x.A)[[0, -1], 0]
+    least = 0 if a * b <= 0 else min(abs(a), abs(b))
+    shares = [Fraction(1, 1000), Fraction(1)] + ([b / (b - a)] if a * b < 0 else [])
+    nearest = min(abs(s * a + (1 - s) * b) for s in shares)
+    yield at_most(nearest, least + Fraction(2, 1000), "nearly attained by a d_1 > 0")
+    first = min(Fraction(1), Fraction(x.d[0]))
+    yield at_least(abs(first * a + (1 - first) * b) + (first == 0), least, "the d drawn")
 
 
 GAMES = Space(
@@ -80,6 +132,10 @@ GAMES = Space(
     "Theorem 7",
     "The least relaxed edge is the greatest soft margin, for f that meets (i), (ii), (iii).",
     formula="max_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ",
+    printed="Let f be a convex function … (i) min_d f(d) = 0, (ii) 0 ∈ core(dom(f)), (iii) "
+    "∀θ ∈ ℝ^m, ∀i ∈ [m], ∀α ∈ [0, 1], … f*(θ) ≥ f*(θ − αθ_i e^i) then, "
+    "max_{w ∈ B_1^n, γ ∈ ℝ} (γ − f*([γ − Aw]_+)) = ρ",
+    page="Sec. 4.2, Theorem 7",
     given="f convex; (i) min f = 0; (ii) 0 in core(dom f); (iii) f*(θ) ≥ f*(θ − α θ_i e_i)",
     space=GAMES,
     counterexamples=[
@@ -102,12 +158,142 @@ def general_relaxation(x: Instance) -> Iterator[Slack]:
 
 
 @general_relaxation.corrected(
-    "The same for closed f.", "max_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ, f closed"
+    "The same for closed f, with a supremum.",
+    "sup_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ, f closed",
 )
 def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
     """The simplex is compact, so that closed f leaves no gap, even without (i) and (ii).
 
-    The maximum over γ may be a supremum: f the indicator of ‖d‖_2 ≤ 1/√m, unequal margins.
+    The supremum over γ need not be attained: T7-max.
     """
     assume(PENALTIES[x.f].closed)
     yield from general_relaxation(x)
+
+
+@SOURCE.claim(
+    "T7-max",
+    "Theorem 7, max",
+    "The maximum over γ is attained.",
+    formula="γ − f*([γ − Aw]_+) = sup for some γ",
+    printed="max_{w ∈ B_1^n, γ ∈ ℝ} (γ − f*([γ − Aw]_+)) = ρ",
+    page="Sec. 4.2, Theorem 7",
+    ruling=MISPRINT,
+    given="f closed with (i), (ii), (iii); here the indicator of ‖d‖_2 ≤ 1/√m, and u = Aw",
+    space=Space(u=Vector("m"), gamma=Real(1.0, 1e6, log=True)),
+    counterexamples=[{"u": [1, 0], "gamma": 1}],
+)
+def attained_threshold(x: Instance) -> Slack:
+    """The ball touches the simplex at the uniform d only, so that the supremum is mean u.
+
+    For γ ≥ max u, with V the variance of u, γ falls short of it by √((γ − mean u)² + V) − (γ −
+    mean u), which is positive if V is and tends to 0. Squared, in fractions: V ≤ 0 is asked.
+    """
+    u, gamma = exactly(x.u), Fraction(x.gamma)
+    mean = sum(u) / len(u)
+    losses = sum((gamma - v) ** 2 for v in u) / len(u)
+    return at_most(losses, (gamma - mean) ** 2, "f*² and (γ − mean)²")
+
+
+@attained_threshold.corrected("It is a supremum.", "sup_γ (γ − ‖[γ − u]_+‖_2/√m) = mean u")
+def least_threshold(x: Instance) -> Iterator[Slack]:
+    """√(s² + V) − s lies in [0, V/(2s)] for s = γ − mean u; compared squared, in fractions."""
+    u, gamma = exactly(x.u), Fraction(x.gamma)
+    mean = sum(u) / len(u)
+    gap, losses = gamma - mean, sum((gamma - v) ** 2 for v in u) / len(u)
+    variance = sum((v - mean) ** 2 for v in u) / len(u)
+    yield at_least(losses, gap**2, "never above mean u")
+    if gap > 0:
+        yield at_most(losses, (gap + variance / (2 * gap)) ** 2, "nearly attained")
+
+
+@SOURCE.claim(
+    "T7-zero",
+    "Theorem 7, proof, ρ = 0",
+    "The margin side is never below 0, which settles ρ = 0.",
+    formula="f*(0) = 0, 0 − f*([0 − A0]_+) = 0, and sup_γ (γ − f*([γ − Aw]_+)) ≤ 0 where ρ = 0",
+    printed="using the assumption min_d f(d) = 0 we get that f*(0) = 0. By setting w = 0 and γ = 0 "
+    "we get that the dual problem is bounded below by zero. Thus, if ρ = 0 then strong duality "
+    "holds.",
+    page="Sec. 4.2, proof of Theorem 7",
+    given="(i) to (iii); where ρ = 0, each row of A comes with its negation",
+    space=GAMES,
+)
+def no_edge(x: Instance) -> Iterator[Slack]:
+    """The uniform d has no edge and f = 0 for the caps, the balls and f = 0: so ρ = 0.
+
+    Proof. f*(0) = sup −f = −min f = 0. With γ = 0 and w = 0 the margin side is −f*(0) = 0. It is at
+    most ρ by Fenchel's inequality: γ − f*([γ − Aw]_+) ≤ γ − <d, γ − Aw> + f(d) = <d, Aw> + f(d).
+    """
+    f, m = PENALTIES[x.f], len(x.A)
+    yield equal(f.f_star(np.zeros(m), x.s), 0, f"f*(0), {x.f}")
+    both = np.vstack([x.A, -x.A])
+    if f.f(np.full(2 * m, 0.5 / m), x.s) == 0.0:
+        u = both @ in_l1_ball(exactly(x.w)).astype(np.float64)
+        yield at_most(hinge_side(u, f, x.s), solved(0.0), f"margins where ρ = 0, {x.f}")
+        yield equal(hinge_side(0.0 * u, f, x.s), solved(0.0), f"w = 0 attains ρ = 0, {x.f}")
+
+
+@no_edge.step("f*(0) = −min f.", "f*(0) = 0 ≥ −f(d)", space=GAMES.but(d=Vector("m")))
+def _(x: Instance) -> Iterator[Slack]:
+    f = PENALTIES[x.f]
+    yield equal(f.f_star(0.0 * x.d, x.s), 0, x.f)
+    yield at_least(0, -f.f(x.d, x.s), x.f)
+
+
+@no_edge.step(
+    "Fenchel's inequality.",
+    "γ − f*([γ − u]_+) ≤ <d, u> + f(d)",
+    space=GAMES.but(d=Vector("m", 0.0, 1.0), gamma=Real(-1.0, 1.0)),
+    trials=80,
+)
+def _(x: Instance) -> Slack:
+    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
+    u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
+    left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
+    return at_most(left, float(d @ u) + f.f(d, x.s), x.f)
+
+
+@SOURCE.claim(
+    "T7-positive",
+    "Theorem 7, proof, ρ > 0",
+    "If ρ > 0, all edges of distributions in dom(f) stay away from 0, as in Theorem 4.",
+    formula="‖Aᵀd‖_∞ ≥ ρ > 0 for d in S ∩ dom(f)",
+    printed="If ρ > 0 then we can use the fact that dom(f̃) ⊆ dom(f) and therefore the same "
+    "arguments as in the end of the proof of Thm. 4 holds here as well.",
+    page="Sec. 4.2, proof of Theorem 7, last sentence",
+    given="f closed with (i), (ii), (iii)",
+    space=Space(
+        sizes={"m": (1, 5), "n": (1, 4)},
+        A=Matrix(),
+        f=Choice("max norm", "caps", "nothing"),
+        s=STRENGTH,
+        d=Vector("m", 0.0, 1.0),
+    ),
+    counterexamples=[{"A": [[0]], "f": "max norm", "s": 0, "d": [1]}],
+).checked(trials=40)
+def edges_stay_away(x: Instance) -> Slack:
+    """ρ can come from f alone: no edge and f(d) = .1 here. For indicators the argument is right.
+
+    Nor is it to the point: it reads the − of Theorem 3 as the exclusion of sets (T4-end).
+    """
+    edge, value, rho = _relaxed_edge(x)
+    assume(rho.lower > 0 and value < math.inf)
+    return at_least(edge, rho, x.f)
+
+
+@edges_stay_away.corrected(
+    "Only the sum of edge and f does. dom(‖·‖_∞) = ℝⁿ is what the condition for equality needs.",
+    "‖Aᵀd‖_∞ + f(d) ≥ ρ; v = (v + Aᵀd) − Aᵀd is in dom(g) − Aᵀdom(f̃) for every v",
+)
+def sums_stay_away(x: Instance) -> Slack:
+    """By Definition 6. With the difference of vectors the core of ℝⁿ is asked for, which has 0."""
+    edge, value, rho = _relaxed_edge(x)
+    assume(rho.lower > 0)
+    return at_least(edge + value, rho, x.f)
+
+
+def _relaxed_edge(x: Instance) -> tuple[float, float, Bracket]:
+    """Return the largest edge of the d drawn, f there, and ρ."""
+    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
+    rho, _, _ = learnability(x, f)
+    return float(np.abs(d @ x.A).max()), f.f(d, x.s), rho

@@ -1,4 +1,4 @@
-"""Strongly convex functions with known modulus, conjugate and maximiser, for Def. 10, Lemma 18."""
+"""Strongly convex functions with known modulus, conjugate and maximiser; norms and their duals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
 
@@ -123,3 +124,22 @@ KINDS: dict[str, Strong] = {
     ),
 }
 """By the name that instances give."""
+
+ORDERS = {"1": 1.0, "1.5": 1.5, "2": 2.0, "3": 3.0, "inf": math.inf}
+NORMED = Space(
+    sizes={"m": (1, 5)},
+    p=Choice(*ORDERS),
+    Q=Matrix(axes=("m", "m")),
+    theta=Vector("m", -3.0, 3.0),
+    d=Vector("m"),
+    nu=Real(0.05, 3.0, log=True),
+)
+
+
+def normed(x: Instance) -> tuple[Array, float, Array]:
+    """Return Q, p, and a vector ψ: the norm ‖Q d‖_p has the dual norm ‖ψ‖_q, ψ = Q^{-T} θ.
+
+    Q is unit lower triangular, so that it can be inverted.
+    """
+    Q = np.eye(len(x.theta)) + np.tril(x.Q, -1)
+    return Q, ORDERS[x.p], np.linalg.solve(Q.T, x.theta)

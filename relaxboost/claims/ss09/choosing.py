@@ -1,0 +1,272 @@
+"""SS09, Sec. 4.1: what is said of the parameter k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from relaxboost.claims import Instance, Matrix, Real, Space, Weights, Whole
+from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.sides import (
+    Exact,
+    avg_min,
+    exactly,
+    in_l1_ball,
+    largest_edge,
+    optimum,
+    under_cap,
+)
+from relaxboost.claims.ss09.learnability import CAPPED
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.game.game import Game
+from relaxboost.relaxations import Capped
+
+
+@SOURCE.claim(
+    "remark-k-1",
+    "Sec. 4.1, remark on k = 1",
+    "For k = 1 AvgMin_k is the minimum, and ρ the margin of Definition 1.",
+    formula="AvgMin_1(Aw) = min_i (Aw)_i",
+    printed="if k = 1 then the function AvgMin_k reduces to the minimum over the vector provided "
+    "as its argument, and therefore we revert back to the traditional definition of margin.",
+    page="Sec. 4.1, after Corollary 5",
+    space=CAPPED,
+).checked(trials=60)
+def one_smallest(x: Instance) -> Iterator[Slack]:
+    """The cap of 1 excludes no distribution."""
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    yield equal(avg_min(u, 1), min(u), "average and minimum")
+    _, _, w = optimum(x, Game(x.A, Capped(1)))
+    margin, _, _ = optimum(x, Game(x.A))
+    yield equal(min(exactly(x.A) @ in_l1_ball(w)), margin, "margins with k = 1 and without caps")
+
+
+@SOURCE.claim(
+    "remark-k-m",
+    "Sec. 4.1, remark on k = m",
+    "For k = m the optimal w has w_j = 1 for the feature that maximises |(dᵀA)_j|, d uniform.",
+    formula="AvgMin_m(A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
+    printed="the optimal weight vector associates w_j = 1 with the feature that maximizes "
+    "|(dᵀA)_j| (while d being the uniform distribution) and w_j = 0 for the rest of the features.",
+    page="Sec. 4.1, after Corollary 5",
+    ruling=MISPRINT,
+    space=Space(A=Matrix(), w=Weights()),
+    counterexamples=[{"A": [[-1]], "w": [0]}],
+).checked(trials=60)
+def one_hypothesis(x: Instance) -> Slack:
+    """The sign is missing: a feature of negative edge enters with w_j = −1."""
+    j, _ = _best_feature(exactly(x.A))
+    return equal(avg_min(exactly(x.A)[:, j], len(x.A)), x.optimum(Game(x.A, Capped(len(x.A)))))
+
+
+@one_hypothesis.corrected(
+    "w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is optimal.",
+    "AvgMin_m(± A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
+)
+def one_signed_hypothesis(x: Instance) -> Iterator[Slack]:
+    """The best hypothesis does as well as any w.
+
+    Proof. Weights of at most 1/m and of sum 1 are 1/m each: only the uniform d is admissible, and ρ
+    is its largest edge. AvgMin_m(Aw) = <dᵀA, w> is at most the largest edge for ‖w‖_1 ≤ 1, and w =
+    ± e_j attains it.
+    """
+    A, m = exactly(x.A), len(x.A)
+    j, sign = _best_feature(A)
+    rho = x.optimum(Game(x.A, Capped(m)))
+    yield equal(avg_min(sign * A[:, j], m), rho, "best hypothesis and ρ")
+    yield equal(largest_edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
+
+
+@one_hypothesis.step("Only the uniform d is admissible.", "ρ = max_j |mean_i a_ij|", correction=1)
+def _(x: Instance) -> Slack:
+    A = exactly(x.A)
+    uniform = under_cap(exactly(np.arange(len(A))), len(A))
+    return equal(largest_edge(A, uniform), max(abs(sum(column) / len(A)) for column in A.T))
+
+
+@one_hypothesis.step("No w has more.", "mean_i (Aw)_i ≤ max_j |mean_i a_ij|", correction=1)
+def _(x: Instance) -> Slack:
+    A = exactly(x.A)
+    best = max(abs(sum(column)) for column in A.T) / len(A)
+    return at_most(avg_min(A @ in_l1_ball(exactly(x.w)), len(A)), best)
+
+
+def _best_feature(A: Exact) -> tuple[int, int]:
+    edges = [sum(column) for column in A.T]
+    j = max(range(len(edges)), key=lambda j: abs(edges[j]))
+    return j, -1 if edges[j] < 0 else 1
+
+
+@SOURCE.claim(
+    "remark-k-share",
+    "Sec. 4.1, remark on k proportional to m",
+    "If ρ > 0 for k = m/10, then 90% of the examples have a margin of at least ρ.",
+    formula="#{i: (Aw)_i ≥ ρ} ≥ m − k",
+    printed="The interesting regime is when k is proportional to m, for example k = 0.1m. In this "
+    "case, if ρ > 0, then we are guaranteed that 90% of the examples can be separated with margin "
+    "of at least ρ.",
+    page="Sec. 4.1, after Corollary 5",
+    given="w optimal for Eq. 3, any k in [m]",
+    space=CAPPED,
+)
+def share(x: Instance) -> Slack:
+    """ρ > 0 is not needed.
+
+    Proof. The k-th smallest margin is at least the mean of the k smallest, which is ρ by Corollary
+    5, and m − k margins come after it.
+    """
+    rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
+    margins = exactly(x.A) @ in_l1_ball(w)
+    return at_least(sum(u >= rho.lower for u in margins), len(margins) - x.k, "examples")
+
+
+@share.step("The greatest of k margins is at least their mean.", "AvgMin_k(u) ≤ s_{m−k+1}(u)")
+def _(x: Instance) -> Slack:
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    return at_most(avg_min(u, x.k), sorted(u)[x.k - 1], "the k-th smallest margin")
+
+
+@SOURCE.claim(
+    "remark-k-share-sharp",
+    "Sec. 4.1, remark on k proportional to m",
+    "m − k + 1 examples have a margin of at least ρ, and no more can be promised.",
+    formula="#{i: (Aw)_i ≥ ρ} ≥ m − k + 1, equal for A = (0, ..., 0, 1, ..., 1)ᵀ with k − 1 zeros",
+    printed="",
+    page="not in the paper",
+    given="w optimal for Eq. 3, any k in [m]",
+    space=CAPPED,
+).checked(trials=60)
+def sharp_share(x: Instance) -> Iterator[Slack]:
+    """The k-th smallest margin counts, too. In the example w = 1 and ρ = 1/k."""
+    rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
+    margins = exactly(x.A) @ in_l1_ball(w)
+    m = len(margins)
+    yield at_least(sum(u >= rho.lower for u in margins), m - x.k + 1, "examples")
+    column = [Fraction(i >= x.k - 1) for i in range(m)]
+    assert x.optimum(Game(np.array(column, float)[:, None], Capped(x.k))).lower == Fraction(1, x.k)
+    yield equal(sum(u >= Fraction(1, x.k) for u in column), m - x.k + 1, "in the example")
+
+
+NOISE = Space(
+    sizes={"m": (1, 12), "n": (1, 4)},
+    A=Matrix(),
+    gamma=Real(0.2, 1.0),
+    nu=Whole(0, 3),
+    k=Whole(1, "m"),
+)
+
+
+def _noisy(x: Instance) -> Exact:
+    """Return A, its first hypothesis raised to a margin of γ on all but the first ν examples."""
+    A = exactly(x.A)
+    A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
+    return A
+
+
+def _worst(x: Instance, k: int) -> Fraction:
+    """Return (−ν + (k − ν)γ)/k."""
+    return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
+
+
+@SOURCE.claim(
+    "remark-noise",
+    "Sec. 4.1, remark on noisy examples",
+    "If all but ν of the examples have margin γ, the least AvgMin_k that w can have is "
+    "(−ν + (k − ν)γ)/k.",
+    formula="min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k",
+    printed="assume that all but ν of the examples are separable with margin γ. Then, the worst "
+    "objective value that w can attain is, AvgMin_k(Aw) = (−ν + (k − ν)γ)/k.",
+    page="Sec. 4.1, last paragraph",
+    given="A in [−1, 1]^(m×n), k in [m], ν ≤ m",
+    space=NOISE,
+    counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
+)
+def worst_average(x: Instance) -> Iterator[Slack]:
+    """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
+
+    The worst margins are −1 on the ν examples and γ on the others.
+    """
+    assume(x.nu <= len(x.A))
+    worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
+    yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
+    yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "these margins and formula")
+
+
+@worst_average.corrected("The same for ν ≤ k.", "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k")
+def worst_average_of_many(x: Instance) -> Iterator[Slack]:
+    """The k smallest margins are then the ν bad ones and k − ν good ones, at worst.
+
+    Proof. At most ν of the k smallest margins are below γ, and none is below −1. So their sum is at
+    least that of ν times −1 and k − ν times γ, as γ ≥ −1; margins of just these values attain it.
+    """
+    assume(x.nu <= x.k)
+    yield from worst_average(x)
+
+
+@worst_average.step(
+    "At most ν of the k smallest margins are below γ.",
+    "AvgMin_k(u) ≥ (−ν + (k − ν)γ)/k",
+    correction=1,
+)
+def _(x: Instance) -> Slack:
+    assume(x.nu <= x.k)
+    return at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k))
+
+
+@worst_average.step("Margins of −1 and γ attain it.", "u = (−1, ..., −1, γ, ..., γ)", correction=1)
+def _(x: Instance) -> Slack:
+    assume(x.nu <= x.k)
+    worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
+    return equal(avg_min(worst, x.k), _worst(x, x.k))
+
+
+@SOURCE.claim(
+    "remark-noise-k",
+    "Sec. 4.1, remark on the choice of k",
+    "With k ≥ 2ν(γ + 1)/γ at least m − k examples attain a margin of at least γ/2.",
+    formula="AvgMin_k(Aw) ≥ γ/2 and #{i: (Aw)_i ≥ γ/2} ≥ m − k",
+    printed="Constraining the right hand side of this equality above to be at least γ/2 and "
+    "solving for k yields that for k ≥ 2ν(γ + 1)/γ at least m − k examples attain a margin value "
+    "of at least γ/2.",
+    page="Sec. 4.1, last sentence",
+    given="all but ν examples separable with margin γ, w optimal for Eq. 3, and k ≤ m",
+    space=NOISE,
+).checked(trials=200)
+def enough(x: Instance) -> Iterator[Slack]:
+    """k is the least such number; one less does not do, so that the bound is exact.
+
+    It is attained: γ = 1, ν = 1, k = m = 4 and margins (−1, 1, 1, 1). k ≤ m must be required; it
+    leaves no room unless m ≥ 4ν. ν ≤ k follows, as (γ + 1)/γ ≥ 2.
+
+    Proof. (−ν + (k − ν)γ)/k − γ/2 = (γ/2k) (k − 2ν(γ + 1)/γ), which is not negative for these k.
+    The best w has no smaller AvgMin_k than the one that separates. As in the remark before, its
+    k-th smallest margin is at least that, and so are the m − k after it.
+    """
+    gamma = Fraction(x.gamma)
+    k = max(1, math.ceil(2 * x.nu * (gamma + 1) / gamma))
+    assume(k <= len(x.A))
+    yield at_least(_worst(x, k), gamma / 2, "formula at k")
+    if k > 1:
+        yield at_most(_worst(x, k - 1), gamma / 2, "formula at k − 1")
+    for larger in range(k + 1, len(x.A) + 1):
+        yield at_least(_worst(x, larger), gamma / 2, f"formula at {larger}")
+    A = _noisy(x)
+    yield at_least(avg_min(A[:, 0], k), gamma / 2, "AvgMin_k of the margins given")
+    _, _, w = optimum(x, Game(A.astype(np.float64), Capped(k)))
+    margins = A @ in_l1_ball(w)
+    yield at_least(avg_min(margins, k), gamma / 2, "AvgMin_k of the best w")
+    yield at_least(sum(u >= gamma / 2 for u in margins), len(margins) - k, "examples")
+
+
+@enough.step(
+    "The difference to γ/2 has the sign of k − 2ν(γ + 1)/γ.",
+    "(−ν + (k − ν)γ)/k − γ/2 = (γ/2k) (k − 2ν(γ + 1)/γ)",
+)
+def _(x: Instance) -> Slack:
+    gamma = Fraction(x.gamma)
+    least = 2 * x.nu * (gamma + 1) / gamma
+    return equal(_worst(x, x.k) - gamma / 2, gamma / (2 * x.k) * (x.k - least))
