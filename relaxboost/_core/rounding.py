@@ -43,14 +43,26 @@ def roundoff(n: int) -> float:
 
 def float_up(q: Fraction) -> float:
     """Return the smallest double not below the rational `q`."""
-    x = float(q)
+    x = _nearest(q)
+    if math.isinf(x):
+        return x if x > 0.0 else up(x)
     return x if Fraction(x) >= q else up(x)
 
 
 def float_down(q: Fraction) -> float:
     """Return the largest double not above the rational `q`."""
-    x = float(q)
+    x = _nearest(q)
+    if math.isinf(x):
+        return x if x < 0.0 else down(x)
     return x if Fraction(x) <= q else down(x)
+
+
+def _nearest(q: Fraction) -> float:
+    """Return float(q), infinite where no double is near."""
+    try:
+        return float(q)
+    except OverflowError:
+        return math.inf if q > 0 else -math.inf
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:

@@ -125,7 +125,11 @@ def divergence(spec, m, real, check):
     r = spec.number("radius", 0)
 
     def support(x, w):
-        multiplier = w.number("multiplier", 0)
+        multiplier = w.number("multiplier")
+        need(multiplier >= 0, "the multiplier is below 0")
+        if not multiplier:  # f*(x) where d can only be 0 or x is
+            need(not any(x[i] for i, _ in used), "x is not 0 and the multiplier is")
+            return real(ZERO)
         return real(multiplier * r) + conjugate(x, multiplier)
 
     return lambda d: need(size(d) <= real(r), "d is outside the ball") or real(ZERO), support

@@ -11,6 +11,7 @@ from typing import Any
 
 from relaxboost._core.digits import number, vector
 from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
+from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.relaxations import Relaxation
 
 Described = dict[str, Any]
@@ -62,3 +63,21 @@ def describe_witness(
     assert form is not None
     gamma, y = f.exact_multipliers(u) or multipliers(form, u)
     return {"gamma": number(gamma), "multipliers": vector(y)}
+
+
+def optimal_witness(
+    f: Relaxation, described: Described, best: ExactOptimum, u: Sequence[Fraction]
+) -> dict[str, Any]:
+    """Return what proves F(u) itself, at the margins of an exact optimum: its γ and x, or
+    multipliers where f is written as a linear program.
+    """
+    if described["kind"] == "polyhedral":
+        form = f.exact_form(len(u))
+        assert form is not None
+        gamma, y = multipliers(form, u)
+        return {"gamma": number(gamma), "multipliers": vector(y)}
+    assert best.gamma is not None
+    share, inner = Fraction(1), described
+    while inner["kind"] == "scaled":
+        share, inner = share * Fraction(inner["factor"]), inner["of"]
+    return {"gamma": number(best.gamma / share), "x": vector([x / share for x in best.x])}

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.digits import integer, number, vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
-from relaxboost.certificates.parts import describe_auxiliaries, describe_witness
+from relaxboost.certificates.exact.optimum import ExactOptimum
+from relaxboost.certificates.parts import (
+    describe_auxiliaries,
+    describe_witness,
+    optimal_witness,
+)
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
@@ -28,9 +34,13 @@ PRECISION = 192
 INLINE = 200_000
 """Entries of A up to which it is written into the certificate."""
 
+_WIDER = Fraction(1, 10**6)
+"""How much wider than its solution a certificate may be, relative to 1 + the bound; what cone
+solvers and families of the level numerical leave open is below."""
+
 
 def certify(
-    solution: Solution | Game,
+    solution: Solution | ExactOptimum | Game,
     level: str | None = None,
     *,
     d: Any = None,
@@ -41,12 +51,14 @@ def certify(
 
     The points are made exact: d non-negative integers over one denominator that sum to it, w
     signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
-    γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd).
+    γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd). What
+    is proved of a solution's pair lies within its `lower` and `upper`; of what `exact_optimum`
+    returned, both bounds are the optimum.
 
     Parameters
     ----------
-    solution : Solution or Game
-        What `solve` or `reference` returned; or a game, with `d` and `w`.
+    solution : Solution, ExactOptimum or Game
+        What `solve`, `reference` or `exact_optimum` returned; or a game, with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
         Rational arithmetic, balls (needs python-flint), or floats that prove nothing. By default
         the strongest that the relaxation and the domain allow.
@@ -62,18 +74,18 @@ def certify(
     Raises
     ------
     InputError
-        If the level is beyond what the relaxation allows, columns are not enumerated, or no exact
-        point near d is feasible.
+        If the level is beyond what the relaxation allows, columns are not enumerated, no exact
+        point near d is feasible, or what the solution's points prove is far wider than its bracket.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
     (2004) for rigorous bounds from approximate points.
     """
-    if not isinstance(solution, Game | Solution):
+    if not isinstance(solution, Game | Solution | ExactOptimum):
         raise InputError(
-            f"certify needs what solve or reference returned, or a Game with d and w, got a "
-            f"{type(solution).__name__}"
+            f"certify needs what solve, reference or exact_optimum returned, or a Game with d and "
+            f"w, got a {type(solution).__name__}"
         )
     game = solution if isinstance(solution, Game) else solution.game
     if level is None and game.relaxation.level == "numerical" and _level(game, None) == "exact":
@@ -87,26 +99,75 @@ def certify(
             f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
             "write the hypotheses used into a matrix"
         )
-    witness = None
-    if isinstance(solution, Solution):
-        witness = solution.witness if w is None else None
-        d = solution.d if d is None else d
-        w = (solution.support, solution.coefficients) if w is None else w
-    if d is None or w is None:
-        raise InputError("certify needs a solution, or a game with both d and w")
+    source = _Source.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.n <= INLINE
     document["game"] = _describe(game, level, inline)
     if level == "numerical":
-        return _numerical(document, game, d, w)
+        return _numerical(document, game, source.d, source.w)
     if level == "enclosed":
         document["precision"] = PRECISION
     with precisely(level, PRECISION) as real:
         try:
-            return _prove(document, game, d, _exact_w(w, game), witness, real)
+            return source.held(_prove(document, game, source, real))
         except check.Rejected as error:
             raise InputError(f"these points prove nothing: {error}") from error
+
+
+class _Source(NamedTuple):
+    """The pair to be certified, and what is known of its bounds."""
+
+    d: Any
+    w: Any
+    witness: Any = None
+    """What proves the lower bound of these w, where a solver found it."""
+    lower: Any = None
+    upper: Any = None
+    """Bounds that the certificate has to hold; None where nothing is known."""
+    optimum: ExactOptimum | None = None
+
+    @classmethod
+    def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> _Source:
+        """Return the pair of what was given, with `d` and `w` in place of its own."""
+        own: dict[str, Any] = {}
+        if isinstance(given, ExactOptimum):
+            if given.value is None:
+                raise InputError(
+                    "this exact_optimum came to its limits and has no pair to certify: raise "
+                    "time_limit or max_pivots"
+                )
+            own = {"d": given.d, "w": (given.support, given.w)}
+            if d is None and w is None:
+                own["optimum"] = given
+        elif isinstance(given, Solution):
+            own = {"d": given.d, "w": (given.support, given.coefficients)}
+            if w is None:
+                own |= {"witness": given.witness, "lower": given.lower}
+            if d is None:
+                own["upper"] = given.upper
+        own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
+        if len(own.keys() & {"d", "w"}) < 2:
+            raise InputError("certify needs a solution, or a game with both d and w")
+        return cls(**own)
+
+    def held(self, found: Certificate) -> Certificate:
+        """Return the certificate unless it is far wider than what it certifies."""
+        for name, mine, proved, sign in (
+            ("lower", self.lower, found.lower, 1),
+            ("upper", self.upper, found.upper, -1),
+        ):
+            if mine is None or not math.isfinite(mine):
+                continue
+            if sign * (Fraction(mine) - proved) > _WIDER * (1 + abs(Fraction(mine))):
+                shown = float_down(proved) if sign > 0 else float_up(proved)
+                raise InputError(
+                    f"the points of this solution prove {name} = {shown:.17g}, and its {name} is "
+                    f"{mine:.17g}: a certificate may be wider by 1e-6 at most. Certify another "
+                    "pair, certify(reference(game)), or this one as it is with certify(game, "
+                    "d=solution.d, w=(solution.support, solution.coefficients))"
+                )
+        return found
 
 
 def _level(game: Game, level: str | None) -> str:
@@ -208,18 +269,20 @@ def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
     return {int(j): c for j, c in zip(support, exact, strict=True) if c}
 
 
-def _prove(
-    document: dict[str, Any], game: Game, d: Any, w: dict[int, Fraction], known: Any, real: Any
-) -> Certificate:
+def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> Certificate:
     """Evaluate both bounds and complete the document."""
-    described = document["game"]
+    described, w = document["game"], _exact_w(source.w, game)
+    if source.optimum is not None and described["relaxation"]["kind"] == "sum":
+        # As one linear program it has multipliers; the parts of a sum would need a split of u.
+        form = game.relaxation.exact_form(game.m)
+        described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
 
     def penalty(d: list[Fraction]) -> tuple[dict[str, Any], Any]:
         z = describe_auxiliaries(game.relaxation, described["relaxation"], d)
         return z, f(d, check.Fields(z, "auxiliaries") if z else None)
 
-    d, auxiliaries, cost_d = _exact_d(d, game, penalty)
+    d, auxiliaries, cost_d = _exact_d(source.d, game, penalty)
     below_d = math.lcm(*(x.denominator for x in d))
     below_w = math.lcm(*(c.denominator for c in w.values()))
     shares = [int(x * below_d) for x in d]
@@ -240,9 +303,13 @@ def _prove(
         "denominator": integer(below_w),
         "numerators": [integer(int(c * below_w)) for c in w.values()],
     }
-    if known is None:
-        known = game.relaxation.witness(np.array([float(x) for x in u]))
-    witness = describe_witness(game.relaxation, described["relaxation"], known, u)
+    if source.optimum is not None:
+        witness = optimal_witness(game.relaxation, described["relaxation"], source.optimum, u)
+    else:
+        known = source.witness
+        if known is None:
+            known = game.relaxation.witness(np.array([float(x) for x in u]))
+        witness = describe_witness(game.relaxation, described["relaxation"], known, u)
     document["witness"], lower = _accepted(witness, u, bound)
     document["lower"] = number(_short(_below(lower - cost), game))
     document["upper"] = number(-_short(_below(-(cost_d + g)), game))
@@ -254,16 +321,26 @@ def _accepted(
 ) -> tuple[dict[str, Any], Any]:
     """Return a witness that the checker accepts and the bound it proves.
 
-    One that misses a constraint by a rounding has its threshold lowered until it does not.
+    A witness is as good as the margins in doubles that it was found at. Where it misses a
+    constraint by a rounding, or where f* is steep, thresholds are lowered until that gains no more:
+    if ũ − t <= u then γ − t proves at u what γ proves at ũ, less t, and the bound is concave in t.
     """
+    best: tuple[Fraction, dict[str, Any], Any] | None = None
     reason = ""
     for step in (Fraction(0), *(Fraction(2) ** e for e in range(-60, 8))):
         given = _lowered(found, step, u) if step else found
         try:
-            return given, bound(u, check.Fields(given, "witness"))
+            proved = bound(u, check.Fields(given, "witness"))
+            value = _below(proved)
         except check.Rejected as error:
             reason = str(error)
-    raise InputError(f"no witness near that of f proves a bound: {reason}")
+            continue
+        if best is not None and value <= best[0]:
+            break
+        best = value, given, proved
+    if best is None:
+        raise InputError(f"no witness near that of f proves a bound: {reason}")
+    return best[1:]
 
 
 def _lowered(witness: dict[str, Any], by: Fraction, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -284,9 +361,13 @@ def _below(x: Any) -> Fraction:
     """Return a rational not above x, itself if it is one."""
     if isinstance(x, Fraction):
         return x
+    check.need(x.is_finite(), "the bound is not finite")
     mantissa, exponent = x.lower().man_exp()
+    # Beyond that it proves nothing, and would be a number of that many digits.
+    check.need(int(exponent) < 4096, "the bound is beyond all numbers")
+    bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))  # 2^-100, or as much of x
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return Fraction(math.floor(exact * 2**100), 2**100)
+    return Fraction(math.floor(exact * 2**bits), 2**bits)
 
 
 def _short(x: Fraction, game: Game) -> Fraction:

@@ -259,8 +259,9 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         square, limit = sum(x * x for x in v), self.weight
         if square <= limit * limit:
             return v
-        ratio = Fraction(float(limit) / math.sqrt(square)) * (1 - Fraction(1, 2**48))
-        return [x * ratio for x in v]
+        unit = 2**120  # a root finer than that of the bound in doubles
+        norm = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
+        return [x * limit / norm for x in v]
 
 
 @dataclass(frozen=True, repr=False)

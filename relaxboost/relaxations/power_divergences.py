@@ -354,8 +354,12 @@ class DivergenceBall(Ball, PowerDivergence):
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ, the multiplier, which has to be positive, and the floor of x."""
-        c = max(Fraction(found.multiplier), Fraction(1, 2**200))
+        """Return γ, the multiplier and the floor of x; where the ball does not bind, min u."""
+        if not found.multiplier:
+            prior = self.prior or [1] * len(u)
+            least = min(x for x, p in zip(u, prior, strict=True) if p)
+            return {"gamma": number(least), "multiplier": "0", "floor": "0"}
+        c = Fraction(found.multiplier)
         return {"gamma": number(found.gamma), "multiplier": number(c), **self._floor(c)}
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:

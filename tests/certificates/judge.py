@@ -186,6 +186,10 @@ def conjugate(spec: Any, x: np.ndarray, witness: Any) -> Any:
         return ball(c / k) * terms
     if kind == "divergence":
         c = parse(spec["weight"] if "weight" in spec else witness["multiplier"])
+        if not c:
+            prior = vector(spec["prior"], len(x))
+            certain(not any(t for t, p in zip(x, prior, strict=True) if p))
+            return ZERO
         total = divergence_conjugate(spec, x / c) * ball(c)
         return total if "weight" in spec else total + ball(c * parse(spec["radius"]))
     size = dual(spec, x, witness)
@@ -274,8 +278,10 @@ def proves(document: Any, spare: float = 0.0) -> bool:
 def in_range(node: Any) -> None:
     """Hold sizes, wherever they stand, to the sign that makes f convex."""
     for name, value in node.items() if isinstance(node, dict) else ():
-        if name in ("weight", "radius", "multiplier", "factor", "size", "order", "scale", "k"):
+        if name in ("weight", "radius", "factor", "size", "order", "scale", "k"):
             certain(parse(value) > 0)
+        if name == "multiplier":
+            certain(parse(value) >= 0)
         if name in ("weights", "factors", "prior"):
             below = (
                 value if isinstance(value, dict) else {"denominator": "1", "numerators": [value]}

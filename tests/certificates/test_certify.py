@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,12 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.certificates import Certificate
+from relaxboost.certificates import Certificate, check
+from relaxboost.certificates.certificate import precisely
+from relaxboost.certificates.parts import describe_witness
+from relaxboost.certificates.proof import _accepted
+from relaxboost.relaxations.power_divergences import BallWitness
+from tests.certificates.judge import proves
 from tests.conformance.families import FAMILIES
 from tests.twins import exact_game_value
 
@@ -32,11 +38,21 @@ def matrix(rng, m=7, n=5):
     return np.clip(rng.uniform(-1, 1, (m, n)) + 0.15, -1, 1)
 
 
+def tied(rng, m=7, n=5):
+    """Ties, and bounds that are exactly 0, where no rounding leaves room."""
+    return rng.choice([-1.0, 0.0, 1.0], (m, n)) * rng.integers(0, 2)
+
+
 @pytest.mark.parametrize("over", SETS)
 @pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
 def test_the_floats_of_a_solution_hold_its_certificate(name, over, rng):
-    game = rb.Game(matrix(rng), dict(FAMILIES)[name](7), over=SETS[over])
-    solution = rb.solve(game, tol=1e-5)
+    """In two games of each family over each set, 600 in all."""
+    for A, options in ((matrix(rng), {"tol": 1e-3}), (tied(rng), {"max_rounds": 2})):
+        game = rb.Game(A, dict(FAMILIES)[name](7), over=SETS[over])
+        held(game, rb.solve(game, **options))
+
+
+def held(game, solution):
     certificate = rb.certify(solution)
     f = game.relaxation
     exact = f.exact_form(7) is not None and game.over.level == "exact"
@@ -54,6 +70,52 @@ def test_the_floats_of_a_solution_hold_its_certificate(name, over, rng):
     else:
         assert verdict.level == "numerical"
         assert "proves nothing" in verdict.reason
+
+
+FREE = [
+    rb.relaxations.ChiSquareBall(5.0),
+    rb.relaxations.PowerBall(1.5, 20),
+    rb.relaxations.HellingerBall(50),
+    rb.KLBall(5, [Fraction(1, 6)] * 6 + [0]),
+]
+
+
+@pytest.mark.parametrize("f", FREE, ids=repr)
+def test_balls_that_do_not_bind_prove_the_least_margin(f, rng):
+    """Their multiplier is 0; with 2^-200 in its place f* was steep, and the bound -3.5e25."""
+    free = 0
+    for trial in range(10):
+        game = rb.Game(matrix(rng) if trial % 2 else tied(rng), f)
+        solution = rb.solve(game, max_rounds=5)
+        certificate = rb.certify(solution)
+        assert solution.lower <= certificate.lower <= certificate.upper <= solution.upper
+        assert certificate.check()
+        assert proves(certificate.document)
+        free += certificate.document["witness"]["multiplier"] == "0"
+    assert free >= 3
+    u = [Fraction(x) for x in (0.25, 0.5, 0.75, 1.0, 1.0, 1.0, 1.0)]
+    for gamma, multiplier in ((0.25 + 2**-54, 2.0**-150), (0.3, 1e-30)):
+        # A threshold an ulp too high with a tiny multiplier: what the margins in doubles allow.
+        found = BallWitness(gamma, multiplier)
+        with precisely("enclosed", 192) as real:
+            described = f.describe(7)
+            _, bound = check.relaxation(check.Fields(described, "f"), 7, real)
+            _, proved = _accepted(describe_witness(f, described, found, u), u, bound)
+        assert 0.25 - 0.2 <= float(proved.lower()) <= 0.25
+
+
+def test_a_certificate_far_wider_than_its_solution_is_an_error(rng):
+    solution = rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)), tol=1e-3)
+    wrong = replace(solution, witness=solution.witness._replace(gamma=-5.0))
+    with pytest.raises(
+        rb.InputError, match=r"prove lower = -4.9.*wider by 1e-6 at most.*reference"
+    ):
+        rb.certify(wrong)
+    with pytest.raises(rb.InputError, match=r"prove upper = .*Certify another"):
+        rb.certify(replace(solution, upper=solution.upper - 1e-4))
+    game, pair = solution.game, (solution.support, solution.coefficients)
+    assert rb.certify(game, d=wrong.d, w=pair).check()  # as it is
+    assert rb.certify(wrong, w=pair).check()  # which is another w, and finds its own witness
 
 
 def test_no_certificate_excludes_the_optimum(rng):

@@ -197,6 +197,10 @@ def test_every_polyhedral_relaxation(rng, name, make, over):
         game = rb.Game(A, make(m), over)
         found = exact_optimum(game)
         check_pair(game, found)
+        certificate = rb.certify(found, "exact")  # by its own γ and x, which leave no gap
+        assert certificate.lower == certificate.upper == found.value
+        if m == 2:
+            assert "theorem optimal" in certificate.export("lean")[".lean"]
         ref = rb.reference(game)
         slack = 1e-7 if game.relaxation.level == "numerical" else 0
         assert ref.lower - slack <= found.value <= ref.upper + slack
@@ -311,6 +315,8 @@ def test_limits_leave_a_bracket(rng):
         found = exact_optimum(game, max_pivots=pivots)
         assert found.value is None
         assert found.d == found.w == found.x == []
+        with pytest.raises(rb.InputError, match=r"came to its limits.*raise time_limit"):
+            rb.certify(found)
         assert found.lower <= whole.value <= found.upper
         with pytest.raises(NotClosed, match="Raise time_limit or max_pivots") as caught:
             exact_value(game, max_pivots=pivots)

@@ -79,8 +79,9 @@ def test_a_linear_program_is_enough_for_an_exact_certificate(f, over, rng):
         assert proves(certificate.document)
     if not isinstance(over, rb.SquaredNorm):
         best = rb.certificates.exact_optimum(game)
-        certificate = rb.certify(game, d=best.d, w=(best.support, best.w))
+        certificate = rb.certify(best)
         assert certificate.lower == certificate.upper == best.value == rb.exact_value(game)
+        assert proves(certificate.document)
 
 
 def test_beside_a_curved_term_it_is_enclosed(rng):

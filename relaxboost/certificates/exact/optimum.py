@@ -30,6 +30,7 @@ class ExactOptimum(NamedTuple):
     first, `value` is None, the pair is empty, and `lower` and `upper` enclose the value.
     """
 
+    game: Game
     value: Fraction | None
     lower: Fraction
     upper: Fraction
@@ -124,7 +125,7 @@ def exact_optimum(
     found = _search(game, time_limit, max_pivots)
     if found.value is None:
         pivots = found.limits.pivots
-        return ExactOptimum(None, found.lower, found.upper, [], [], [], None, [], pivots)
+        return ExactOptimum(game, None, found.lower, found.upper, [], [], [], None, [], pivots)
     return found.optimum()
 
 
@@ -239,6 +240,7 @@ class _Search:
             above = price if price > 0 and not own else 0
             x.append(Fraction(int(y[0] - u[i] + above), unit))
         return ExactOptimum(
+            program.game,
             self.value,
             self.value,
             self.value,

@@ -102,8 +102,8 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
     if has:
         raise InputError(
             f"half a page takes games of at most {_MOST} x {_MOST} in short fractions, with "
-            f"{_TERMS} terms in the rows of f, and this has {has}; certify the pair of "
-            "exact_optimum(game), or export to vipr"
+            f"{_TERMS} terms in the rows of f, and this has {has}; certify what "
+            "exact_optimum(game) returns, or export to vipr"
         )
 
 
