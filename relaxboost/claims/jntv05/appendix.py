@@ -23,6 +23,7 @@ from relaxboost.claims import (
 from relaxboost.claims.jntv05.formulas import VALUES, gibbs, mirror_of, modulus
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS, SMOOTH
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.record import ILLEGIBLE
 from relaxboost.claims.sides import exactly, on_simplex
 
 CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vector("n"))
@@ -34,6 +35,8 @@ CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vect
     "Appendix A, second derivatives",
     "W_β is twice differentiable with (λ/β)(a_i δ_ij − a_i a_j).",
     formula="∂²W_β/∂z_i∂z_j = (λ/β)(a_i δ_ij − a_i a_j), a_i = e^(−z_i/β)/Σ e^(−z_k/β)",
+    printed=ILLEGIBLE,
+    page="p. 23, Appendix A, second derivatives",
     given="the factor λ/β and the sign as far as our copy shows them",
     space=DUALS,
 )
@@ -50,6 +53,9 @@ def hessian(x: Instance) -> Slack:
     "Appendix A, first display",
     "The Lipschitz constant is at most the largest xᵀ∇²W_β y over unit vectors.",
     formula="‖∇W_β(z_1) − ∇W_β(z_2)‖_1 ≤ ‖z_1 − z_2‖_∞ sup xᵀ∇²W_β(z) y, ‖x‖_∞ = 1, ‖y‖_∞ ≤ 1",
+    printed="sup_{z_1, z_2 ∈ E*, z_1 ≠ z_2} ‖∇W_β(z_1) − ∇W_β(z_2)‖_1/‖z_1 − z_2‖_∞ ≤ sup_{‖x‖_∞ "
+    "= 1, ‖y‖_∞ ≤ 1} sup_{z ∈ E*} xᵀ∇²W_β(z)y",
+    page="p. 23, Appendix A",
     space=DUALS,
 )
 def supremum(x: Instance) -> Slack:
@@ -72,17 +78,42 @@ def supremum(x: Instance) -> Slack:
     "(β/λ) xᵀ∇²W_β y is a sum of differences of the y_i, and at most one without x.",
     formula="Σ x_i a_i y_i − Σ Σ x_i a_i a_j y_j = Σ x_i a_i Σ_{j ≠ i} a_j (y_i − y_j) ≤ "
     "Σ Σ_{j ≠ i} a_i a_j |y_i − y_j|",
+    printed="(β/λ) xᵀ∇²W_β(z)y = Σ_i x_i y_i a_i − Σ_i Σ_j a_i x_i a_j y_j = … ≤ Σ_i Σ_{j ≠ i} "
+    "a_i a_j |y_i − y_j|",
+    page="p. 23, Eq. 39",
     given="|x_i| ≤ 1; in fractions",
     space=CUBES,
 )
 def eq39(x: Instance) -> Iterator[Slack]:
-    """Σ a_j = 1. Equal for x_i the sign of y_i − Σ a_j y_j where y has two values."""
+    """Equal for x_i the sign of y_i − Σ a_j y_j where y has two values.
+
+    Proof. y_i = Σ_j a_j y_i, since Σ a_j = 1: the first step is the term of i. In the second each
+    x_i and y_i − y_j is replaced by its size, and |x_i| ≤ 1. Sums of both are (39).
+    """
     a, u, v = on_simplex(exactly(x.a)), exactly(x.x), exactly(x.y)
     form = sum(u * a * v) - sum(u * a) * sum(a * v)
     size = range(len(a))
     middle = sum(u[i] * a[i] * sum(a[j] * (v[i] - v[j]) for j in size) for i in size)
     yield equal(form, middle, "(β/λ) xᵀ∇²W y, the sum")
     yield at_most(middle, _spread(a, v), "the sum, without x")
+
+
+@eq39.step(
+    "A term is a mean of differences.", "a_i y_i − a_i Σ_j a_j y_j = a_i Σ_j a_j (y_i − y_j)"
+)
+def _(x: Instance) -> Slack:
+    a, v = on_simplex(exactly(x.a)), exactly(x.y)
+    return equal(a[0] * v[0] - a[0] * sum(a * v), a[0] * sum(a * (v[0] - v)), "the term of i = 1")
+
+
+@eq39.step("Sizes.", "x_i a_i Σ_j a_j (y_i − y_j) ≤ a_i Σ_j a_j |y_i − y_j|")
+def _(x: Instance) -> Iterator[Slack]:
+    """Equal for x_i = 1 and y_i the largest."""
+    a, v = on_simplex(exactly(x.a)), exactly(x.y)
+    i = int(np.argmax(x.y))
+    for factor in (Fraction(x.x[i]), Fraction(1)):
+        term = factor * a[i] * sum(a * (v[i] - v))
+        yield at_most(term, a[i] * sum(a * abs(v[i] - v)), "the term of i, with sizes")
 
 
 def _spread(a: Array, v: Array) -> Fraction:
@@ -96,11 +127,19 @@ def _spread(a: Array, v: Array) -> Fraction:
     "Appendix A, after Eq. 39",
     "The sum is largest at a vertex of the cube, where it is 4a_+(1 − a_+) ≤ 1, so that α = 1/λ.",
     formula="Σ Σ_{j ≠ i} a_i a_j |y_i − y_j| ≤ max over I_+ of 4a_+(1 − a_+) ≤ 1",
+    printed="the latter sum is bounded by 1 for any |y_i| ≤ 1 and a_i > 0, Σ_i a_i = 1. … 2 Σ_{j "
+    "∈ I_+} Σ_{i ∈ I_−} a_i a_j + 2 Σ_{j ∈ I_−} Σ_{i ∈ I_+} a_i a_j = 4 Σ_{i ∈ I_+} a_i Σ_{j ∈ "
+    "I_−} a_j = 4a_+(1 − a_+) ≤ 1",
+    page="pp. 23 and 24, Appendix A",
     given="a_+ the sum of the a_i with y_i = 1; in fractions",
     space=CUBES,
 )
 def vertices(x: Instance) -> Iterator[Slack]:
-    """A convex function of y. Each pair of opposite signs counts twice, with |y_i − y_j| = 2."""
+    """Each pair of opposite signs counts twice, with |y_i − y_j| = 2.
+
+    Proof. By the first step, applied to one coordinate after the other, the sum is at most its
+    value at some vertex, which is 2 · 2a_+ (1 − a_+); by the second that is at most 1.
+    """
     a = on_simplex(exactly(x.a))
     most = Fraction(0)
     for signs in product((1, -1), repeat=len(a)):
@@ -113,11 +152,30 @@ def vertices(x: Instance) -> Iterator[Slack]:
     yield at_most(most, 1, "4a_+(1 − a_+), 1")
 
 
+@vertices.step(
+    "The sum is convex in each y_i.", "f(y_i) ≤ ((1 + y_i)/2) f(1) + ((1 − y_i)/2) f(−1)"
+)
+def _(x: Instance) -> Slack:
+    a, v = on_simplex(exactly(x.a)), exactly(x.y)
+    up, down = v.copy(), v.copy()
+    up[0], down[0] = Fraction(1), Fraction(-1)
+    mean = (1 + v[0]) / 2 * _spread(a, up) + (1 - v[0]) / 2 * _spread(a, down)
+    return at_most(_spread(a, v), mean, "f(y_1), the mean of f(±1)")
+
+
+@vertices.step("One is left.", "1 − 4a_+(1 − a_+) = (1 − 2a_+)²")
+def _(x: Instance) -> Slack:
+    plus = on_simplex(exactly(x.a))[0]
+    return equal(1 - 4 * plus * (1 - plus), (1 - 2 * plus) ** 2, "1 − 4a_+(1 − a_+), the square")
+
+
 @SOURCE.claim(
     "Eq40",
     "Appendix B, Eq. 40",
     "A strongly convex V grows quadratically from its minimiser over Θ.",
     formula="V(x) ≥ V(x*) + (α/2)‖x − x*‖², x* = argmin V",
+    printed="V(x) ≥ V(x*) + (α/2)‖x − x*‖², ∀x ∈ Θ, where x* = argmin_{x ∈ Θ} V(x)",
+    page="p. 24, Eq. 40",
     given="V(θ) + zᵀθ/β in place of V, which has the same α; that a minimiser exists is called "
     "evident, and V continuous on Θ: see JNTV05-P1-2ii",
     space=SMOOTH,
@@ -136,6 +194,9 @@ def eq40(x: Instance) -> Slack:
     "The inequalities at x_s add up to αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1).",
     formula="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = s z_1ᵀ(x_1 − x_s) + (1 − s) z_2ᵀ(x_2 − x_s) ≤ "
     "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβ s(1 − s)‖x_1 − x_2‖²",
+    printed="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = sz_1ᵀ(x_1 − x_s) + (1 − s)z_2ᵀ(x_2 − x_s) ≤ "
+    "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβs(1 − s)‖x_1 − x_2‖²",
+    page="p. 25, Appendix B",
     given="x_k = −∇W_β(z_k), x_s = sx_1 + (1 − s)x_2; our copy does not show which index stands "
     "where in the inner products, and these are the ones that are true",
     space=SMOOTH.but(s=PAIRS.fields["s"]),
@@ -171,6 +232,8 @@ def chain(x: Instance) -> Iterator[Slack]:
     "Appendix B, last display before the entropy",
     "That gives Assumption (L), for any pair of dual norms.",
     formula="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
+    printed="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
+    page="p. 25, Appendix B",
     given="‖·‖_1 and ‖·‖_∞; ‖·‖_2 for ‖θ‖_2²/2, where α = 1",
     space=SMOOTH.but(norm=Choice("l1", "l2")),
 )
@@ -194,6 +257,8 @@ def end(x: Instance) -> Iterator[Slack]:
     "The gradient of the entropy is strongly monotone, by its Hessian and Jensen's inequality.",
     formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − y_i|/(x̃_i/λ))² = "
     "(1/λ)‖x − y‖_1²",
+    printed="⟨∇V(x) − ∇V(y), x − y⟩ = (x − y)ᵀ∇²V(x̃)(x − y) … ≥ … = (1/λ)‖x − y‖_1²",
+    page="p. 26, Eqs. 41 to 43",
     given="x, y interior; x̃ between them",
     space=PAIRS,
 )

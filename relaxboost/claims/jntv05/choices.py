@@ -26,6 +26,7 @@ from relaxboost.claims import (
 from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus, p_norm, powers
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies import as_proxy
@@ -39,6 +40,10 @@ THREE = {"n": (3, 8)}
     "Sec. 6.1, Eq. 35",
     "‖θ‖_p²/2 with p = 1 + 1/ln M is strongly convex in ℓ1 on any closed convex set.",
     formula="(7) with α = e^(−2/p)/ln M on R^M",
+    printed="one may also consider other proxy functions satisfying this condition, such as, for "
+    "example: V(θ) = ½‖θ‖_p² = ½(Σ_{j=1}^M |θ^(j)|^p)^{2/p} where p = 1 + 1/ln M … can be used "
+    "when Θ is any convex and closed set in R^M",
+    page="p. 21, Eq. 35",
     given="M ≥ 2; α = (p − 1) M^(2/p − 2), from (p − 1)-strong convexity in ‖·‖_p for p ≤ 2",
     space=ANYWHERE,
     counterexamples=[{"x": [1, "1/10"], "y": [1, "-1/10"], "s": "1/2"}],
@@ -66,6 +71,9 @@ def eq35_corrected(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, before the remark on the ℓ1 norm",
     "The ratio of the p-norm proxy is of the order of λ² ln M.",
     formula="(1/α) max V = (λ²/2) e^(2/p) ln M ≤ (e²/2) λ² ln M",
+    printed="it is proved in [5] (Lemma 6.1) that the proxy function defined in (35) satisfies "
+    "(1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = O(1) λ² ln M",
+    page="p. 21, Sec. 6.1",
     given="M ≥ 3, α = e^(−2/p)/ln M; O(1) is not said to be a number, e²/2 = 3.69 is one",
     space=PAIRS.but(sizes=THREE),
 )
@@ -85,16 +93,33 @@ def eq35_ratio(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, Eq. 36",
     "The constants C_0 and C_1 make the least V on the simplex 0.",
     formula="C_0 + C_1 Σ (θ_j)^(s+1) ≥ 0, equal at θ = (λ/M, ..., λ/M)",
+    printed="V(θ) = C_0 + C_1 Σ_{j=1}^M (θ^(j))^{…}, where the constants C_0 = −λ²/(es(s + 1)), "
+    "C_1 = …/(s(s + 1)) are adjusted in order to have min_{θ ∈ Θ_{M,λ}} V(θ) = 0",
+    page="p. 21, Eq. 36",
     given="s = 1/ln M, C_0 = −λ²/(e s(s + 1)), C_1 = λ^(1−s)/(s(s + 1)), where our copy has lost s "
     "and the exponent, which e and the homogeneity decide",
     space=PAIRS.but(sizes={"n": (2, 8)}),
 )
 def eq36(x: Instance) -> Iterator[Slack]:
-    """Σ (λ/M)^(s+1) = λ^(s+1) M^(−s), and M^s = e."""
+    """What our copy has lost is read so that it is true.
+
+    Proof. The step is Jensen's inequality for the mean of the (θ_j)^(s+1); M^s = e. So
+    C_1 Σ (θ_j)^(s+1) ≥ λ^(1−s) λ^(s+1)/(e s(s + 1)) = −C_0, and equal at the centre.
+    """
     size = x.x.size
     least = powers(np.full(size, x.radius / size), x.radius)
     yield equal(least, 0, "V at the centre, 0")
     yield at_least(powers(x.radius * x.x, x.radius), 0, "V(θ), 0")
+
+
+@eq36.step(
+    "The sum of powers is least at the centre.", "Σ (θ_j)^(s+1) ≥ λ^(s+1) M^(−s) = λ^(s+1)/e"
+)
+def _(x: Instance) -> Iterator[Slack]:
+    s = 1.0 / math.log(x.x.size)
+    for theta in (x.x, np.full(x.x.size, 1.0 / x.x.size)):
+        total = float(((x.radius * theta) ** (s + 1.0)).sum())
+        yield at_least(total, x.radius ** (s + 1.0) / math.e, "Σ (θ_j)^(s+1), λ^(s+1)/e")
 
 
 @SOURCE.claim(
@@ -102,6 +127,9 @@ def eq36(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, after Eq. 36",
     "That function is strongly convex in ℓ1 on the simplex.",
     formula="(7) with α = 1/e for M ≥ 3; with 1/4 for M = 2",
+    printed="It is easy to see that the proxy function defined in (…) is α-strongly convex in "
+    "the norm ‖·‖_1.",
+    page="p. 21, after Eq. 36",
     given="no α is given; the sentence names the number of (36), which our copy does not show well",
     space=PAIRS.but(sizes={"n": (2, 8)}),
 )
@@ -124,6 +152,10 @@ def eq36_strong(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, after Eq. 36",
     "For λ = 1 it is an f-divergence of Csiszár between θ and the uniform distribution.",
     formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = (x^(s+1) − 1)/(e s(s + 1))",
+    printed="When λ = 1, this proxy function equals to a particular case of f-divergence of "
+    "Csiszár … between the uniform distribution on the set {1, …, M} and the distribution on "
+    "the same set defined by probabilities θ^(j).",
+    page="p. 21, after Eq. 36",
     space=PAIRS.but(sizes={"n": (2, 8)}, radius=Real(1, 1)),
 )
 def eq36_divergence(x: Instance) -> Slack:
@@ -138,6 +170,9 @@ def eq36_divergence(x: Instance) -> Slack:
     "Sec. 6.1, after Eq. 36",
     "Presumably other proxies can be based on f-divergences of Csiszár.",
     formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = g ln g/(1 − c)², g = (1 − c)x + c, c = 1/(M − 1)",
+    printed="Presumably, other proxy functions can be based on some properly chosen "
+    "f-divergences of Csiszár.",
+    page="p. 21, after Eq. 36",
     given="λ = 1, M ≥ 3; the proxy of JNTV05-conjecture",
     space=PAIRS.but(sizes=THREE, radius=Real(1, 1)),
 )
@@ -159,6 +194,8 @@ def divergences(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, after the ratio of (35)",
     "The ratio is of the order of λ² ln M for (36) as well.",
     formula="(1/α) max V = (e − 1) λ² (ln M)²/(1 + ln M) ≤ (e − 1) λ² ln M",
+    printed="This relation is true for the proxy function defined in (36) as well.",
+    page="p. 22, Sec. 6.1",
     given="M ≥ 3, α = 1/e",
     space=PAIRS.but(sizes=THREE),
 )
@@ -190,6 +227,10 @@ def _ratio(x: Instance) -> float:
     "Sec. 6.1, the conjecture",
     "The entropy has the least ratio of all proxies on the simplex.",
     formula="(1/α) max V ≥ λ² ln M for every proxy V with min V = 0",
+    printed="We conjecture that for Θ = Θ_{M,λ} such an optimal proxy function is the entropy "
+    "type function given in (8); however, we do not have a rigorous proof of this fact. For the "
+    "latter, we have (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = λ² ln M.",
+    page="p. 21, Sec. 6.1",
     given="(1/α) max V = λ² ln M for the entropy",
     space=RATIOS,
     counterexamples=[
@@ -257,6 +298,8 @@ def _largest_normal(count: int) -> float:
     "Sec. 6.1, the ratios",
     "The package's proxies have the ratios of these claims, and their moduli are true.",
     formula="max V/α = λ² ln M, (λ²/2)(e^(2/p) − 1) ln M, (e − 1)λ²(ln M)²/(1 + ln M), ... ; (7)",
+    printed="",
+    page="not in the paper",
     given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
     space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
 )
@@ -276,6 +319,9 @@ def package(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, remark on the ℓ1 norm",
     "‖·‖_1 is not strongly convex in ℓ1, and no proxy.",
     formula="V(sx + (1 − s)y) = sV(x) + (1 − s)V(y) within an orthant; W_β is not differentiable",
+    printed="a widely used penalty function as ‖·‖_1 is not a proxy function in the sense of "
+    "Definition 2 as it is not strongly convex with respect to ‖·‖_1",
+    page="p. 22, Sec. 6.1",
     given="on the simplex W_β(z) = −λ min z_j − λβ",
     space=PAIRS,
 )
@@ -298,6 +344,10 @@ def l1(x: Instance) -> Iterator[Slack]:
     "Sec. 6.1, last display",
     "The ratio of V(θ) = ‖θ‖_2² on the simplex is λ²M/2.",
     formula="(1/α) max V = λ²M/2",
+    printed="Another frequently used penalty function V(θ) = ‖θ‖_2² is strongly convex. … this "
+    "function V satisfies (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
+    page="p. 22, Sec. 6.1",
+    ruling=AMBIGUOUS,
     given="α the largest for which (7) holds on the simplex, as 1/λ is for the entropy",
     space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)),
     counterexamples=[{"h": [2, -1, -1], "radius": 1}],
@@ -315,8 +365,19 @@ def _flattest(size: int) -> Fraction:
     return min(Fraction(1, 2 * k) + Fraction(1, 2 * (size - k)) for k in range(1, size))
 
 
+@ratio_l2.corrected("With the largest α on R^M, 2/M.", "(1/α) max V = λ²M/2, α = 2/M")
+def ratio_l2_anywhere(x: Instance) -> Iterator[Slack]:
+    """2‖h‖_2² ≥ (2/M)‖h‖_1² by Cauchy and Schwarz, equal where all |h_j| are."""
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    alpha, h = Fraction(2, size), exactly(x.h)
+    yield equal(square / alpha, square * size / 2, "(1/α) max V, λ²M/2")
+    for direction in (h, exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
+        least = alpha * sum(abs(e) for e in direction) ** 2
+        yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
+
+
 @ratio_l2.corrected(
-    "It is λ²M/2 for even M and λ²(M² − 1)/(2M) for odd M; λ²M/2 with the modulus 2/M on R^M.",
+    "With the largest α on the simplex: λ²M/2 for even M, λ²(M² − 1)/(2M) for odd M.",
     "(1/α) max V = λ² (M − [M odd]/M)/2",
 )
 def ratio_l2_corrected(x: Instance) -> Iterator[Slack]:
@@ -339,6 +400,10 @@ def ratio_l2_corrected(x: Instance) -> Iterator[Slack]:
     "Remark 1, (i)",
     "The bound grows as √(ln M); that of the direct stochastic gradient as √M.",
     formula="√(V*/α) is λ√(ln M) for the entropy and λ√((M − 1)/2) for ‖θ‖_2²/2",
+    printed="its behavior with respect to the cardinality of the base class is better than for "
+    "direct stochastic gradient descent (of the order of √(ln M) in Theorem 1 instead of M or "
+    "√M for direct stochastic gradient)",
+    page="p. 7, Remark 1",
     given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
     space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
 )
@@ -356,6 +421,11 @@ def remark_1(x: Instance) -> Iterator[Slack]:
     "Sec. 6.2",
     "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
     formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
+    printed="it is important to consider only the sets Θ for which the solution θ_*(z) = "
+    "−∇W_β(z) of the optimization problem (6) can be easily computed. Some examples of such "
+    "“simple” sets are: (i) the λ-simplex Θ_{M,λ}, (ii) the full-dimensional λ-simplex …, (iii) "
+    "… the hyper-octahedron {θ ∈ R^M : ‖θ‖_1 ≤ λ}",
+    page="p. 22, Sec. 6.2",
     given="the entropy, with what is left of λ on the full simplex, as the least over "
     "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2, (35) and (36), M ≥ 3",
     space=DUALS.but(

@@ -72,6 +72,7 @@ line("Definition 2", "Proxy functions.", "D2", "P2", "P2-falling", "T2-max")
 line("Eq. 8", "The entropy, its minimiser, α = 1/λ.", "D1", "D2", "Eq41-43")
 line("Eq. 9", "W_β of the entropy.", "Eq9")
 line("Eq. 10", "Its gradient; a Gibbs distribution at temperature β.", "Eq10")
+line("After Eq. 10", "(L) holds for (8) by direct calculations.", "A-sup", "A-vertices")
 line("After Eq. 10", "The Kullback divergence, for λ = 1.", "KL")
 line("Sec. 3.2", "θ_0 ∈ Θ, ζ_0 = 0, β_i ≥ β_{i−1}.", "P2-start", "T1-start", "Eq17")
 line("Eq. 11", "The algorithm.", "Eq11")
@@ -104,6 +105,13 @@ line(
 line("Sec. 3.5", "What is known of EG.", "EG-deterministic")
 line("Eq. 24", "(22) as proximal minimisation with a Bregman divergence.", "Eq22-Eq24")
 line("Sec. 4, notation", "∇A, ξ_i, and E ‖u_i‖² ≤ L².", "noise", "L")
+line(
+    "Sec. 4, before Proposition 2",
+    "Any closed convex Θ; compact for what follows (28), and no other property of u_i is used.",
+    "T2-unbounded",
+    "T2-max",
+    "R5-proof",
+)
 line("Proposition 2", "The regret of (11).", "P2", "P2-start")
 line("Proof of Proposition 2", "Its displays.", "P2-proof", "P2-falling", "P2-end")
 line("Proposition 3, Eq. 25", "The expected risk, with an infimum.", "P3")
@@ -113,13 +121,15 @@ line("Remark 4", "Change of scale of β_i and γ_i.", "R4-bounds", "R4")
 line("Eq. 28", "(26) with (17).", "Eq28")
 line("Eq. 29", "The best β_0.", "Eq29")
 line("Eq. 30", "V* = λ ln M, at every vertex.", "Eq30")
+line("Sec. 5", "The proof needs no specific loss or proxy.", "T2", "P3")
 line("Sec. 5", "Z, Q(θ, Z), A(θ) = E Q(θ, Z).", reason=_DEFINITION)
 line("Eq. 31", "Stochastic sub-gradients.", "Eq4", "T2")
 line("Eq. 32", "Their bound.", "T2-squared")
 line("Theorem 2, Eq. 33", "Any proxy, any β_0.", "T2", "T2-unbounded")
 line("Theorem 2, Eq. 34", "The best β_0, V̄ = max V.", "T2", "T2-max")
 line("After Theorem 2", "Classification and regression are cases.", "T1", "T2-squared")
-line("Remark 5", "Dependent data.", "R5")
+line("Remark 5", "Dependent data.", "R5", "R5-proof")
+line("Sec. 6.1", "Strong convexity in ℓ1 is the key condition.", "L-assumption", "B-end")
 line("Eq. 35", "Half the squared p-norm.", "Eq35", "Eq35-ratio")
 line("Eq. 36", "Sums of powers.", "Eq36", "Eq36-strong", "Eq36-divergence", "Eq36-ratio")
 line("Sec. 6.1", "Other f-divergences presumably.", "divergences")

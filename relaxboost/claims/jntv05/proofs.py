@@ -58,6 +58,9 @@ def _temperatures(x: Instance) -> Array:
     "The regret of (11) is bounded for any proxy function.",
     formula="Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1}) ≤ β_t V(θ) − β_0 V(θ_*) − Σ γ_i (θ_{i−1} − θ)ᵀξ_i + "
     "Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
+    printed="Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1}) ≤ β_tV(θ) − β_0V(θ_*) − Σ_{i=1}^t "
+    "γ_i(θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) + Σ_{i=1}^t (γ_i²/(2αβ_{i−1}))‖u_i(θ_{i−1})‖_∞²",
+    page="p. 16, Proposition 2, and p. 17, the end of its proof",
     given="u_i = ∇A + ξ_i, so that the terms in ξ_i make u_i of ∇A; V proxy by Definition 2, "
     "θ_0 = θ_*",
     space=TRACES,
@@ -80,15 +83,21 @@ def proposition_2_corrected(x: Instance) -> Slack:
     "For any proxy with β_t (V(θ) − V(θ_*)), which is less where V(θ_*) > 0.",
     "... ≤ β_t (V(θ) − V(θ_*)) + Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
 )
-def proposition_2_sharper(x: Instance) -> Slack:
-    """Apply it to V − V(θ_*), which has the same iterates."""
-    return _regret(x, 0.0, 0.0)
+def proposition_2_sharper(x: Instance) -> Iterator[Slack]:
+    """Apply it to V − V(θ_*), which has the same iterates. At the θ of least slack, which is θ_t,
+    it is tight to first order for M = 2, u = (1, −1) and large β: λβ ln cosh (γ/β), λγ²/(2β).
+    """
+    yield _regret(x, 0.0, 0.0)
+    yield _regret(x, 0.0, 0.0, last=True)
 
 
-def _regret(x: Instance, shift: float, least: float, first: Array | None = None) -> Slack:
-    """Measure Prop. 2 with V + `shift`, V(θ_*) = `least`, and θ_0 as given, else θ_*."""
-    beta, theta = _temperatures(x), x.radius * x.theta
+def _regret(
+    x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
+) -> Slack:
+    """Measure Prop. 2 with V + `shift`, V(θ_*) = `least`, θ_0 = `first` or θ_*; at θ or at θ_t."""
+    beta = _temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
+    theta = found[-1] if last else x.radius * x.theta
     if first is not None:
         found[0] = first
     left = float(x.gamma @ ((found[:-1] - theta) * x.U).sum(axis=1))
@@ -103,6 +112,9 @@ def _regret(x: Instance, shift: float, least: float, first: Array | None = None)
     "Proposition 2; Sec. 3.2, initial values",
     "It is so from any θ_0 ∈ Θ.",
     formula="Proposition 2 with any θ_0 ∈ Θ and ζ_0 = 0",
+    printed="Fix the initial values θ_0 ∈ Θ and ζ_0 = 0 ∈ R^M. … For any θ ∈ Θ and any integer t "
+    "≥ 1 the following inequality holds",
+    page="p. 11, Sec. 3.2; p. 15, Proposition 2",
     given="V ≥ 0; Secs. 3.2 and 3.4 fix θ_0 ∈ Θ and ζ_0 = 0",
     space=TRACES.but(first=Distribution("n")),
     counterexamples=[
@@ -134,6 +146,10 @@ def any_start_corrected(x: Instance) -> Iterator[Slack]:
     "W_β at ζ_i is bounded by its value, slope and the Lipschitz constant at ζ_{i−1}.",
     formula="W_β(ζ_i) = W_β(ζ_{i−1}) + ∫ (ζ_i − ζ_{i−1})ᵀ∇W_β ≤ W_β(ζ_{i−1}) + γ v_iᵀ∇W_β(ζ_{i−1}) "
     "+ γ²‖v_i‖_∞²/(2αβ)",
+    printed="W_{β_{i−1}}(ζ_i) = W_{β_{i−1}}(ζ_{i−1}) + ∫_0^1 (ζ_i − ζ_{i−1})ᵀ∇W_{β_{i−1}}(τζ_i + "
+    "(1 − τ)ζ_{i−1}) dτ; W_{β_{i−1}}(ζ_i) ≤ W_{β_{i−1}}(ζ_{i−1}) + γ_i "
+    "v_iᵀ∇W_{β_{i−1}}(ζ_{i−1}) + γ_i²‖v_i‖_∞²/(2αβ_{i−1})",
+    page="p. 16, proof of Proposition 2",
     space=DUALS.but(gamma=Real(0.1, 3)),
 )
 def descent_lemma(x: Instance) -> Iterator[Slack]:
@@ -156,6 +172,8 @@ def descent_lemma(x: Instance) -> Iterator[Slack]:
     "Proof of Proposition 2",
     "For z fixed β ↦ W_β(z) is non-increasing.",
     formula="β' ≥ β ⇒ W_β'(z) ≤ W_β(z)",
+    printed="for z fixed, β ↦ W_β(z) is a non-increasing function",
+    page="p. 16, proof of Proposition 2",
     given="V any proxy by Definition 2: here the entropy and a constant",
     space=DUALS.but(more=Real(0, 2), shift=Real(-1, 1)),
     counterexamples=[
@@ -177,8 +195,20 @@ def falling(x: Instance) -> Slack:
 
 @falling.corrected("If V ≥ 0.", "the same, V ≥ 0")
 def falling_corrected(x: Instance) -> Slack:
-    """A supremum of functions of β with slopes −V(θ) ≤ 0."""
+    """With V ≥ 0.
+
+    Proof. W_β(z) is the supremum over θ of −zᵀθ − βV(θ), each of which falls with β by the step;
+    so does the supremum.
+    """
     return _falling(x, abs(x.shift))
+
+
+@falling.step("It falls at each θ.", "−zᵀθ − β'V(θ) ≤ −zᵀθ − βV(θ)", correction=1)
+def _(x: Instance) -> Slack:
+    theta = x.radius * x.theta
+    value = VALUES["entropy"](theta, x.radius) + abs(x.shift)
+    linear = -float(x.z @ theta)
+    return at_most(linear - (x.beta + x.more) * value, linear - x.beta * value, "at β', at β")
 
 
 def _falling(x: Instance, shift: float) -> Slack:
@@ -192,6 +222,9 @@ def _falling(x: Instance, shift: float) -> Slack:
     "Proof of Proposition 2, last displays",
     "W_{β_0}(0) = −β_0 V(θ_*), and βV(θ) ≥ −W_β(ζ) − ζᵀθ.",
     formula="W_β(0) = −βV(θ_*), −W_β(ζ) − ζᵀθ ≤ βV(θ)",
+    printed="W_{β_0}(ζ_0) = W_{β_0}(0) = β_0 sup_{θ ∈ Θ} {−V(θ)} = −β_0V(θ_*) and βV(θ) ≥ "
+    "−W_β(ζ) − ζᵀθ, for all ζ ∈ R^M",
+    page="p. 17, proof of Proposition 2",
     space=DUALS,
 )
 def proof_end(x: Instance) -> Iterator[Slack]:
@@ -234,6 +267,9 @@ def _excess(x: Instance, shift: float) -> Iterator[Slack]:
     "Proposition 3, Eqs. 25 and 26",
     "The expected risk is bounded for any proxy function.",
     formula="E A(θ̂_t) ≤ inf [A(θ) + (β_t V(θ) − β_0 V(θ_*))/Σ γ_i] + L² Σ γ_i²/(2αβ_{i−1})/Σ γ_i",
+    printed="E A(θ̂_t) ≤ inf_{θ ∈ Θ} [A(θ) + (β_tV(θ) − β_0V(θ_*))/Σ_{i=1}^t γ_i] + "
+    "L_φ²(λ)(Σ_{i=1}^t γ_i)⁻¹ Σ_{i=1}^t γ_i²/(2αβ_{i−1})",
+    page="p. 17, Proposition 3, Eq. 25",
     given="θ_0 = θ_*; finite laws, all samples",
     space=EXPECTED,
     counterexamples=[
@@ -269,17 +305,44 @@ def proposition_3_corrected(x: Instance) -> Iterator[Slack]:
     "Eq. 27",
     "The risk of the average is at most the weighted mean of slopes.",
     formula="A(θ̂_t) − A(θ) ≤ Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ γ_i",
+    printed="A(θ̂_t) − A(θ) ≤ Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ_{i=1}^t γ_i",
+    page="p. 17, Eq. 27",
     given="for any points θ_{i−1}",
     space=EXPECTED,
 )
 def jensen(x: Instance) -> Slack:
-    """Jensen's inequality, then that of sub-gradients."""
+    """For any points.
+
+    Proof. The first step is Jensen's inequality for A with weights γ_i/Σ γ_i, the second the
+    definition of a sub-gradient at each θ_{i−1}; multiplied by γ_i and summed up they are (27).
+    """
     found = law(x)
-    points = x.radius * x.rng.dirichlet(np.ones(x.theta.size), x.gamma.size)
+    points = _points(x)
     theta, share = x.radius * x.theta, x.gamma / x.gamma.sum()
     slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
     right = float(share @ ((points - theta) * slopes).sum(axis=1))
     return at_most(float(found.risk(share @ points) - found.risk(theta)), right, "A(θ̂) − A(θ)")
+
+
+def _points(x: Instance) -> Array:
+    points: Array = x.radius * x.rng.dirichlet(np.ones(x.theta.size), x.gamma.size)
+    return points
+
+
+@jensen.step("Jensen's inequality.", "A(Σ γ_i θ_{i−1}/Σ γ_i) ≤ Σ γ_i A(θ_{i−1})/Σ γ_i")
+def _(x: Instance) -> Slack:
+    found, points, share = law(x), _points(x), x.gamma / x.gamma.sum()
+    mean = float(share @ found.risk(points))
+    return at_most(float(found.risk(share @ points)), mean, "A of the mean, the mean of A")
+
+
+@jensen.step("A sub-gradient.", "A(θ_{i−1}) − A(θ) ≤ (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})")
+def _(x: Instance) -> Iterator[Slack]:
+    found, points, theta = law(x), _points(x), x.radius * x.theta
+    slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
+    for point, slope in zip(points, slopes, strict=True):
+        fall = float(found.risk(point) - found.risk(theta))
+        yield at_most(fall, float((point - theta) @ slope), "A(θ_{i−1}) − A(θ)")
 
 
 @SOURCE.claim(
@@ -287,6 +350,9 @@ def jensen(x: Instance) -> Slack:
     "Sec. 4, notation; proof of Proposition 3",
     "The noise ξ_i has mean 0 given θ_{i−1}, and E ‖u_i(θ_{i−1})‖_∞² ≤ L².",
     formula="E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0, E ‖u_i(θ_{i−1})‖_∞² ≤ L_φ(λ)²",
+    printed="Conditioning on θ_{i−1} and then using both the definition of ξ_i(θ_{i−1}) and the "
+    "independence between θ_{i−1} and (X_i, Y_i), we obtain …",
+    page="p. 17, proof of Proposition 3",
     given="θ_{i−1} from the examples before, all samples enumerated",
     space=EXPECTED,
 )
@@ -307,6 +373,10 @@ def noise(x: Instance) -> Iterator[Slack]:
     "Remark 4",
     "Multiplying all β_i and γ_i by the same factor does not affect the upper bounds.",
     formula="the bounds of Propositions 2, divided by Σ γ_i, and 3 are the same",
+    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) "
+    "(i.e. multiplying them by the same positive constant factor) does not affect the upper "
+    "bounds in the previous propositions",
+    page="p. 18, Remark 4",
     space=EXPECTED.but(factor=Real(0.1, 10, log=True)),
 )
 def scaled_bounds(x: Instance) -> Slack:
@@ -330,6 +400,9 @@ _SCALED = STREAMS.but(factor=Real(0.1, 10, log=True))
     "Remark 4",
     "Multiplying all β_i and γ_i by the same factor might affect the estimates.",
     formula="θ_i and θ̂_i of (11), (12) with cβ_i, cγ_i differ from those with β_i, γ_i",
+    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) … "
+    "might affect the estimate sequences (θ_i) and (θ̂_i) of the algorithm (11)–(12)",
+    page="p. 18, Remark 4",
     space=_SCALED,
     counterexamples=[{"U": [[1, 0]], "gamma": [1], "radius": 1, "beta": 1, "factor": 2}],
 )
@@ -341,7 +414,11 @@ def scaled(x: Instance) -> Slack:
 
 @scaled.corrected("It never does.", "the estimates are the same")
 def scaled_corrected(x: Instance) -> Iterator[Slack]:
-    """For any proxy. The package's learner with constant β: weights of examples are the γ_i."""
+    """For any proxy. The package's learner with constant β: weights of examples are the γ_i.
+
+    Proof. By induction no u_i changes, so that ζ_i becomes cζ_i. The argmin of cζᵀθ + cβV(θ) is
+    that of ζᵀθ + βV(θ), which is the step, and (12) divides by Σ cγ_i.
+    """
     yield equal(_change(x), 0.0, "change of the estimates, 0")
     shrunk = min(x.factor, 1.0 / x.factor)
     means = []
@@ -351,6 +428,15 @@ def scaled_corrected(x: Instance) -> Iterator[Slack]:
         learner.update(x.U, weight=c * x.gamma)
         means.append(np.append(learner.w, learner.average))
     yield equal(float(np.abs(means[0] - means[1]).max()), 0.0, "change of the learner, 0")
+
+
+@scaled.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    z = x.gamma @ x.U
+    for proxy in ("entropy", "squared"):
+        mirror = mirror_of(proxy, x.radius)
+        change = mirror(x.factor * z, x.factor * x.beta) - mirror(z, x.beta)
+        yield equal(float(np.abs(change).max()), 0.0, f"change of ∇W, {proxy}")
 
 
 def _change(x: Instance) -> float:

@@ -42,6 +42,9 @@ STEPS = Space(
     "Eqs. 22 and 24",
     "θ_i of (22) is the argmin of θᵀγ_i u_i + B(θ, θ_{i−1}).",
     formula="θ_i = −∇W_1(−∇V(θ_{i−1}) + γ_i u_i) = argmin θᵀγ_i u_i + B(θ, θ_{i−1})",
+    printed="θ_i = −∇W_1(−∇V(θ_{i−1}) + γ_i u_i(θ_{i−1})), i = 1, 2, …; θ_i = argmin_{θ ∈ Θ} "
+    "(θᵀγ_i u_i(θ_{i−1}) + B(θ, θ_{i−1}))",
+    page="p. 13, Eq. 22; p. 15, Eq. 24",
     given="V differentiable at θ_{i−1}, which the entropy is where no component is 0; both signs "
     "are as printed, −∇V and + γ_i u_i",
     space=STEPS.but(proxy=Choice("entropy", "squared")),
@@ -74,6 +77,9 @@ def greedy(x: Instance) -> Iterator[Slack]:
     "After Eq. 22",
     "For Θ = R^M and V(θ) = ‖θ‖_2²/2 scheme (22) is the ordinary gradient method.",
     formula="−∇W_1(−θ + γu) = θ − γu",
+    printed="If Θ = R^M and V(θ) = ½‖θ‖_2², the scheme of (22) coincides with the ordinary "
+    "gradient method.",
+    page="p. 14, after Eq. 22",
     space=STEPS.but(other=Vector("n", -3, 3)),
 )
 def gradient_method(x: Instance) -> Slack:
@@ -90,6 +96,10 @@ def gradient_method(x: Instance) -> Slack:
     "Eq. 23",
     "For λ = 1 and the entropy (22) is the exponentiated gradient method, in one step or in all.",
     formula="θ_ij ∝ θ_{i−1,j} exp(−γ_i u_ij), θ_ij ∝ θ_0j exp(−Σ_{m ≤ i} γ_m u_mj)",
+    printed="θ_i^(j) = θ_{i−1}^(j) exp(−γ_i u_{i,j}(θ_{i−1}))/Σ_k θ_{i−1}^(k) exp(−γ_i "
+    "u_{i,k}(θ_{i−1})) = … exp(−Σ_{m=1}^i γ_m u_{m,j}(θ_{m−1}))/Σ_k θ_0^(k) exp(−Σ_{m=1}^i γ_m "
+    "u_{m,k}(θ_{m−1}))",
+    page="p. 14, Eq. 23",
     given="no component of θ_0 is 0; our copy shows θ_0 in the second denominator only, and the "
     "numerator must have it too",
     space=STREAMS.but(first=Distribution("n")),
@@ -120,6 +130,9 @@ def exponentiated(x: Instance) -> Iterator[Slack]:
     "Growing temperatures make (11) different from (23): they divide all gradients, not the last.",
     formula="ln θ_ij/θ_ik = −(Σ γ_m (u_mj − u_mk))/β_i in (11), −Σ γ_m (u_mj − u_mk)/β_{m−1} in "
     "(23) with steps γ_m/β_{m−1}; they agree for every stream just where β is constant",
+    printed="the initial iterative scheme (11) is different from that of (22), (23), in "
+    "particular, it includes the second tuning parameter β_i",
+    page="p. 14, Sec. 3.5",
     given="the package's learners; θ_0 uniform",
     space=STREAMS,
 )
@@ -146,6 +159,8 @@ def odds(x: Instance) -> Iterator[Slack]:
     "Sec. 3.5, the differences",
     "With constant β and a steep V, (11) is (22) with steps γ_i/β from θ_* = argmin V.",
     formula="β_i = β and ‖∇V‖ → ∞ at the relative boundary: θ_i of (11) = θ_i of (22)",
+    printed="",
+    page="not in the paper",
     given="the entropy on the simplex, with what is left of λ on the full simplex, and with "
     "θ = θ⁺ − θ⁻ on the ℓ1 ball; the package's learners",
     space=STREAMS.but(over=Choice("simplex", "full simplex", "ball")),
@@ -170,6 +185,8 @@ def agree(x: Instance) -> Slack:
     "Sec. 3.5, the differences",
     "The scheme (11) is different from (22) even with constant β = 1, where V is not steep.",
     formula="θ_2 of (11) and of (22) differ by (g − 1)/2 in each component",
+    printed="the initial iterative scheme (11) is different from that of (22), (23)",
+    page="p. 14, Sec. 3.5",
     given="V = ‖θ‖_2²/2 on the simplex of M = 2; u_1 = (g, 0), u_2 = (−h, 0), 1 ≤ g, g − 1 ≤ h ≤ 1",
     space=Space(g=Real(1, 2), share=Real(0, 1)),
 )
@@ -200,6 +217,8 @@ def differ(x: Instance) -> Iterator[Slack]:
     "Sec. 3.5, the differences: the initial value",
     "θ_0 stays a factor of every θ_i in (23); in (11) it matters for u_1 only.",
     formula="θ_0j = 0 ⇒ θ_ij = 0 in (23) for all i; θ_i of (11) is a function of ζ_i",
+    printed="moreover, the algorithm (23) uses initial value θ_0 in a different manner",
+    page="p. 14, Sec. 3.5",
     space=STREAMS.but(first=Distribution("n")),
 )
 def start(x: Instance) -> Iterator[Slack]:

@@ -31,6 +31,7 @@ from relaxboost.claims.jntv05.formulas import (
     mirror_of,
 )
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.record import OPEN
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Horizon, MirrorDescent
 
@@ -53,6 +54,9 @@ def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
     "Theorem 1, Eq. 5",
     "The expected excess risk is at most 2λL √(ln M) √(t + 1)/t.",
     formula="E A(θ̂_t) − min A ≤ C √(ln M) √(t + 1)/t, C = 2λ L_φ(λ)",
+    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ C (ln M)^{1/2} √(t + 1)/t, where C = C(φ, λ) = "
+    "2λL_φ(λ)",
+    page="p. 6, Theorem 1, Eq. 5",
     given="the algorithm of Sec. 3.4 from θ_0 = θ_*; finite laws, all samples of t − 1 examples; "
     "min A certified from below",
     space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)),
@@ -70,6 +74,9 @@ def theorem_1(x: Instance) -> Iterator[Slack]:
     "Theorem 1, Eq. 5",
     "The package's learner has it, in expectation over all samples.",
     formula="E A(average) − min A ≤ 2λL √(ln M) √(t + 1)/t",
+    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ C (ln M)^{1/2} √(t + 1)/t, where C = C(φ, λ) = "
+    "2λL_φ(λ)",
+    page="p. 6, Theorem 1, Eq. 5",
     given="hinge and exponential loss, K the largest |h|",
     space=RUNS.but(
         sizes={"k": (1, 2), "n": (2, 3)}, t=Whole(1, 4), loss=Choice("hinge", "exponential")
@@ -97,6 +104,9 @@ def learner(x: Instance) -> Iterator[Slack]:
     "Theorem 1; Sec. 3.4, initial values",
     "Theorem 1 holds from any θ_0 ∈ Θ.",
     formula="(5) with any θ_0",
+    printed="with initial values ζ_0 = 0, θ_0 ∈ Θ and (β_i)_{i≥1} from (17), (18)",
+    page="p. 13, after Eq. 21",
+    ruling=OPEN,
     given="Sec. 3.4 asks for no more; finite laws, all samples",
     space=RUNS.but(first=Distribution("n")),
 )
@@ -134,10 +144,16 @@ def _known(x: Instance) -> tuple[float, float]:
     "Eq. 28",
     "With γ_i = 1 and β_i = β_0 √(i + 1) the bound (26) is at most √(t + 1)/t (β_0V* + L²/(αβ_0)).",
     formula="(β_t V* + Σ L²/(2αβ_{i−1}))/t ≤ (√(t + 1)/t)(β_0 V* + L²/(αβ_0))",
+    printed="E A(θ̂_t) − A(θ*_A) ≤ (√(t + 1)/t)(β_0V* + L_φ²(λ)/(αβ_0))",
+    page="p. 18, Eq. 28",
     space=CONSTANTS,
 )
 def eq28(x: Instance) -> Slack:
-    """Σ_{i ≤ t} 1/√i ≤ 2√t. With √t for √(t + 1) in the last term it holds as well."""
+    """With √t for √(t + 1) in the last term it holds as well.
+
+    Proof. β_t V* is the first term. By the step Σ_{i ≤ t} 1/√i ≤ 2√t, as the roots telescope;
+    hence Σ L²/(2αβ_{i−1}) ≤ √t L²/(αβ_0) ≤ √(t + 1) L²/(αβ_0).
+    """
     alpha, most = _known(x)
     first = x.scale * x.L / math.sqrt(alpha * most)
     beta = growing(first, x.t)
@@ -146,15 +162,29 @@ def eq28(x: Instance) -> Slack:
     return at_most(left, right, "(26), (28)", x.t)
 
 
+@eq28.step("A term is below a difference of roots.", "1/√i ≤ 2(√i − √(i − 1))", space=CONSTANTS)
+def _(x: Instance) -> Slack:
+    """√i − √(i − 1) = 1/(√i + √(i − 1)) ≥ 1/(2√i)."""
+    rise = math.sqrt(x.t) - math.sqrt(x.t - 1)
+    return at_most(1.0 / math.sqrt(x.t), 2.0 * rise, "1/√i, the difference")
+
+
 @SOURCE.claim(
     "Eq29",
     "Eq. 29 and the line before",
     "The best β_0 in (28) is L/√(αV*), and gives 2L √(V*/α) √(t + 1)/t.",
     formula="β_0 V* + L²/(αβ_0) ≥ 2L √(V*/α), equal at β_0 = L (αV*)^(−1/2)",
+    printed="E A(θ̂_t) − A(θ*_A) ≤ (2L_φ(λ)/t) √((V*/α)(t + 1)); the optimal value β_0 equals "
+    "L_φ(λ)(ln M)^{−1/2}",
+    page="p. 18, Eq. 29",
     space=CONSTANTS,
 )
 def eq29(x: Instance) -> Iterator[Slack]:
-    """The arithmetic and geometric mean."""
+    """The arithmetic and geometric mean.
+
+    Proof. The difference of the sides is the square of the step, which is ≥ 0, and 0 just where
+    β_0² = L²/(αV*). With αV* = ln M that is the β_0 of (18).
+    """
     alpha, most = _known(x)
     best = x.L / math.sqrt(alpha * most)
     least = 2.0 * x.L * math.sqrt(most / alpha)
@@ -164,19 +194,45 @@ def eq29(x: Instance) -> Iterator[Slack]:
     yield equal(best, x.L / math.sqrt(math.log(x.theta.size)), "β_0, L (ln M)^(−1/2)")
 
 
+@eq29.step(
+    "The difference is a square.",
+    "β_0 V* + L²/(αβ_0) − 2L √(V*/α) = (√(β_0 V*) − L/√(αβ_0))²",
+)
+def _(x: Instance) -> Slack:
+    alpha, most = _known(x)
+    first = x.scale * x.L / math.sqrt(alpha * most)
+    left = first * most + x.L**2 / (alpha * first) - 2.0 * x.L * math.sqrt(most / alpha)
+    root = math.sqrt(first * most) - x.L / math.sqrt(alpha * first)
+    return equal(left, root**2, "the difference, the square")
+
+
 @SOURCE.claim(
     "Eq30",
     "Eq. 30",
     "The entropy attains its maximum λ ln M at every vertex of the simplex.",
     formula="V* = max V = V(λe_j) = λ ln M",
+    printed="this proxy function attains its maximum at each vertex of the λ-simplex Θ_{M,λ} and "
+    "satisfies V* = max_{θ ∈ Θ_{M,λ}} V(θ) = λ ln M",
+    page="p. 18, Eq. 30",
     space=CONSTANTS,
 )
 def eq30(x: Instance) -> Iterator[Slack]:
-    """A convex function on a polytope; by symmetry all vertices are alike."""
+    """A convex function on a polytope; by symmetry all vertices are alike.
+
+    Proof. θ is the mean of the vertices λe_j with weights θ_j/λ; the step is convexity, and
+    V(λe_j) = λ ln(M/λ) + λ ln λ = λ ln M for each j.
+    """
     most = x.radius * math.log(x.theta.size)
     yield at_most(entropy(x.radius * x.theta, x.radius), most, "V(θ), V*")
     for vertex in np.eye(x.theta.size):
         yield equal(entropy(x.radius * vertex, x.radius), most, "V(λe_j), λ ln M")
+
+
+@eq30.step("V is at most the mean of its values at the vertices.", "V(θ) ≤ Σ (θ_j/λ) V(λe_j)")
+def _(x: Instance) -> Slack:
+    """θ_j ln θ_j ≤ θ_j ln λ."""
+    ends = [entropy(x.radius * vertex, x.radius) for vertex in np.eye(x.theta.size)]
+    return at_most(entropy(x.radius * x.theta, x.radius), float(x.theta @ ends), "V(θ), the mean")
 
 
 @SOURCE.claim(
@@ -184,6 +240,9 @@ def eq30(x: Instance) -> Iterator[Slack]:
     "Sec. 6.3, Eq. 37",
     "The bound (26) with V* is least for constant sequences with β/γ = L √(t/(2αV*)).",
     formula="(β_t V* + L² Σ γ_i²/(2αβ_{i−1}))/Σ γ_i ≥ L √(2V*/(αt)), equal at (37)",
+    printed="minimize in (γ_i) and (β_i) under the monotonicity condition β_i ≥ β_{i−1}, we get "
+    "that the minimum is obtained for sequences … such that β_i/γ_i = L_φ(λ) √(t/2αV*)",
+    page="p. 22, before Eq. 37",
     given="β_i ≥ β_{i−1} > 0, γ_i > 0; read γ_i = t^(−1/2), β_i = L (2αV*)^(−1/2), which our copy "
     "garbles, and 'independent of i', for they depend on t; β_0 is meant too",
     space=CONSTANTS.but(
@@ -191,7 +250,12 @@ def eq30(x: Instance) -> Iterator[Slack]:
     ),
 )
 def eq37(x: Instance) -> Iterator[Slack]:
-    """For β_t given the largest β_{i−1} are best, all β_t; then Σ γ_i² ≥ (Σ γ_i)²/t."""
+    """For β_t given the largest β_{i−1} are best, all β_t.
+
+    Proof. With G = Σ γ_i the first step bounds the left side by (β_t V* + L²G²/(2αtβ_t))/G from
+    below. The second is the inequality of the two means: that is at least 2√(L²V*/(2αt)), whatever
+    β_t/G is, and equal where β_t/G = L/√(2αtV*). At (37) both are equalities.
+    """
     alpha, most = _known(x)
     t = x.gamma.size
     least = x.L * math.sqrt(2.0 * most / (alpha * t))
@@ -208,11 +272,32 @@ def eq37(x: Instance) -> Iterator[Slack]:
     yield at_least(bound(x.gamma, beta), least, "at other sequences")
 
 
+@eq37.step("Constant sequences are best for the squares.", "Σ γ_i²/β_{i−1} ≥ (Σ γ_i)²/(tβ_t)")
+def _(x: Instance) -> Slack:
+    """β_{i−1} ≤ β_t, then Cauchy and Schwarz."""
+    beta = x.scale * (1.0 + np.append(0.0, np.cumsum(x.growth)))
+    least = float(x.gamma.sum()) ** 2 / (x.gamma.size * beta[-1])
+    return at_least(float((x.gamma**2 / beta[:-1]).sum()), least, "Σ γ_i²/β_{i−1}, (Σ γ_i)²/(tβ_t)")
+
+
+@eq37.step("The two means.", "bV* + L²/(2αtb) ≥ L √(2V*/(αt)), b = β_t/Σ γ_i")
+def _(x: Instance) -> Iterator[Slack]:
+    """The difference is (√(bV*) − L/√(2αtb))². Equal at b = L/√(2αtV*)."""
+    alpha, most = _known(x)
+    best = x.L / math.sqrt(2.0 * alpha * x.t * most)
+    least = x.L * math.sqrt(2.0 * most / (alpha * x.t))
+    for b in (best, x.scale * best):
+        yield at_least(b * most + x.L**2 / (2.0 * alpha * x.t * b), least, "bV* + L²/(2αtb)")
+
+
 @SOURCE.claim(
     "Sec6.3",
     "Sec. 6.3, first and last sentences",
     "The constant improves from 2 to √2: (17) is close to optimal.",
     formula="(5) = √2 √(1 + 1/t) (38) ≤ 2 (38), and (38) = λL √(2 ln M/t)",
+    printed="The constant factor in the bound of Theorem 1 can be only slightly improved. … we "
+    "can improve the constant factor in the upper bound from 2 to √2.",
+    page="pp. 22 and 23, Sec. 6.3",
     space=CONSTANTS,
 )
 def close(x: Instance) -> Iterator[Slack]:
@@ -231,6 +316,8 @@ def close(x: Instance) -> Iterator[Slack]:
     "Eq. 38",
     "With (37), for t known, the expected excess risk is at most λL √(2 ln M/t).",
     formula="E A(θ̂_t) − min A ≤ λ L_φ(λ) √(2 ln M/t)",
+    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ λL_φ(λ) √(2 ln M/t)",
+    page="p. 22, Eq. 38",
     given="θ_0 = θ_*; finite laws, all samples",
     space=RUNS,
 )
