@@ -12,6 +12,7 @@ import numpy as np
 
 from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Whole
 from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -51,6 +52,11 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
     "Fig. 2",
     "For every d0 in the simplex and ν in (0, 1), the procedure returns the solution of Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1 and the divergence is least",
+    printed=(
+        "INPUT: A vector d_0 ∈ S^m and a scalar ν ∈ (0, 1) … Figure 2: A sorting-based procedure "
+        "for the entropic projection problem defined by Eq. (14)."
+    ),
+    page="Sec. 5.3, Fig. 2",
     given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
     space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99)),
     counterexamples=[
@@ -93,6 +99,11 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
     "Fig. 2, first ENDFOR",
     "The pseudo-code, with its first ENDFOR as the end of the loop, solves Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1",
+    printed=(
+        "FOR i = 1, …, m   ξ = (1 − ν(i−1))/Z   IF ξu_i ≤ ν   BREAK   ENDFOR   Z ← Z − u_i   ENDFOR"
+    ),
+    page="Sec. 5.3, Fig. 2",
+    ruling=MISPRINT,
     given=GIVEN,
     space=CAPS,
     counterexamples=[{"theta": [1, 0], "k": 2}],
@@ -120,6 +131,12 @@ def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
     "Sec. 5.3, test of an index",
     "The index that Fig. 2 looks for is the first with d_{t,i} < ν, strictly.",
     formula="there is an i with ξ d0_i < ν",
+    printed=(
+        "… the *first* index for which d_{t,i} < ν, where d_t is as defined by Lemma 16 with j = "
+        "m, constitutes the optimal index for i."
+    ),
+    page="Sec. 5.3, before Fig. 2 is described",
+    ruling=MISPRINT,
     given=GIVEN,
     space=CAPS,
     counterexamples=[{"theta": [0, 0], "k": 2}],
@@ -143,6 +160,12 @@ def not_strict(x: Instance) -> Iterator[Slack]:
     "Fig. 2, in floating point",
     "Carried out in doubles as printed, the procedure solves Eq. 14 to 1e-9.",
     formula="|Σ_r min(ν, ξ d0_r) − 1| ≤ 1e-9 and each weight is right to 1e-9",
+    printed=(
+        "The pseudo-code describing the resulting efficient procedure for solving the problem in "
+        "Eq. (14) is given in Fig. 2."
+    ),
+    page="Sec. 5.3, after Lemma 16",
+    ruling=AMBIGUOUS,
     given="d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m",
     space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m")),
     counterexamples=[
@@ -235,6 +258,8 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
     "Sec. 5.3, time of Fig. 2",
     "The procedure takes O(m log m) time.",
     formula="at most m log₂ m comparisons to sort, and 9m other operations",
+    printed="Note also that the time complexity of the resulting algorithm is O(m log(m)) …",
+    page="Sec. 5.3, last paragraph",
     given="m ≤ 150, ν = 1/k; operations on numbers counted",
     space=LONG,
 ).checked(trials=40)
@@ -263,6 +288,11 @@ SOURCE.unchecked(
     "Sec. 5.3, O(m)",
     "A search for the median in place of sorting reduces the time to O(m).",
     formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
+    printed=(
+        "… the time complexity can be reduced to O(m) by replacing sorting with a generalized "
+        "median search."
+    ),
+    page="Sec. 5.3, last paragraph",
     given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
     space=LONG,
 ).checked(trials=40)
