@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import roundoff
+from relaxboost.functional.corners import corners, descend
 from relaxboost.functional.learners.finite import outputs_of
 from relaxboost.functional.losses import Risk
 from relaxboost.functional.losses.base import check_risk
@@ -93,7 +95,9 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     H : array of shape (N, n), or (N, K, n)
         The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
     solver : str, optional
-        One that cvxpy knows; by default HIGHS for piecewise linear risks and else CLARABEL.
+        One that cvxpy knows. By default an interior point method of the package where each loss has
+        one corner (absolute, quantile, hinge, ranking), else CLARABEL; and where a bracket is wide,
+        CLARABEL, and HIGHS for piecewise linear risks, in turn.
 
     Returns
     -------
@@ -170,14 +174,27 @@ class _Space:
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
         """Solve, and bound on both sides; R falls for ever along the ray, if that is not 0.
 
-        Cone solvers call some exponential risks solved that are far from it; then BFGS goes on.
+        Solvers call some risks solved that are far from it; then others are asked, and BFGS.
         """
-        alpha, multipliers, name, status = _solve(self, solver, ray)
-        first = self._bounded(alpha, multipliers, name, status)
-        if first.upper - first.lower <= _WIDE * abs(first.upper) or name == "HIGHS":
-            return first
-        second = self._bounded(_descended(self, alpha), multipliers, name, status + ", then BFGS")
-        return min(first, second, key=lambda found: found.upper - found.lower)
+        found: list[_Bracket] = []
+        for alpha, multipliers, name, status in self._answers(solver, ray):
+            found.append(self._bounded(alpha, multipliers, name, status))
+            if found[-1].upper - found[-1].lower <= _WIDE * abs(found[-1].upper):
+                return found[-1]
+        if found[-1].solver != "HIGHS":
+            status += ", then BFGS"
+            found.append(self._bounded(_descended(self, alpha), multipliers, name, status))
+        return min(found, key=lambda one: one.upper - one.lower)
+
+    def _answers(
+        self, solver: str | None, ray: Array
+    ) -> Iterator[tuple[Array, Array | None, str, str]]:
+        """Yield what each solver says: α, the Z of the multipliers or None, its name and status."""
+        given = corners(self.risk) if solver is None else None
+        if given is not None:
+            beta, Z = descend(self.H / self.scale, given)
+            yield beta / self.scale, Z, "interior point", "ended"
+        yield from _solved(self, solver, ray)
 
     def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
         F = self.at(alpha)
@@ -311,38 +328,43 @@ def _ray(space: _Space) -> Array:
     return np.asarray(answer.point / space.scale)
 
 
-def _solve(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Return α, the Z of the multipliers or None, the solver and its status."""
+def _solved(
+    space: _Space, solver: str | None, ray: Array
+) -> Iterator[tuple[Array, Array | None, str, str]]:
+    """Yield the answers of general solvers, as `_Space._answers` has them."""
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
     goal = space.risk.expression(F)
     linear = goal.is_pwl()
-    names = [check_solver(solver, None if linear else repr(getattr(space.risk, "loss", space)))]
-    if solver is None and linear:
-        names.append("CLARABEL")  # where HIGHS gives up
+    names = ["CLARABEL", "HIGHS"][: 1 + linear]
+    if solver is not None:
+        names = [check_solver(solver, None if linear else repr(getattr(space.risk, "loss", space)))]
     equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
     # A sum over examples: costs of 1/N would be near the tolerances of solvers.
     problem = cp.Problem(cp.Minimize(space.risk.measure.size * goal), [equal])
     sign = -1.0 / space.risk.measure.size
     for name in names:
         answer = ask(Model("primal", problem, beta, ((equal, sign),)), name, {})
-        if answer.point is not None and answer.other is not None:
-            break
+        alpha = _nearest(space, answer.point, ray)
+        Z = None
+        if answer.other is not None and np.isfinite(answer.other).all():
+            Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
+            Z = Z.reshape(space.shape)
+        yield alpha, Z, name, answer.status
+
+
+def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
+    """Return the α of least risk that a solver's point suggests; 0 where it found none."""
     tries = [np.zeros(space.H.shape[1])]
-    if answer.point is not None and np.isfinite(answer.point).all():
-        found = answer.point / space.scale
-        tries.append(found + _FAR * ray)
+    if point is not None and np.isfinite(point).all():
+        tries.append(point / space.scale + _FAR * ray)
         if ray.any():
             # The program does not say how far to go along directions that change separated
             # margins alone: the shortest α with the margins of the others, and then the ray.
             rows = space.risk.margins() @ (space.H / space.scale)
             core = rows[rows @ (space.scale * ray) <= 0.5]
-            short = np.linalg.lstsq(core, core @ answer.point, rcond=1e-10)[0]
+            short = np.linalg.lstsq(core, core @ point, rcond=1e-10)[0]
             back = float(np.maximum(-(rows @ short), 0.0).max())
             tries.append(short / space.scale + (back + _FAR) * ray)
-    alpha = min(tries, key=lambda point: space.risk.value(space.at(point)))
-    if answer.other is None or not np.isfinite(answer.other).all():
-        return alpha, None, name, answer.status
-    Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
-    return alpha, Z.reshape(space.shape), name, answer.status
+    return min(tries, key=lambda point: space.risk.value(space.at(point)))

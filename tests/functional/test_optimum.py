@@ -6,9 +6,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from sklearn.tree import DecisionTreeRegressor
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from relaxboost.functional.corners import corners
 from tests.functional.cases import CASES, CUSTOM, bound, targets
 
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -82,6 +84,33 @@ def test_absolute_and_quantile_by_linear_programs(rng):
             if q == 0.5:
                 twice = fn.optimum(fn.Absolute().bind(y, weights), X)
                 assert twice.upper == pytest.approx(2.0 * program.fun, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", [fn.Absolute(), fn.Quantile(0.9), fn.Hinge()], ids=repr)
+def test_losses_with_a_corner_have_a_solver_of_their_own(loss, rng):
+    """Against Clarabel; also with columns that repeat, of zeros, and more of them than examples."""
+    for n in (3, 12, 60):
+        H = rng.normal(size=(40, n)) * 10.0 ** rng.integers(-3, 4, n)
+        H[:, 1], H[:, 2] = 2.0 * H[:, 0], 0.0
+        y = rng.normal(size=40).round(1) if loss.task == "regression" else np.sign(H[:, 0] - 0.1)
+        risk = loss.bind(y, rng.integers(0, 3, 40))
+        given = corners(risk)
+        assert given is not None
+        F = rng.normal(size=40)
+        steep = np.maximum(given.low * (F - given.at), given.high * (F - given.at))
+        rest = risk.loss.pointwise(F, risk.y)[0] - steep
+        np.testing.assert_allclose(rest, rest[0], atol=1e-12)  # a constant
+        own, other = fn.optimum(risk, H), fn.optimum(risk, H, solver="CLARABEL")
+        assert own.solver == "interior point" or own.upper < 1e-9  # gaps are relative
+        assert own.gap <= max(1e-8 * own.upper, 1e-9)
+        assert own.lower <= other.upper
+        assert other.lower <= own.upper
+
+
+def test_curved_losses_have_no_corner():
+    for loss in (fn.Huber(1.0), fn.Squared(), fn.Logistic(), fn.SmoothHinge(), fn.Exponential()):
+        assert corners(loss.bind([0.0, 1.0])) is None
+    assert corners(fn.MulticlassHinge().bind([0, 1, 2])) is None
 
 
 def test_without_freedom_it_is_the_risk_of_a_constant():
@@ -163,6 +192,25 @@ def test_boosting_goes_to_it_and_not_below(rng):
         values = [record.value for record in run.history]
         assert min(values) >= best.lower
         assert min(values) <= best.upper * (1.0 + share)
+
+
+def test_boosted_trees_have_a_bracket_over_their_leaves(rng):
+    X = rng.normal(size=(150, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.standard_t(2, 150)
+    risk = fn.Absolute().bind(y)
+    run = fn.boost(X, risk, fn.Regressor(DecisionTreeRegressor(max_depth=2)), stopping=12)
+    trees = [term.hypothesis.estimator for term in run.terms]
+    leaves = np.column_stack([tree.apply(X) for tree in trees])
+    H = fn.leaf_columns(leaves)
+    assert set(np.unique(H)) == {0.0, 1.0}
+    assert len(np.unique(H, axis=1).T) == H.shape[1] <= sum(tree.get_n_leaves() for tree in trees)
+    best = fn.optimum(risk, H)
+    assert best.gap <= 1e-7 * best.upper
+    F = run.decision(X)
+    np.testing.assert_allclose(H @ np.linalg.lstsq(H, F)[0], F, atol=1e-10)  # f is in the span
+    assert best.upper < risk.value(F)
+    with pytest.raises(rb.InputError, match=r"leaves need shape \(N, T\)"):
+        fn.leaf_columns(np.zeros(3))
 
 
 def test_wrong_arguments():

@@ -1,7 +1,7 @@
 """Weak learners: hypothesis classes, each with a fast way to search it."""
 
 from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
-from relaxboost.functional.learners.finite import FiniteSet
+from relaxboost.functional.learners.finite import FiniteSet, leaf_columns
 from relaxboost.functional.learners.regressor import Fitted, Networks, Regressor
 from relaxboost.functional.learners.stumps import (
     ClassificationStumps,
@@ -26,4 +26,5 @@ __all__ = [
     "Tree",
     "Trees",
     "WeakLearner",
+    "leaf_columns",
 ]

@@ -53,6 +53,34 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
     return H
 
 
+def leaf_columns(leaves: Any) -> Array:
+    """Return the indicators of all leaves of some trees, each once, as hypotheses of one output.
+
+    Every sum of trees with these leaves is in their span, whatever the leaves hold: `optimum` on
+    them bounds from below what boosting could reach with the leaves found so far.
+
+    Parameters
+    ----------
+    leaves : array of shape (N, T)
+        In which leaf of each tree the examples are, in any numbers, such as those of scikit-learn's
+        `apply`.
+
+    Returns
+    -------
+    array of shape (N, n)
+        Zeros and ones.
+    """
+    leaves = np.asarray(leaves)
+    if leaves.ndim != 2 or 0 in leaves.shape:
+        raise InputError(f"leaves need shape (N, T), a column for each tree, got {leaves.shape}")
+    made: dict[bytes, Array] = {}
+    for tree in leaves.T:
+        numbers, place = np.unique(tree, return_inverse=True)
+        for leaf in range(numbers.size):
+            made.setdefault((place == leaf).tobytes(), (place == leaf).astype(np.float64))
+    return np.stack(list(made.values()), axis=1)
+
+
 class _Columns(Pool):
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H, self._projection = H, projection
