@@ -9,7 +9,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.claims.measure import REFUTED
-from relaxboost.claims.ss09 import norms, penalties
+from relaxboost.claims.ss09 import SOURCE, norms, penalties
 from relaxboost.claims.ss09.pairs import PAIRS
 
 NUMBERS = {
@@ -30,6 +30,8 @@ NUMBERS = {
     ("SS09-E1-conditions", 1): (8 / math.sqrt(39), 1),
     ("SS09-E2", 0): (4 / 5, 7 / 8),
     ("SS09-E2", 1): (-math.inf, 4 / 5),
+    ("SS09-Sec5.1-exp-loss", 0): (0, 1),
+    ("SS09-L19-attained", 0): (-1, 0),
     ("SS09-L8-core", 0): (2**-60, 0),
     ("SS09-L8-core", 1): (2**-60, 0),
     ("SS09-L8", 0): (-1, 0),
@@ -44,6 +46,36 @@ def test_recorded_counterexamples(id, number):
     slacks = claim.stated.measure(claim.instance(claim.counterexamples[number]))
     refuted = next(s for s in slacks if s.outcome(claim.resolution) == REFUTED)
     assert (refuted.left, refuted.right) == pytest.approx(NUMBERS[id, number], abs=1e-7)
+
+
+FILES = [
+    "duality",
+    "learnability",
+    "choosing",
+    "relaxing",
+    "examples",
+    "lemma",
+    "appendix",
+    "conjugates",
+]
+
+
+def test_the_table_has_sections_1_to_4_and_the_appendix():
+    """In order; each number of the text is there, and each claim of these files is named."""
+    places = [line.place for line in SOURCE.lines]
+    numbered = ["Definition 1", "Definition 2", "Eq. 1", "Theorem 3", "Theorem 4", "Eq. 2", "Eq. 3"]
+    numbered += ["Corollary 5", "Eq. 4", "Definition 6", "Theorem 7", "Example 1", "Example 2"]
+    numbered += ["Lemma 8", "Lemma 17", "Lemma 18", "Lemma 19", "Lemma 20", "Eq. 15"]
+    numbered += [f"Appendix B, row {row}" for row in range(1, 8)]
+    firsts = [places.index(number) for number in numbered]
+    assert firsts == sorted(firsts)
+    last = len(places) - places[::-1].index("Proof of Theorem 7")
+    assert last == 85
+    named = {id for line in SOURCE.lines for id in line.ids}
+    own = {
+        c.id for c in SOURCE.claims.values() if c.stated.code.split("/")[-1].split(".")[0] in FILES
+    }
+    assert own - named == {"SS09-remark-hard-margin"} - named
 
 
 def test_the_lines_that_are_printed():

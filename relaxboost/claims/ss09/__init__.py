@@ -12,6 +12,7 @@ SOURCE = gather(
     "lemma",
     "figure",
     "algorithm",
+    "softmax",
     "progress",
     "totally",
     "rates",

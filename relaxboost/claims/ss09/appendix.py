@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.sides import exactly, near
+from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS, dual
@@ -82,21 +82,41 @@ SUBGRADIENTS: dict[str, Callable[[Array, Array], tuple[Array, Array, float, floa
 """By name: the point w, a subgradient θ there, f(w), f*(θ) by App. B."""
 
 
+FUNCTIONS = Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), chosen=Vector("m"))
+
+
 @SOURCE.claim(
     "L17",
     "Lemma 17",
     "The Fenchel–Young inequality is an equality at subgradients.",
     formula="θ in ∂f(w) ⇒ f(w) + f*(θ) = <θ, w>",
+    printed="for all θ ∈ ∂f(w) we have, f(w) + f*(θ) = <θ, w>.",
+    page="App. A, Lemma 17",
     given="f closed and convex: eleven of them, with any element of ∂f(w) where f has a kink",
-    space=Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), chosen=Vector("m")),
+    space=FUNCTIONS,
 ).checked(trials=400)
 def fenchel_young(x: Instance) -> Slack:
     """θ comes from differentiating f, f*(θ) from the table of conjugates.
 
     For indicators θ is any normal, for norms at 0 any point of the dual ball.
+
+    Proof. θ in ∂f(w) says f(v) ≥ f(w) + <θ, v − w> for every v, so that <θ, v> − f(v) is greatest
+    for v = w, and f*(θ) = <θ, w> − f(w). f need not be closed or convex for that.
     """
     w, theta, value, conjugate = SUBGRADIENTS[x.f](x.w, x.chosen)
     return equal(near(value + conjugate, 1e-11), near(float(theta @ w), 1e-11), x.f)
+
+
+@fenchel_young.step(
+    "A subgradient at w makes w the best point.",
+    "<θ, v> − f(v) ≤ <θ, w> − f(w)",
+    space=FUNCTIONS.but(v=Vector("m")),
+    trials=80,
+)
+def _(x: Instance) -> Slack:
+    w, theta, value, _ = SUBGRADIENTS[x.f](x.w, x.chosen)
+    v, _, other, _ = SUBGRADIENTS[x.f](x.v, x.chosen)
+    return at_most(near(float(theta @ v) - other, 1e-11), near(float(theta @ w) - value, 1e-11))
 
 
 STRONG = Space(
@@ -112,9 +132,13 @@ STRONG = Space(
 @SOURCE.claim(
     "L18-gradient",
     "Lemma 18, first part",
-    "The conjugate of a strongly convex f is differentiable, and its gradient is the maximiser.",
+    "The conjugate of a closed and strongly convex f is differentiable, and its gradient is the "
+    "maximiser.",
     formula="∇f*(θ) = argmax_{w in S} <w, θ> − f(w)",
-    given="f one of five functions of known σ and norm",
+    printed="Let f be a closed and σ-strongly convex function over S with respect to a norm ‖·‖. … "
+    "Then, f* is differentiable and its gradient satisfies ∇f*(θ) = arg max_{w ∈ S} <w, θ> − f(w).",
+    page="App. A, Lemma 18",
+    given="f closed; one of five functions of known σ and norm",
     space=STRONG,
 ).checked(trials=300)
 def differentiable(x: Instance) -> Iterator[Slack]:
@@ -140,14 +164,23 @@ def differentiable(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "L18",
     "Lemma 18, inequality",
-    "The conjugate of a σ-strongly convex f is smooth with constant 1/σ in the dual norm.",
+    "The conjugate of a closed and σ-strongly convex f is smooth, with 1/σ in the dual norm.",
     formula="f*(θ1 + θ2) − f*(θ1) ≤ <∇f*(θ1), θ2> + ‖θ2‖_*²/(2σ)",
-    given="f one of five functions of known σ and norm",
+    printed="for all θ_1, θ_2 ∈ ℝⁿ, we have f*(θ_1 + θ_2) − f*(θ_1) ≤ <∇f*(θ_1), θ_2> + "
+    "(1/(2σ)) ‖θ_2‖_*²",
+    page="App. A, Lemma 18",
+    given="f closed; one of five functions of known σ and norm",
     space=STRONG,
 ).checked(trials=300)
 def smooth(x: Instance) -> Slack:
     """θ2 = s v of any length. Tight for the square on the simplex while all weights stay positive,
-    and θ2 of sum 0."""
+    and θ2 of sum 0.
+
+    Proof. Let w be the maximiser at θ1. For every d in S <d, θ1> − f(d) ≤ f*(θ1) − (σ/2)‖d − w‖²,
+    by Definition 10 between d and w. So <d, θ1 + θ2> − f(d) ≤ f*(θ1) + <w, θ2> + <d − w, θ2> −
+    (σ/2)‖d − w‖². The last two terms are at most ab − σa²/2 ≤ b²/(2σ), with a = ‖d − w‖ and b =
+    ‖θ2‖_*. Take the supremum over d.
+    """
     f = KINDS[x.f]
     theta2 = x.step * x.v
     left = f.conjugate(x.theta + theta2) - f.conjugate(x.theta)
@@ -155,27 +188,102 @@ def smooth(x: Instance) -> Slack:
     return at_most(left, near(right, 1e-11), x.f)
 
 
+@smooth.step(
+    "Points fall short by the square of their distance.", "<d, θ> − f(d) + (σ/2)‖d − w‖² ≤ f*(θ)"
+)
+def _(x: Instance) -> Slack:
+    f, d = KINDS[x.f], KINDS[x.f].point(x.raw)
+    short = f.sigma / 2.0 * f.size(d - f.argmax(x.theta)) ** 2
+    return at_most(float(d @ x.theta) - f.value(d) + short, near(f.conjugate(x.theta), 1e-11), x.f)
+
+
+@smooth.step("The dual norm bounds the product.", "<d − w, θ2> ≤ ‖d − w‖ ‖θ2‖_*")
+def _(x: Instance) -> Slack:
+    f = KINDS[x.f]
+    apart = f.point(x.raw) - f.argmax(x.theta)
+    return at_most(float(apart @ x.v), near(f.size(apart) * f.dual_size(x.v), 1e-11), x.f)
+
+
+@smooth.step(
+    "A square is completed.",
+    "ab − σa²/2 ≤ b²/(2σ), equal for a = b/σ",
+    space=Space(a=Real(0.0, 4.0), b=Real(0.0, 4.0), sigma=Real(0.1, 4.0)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    b, sigma = Fraction(x.b), Fraction(x.sigma)
+    for a in (Fraction(x.a), b / sigma):
+        yield at_most(a * b - sigma * a**2 / 2, b**2 / (2 * sigma))
+
+
+BETWEEN = Space(
+    sizes={"m": (1, 5), "n": (1, 6)},
+    D=Matrix(-2.0, 2.0, axes=("n", "m")),
+    g=Vector("n", -2.0, 2.0),
+    share=Vector("n", 0.0, 1.0),
+    c=Real(0.0, 2.0),
+    theta=Vector("m", -2.0, 2.0),
+)
+
+
 @SOURCE.claim(
     "L19",
     "Lemma 19",
     "If f is within c below g, then f* is within c above g*.",
     formula="g ≥ f ≥ g − c on S ⇒ g* ≤ f* ≤ g* + c",
+    printed="assume that for all w ∈ S we have g(w) ≥ f(w) ≥ g(w) − c for some constant c. Then, "
+    "g*(θ) ≤ f*(θ) ≤ g*(θ) + c.",
+    page="App. A, Lemma 19",
     given="S the finite set of the rows of D, f = g − c·share with shares in [0, 1]",
-    space=Space(
-        sizes={"m": (1, 5), "n": (1, 6)},
-        D=Matrix(-2.0, 2.0, axes=("n", "m")),
-        g=Vector("n", -2.0, 2.0),
-        share=Vector("n", 0.0, 1.0),
-        c=Real(0.0, 2.0),
-        theta=Vector("m", -2.0, 2.0),
-    ),
+    space=BETWEEN,
 )
 def sandwiched(x: Instance) -> Iterator[Slack]:
-    """In fractions. No convexity is needed; tight on one side where a share is 0 or 1."""
-    c, g, linear = Fraction(x.c), exactly(x.g), exactly(x.D) @ exactly(x.theta)
-    g_star, f_star = max(linear - g), max(linear - (g - c * exactly(x.share)))
-    yield at_most(g_star, f_star, "g* ≤ f*")
-    yield at_most(f_star, g_star + c, "f* ≤ g* + c")
+    """In fractions. No convexity is needed; tight on one side where a share is 0 or 1.
+
+    Proof. <w, θ> − g(w) ≤ <w, θ> − f(w) ≤ <w, θ> − g(w) + c for every w in S. Take suprema.
+    """
+    linear, g, f, c = _between(x)
+    yield at_most(max(linear - g), max(linear - f), "g* ≤ f*")
+    yield at_most(max(linear - f), max(linear - g) + c, "f* ≤ g* + c")
+
+
+def _between(x: Instance) -> tuple[Exact, Exact, Exact, Fraction]:
+    """Return <w, θ>, g and f on the rows, and c."""
+    c, g = Fraction(x.c), exactly(x.g)
+    return exactly(x.D) @ exactly(x.theta), g, g - c * exactly(x.share), c
+
+
+@sandwiched.step("At every point.", "<w, θ> − g(w) ≤ <w, θ> − f(w) ≤ <w, θ> − g(w) + c")
+def _(x: Instance) -> Iterator[Slack]:
+    linear, g, f, c = _between(x)
+    for value, above, below in zip(linear, g, f, strict=True):
+        yield at_most(value - above, value - below)
+        yield at_most(value - below, value - above + c)
+
+
+@SOURCE.claim(
+    "L19-attained",
+    "Lemma 19, proof, first line",
+    "The supremum in g* is attained.",
+    formula="g*(θ) = <w', θ> − g(w') for some w'",
+    printed="There exists some w' s.t. g*(θ) = <w', θ> − g(w')",
+    page="App. A, proof of Lemma 19",
+    given="g any function; here g(w) = 1/(1 + w) on w ≥ 0 and θ = 0",
+    space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)),
+    counterexamples=[{"w": 0, "error": 1}],
+)
+def attained(x: Instance) -> Slack:
+    """g*(0) = sup −1/(1 + w) = 0, which no w has. The lemma holds all the same."""
+    return equal(-1 / (1 + Fraction(x.w)), 0, "at the w drawn")
+
+
+@attained.corrected(
+    "It is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
+)
+def nearly_attained(x: Instance) -> Iterator[Slack]:
+    """Here by w' = 1/ε. The chain of the proof then gives g* ≤ f* + ε for every ε."""
+    error = Fraction(x.error)
+    yield at_least(-1 / (1 + 1 / error), -error, "w' = 1/ε")
+    yield at_most(-1 / (1 + Fraction(x.w)), 0, "the w drawn")
 
 
 SEQUENCES = Space(
@@ -207,6 +315,9 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
     "Lemma 20",
     "A sequence that decreases by r ε_t² at each step is at most 1/(r(t+1)).",
     formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+1))",
+    printed="Let 1 ≥ ε_1 ≥ ε_2 ≥ … be a sequence such that for all t ≥ 1 we have ε_t − ε_{t+1} ≥ "
+    "r ε_t² for some constant r ∈ (0, 1/2). Then, for all t we have ε_t ≤ 1/(r(t + 1)).",
+    page="App. A, Lemma 20",
     given="1 ≥ ε_1 ≥ ε_2 ≥ ..., r in (0, 1/2)",
     space=SEQUENCES,
 )
@@ -215,9 +326,28 @@ def recursion(x: Instance) -> Iterator[Slack]:
 
     For t ≥ 2 the bound holds for every r > 0 and every ε_1, even as 1/(r(t+2)), since
     s − r s² ≤ 1/(4r) for all s; r = 1, ε_1 = 1 breaks it at t = 1. Tight for r = 1/2, t = 1.
+
+    Proof. ε_1 ≤ 1 ≤ 1/(2r). If s = ε_t ≤ 1/(r(t+1)), then ε_{t+1} ≤ s − r s², which increases up to
+    1/(2r) and so is at most its value at 1/(r(t+1)), which is below 1/(r(t+2)).
     """
     for t, epsilon in enumerate(sequence(x), 1):
         yield at_most(epsilon, 1 / (Fraction(x.r) * (t + 1)), round=t)
+
+
+@recursion.step("The first term.", "1 ≤ 1/(2r) for r ≤ 1/2")
+def _(x: Instance) -> Slack:
+    return at_most(1, 1 / (2 * Fraction(x.r)))
+
+
+@recursion.step(
+    "From a term to the next.",
+    "s ≤ 1/(r(t+1)) ⇒ s − r s² ≤ 1/(r(t+2))",
+    space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 100), share=Real(-1.0, 1.0)),
+)
+def _(x: Instance) -> Slack:
+    r = Fraction(x.r)
+    s = Fraction(x.share) / (r * (x.t + 1))
+    return at_most(s - r * s**2, 1 / (r * (x.t + 2)))
 
 
 @SOURCE.claim(
@@ -226,11 +356,19 @@ def recursion(x: Instance) -> Iterator[Slack]:
     "The step of the induction: s − r s² increases up to 1/(2r), and 1/(r(t+1)) leads to "
     "something smaller than 1/(r(t+2)).",
     formula="1/(r(t+1)) − 1/(r(t+1)²) = (1/(r(t+2))) ((t+1)² − 1)/(t+1)² < 1/(r(t+2))",
+    printed="ε_{t+1} ≤ ε_t − rε_t² ≤ 1/(r(t + 1)) − 1/(r(t + 1)²), … the function x − rx² is "
+    "monotonically increasing in [0, 1/(2r)] … (1/(r(t + 2))) (((t + 1) + 1)/(t + 1) · "
+    "((t + 1) − 1)/(t + 1)) = (1/(r(t + 2))) (((t + 1)² − 1)/(t + 1)²).",
+    page="App. A, proof of Lemma 20, Eq. 15",
     given="r > 0, t ≥ 1, 0 ≤ s ≤ s' ≤ 1/(2r)",
     space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 200), s=Real(0.0, 1.0), u=Real(0.0, 1.0)),
 )
 def induction(x: Instance) -> Iterator[Slack]:
-    """In fractions; s and s' are given as shares of 1/(2r)."""
+    """In fractions; s and s' are given as shares of 1/(2r).
+
+    Proof. 1/(r(t+1)) − 1/(r(t+1)²) = t/(r(t+1)²) = t(t+2)/(r(t+2)(t+1)²), and t(t+2) = (t+1)² − 1.
+    s' − r s'² − (s − r s²) = (s' − s)(1 − r(s' + s)), where s' + s ≤ 1/r.
+    """
     r, t = Fraction(x.r), x.t
     step = 1 / (r * (t + 1)) - 1 / (r * (t + 1) ** 2)
     ratio = Fraction((t + 1) ** 2 - 1, (t + 1) ** 2)
@@ -238,3 +376,16 @@ def induction(x: Instance) -> Iterator[Slack]:
     yield at_most(step, 1 / (r * (t + 2)), "≤ 1/(r(t+2))")
     low, high = sorted(Fraction(share) / (2 * r) for share in (x.s, x.u))
     yield at_least(high - r * high**2, low - r * low**2, "s − r s² increases")
+
+
+@induction.step("The product.", "t/(r(t+1)²) = t(t+2)/(r(t+2)(t+1)²), t(t+2) = (t+1)² − 1")
+def _(x: Instance) -> Iterator[Slack]:
+    r, t = Fraction(x.r), x.t
+    yield equal(1 / (r * (t + 1)) - 1 / (r * (t + 1) ** 2), t / (r * (t + 1) ** 2))
+    yield equal(t * (t + 2), (t + 1) ** 2 - 1)
+
+
+@induction.step("The difference.", "s' − r s'² − s + r s² = (s' − s)(1 − r(s' + s))")
+def _(x: Instance) -> Slack:
+    r, s, u = (Fraction(v) for v in (x.r, x.s, x.u))
+    return equal(u - r * u**2 - s + r * s**2, (u - s) * (1 - r * (u + s)))

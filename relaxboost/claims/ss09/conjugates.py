@@ -12,7 +12,7 @@ import numpy as np
 from relaxboost.claims import Distribution, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_most, equal
 from relaxboost.claims.sides import Exact, exactly, near, on_simplex
-from relaxboost.claims.ss09.exact import entropy, softmax
+from relaxboost.claims.ss09.exact import divergence, entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
 from relaxboost.relaxations import NormBall
@@ -30,11 +30,17 @@ def _others(x: Instance, best: Any) -> Iterator[Any]:
     "Appendix B, row 1",
     "The conjugate of the indicator of a norm ball is a multiple of the dual norm.",
     formula="f = I_C, C = {d : ‖d‖ ≤ ν} ⇒ f*(θ) = ν‖θ‖_*",
+    printed="I_C(d) for C = {d : ‖d‖ ≤ ν} | ν‖θ‖_*",
+    page="App. B, row 1",
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; ν > 0",
     space=NORMED,
 ).checked(trials=200)
 def ball(x: Instance) -> Iterator[Slack]:
-    """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*."""
+    """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*.
+
+    Proof. <d, θ> ≤ ‖d‖ ‖θ‖_* ≤ ν‖θ‖_* by the definition of the dual norm (Sec2-dual), whose
+    maximiser times ν has equality.
+    """
     Q, p, psi = normed(x)
     value = x.nu * float(np.linalg.norm(psi, dual(p)))
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
@@ -49,18 +55,44 @@ def ball(x: Instance) -> Iterator[Slack]:
         yield equal(near(theirs, 1e-11), near(value, 1e-11), "NormBall")
 
 
+@ball.step("No point of the ball has more.", "‖d‖ ≤ ν ⇒ <d, θ> ≤ ν‖θ‖_*")
+def _(x: Instance) -> Slack:
+    Q, p, psi = normed(x)
+    shorter = min(1.0, x.nu / max(1e-9, float(np.linalg.norm(Q @ x.d, p))))
+    return at_most(float(shorter * x.d @ x.theta), near(x.nu * float(np.linalg.norm(psi, dual(p)))))
+
+
+@ball.step("The maximiser of the dual norm, times ν.", "‖νv‖ = ν, <νv, θ> = ν‖θ‖_*")
+def _(x: Instance) -> Iterator[Slack]:
+    Q, p, psi = normed(x)
+    best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
+    yield equal(near(float(np.linalg.norm(Q @ best, p))), near(x.nu))
+    yield equal(near(float(best @ x.theta)), near(x.nu * float(np.linalg.norm(psi, dual(p)))))
+
+
 @SOURCE.claim(
     "AppB-2",
     "Appendix B, row 2",
     "The conjugate of the indicator of the simplex is the maximum.",
     formula="f = I_S ⇒ f*(θ) = max_i θ_i",
+    printed="I_{S^m}(d) | max_i θ_i",
+    page="App. B, row 2; Sec. 3, the display of f* in the proof of Theorem 4",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
 )
 def simplex(x: Instance) -> Iterator[Slack]:
-    """In fractions: attained at a vertex, exceeded at no vertex and not at d."""
+    """In fractions: attained at a vertex, exceeded at no vertex and not at d.
+
+    Proof. Σ d_i θ_i ≤ (Σ d_i) max_i θ_i = max_i θ_i as d ≥ 0, with equality where d is a vertex.
+    """
     theta = exactly(x.theta)
     yield equal(max(np.eye(len(theta), dtype=int) @ theta), max(theta), "vertices")
     yield at_most(sum(on_simplex(exactly(x.d)) * theta), max(theta), "another point")
+
+
+@simplex.step("A mean is at most the greatest.", "Σ d_i θ_i ≤ (Σ d_i) max_i θ_i for d ≥ 0")
+def _(x: Instance) -> Slack:
+    theta, d = exactly(x.theta), exactly(x.d)
+    return at_most(sum(d * theta), sum(d) * max(theta))
 
 
 @SOURCE.claim(
@@ -68,10 +100,17 @@ def simplex(x: Instance) -> Iterator[Slack]:
     "Appendix B, row 3",
     "The conjugate of the relative entropy on the simplex is the log-mean-exp.",
     formula="f = I_S + Σ d log(d/(1/m)) ⇒ f*(θ) = log((1/m) Σ e^{θ_i})",
+    printed="I_{S^m}(d) + Σ_{i=1}^m d_i log(d_i/(1/m)) | log((1/m) Σ_{i=1}^m e^{θ_i})",
+    page="App. B, row 3",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution()),
 )
 def relative_entropy(x: Instance) -> Iterator[Slack]:
-    """Attained at the softmax; another point falls short by its divergence from there."""
+    """Attained at the softmax; another point falls short by its divergence from there.
+
+    Proof. With s = log((1/m) Σ e^{θ_i}) and the softmax p_i = e^{θ_i − s}/m: <d, θ> − f(d) =
+    s − Σ d_i log(d_i/p_i) for every d of S. By log t ≤ t − 1 the sum Σ d_i log(p_i/d_i) ≤ Σ (p_i −
+    d_i) over d_i > 0, which is at most 0. It is 0 for d = p.
+    """
     value = math.log(math.fsum(np.exp(x.theta).tolist()) / len(x.theta))
     best = softmax(x.theta)
     yield equal(near(float(best @ x.theta) - entropy(best), 1e-11), near(value, 1e-11), "attained")
@@ -79,16 +118,37 @@ def relative_entropy(x: Instance) -> Iterator[Slack]:
         yield at_most(float(d @ x.theta) - entropy(d), value, "another point")
 
 
+@relative_entropy.step("Short by the divergence.", "<d, θ> − f(d) = s − Σ d_i log(d_i/p_i)")
+def _(x: Instance) -> Slack:
+    s = float(np.logaddexp.reduce(x.theta)) - math.log(len(x.theta))
+    short = divergence(x.d, softmax(x.theta))
+    return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(s - short))
+
+
+@relative_entropy.step("The divergence is not negative.", "Σ d_i log(p_i/d_i) ≤ Σ (p_i − d_i) ≤ 0")
+def _(x: Instance) -> Iterator[Slack]:
+    p, inside = softmax(x.theta), x.d > 0.0
+    excess = float((p - x.d)[inside].sum())
+    yield at_most(-divergence(x.d, p), near(excess), "log t ≤ t − 1")
+    yield at_most(near(excess), near(0.0), "sums of p and d")
+
+
 @SOURCE.claim(
     "AppB-4",
     "Appendix B, row 4",
     "The conjugate of half a squared norm is half the squared dual norm.",
     formula="f = ½‖d‖² ⇒ f*(θ) = ½‖θ‖_*²",
+    printed="½‖d‖² | ½‖θ‖_*²",
+    page="App. B, row 4",
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
     space=NORMED,
 ).checked(trials=200)
 def half_square(x: Instance) -> Iterator[Slack]:
-    """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*."""
+    """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*.
+
+    Proof. <d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2 with a = ‖d‖ and b = ‖θ‖_*. Both are equalities for d =
+    b times the maximiser of the dual norm.
+    """
     Q, p, psi = normed(x)
     size = float(np.linalg.norm(psi, dual(p)))
     best = size * np.linalg.solve(Q, dual_vector(psi, p))
@@ -99,6 +159,15 @@ def half_square(x: Instance) -> Iterator[Slack]:
     yield equal(near(gained(best), 1e-11), near(0.5 * size**2, 1e-11), "attained")
     for d in (*_others(x, best), x.nu * best):
         yield at_most(gained(d), near(0.5 * size**2, 1e-11), "another point")
+
+
+@half_square.step("The dual norm, and a square completed.", "<d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2")
+def _(x: Instance) -> Iterator[Slack]:
+    Q, p, psi = normed(x)
+    a, b = float(np.linalg.norm(Q @ x.d, p)), float(np.linalg.norm(psi, dual(p)))
+    yield at_most(float(x.d @ x.theta), near(a * b), "the dual norm")
+    for length in (a, b):
+        yield at_most(near(length * b - length**2 / 2.0), near(b**2 / 2.0), "the square")
 
 
 FINITE = {
@@ -123,14 +192,27 @@ def _finite(x: Instance) -> tuple[Exact, Exact, Exact]:
     "Appendix B, row 5",
     "The conjugate of a positive multiple c f is c f*, taken at θ/c.",
     formula="(c f)*(θ) = c f*(θ/c) for c > 0",
+    printed="c f(d) for c > 0 | c f*(θ/c)",
+    page="App. B, row 5",
     given=FINITE_GIVEN,
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(0.05, 5.0, log=True)),
 )
 def multiple(x: Instance) -> Slack:
-    """In fractions. For c < 0 the right side is an infimum, and it fails."""
+    """In fractions. For c < 0 the right side is an infimum, and it fails.
+
+    Proof. <d, θ> − c f(d) = c (<d, θ/c> − f(d)), and c > 0 may be taken out of the supremum.
+    """
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     return equal(conjugate(points, c * values, theta), c * conjugate(points, values, theta / c))
+
+
+@multiple.step("At every point.", "<d, θ> − c f(d) = c (<d, θ/c> − f(d))")
+def _(x: Instance) -> Iterator[Slack]:
+    points, values, theta = _finite(x)
+    c = Fraction(x.c)
+    for d, value in zip(points, values, strict=True):
+        yield equal(d @ theta - c * value, c * (d @ (theta / c) - value))
 
 
 @SOURCE.claim(
@@ -138,15 +220,28 @@ def multiple(x: Instance) -> Slack:
     "Appendix B, row 6",
     "To translate f by d0 is to subtract <θ, d0> from the conjugate.",
     formula="f(· + d0)*(θ) = f*(θ) − <θ, d0>",
+    printed="f(d + d_0) | f*(θ) − <θ, d_0>",
+    page="App. B, row 6",
     given=FINITE_GIVEN,
     space=Space(sizes={"m": (1, 4)}, **FINITE, d0=Vector("m", -2.0, 2.0)),
 )
 def translate(x: Instance) -> Slack:
-    """In fractions: d ↦ f(d + d0) is finite at the points of f less d0."""
+    """In fractions: d ↦ f(d + d0) is finite at the points of f less d0.
+
+    Proof. With e = d + d0 it is <d, θ> − f(d + d0) = <e, θ> − f(e) − <θ, d0>, and e is any point.
+    """
     points, values, theta = _finite(x)
     d0 = exactly(x.d0)
     right = conjugate(points, values, theta) - theta @ d0
     return equal(conjugate(points - d0, values, theta), right)
+
+
+@translate.step("At every point e.", "<e − d0, θ> − f(e) = <e, θ> − f(e) − <θ, d0>")
+def _(x: Instance) -> Iterator[Slack]:
+    points, values, theta = _finite(x)
+    d0 = exactly(x.d0)
+    for e, value in zip(points, values, strict=True):
+        yield equal((e - d0) @ theta - value, e @ theta - value - theta @ d0)
 
 
 @SOURCE.claim(
@@ -154,15 +249,29 @@ def translate(x: Instance) -> Slack:
     "Appendix B, row 7",
     "The conjugate of f(c d) is f*, taken at θ/c, for c of either sign.",
     formula="f(c ·)*(θ) = f*(θ/c) for c ≠ 0",
+    printed="f(c d) for c ≠ 0 | f*(θ/c)",
+    page="App. B, row 7",
     given=FINITE_GIVEN + "; c of either sign",
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(-3.0, 3.0)),
 )
 def dilation(x: Instance) -> Slack:
-    """In fractions: d ↦ f(c d) is finite at the points of f over c, for c < 0 as well."""
+    """In fractions: d ↦ f(c d) is finite at the points of f over c, for c < 0 as well.
+
+    Proof. With e = c d it is <d, θ> − f(c d) = <e, θ/c> − f(e), and e is any point.
+    """
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     assume(c != 0)
     return equal(conjugate(points / c, values, theta), conjugate(points, values, theta / c))
+
+
+@dilation.step("At every point e.", "<e/c, θ> − f(e) = <e, θ/c> − f(e)")
+def _(x: Instance) -> Iterator[Slack]:
+    points, values, theta = _finite(x)
+    c = Fraction(x.c)
+    assume(c != 0)
+    for e, value in zip(points, values, strict=True):
+        yield equal((e / c) @ theta - value, e @ (theta / c) - value)
 
 
 SOURCE.unchecked(

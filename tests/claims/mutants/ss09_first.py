@@ -7,6 +7,7 @@ from tests.claims.mutants.mutant import Mutant
 _DUALITY, _LEARN = "relaxboost.claims.ss09.duality", "relaxboost.claims.ss09.learnability"
 _CHOOSING, _RELAXING = "relaxboost.claims.ss09.choosing", "relaxboost.claims.ss09.relaxing"
 _EXAMPLES, _LEMMA = "relaxboost.claims.ss09.examples", "relaxboost.claims.ss09.lemma"
+_APPENDIX = "relaxboost.claims.ss09.appendix"
 
 SECTION_2 = (
     Mutant("SS09-D1", "direction", "at_most(min(A", "at_least(min(A"),
@@ -244,4 +245,66 @@ SECTION_4_2 = (
     Mutant("SS09-remark-hard-margin", "direction", "), min(u), ", "), max(u), ", correction=1),
     Mutant("SS09-remark-hard-margin", "direction", "all(g <= v", "any(g <= v", correction=2),
 )
-MUTANTS = SECTION_2 + SECTION_4_1 + SECTION_4_2
+APPENDIX = (
+    Mutant(
+        "SS09-Sec5.1-soft-max",
+        "direction",
+        "at_least(soft, rho - solved(0.0)",
+        "at_most(soft, rho + solved(0.0)",
+    ),
+    Mutant(
+        "SS09-Sec5.1-soft-max", "constant", "entropy(best)), ", "0.8 * entropy(best)), ", step=1
+    ),
+    Mutant(
+        "SS09-Sec5.1-soft-max",
+        "constant",
+        'math.log(len(x.d)), "a vertex"',
+        '0.9 * math.log(len(x.d)), "a vertex"',
+        step=2,
+    ),
+    Mutant(
+        "SS09-Sec5.1-exp-loss", "constant", "near(math.exp(", "near(0.9 * math.exp(", correction=1
+    ),
+    Mutant("SS09-L17", "constant", "value + conjugate", "value + 0.9 * conjugate"),
+    Mutant("SS09-L17", "direction", "at_most(near", "at_least(near", step=1),
+    Mutant("SS09-L18-gradient", "constant", "f.sigma / 2.0", "f.sigma / 1.6"),
+    Mutant("SS09-L18-gradient", "constant", "bend = s**2", "bend = 0.8 * s**2"),
+    Mutant("SS09-L18", "constant", "(2.0 * f.sigma)", "(2.4 * f.sigma)"),
+    Mutant("SS09-L18", "constant", "f.sigma / 2.0", "f.sigma / 1.6", step=1),
+    Mutant("SS09-L18", "norm", "near(f.size(apart)", "near(f.dual_size(apart)", step=2),
+    Mutant("SS09-L18", "constant", "(2 * sigma)", "(Fraction(5, 2) * sigma)", step=3),
+    Mutant("SS09-L19", "hypothesis", "c * exactly", "2 * c * exactly", at=f"{_APPENDIX}:_between"),
+    Mutant("SS09-L19", "constant", "value - above + c", "value - above + c * 4 / 5", step=1),
+    Mutant("SS09-L19-attained", "constant", "-error, ", "-error * 4 / 5, ", correction=1),
+    Mutant("SS09-L20", "index", "(t + 1)", "(t + 2)"),
+    Mutant("SS09-L20", "constant", "1 / (Fraction", "0.95 / (Fraction"),
+    Mutant(
+        "SS09-L20",
+        "hypothesis",
+        "Fraction(x.first)",
+        "2 * Fraction(x.first)",
+        at=f"{_APPENDIX}:sequence",
+    ),
+    Mutant("SS09-L20", "constant", "(2 * Fraction", "(Fraction(5, 2) * Fraction", step=1),
+    Mutant("SS09-L20", "index", "(x.t + 2)", "(x.t + 3)", step=2),
+    Mutant("SS09-Eq15", "index", "(t + 1) ** 2 - 1, ", "(t + 1) ** 2 - 2, "),
+    Mutant("SS09-Eq15", "index", "t * (t + 2)", "t * (t + 1)", step=1),
+    Mutant("SS09-Eq15", "constant", "(1 - r * (u + s))", "(1 - r * (u + s) / 2)", step=2),
+    Mutant("SS09-AppB-1", "norm", "norm(psi, dual(p))", "norm(psi, p)"),
+    Mutant("SS09-AppB-1", "constant", "near(x.nu *", "near(0.8 * x.nu *", step=1),
+    Mutant("SS09-AppB-1", "constant", "near(x.nu *", "near(0.8 * x.nu *", step=2),
+    Mutant("SS09-AppB-2", "direction", 'max(theta), "another', 'min(theta), "another'),
+    Mutant("SS09-AppB-2", "hypothesis", "exactly(x.d)", "-exactly(x.d)", step=1),
+    Mutant("SS09-AppB-3", "index", "/ len(x.theta))", "/ (len(x.theta) + 1))"),
+    Mutant("SS09-AppB-3", "constant", "short = ", "short = 0.9 * ", step=1),
+    Mutant("SS09-AppB-3", "direction", "-divergence", "divergence", step=2),
+    Mutant("SS09-AppB-4", "norm", "norm(psi, dual(p))", "norm(psi, p)"),
+    Mutant("SS09-AppB-4", "constant", "b**2 / 2.0", "b**2 / 2.4", step=1),
+    Mutant("SS09-AppB-5", "direction", "theta / c", "theta * c"),
+    Mutant("SS09-AppB-5", "direction", "theta / c", "theta * c", step=1),
+    Mutant("SS09-AppB-6", "direction", "- theta @ d0", "+ theta @ d0"),
+    Mutant("SS09-AppB-6", "direction", "- theta @ d0", "+ theta @ d0", step=1),
+    Mutant("SS09-AppB-7", "direction", "theta / c", "theta * c"),
+    Mutant("SS09-AppB-7", "direction", "theta / c", "theta * c", step=1),
+)
+MUTANTS = SECTION_2 + SECTION_4_1 + SECTION_4_2 + APPENDIX

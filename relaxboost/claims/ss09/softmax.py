@@ -1,0 +1,98 @@
+"""SS09, Sec. 5.1, first paragraph: the soft-max of AdaBoost as a relaxation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost.claims import Distribution, Instance, Matrix, Space, Vector, Weights
+from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.sides import near, optimum, solved
+from relaxboost.claims.ss09.exact import entropy, softmax
+from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.game.game import Game
+from relaxboost.relaxations import KLPenalty
+
+POINTS = Space(sizes={"m": (1, 6), "n": (1, 5)}, A=Matrix(), w=Weights(), d=Distribution())
+
+
+def _soft_max(theta: np.ndarray) -> float:
+    """Return log((1/m) Σ e^{θ_i})."""
+    return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
+
+
+@SOURCE.claim(
+    "Sec5.1-soft-max",
+    "Sec. 5.1, the algorithmic relaxation",
+    "The soft-max in place of the maximum relaxes the margin: it is the relative entropy in place "
+    "of the indicator of the simplex, and changes the optimum by log m at most.",
+    formula="max_{w in B_1} −log((1/m) Σ e^{−(Aw)_i}) = min_{d in S} (h(d) + ‖dᵀA‖_∞), which is in "
+    "[ρ, ρ + log m]",
+    printed="the AdaBoost algorithm approximates the max operator, max_i θ_i, with a soft-max "
+    "operator, log((1/m) Σ_i e^{θ_i}) … We can view this approximation as another form of "
+    "relaxation of the max margin. … replace the indicator function of the simplex with the "
+    "relative entropy function over the simplex, which we denote by h(d).",
+    page="Sec. 5.1, par. 1",
+    given="w in the ℓ1 ball, as in Definition 1",
+    space=POINTS,
+).checked(trials=30)
+def soft_margin(x: Instance) -> Iterator[Slack]:
+    """AdaBoost does not keep w in the ball. Over all w the soft margin has no bound where ρ > 0.
+
+    Proof. −log((1/m) Σ e^{−u_i}) = min_{d in S} <d, u> + h(d) by AppB-3. As 0 ≤ h ≤ log m, it is
+    between min u and min u + log m. Theorem 3 for f = h + I_S, closed, and g = ‖·‖_∞, of domain ℝⁿ,
+    makes the greatest of them the minimum on the right.
+    """
+    rho = x.optimum(Game(x.A))
+    soft, d, w = optimum(x, Game(x.A, KLPenalty(1)))
+    found = -_soft_max(-x.A @ w.astype(np.float64))
+    best = d.astype(np.float64)
+    edge = float(np.abs(best @ x.A).max()) + entropy(best / best.sum())
+    yield equal(solved(found), solved(edge), "soft margin and relaxed edge")
+    yield at_least(soft, rho - solved(0.0), "ρ")
+    yield at_most(soft, rho + math.log(len(x.A)) + solved(0.0), "ρ + log m")
+    drawn = -_soft_max(-x.A @ x.w)
+    yield at_most(drawn, entropy(x.d) + float(np.abs(x.d @ x.A).max()), "the w and the d drawn")
+
+
+@soft_margin.step("AppB-3 at −u.", "−log((1/m) Σ e^{−u_i}) ≤ <d, u> + h(d), equal at the softmax")
+def _(x: Instance) -> Iterator[Slack]:
+    u = x.A @ x.w
+    best = softmax(-u)
+    yield at_most(-_soft_max(-u), float(x.d @ u) + entropy(x.d), "the d drawn")
+    yield equal(near(-_soft_max(-u)), near(float(best @ u) + entropy(best)), "the softmax")
+
+
+@soft_margin.step("The range of the relative entropy.", "0 ≤ h(d) ≤ log m")
+def _(x: Instance) -> Iterator[Slack]:
+    yield at_least(entropy(x.d), 0)
+    yield at_most(entropy(x.d), math.log(len(x.d)))
+    yield equal(entropy(np.eye(len(x.d))[0]), math.log(len(x.d)), "a vertex")
+
+
+@SOURCE.claim(
+    "Sec5.1-exp-loss",
+    "Sec. 5.1, the name of the soft-max",
+    "The soft-max is the exponential loss.",
+    formula="log((1/m) Σ e^{θ_i}) = (1/m) Σ e^{θ_i}",
+    printed="a soft-max operator, log((1/m) Σ_i e^{θ_i}), also known as the exp-loss",
+    page="Sec. 5.1, par. 1",
+    ruling=MISPRINT,
+    given="θ = −Aw",
+    space=Space(sizes={"m": (1, 6)}, theta=Vector("m")),
+    counterexamples=[{"theta": [0]}],
+)
+def exponential_loss(x: Instance) -> Slack:
+    """It is the logarithm of that: 0 against 1 here. Both have the same minimisers."""
+    return equal(_soft_max(x.theta), float(np.mean(np.exp(x.theta))), "soft-max and exp-loss")
+
+
+@exponential_loss.corrected(
+    "It is the logarithm of the exponential loss.", "e^{soft-max(θ)} = (1/m) Σ e^{θ_i}"
+)
+def logarithm(x: Instance) -> Slack:
+    """An increasing function of it; the soft-max is computed without leaving the logarithms."""
+    return equal(near(math.exp(_soft_max(x.theta))), near(float(np.mean(np.exp(x.theta)))))
