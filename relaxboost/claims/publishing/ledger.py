@@ -8,6 +8,7 @@ claims that are refuted.
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.publishing import measuring
 from relaxboost.claims.publishing.pages import (
+    OWN,
     PICTURES,
     STATUSES,
     anchor,
@@ -24,13 +26,16 @@ from relaxboost.claims.publishing.pages import (
     page,
 )
 from relaxboost.claims.publishing.prose import as_markdown
-from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, INSTANCES, PROOF
+from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, FALSE, INSTANCES, PROOF
 from relaxboost.claims.registry import sources
 from relaxboost.claims.running import Failure, check_all
 from relaxboost.claims.verdict import ClaimVerdict
 
-FOLDER = "claims"
-"""Where the pages are, below the folder of the documentation."""
+FOLDER, FINDINGS = "claims", "findings.md"
+"""Where the pages are, and the page whose numbers are renewed, below the documentation."""
+
+_NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
+"""What the numbers on the page of findings stand between."""
 
 _HEAD = """\
 # Claims
@@ -38,6 +43,7 @@ _HEAD = """\
 <!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->
 
 What the literature states, each statement with a check that anyone can run, and what came of it.
+In a hurry: [what we found in the papers](../findings.md), in five minutes.
 """
 
 _MEANING = """\
@@ -83,6 +89,37 @@ def index(all_sources: Sequence[Source]) -> str:
     total = " | ".join(map(str, counts(claims, unchecked)))
     lines += [f"| all | {total} |", "", _evidence(claims), "", *_refuted(all_sources), _MEANING]
     return "\n".join([*lines, "## Sources", "", *_references(all_sources)])
+
+
+def numbers(all_sources: Sequence[Source]) -> str:
+    """Return the truth in numbers, in a paragraph, for the page of findings."""
+    claims = [c for source in all_sources for c in source.claims.values() if is_of_paper(c)]
+    holds, false, misprint, ambiguous, open_, left = counts(
+        claims, [one for source in all_sources for one in source.not_checked]
+    )
+    mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
+    lines = sum(len(source.lines) for source in all_sources)
+    return (
+        f"{len(all_sources)} papers and lectures, {len(claims) + left} statements: theorems, "
+        f"displays, steps of proofs, remarks. **{holds} hold**. As printed **{false} are false**, "
+        f"each with a counterexample, and {mended} of these with what is true instead. {misprint} "
+        f"are misprints that harm nothing, {ambiguous} are ambiguous, {open_} are open, and {left} "
+        f"cannot be decided by computing. Tables of {lines} lines say where each of them stands."
+    )
+
+
+def is_of_paper(claim: Claim) -> bool:
+    """Return whether a claim is a statement of its source, and not one that this package adds."""
+    return claim.page != OWN
+
+
+def renewed(text: str, all_sources: Sequence[Source]) -> str:
+    """Return the page of findings with the numbers of the registry."""
+    start, end = _NUMBERS
+    head, _, rest = text.partition(start)
+    _, _, tail = rest.partition(end)
+    wrapped = textwrap.fill(numbers(all_sources), 120, break_on_hyphens=False)
+    return f"{head}{start}{wrapped}\n{end}{tail}"
 
 
 def _evidence(claims: Iterable[Claim]) -> str:
@@ -160,6 +197,11 @@ def write(folder: Path | str) -> list[Path]:
     for name, text in pages(sources(), record).items():
         write_atomically(texts / name, text.encode())
         written.append(texts / name)
+    findings = folder / FINDINGS
+    if findings.exists():
+        text = renewed(findings.read_text(encoding="utf-8"), sources())
+        write_atomically(findings, text.encode())
+        written.append(findings)
     for old in {*images.glob("*.svg"), *texts.glob("*.md")} - set(written):
         old.unlink()
     _complain(verdicts)

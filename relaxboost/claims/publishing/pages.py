@@ -29,6 +29,9 @@ PICTURES = "images/claims"
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """Statuses on record, in the order of tables."""
 
+OWN = "not in the paper"
+"""In place of a page, of claims that this package adds."""
+
 _MADE = "<!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->"
 
 
@@ -144,7 +147,7 @@ def _printed(claim: Claim) -> list[str]:
     if claim.printed == ILLEGIBLE:
         return ["As printed: illegible in our copy, and nothing is charged.", ""]
     if not claim.printed:
-        own = claim.page == "not in the paper"
+        own = claim.page == OWN
         return ["Not in the paper: this package adds it.", ""] * own
     return ["As printed:", "", f"> {as_markdown(claim.printed)}", ""]
 
