@@ -9,6 +9,7 @@ SOURCE = gather(
     "scheme",
     "steps",
     "proofs",
+    "risks",
     "theorems",
     "extension",
     "choices",

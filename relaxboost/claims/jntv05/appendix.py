@@ -181,11 +181,26 @@ def _(x: Instance) -> Slack:
     space=SMOOTH,
 )
 def eq40(x: Instance) -> Slack:
-    """(7) at s → 0; no continuity is needed for that. x* = −∇W_β(z)."""
+    """x* = −∇W_β(z).
+
+    Proof. V(x*) ≤ V(sx + (1 − s)x*), and (7) bounds that. So V(x) − V(x*) is at least the right
+    side of the step for every s in (0, 1), and its limit for s → 0. No continuity is needed.
+    """
     value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
     best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
     rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
     return at_least(rise, alpha / 2.0 * float(np.abs(other - best).sum()) ** 2, "V(x) − V(x*)")
+
+
+@eq40.step(
+    "For every s.", "V(x) − V(x*) ≥ (α/2)(1 − s)‖x − x*‖²", space=SMOOTH.but(s=PAIRS.fields["s"])
+)
+def _(x: Instance) -> Slack:
+    value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
+    best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
+    rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
+    least = alpha / 2.0 * (1.0 - x.s) * float(np.abs(other - best).sum()) ** 2
+    return at_least(rise, least, "V(x) − V(x*)")
 
 
 @SOURCE.claim(
@@ -202,9 +217,10 @@ def eq40(x: Instance) -> Slack:
     space=SMOOTH.but(s=PAIRS.fields["s"]),
 )
 def chain(x: Instance) -> Iterator[Slack]:
-    """(40) for zᵀθ + βV(θ), which is αβ-strongly convex, then (7).
+    """All lines of the chain.
 
-    s(1 − s)² + (1 − s)s² = s(1 − s).
+    Proof. (40) for zᵀθ + βV(θ), which is αβ-strongly convex, at x_s, for z_1 and z_2, with the
+    weights s and 1 − s; the squares add up by the step. Then (7) for V(x_s).
     """
     value, mirror = VALUES[x.proxy], mirror_of(x.proxy, x.radius)
     ab, s = modulus(x.proxy, x.z.size, x.radius) * x.beta, x.s
@@ -227,6 +243,15 @@ def chain(x: Instance) -> Iterator[Slack]:
     yield at_most(middle, -square, "the second line, the third")
 
 
+@chain.step("The squares.", "s‖x_1 − x_s‖² + (1 − s)‖x_2 − x_s‖² = s(1 − s)‖x_1 − x_2‖²")
+def _(x: Instance) -> Slack:
+    """s(1 − s)² + (1 − s)s² = s(1 − s). In fractions."""
+    a, b, s = exactly(x.z), exactly(x.v), Fraction(x.s)
+    mixed = s * a + (1 - s) * b
+    squares = [sum(abs(e) for e in d) ** 2 for d in (a - mixed, b - mixed, a - b)]
+    return equal(s * squares[0] + (1 - s) * squares[1], s * (1 - s) * squares[2], "the squares")
+
+
 @SOURCE.claim(
     "B-end",
     "Appendix B, last display before the entropy",
@@ -238,7 +263,11 @@ def chain(x: Instance) -> Iterator[Slack]:
     space=SMOOTH.but(norm=Choice("l1", "l2")),
 )
 def end(x: Instance) -> Iterator[Slack]:
-    """Divide by ‖x_1 − x_2‖ where it is not 0."""
+    """Divide by ‖x_1 − x_2‖ where it is not 0.
+
+    Proof. The first inequality is JNTV05-B-chain divided by −s(1 − s); it holds in any norm for
+    which V is strongly convex. The second is Hölder's, the step.
+    """
     mirror = mirror_of("squared" if x.norm == "l2" else x.proxy, x.radius)
     change = mirror(x.v, x.beta) - mirror(x.z, x.beta)
     if x.norm == "l2":
@@ -249,6 +278,19 @@ def end(x: Instance) -> Iterator[Slack]:
     inner = float((x.z - x.v) @ change)
     yield at_most(alpha * x.beta * size**2, inner, "αβ‖x_1 − x_2‖², the inner product")
     yield at_most(inner, dual * size, "the inner product, ‖z_1 − z_2‖_* ‖x_1 − x_2‖")
+
+
+@end.step("Dual norms.", "uᵀd ≤ ‖u‖_∞ ‖d‖_1, uᵀd ≤ ‖u‖_2 ‖d‖_2")
+def _(x: Instance) -> Iterator[Slack]:
+    """Also at the d for which they are equal: a unit vector, and u itself."""
+    j = int(np.argmax(np.abs(x.z)))
+    at = np.eye(x.z.size)[j] * np.sign(x.z[j])
+    for d in (x.v, at):
+        most = float(np.abs(x.z).max()) * float(np.abs(d).sum())
+        yield at_most(float(x.z @ d), most, "uᵀd, ‖u‖_∞ ‖d‖_1")
+    for d in (x.v, x.z):
+        most = float(np.linalg.norm(x.z) * np.linalg.norm(d))
+        yield at_most(float(x.z @ d), most, "uᵀd, ‖u‖_2 ‖d‖_2")
 
 
 @SOURCE.claim(

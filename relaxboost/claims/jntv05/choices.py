@@ -367,13 +367,23 @@ def _flattest(size: int) -> Fraction:
 
 @ratio_l2.corrected("With the largest α on R^M, 2/M.", "(1/α) max V = λ²M/2, α = 2/M")
 def ratio_l2_anywhere(x: Instance) -> Iterator[Slack]:
-    """2‖h‖_2² ≥ (2/M)‖h‖_1² by Cauchy and Schwarz, equal where all |h_j| are."""
+    """2‖h‖_2² is hᵀ∇²V h, and V = λ² at a vertex.
+
+    Proof. The step, times 2, is (7) with α = 2/M for a quadratic form, and with no larger α, as it
+    is an equality where all |h_j| agree.
+    """
     size, square = x.h.size, Fraction(x.radius) ** 2
     alpha, h = Fraction(2, size), exactly(x.h)
     yield equal(square / alpha, square * size / 2, "(1/α) max V, λ²M/2")
     for direction in (h, exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
         least = alpha * sum(abs(e) for e in direction) ** 2
         yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
+
+
+@ratio_l2.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
+        yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")
 
 
 @ratio_l2.corrected(

@@ -168,11 +168,24 @@ def _square(x: Instance, theta: Array) -> Fraction:
     "‖θ‖_1 ≤ λ: L² ≤ 4K² E (|Y| + Kλ)², |h_j| ≤ K",
 )
 def squared_corrected(x: Instance) -> Slack:
-    """|θᵀH| ≤ Kλ. Equal where H = (K, ..., K), Y ≤ 0 and θ is in the simplex."""
+    """Equal where H = (K, ..., K), Y ≤ 0 and θ is in the simplex.
+
+    Proof. ‖∇Q‖_∞ = 2|θᵀH − Y| ‖H‖_∞ ≤ 2(|Y| + Kλ)K, by the step; squares, and the mean.
+    """
     lam = sum(abs(w) for w in exactly(x.theta))
     K = max(abs(h) for row in exactly(x.H) for h in row)
     mean = sum(p * (abs(y) + K * lam) ** 2 for p, y in zip(exactly(x.p), exactly(x.y), strict=True))
     return at_most(_square(x, x.theta), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
+
+
+@squared.step("A prediction.", "|θᵀH − Y| ≤ |Y| + K‖θ‖_1", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    """Equal for θ of one entry, where it and Y have opposite signs."""
+    H, y = exactly(x.H), exactly(x.y)
+    K = max(abs(h) for row in H for h in row)
+    for w in (exactly(x.theta), exactly(np.eye(x.theta.size)[0])):
+        for row, v in zip(H, y, strict=True):
+            yield at_most(abs(row @ w - v), abs(v) + K * sum(abs(e) for e in w), "|θᵀH − Y|")
 
 
 @SOURCE.claim(

@@ -60,13 +60,25 @@ JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
     space=DUALS,
 )
 def norms(x: Instance) -> Iterator[Slack]:
-    """Hölder; attained at a vertex of the ball. In fractions."""
+    """In fractions.
+
+    Proof. Each term of zᵀθ is at most ‖z‖_∞ |θ_j| by the step, and Σ |θ_j| = 1; equal at the vertex
+    sgn(z_j) e_j of the ball, where |z_j| is largest.
+    """
     z, theta = exactly(x.z), exactly(x.theta)
     j = int(np.argmax(np.abs(x.z)))
     sign = 1 if z[j] >= 0 else -1
     yield equal(sign * z[j], max(abs(each) for each in z), "zᵀθ at the vertex, ‖z‖_∞")
     size = max(abs(each) for each in z) * sum(theta)
     yield at_most(sum(abs(a) * b for a, b in zip(z, theta, strict=True)), size, "zᵀθ, ‖z‖_∞ ‖θ‖_1")
+
+
+@norms.step("A term.", "z_j θ_j ≤ ‖z‖_∞ |θ_j|")
+def _(x: Instance) -> Iterator[Slack]:
+    z, theta = exactly(x.z), exactly(x.theta) * exactly(np.where(x.v >= 0.0, 1.0, -1.0))
+    most = max(abs(each) for each in z)
+    for a, b in zip(z, theta, strict=True):
+        yield at_most(a * b, most * abs(b), "z_j θ_j")
 
 
 def _stretch(x: Instance) -> Fraction:
@@ -163,12 +175,24 @@ SMOOTH = DUALS.but(proxy=Choice("entropy", "squared"))
     space=SMOOTH,
 )
 def assumption_l(x: Instance) -> Slack:
-    """Appendix B. Nearly tight for z near z̃ = −z with half of the mass on each sign."""
+    """Nearly tight for z near z̃ = −z with half of the mass on each sign.
+
+    Proof. −∇W_β(z) is the argmax by Proposition 1, item 2(ii). The step is JNTV05-B-end; it is
+    divided by αβ‖∇W_β(z) − ∇W_β(z̃)‖_1, if that is not 0.
+    """
     mirror = mirror_of(x.proxy, x.radius)
     change = np.abs(mirror(x.z, x.beta) - mirror(x.v, x.beta)).sum()
     alpha = modulus(x.proxy, x.z.size, x.radius)
     bound = float(np.abs(x.z - x.v).max()) / (alpha * x.beta)
     return at_most(float(change), bound, "‖∇W_β(z) − ∇W_β(z̃)‖_1")
+
+
+@assumption_l.step("Before the division.", "αβ‖d‖_1² ≤ ‖z − z̃‖_∞ ‖d‖_1, d = ∇W_β(z) − ∇W_β(z̃)")
+def _(x: Instance) -> Slack:
+    mirror = mirror_of(x.proxy, x.radius)
+    size = float(np.abs(mirror(x.z, x.beta) - mirror(x.v, x.beta)).sum())
+    alpha = modulus(x.proxy, x.z.size, x.radius)
+    return at_most(alpha * x.beta * size**2, float(np.abs(x.z - x.v).max()) * size, "αβ‖d‖_1²")
 
 
 @SOURCE.claim(
@@ -242,7 +266,12 @@ def argmax_of_proxies(x: Instance) -> Iterator[Slack]:
     space=PAIRS,
 )
 def strongly_convex(x: Instance) -> Iterator[Slack]:
-    """Appendix B. Along h with Σ h = 0 from θ = λ|h|/‖h‖_1 the second derivative is ‖h‖_1²/λ."""
+    """Along h with Σ h = 0 from θ = λ|h|/‖h‖_1 the second derivative is ‖h‖_1²/λ: no larger α.
+
+    Proof. Along the segment from y, with h = x − y, the second derivative of V is Σ h_j²/θ_j, at
+    least ‖h‖_1²/λ by the step. A function of one variable with f'' ≥ c has (7) with c for α‖h‖_1²,
+    as f − cτ²/2 is convex. By continuity of V it is so up to the boundary.
+    """
     a, b = x.radius * x.x, x.radius * x.y
     mixed = entropy(x.s * a + (1.0 - x.s) * b, x.radius)
     ends = x.s * entropy(a, x.radius) + (1.0 - x.s) * entropy(b, x.radius)
@@ -253,6 +282,16 @@ def strongly_convex(x: Instance) -> Iterator[Slack]:
         size = float(np.abs(h).sum())
         theta = x.radius * np.abs(h) / size
         yield equal(float((h * h / theta).sum()), size**2 / x.radius, "hᵀ∇²V h, ‖h‖_1²/λ")
+
+
+@strongly_convex.step("Cauchy and Schwarz.", "Σ h_j²/θ_j ≥ ‖h‖_1²/λ for Σ θ_j = λ", space=DUALS)
+def _(x: Instance) -> Iterator[Slack]:
+    """(Σ |h_j|)² = (Σ (|h_j|/√θ_j) √θ_j)². Equal where θ ∝ |h|."""
+    size = float(np.abs(x.z).sum())
+    inner = 0.9 * x.theta + 0.1 / x.theta.size
+    for theta in (inner, np.maximum(np.abs(x.z), 1e-300) / max(size, 1e-300)):
+        form = float((x.z**2 / (x.radius * theta)).sum())
+        yield at_least(form, size**2 / x.radius, "Σ h_j²/θ_j, ‖h‖_1²/λ")
 
 
 @SOURCE.claim(
@@ -284,7 +323,11 @@ def minimiser(x: Instance) -> Iterator[Slack]:
     space=DUALS,
 )
 def eq9(x: Instance) -> Iterator[Slack]:
-    """Attained at (10); any other θ gives less, by λβ times a relative entropy."""
+    """Attained at (10).
+
+    Proof. By the first step any θ gives less than (9), by λβ times the relative entropy of θ/λ from
+    the Gibbs distribution, which is ≥ 0 by the second, and 0 just at that distribution.
+    """
     best = gibbs(x.z, x.beta, x.radius)
     value = free_energy(x.z, x.beta, x.radius)
     found = -float(x.z @ best) - x.beta * entropy(best, x.radius)
@@ -292,6 +335,25 @@ def eq9(x: Instance) -> Iterator[Slack]:
     theta = x.radius * x.theta
     less = -float(x.z @ theta) - x.beta * entropy(theta, x.radius)
     yield at_most(less, value, "−zᵀθ − βV(θ), (9)")
+
+
+@eq9.step("What is lost.", "(9) + zᵀθ + βV(θ) = λβ Σ p_j ln(p_j/g_j), p = θ/λ, g Gibbs")
+def _(x: Instance) -> Slack:
+    theta, gibbs_ = x.radius * x.theta, gibbs(x.z, x.beta, 1.0)
+    lost = free_energy(x.z, x.beta, x.radius) + float(x.z @ theta)
+    lost += x.beta * entropy(theta, x.radius)
+    p = x.theta[x.theta > 0.0]
+    divergence = float((p * np.log(p / gibbs_[x.theta > 0.0])).sum())
+    return equal(lost, x.radius * x.beta * divergence, "what is lost, the divergence")
+
+
+@eq9.step("The relative entropy is not negative.", "p ln(p/g) ≥ p − g")
+def _(x: Instance) -> Iterator[Slack]:
+    """ln y ≤ y − 1 at y = g/p; summed up, Σ p − Σ g = 0. Equal at p = g."""
+    for p, g in zip(x.theta, gibbs(x.z, x.beta, 1.0), strict=True):
+        for q in (p, g):
+            value = float(q * math.log(q / g)) if q > 0.0 else 0.0
+            yield at_least(value, float(q - g), "p ln(p/g), p − g")
 
 
 @SOURCE.claim(

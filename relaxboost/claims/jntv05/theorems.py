@@ -62,7 +62,12 @@ def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
     space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)),
 )
 def theorem_1(x: Instance) -> Iterator[Slack]:
-    """Proposition 3 and (29). In searches at most .546 of the bound, at t = 2, M = 4, small K."""
+    """In searches at most .546 of the bound, at t = 2, M = 4, small K.
+
+    Proof. JNTV05-P3 as corrected at θ*, for the entropy, whose minimum is 0, with α = 1/λ
+    (JNTV05-L-assumption) and V(θ*) ≤ V* = λ ln M (Eq30). By Eq28 that is at most the left side of
+    the step, which at the β_0 of (18) is the bound.
+    """
     found, L, log, best = _bounded(x)
     excess = _risk(x, found, growing(L / math.sqrt(log), x.t)) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
@@ -137,6 +142,17 @@ CONSTANTS = Space(
 def _known(x: Instance) -> tuple[float, float]:
     """Return α and V* of the entropy."""
     return 1.0 / x.radius, x.radius * math.log(x.theta.size)
+
+
+@theorem_1.step(
+    "The best β_0.", "β_0 V* + L²/(αβ_0) = 2λL √(ln M) at β_0 = L/√(ln M)", space=CONSTANTS
+)
+def _(x: Instance) -> Slack:
+    alpha, most = _known(x)
+    log = math.log(x.theta.size)
+    first = x.L / math.sqrt(log)
+    value = first * most + x.L**2 / (alpha * first)
+    return equal(value, 2.0 * x.radius * x.L * math.sqrt(log), "β_0 V* + L²/(αβ_0), 2λL √(ln M)")
 
 
 @SOURCE.claim(
@@ -322,10 +338,22 @@ def close(x: Instance) -> Iterator[Slack]:
     space=RUNS,
 )
 def eq38(x: Instance) -> Iterator[Slack]:
-    """Proposition 3 at (37). `Horizon(t)` of the package has the same β."""
+    """`Horizon(t)` of the package has the same β.
+
+    Proof. JNTV05-P3 as corrected at θ*, with V(θ*) ≤ V*, and Eq37, which gives its bound at (37):
+    by the step that is (38).
+    """
     found, L, log, best = _bounded(x)
     beta = np.full(x.t + 1, L * math.sqrt(x.t / (2.0 * log)))
     bound = x.radius * L * math.sqrt(2.0 * log / x.t)
     yield at_most(_risk(x, found, beta) - best, bound, "E A(θ̂_t) − min A", x.t)
     method = MirrorDescent("inner", over=Simplex(x.radius), schedule=Horizon(x.t), bound=L)
     yield equal(method.start(found.S.shape[1]).beta, float(beta[0]), "β of Horizon(t), (37)")
+
+
+@eq38.step("The bound of (37).", "L √(2V*/(αt)) = λL √(2 ln M/t)", space=CONSTANTS)
+def _(x: Instance) -> Slack:
+    alpha, most = _known(x)
+    left = x.L * math.sqrt(2.0 * most / (alpha * x.t))
+    right = x.radius * x.L * math.sqrt(2.0 * math.log(x.theta.size) / x.t)
+    return equal(left, right, "L √(2V*/(αt)), λL √(2 ln M/t)")

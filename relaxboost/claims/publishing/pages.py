@@ -134,8 +134,8 @@ def _claim(claim: Claim, found: tuple[Measured, ...], record: Record) -> str:
     if claim.given:
         lines += [f"Given: {as_markdown(claim.given).rstrip('.')}.", ""]
     lines += [f"Rests on {as_markdown(rests_on(claim, claim.stated, found[0]))}.", ""]
-    lines += _corrections(claim, found)
     lines += _counterexamples(claim)
+    lines += _corrections(claim, found)
     return "\n".join([*lines, *_details(claim, record), ""])
 
 
@@ -183,6 +183,8 @@ def instances(found: Measured) -> str:
         return f"{text}, on all of which both sides are equal"
     if found.tight:
         return f"{text}, on {found.tight} of which both sides are equal"
+    if found.least == "0":  # in fractions, where nothing need be allowed for rounding
+        return f"{text}, on some of which both sides are equal"
     return f"{text}, least relative slack {found.least}" if found.least else text
 
 

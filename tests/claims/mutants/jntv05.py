@@ -150,4 +150,48 @@ MUTANTS = (
     # 1.09 of it at t = 2, M = 4.
     Mutant("JNTV05-T1", "constant", "2.0 * x.radius", "1.0 * x.radius"),
     Mutant("JNTV05-Sec3.5-agree", "constant", "Constant(x.beta)", "Growing(x.beta)"),
+    # Steps of the proof of Theorem 1, from the strong convexity of the entropy on.
+    Mutant("JNTV05-D1", "constant", "size**2 / x.radius", "1.1 * size**2 / x.radius", step=1),
+    Mutant("JNTV05-Eq40", "direction", "at_least(rise", "at_most(rise", step=1),
+    Mutant(
+        "JNTV05-B-chain",
+        "index",
+        "s * (1 - s) * squares[2]",
+        "s * (1 - s) ** 2 * squares[2]",
+        step=1,
+    ),
+    Mutant("JNTV05-B-end", "norm", "np.abs(x.z).max())", "np.abs(x.z).mean())", step=1),
+    Mutant("JNTV05-B-end", "norm", "np.linalg.norm(d))", "np.abs(d).max())", step=1),
+    Mutant(
+        "JNTV05-L-assumption", "norm", "np.abs(x.z - x.v).max()", "np.abs(x.z - x.v).min()", step=1
+    ),
+    Mutant("JNTV05-L-assumption", "constant", "(alpha * x.beta)", "(2.0 * alpha * x.beta)"),
+    Mutant("JNTV05-P2", "constant", "(2.0 * x.beta)", "(2.1 * x.beta)", correction=2, step=1),
+    Mutant("JNTV05-P2", "norm", "np.abs(u).max()", "np.abs(u).mean()", correction=2, step=1),
+    Mutant(
+        "JNTV05-P2",
+        "direction",
+        "at_most(after, before",
+        "at_least(after, before",
+        correction=2,
+        step=2,
+    ),
+    Mutant("JNTV05-P2", "direction", "-free_energy", "free_energy", correction=2, step=3),
+    Mutant("JNTV05-P2", "hypothesis", "abs(x.shift)", "x.shift", correction=1, step=1),
+    Mutant("JNTV05-P3", "hypothesis", "(u - x.p @ u)", "u", correction=1, step=1),
+    Mutant("JNTV05-P3", "norm", ".max(axis=1)", ".sum(axis=1)", correction=1, step=2),
+    Mutant("JNTV05-T1", "constant", "2.0 * x.radius", "1.9 * x.radius", step=1),
+    Mutant("JNTV05-Eq38", "constant", "2.0 * math.log", "1.9 * math.log", step=1),
+    Mutant("JNTV05-norms", "norm", "max(abs(each) for each in z)", "abs(sum(z)) / len(z)", step=1),
+    Mutant("JNTV05-Eq9", "hypothesis", "x.radius * x.beta * div", "x.beta * div", step=1),
+    Mutant("JNTV05-Eq9", "direction", "q - g", "g - q", step=2),
+    Mutant(
+        "JNTV05-T2-squared",
+        "norm",
+        "K * sum(abs(e) for e in w)",
+        "K * max(abs(e) for e in w)",
+        correction=1,
+        step=1,
+    ),
+    Mutant("JNTV05-ratio-l2", "index", "len(h) * sum", "(len(h) - 1) * sum", correction=1, step=1),
 )

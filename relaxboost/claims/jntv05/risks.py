@@ -1,0 +1,260 @@
+"""JNTV05, Sec. 4: Proposition 3, the steps of its proof, Remark 4."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Real,
+    Slack,
+    Vector,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
+from relaxboost.claims.jntv05.formulas import LAWS, VALUES, iterates, law, mirror_of, modulus
+from relaxboost.claims.jntv05.proofs import temperatures
+from relaxboost.claims.jntv05.scheme import STREAMS
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.game.domains import Simplex
+from relaxboost.online import Constant, MirrorDescent
+
+EXPECTED = LAWS.but(
+    gamma=Vector("t", 0.1, 2),
+    growth=Vector("t", 0, 1),
+    beta=Real(0.1, 3),
+    proxy=Choice("entropy", "squared"),
+    shift=Real(-1, 1),
+    theta=Distribution("n"),
+    sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
+)
+"""Laws, γ_i and β_i, and what is added to V."""
+
+
+def _excess(x: Instance, shift: float) -> Iterator[Slack]:
+    """Measure (25) at a few θ and (26) at the minimiser, with V + `shift`."""
+    found, beta = law(x), temperatures(x)
+    P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
+    risk = float(P @ found.risk(means))
+    alpha = modulus(x.proxy, x.theta.size, x.radius)
+    noise = found.lipschitz**2 * float((x.gamma**2 / beta[:-1]).sum()) / (2.0 * alpha)
+    for theta, name in ((x.radius * x.theta, "(25) at a θ"), (found.least()[0], "(26)")):
+        value = beta[-1] * (VALUES[x.proxy](theta, x.radius) + shift) - beta[0] * shift
+        bound = float(found.risk(theta)) + (value + noise) / float(x.gamma.sum())
+        yield at_most(risk, bound, f"E A(θ̂_t), {name}")
+
+
+@SOURCE.claim(
+    "P3",
+    "Proposition 3, Eqs. 25 and 26",
+    "The expected risk is bounded for any proxy function.",
+    formula="E A(θ̂_t) ≤ inf [A(θ) + (β_t V(θ) − β_0 V(θ_*))/Σ γ_i] + L² Σ γ_i²/(2αβ_{i−1})/Σ γ_i",
+    printed="E A(θ̂_t) ≤ inf_{θ ∈ Θ} [A(θ) + (β_tV(θ) − β_0V(θ_*))/Σ_{i=1}^t γ_i] + "
+    "L_φ²(λ)(Σ_{i=1}^t γ_i)⁻¹ Σ_{i=1}^t γ_i²/(2αβ_{i−1})",
+    page="p. 17, Proposition 3, Eq. 25",
+    given="θ_0 = θ_*; finite laws, all samples",
+    space=EXPECTED,
+    counterexamples=[
+        {
+            "H": [[0, 0]],
+            "y": [1],
+            "p": [1],
+            "radius": 1,
+            "loss": "hinge",
+            "gamma": [1],
+            "growth": [1],
+            "beta": 1,
+            "proxy": "entropy",
+            "shift": -1,
+            "theta": ["1/2", "1/2"],
+        }
+    ],
+)
+def proposition_3(x: Instance) -> Iterator[Slack]:
+    """As Proposition 2: V may not be negative. At the counterexample A is constant."""
+    yield from _excess(x, x.shift)
+
+
+@proposition_3.corrected("It is, if V ≥ 0; and with β_t (V(θ) − V(θ_*)) for any V.", "V ≥ 0")
+def proposition_3_corrected(x: Instance) -> Iterator[Slack]:
+    """Both for V ≥ 0 and for V − V(θ_*).
+
+    Proof. (27), divided, bounds A(θ̂_t) − A(θ) by the left side of JNTV05-P2 as corrected, over
+    Σ γ_i. In expectation the terms in ξ_i vanish by the first step, and E ‖u_i‖_∞² ≤ L² by the
+    second. The θ is any one.
+    """
+    yield from _excess(x, abs(x.shift))
+    yield from _excess(x, 0.0)
+
+
+@proposition_3.step("The noise has mean 0.", "E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0", correction=1)
+def _(x: Instance) -> Slack:
+    """θ_{i−1} is a function of the examples before i; here any point."""
+    found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
+    u = found.slopes(point[None, :])[0]
+    inner = (u - x.p @ u) @ (point - x.radius * x.theta)
+    return equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")
+
+
+@proposition_3.step("The squares.", "E ‖u_i(θ)‖_∞² ≤ L_φ(λ)²", correction=1)
+def _(x: Instance) -> Slack:
+    found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
+    square = float(x.p @ np.abs(found.slopes(point[None, :])[0]).max(axis=1) ** 2)
+    return at_most(square, found.lipschitz**2, "E ‖u‖², L²")
+
+
+@SOURCE.claim(
+    "Eq27",
+    "Eq. 27",
+    "The risk of the average is at most the weighted mean of slopes.",
+    formula="A(θ̂_t) − A(θ) ≤ Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ γ_i",
+    printed="A(θ̂_t) − A(θ) ≤ Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ_{i=1}^t γ_i",
+    page="p. 17, Eq. 27",
+    given="for any points θ_{i−1}",
+    space=EXPECTED,
+)
+def jensen(x: Instance) -> Slack:
+    """For any points.
+
+    Proof. The first step is Jensen's inequality for A with weights γ_i/Σ γ_i, the second the
+    definition of a sub-gradient at each θ_{i−1}; multiplied by γ_i and summed up they are (27).
+    """
+    found = law(x)
+    points = _points(x)
+    theta, share = x.radius * x.theta, x.gamma / x.gamma.sum()
+    slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
+    right = float(share @ ((points - theta) * slopes).sum(axis=1))
+    return at_most(float(found.risk(share @ points) - found.risk(theta)), right, "A(θ̂) − A(θ)")
+
+
+def _points(x: Instance) -> Array:
+    points: Array = x.radius * x.rng.dirichlet(np.ones(x.theta.size), x.gamma.size)
+    return points
+
+
+@jensen.step("Jensen's inequality.", "A(Σ γ_i θ_{i−1}/Σ γ_i) ≤ Σ γ_i A(θ_{i−1})/Σ γ_i")
+def _(x: Instance) -> Slack:
+    found, points, share = law(x), _points(x), x.gamma / x.gamma.sum()
+    mean = float(share @ found.risk(points))
+    return at_most(float(found.risk(share @ points)), mean, "A of the mean, the mean of A")
+
+
+@jensen.step("A sub-gradient.", "A(θ_{i−1}) − A(θ) ≤ (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})")
+def _(x: Instance) -> Iterator[Slack]:
+    found, points, theta = law(x), _points(x), x.radius * x.theta
+    slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
+    for point, slope in zip(points, slopes, strict=True):
+        fall = float(found.risk(point) - found.risk(theta))
+        yield at_most(fall, float((point - theta) @ slope), "A(θ_{i−1}) − A(θ)")
+
+
+@SOURCE.claim(
+    "noise",
+    "Sec. 4, notation; proof of Proposition 3",
+    "The noise ξ_i has mean 0 given θ_{i−1}, and E ‖u_i(θ_{i−1})‖_∞² ≤ L².",
+    formula="E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0, E ‖u_i(θ_{i−1})‖_∞² ≤ L_φ(λ)²",
+    printed="Conditioning on θ_{i−1} and then using both the definition of ξ_i(θ_{i−1}) and the "
+    "independence between θ_{i−1} and (X_i, Y_i), we obtain …",
+    page="p. 17, proof of Proposition 3",
+    given="θ_{i−1} from the examples before, all samples enumerated",
+    space=EXPECTED,
+)
+def noise(x: Instance) -> Iterator[Slack]:
+    """Example i is independent of those before it."""
+    found, beta = law(x), temperatures(x)
+    P, points = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
+    u = found.slopes(points)
+    xi = u - np.einsum("k,akn->an", x.p, u)[:, None, :]
+    inner = ((points - x.radius * x.theta)[:, None, :] * xi).sum(axis=2)
+    yield equal(float(P @ inner @ x.p), 0.0, "E (θ̂ − θ)ᵀξ")
+    square = float(P @ np.abs(u).max(axis=2) ** 2 @ x.p)
+    yield at_most(square, found.lipschitz**2, "E ‖u(θ̂)‖², L²")
+
+
+@SOURCE.claim(
+    "R4-bounds",
+    "Remark 4",
+    "Multiplying all β_i and γ_i by the same factor does not affect the upper bounds.",
+    formula="the bounds of Propositions 2, divided by Σ γ_i, and 3 are the same",
+    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) "
+    "(i.e. multiplying them by the same positive constant factor) does not affect the upper "
+    "bounds in the previous propositions",
+    page="p. 18, Remark 4",
+    space=EXPECTED.but(factor=Real(0.1, 10, log=True)),
+)
+def scaled_bounds(x: Instance) -> Slack:
+    """All terms of Proposition 2 are multiplied by the factor, as is Σ γ_i."""
+    beta, found = temperatures(x), law(x)
+    alpha = modulus(x.proxy, x.theta.size, x.radius)
+    value = VALUES[x.proxy](x.radius * x.theta, x.radius)
+
+    def bound(gamma: Array, beta: Array) -> float:
+        squares = found.lipschitz**2 * float((gamma**2 / beta[:-1]).sum()) / (2.0 * alpha)
+        return (beta[-1] * value + squares) / float(gamma.sum())
+
+    return equal(bound(x.gamma, beta), bound(x.factor * x.gamma, x.factor * beta), "the bounds")
+
+
+_SCALED = STREAMS.but(factor=Real(0.1, 10, log=True))
+
+
+@SOURCE.claim(
+    "R4",
+    "Remark 4",
+    "Multiplying all β_i and γ_i by the same factor might affect the estimates.",
+    formula="θ_i and θ̂_i of (11), (12) with cβ_i, cγ_i differ from those with β_i, γ_i",
+    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) … "
+    "might affect the estimate sequences (θ_i) and (θ̂_i) of the algorithm (11)–(12)",
+    page="p. 18, Remark 4",
+    space=_SCALED,
+    counterexamples=[{"U": [[1, 0]], "gamma": [1], "radius": 1, "beta": 1, "factor": 2}],
+)
+def scaled(x: Instance) -> Slack:
+    """Never: the argmin of cζᵀθ + cβV(θ) is that of ζᵀθ + βV(θ), so by induction no u_i changes."""
+    assume(abs(math.log(x.factor)) > 0.1)
+    return at_least(_change(x), 1e-9, "change of the estimates, 0")
+
+
+@scaled.corrected("It never does.", "the estimates are the same")
+def scaled_corrected(x: Instance) -> Iterator[Slack]:
+    """For any proxy. The package's learner with constant β: weights of examples are the γ_i.
+
+    Proof. By induction no u_i changes, so that ζ_i becomes cζ_i. The argmin of cζᵀθ + cβV(θ) is
+    that of ζᵀθ + βV(θ), which is the step, and (12) divides by Σ cγ_i.
+    """
+    yield equal(_change(x), 0.0, "change of the estimates, 0")
+    shrunk = min(x.factor, 1.0 / x.factor)
+    means = []
+    for c in (1.0, shrunk):
+        method = MirrorDescent("inner", over=Simplex(x.radius), schedule=Constant(c * x.beta))
+        learner = method.start(x.U.shape[1])
+        learner.update(x.U, weight=c * x.gamma)
+        means.append(np.append(learner.w, learner.average))
+    yield equal(float(np.abs(means[0] - means[1]).max()), 0.0, "change of the learner, 0")
+
+
+@scaled.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    z = x.gamma @ x.U
+    for proxy in ("entropy", "squared"):
+        mirror = mirror_of(proxy, x.radius)
+        change = mirror(x.factor * z, x.factor * x.beta) - mirror(z, x.beta)
+        yield equal(float(np.abs(change).max()), 0.0, f"change of ∇W, {proxy}")
+
+
+def _change(x: Instance) -> float:
+    t = len(x.U)
+    beta = x.beta * np.sqrt(np.arange(1.0, t + 2.0))
+    found = []
+    for c in (1.0, x.factor):
+        theta = iterates(x.U, c * x.gamma, c * beta, mirror_of("entropy", x.radius))
+        found.append(np.vstack([theta, x.gamma @ theta[:-1] / x.gamma.sum()]))
+    return float(np.abs(found[0] - found[1]).max())
