@@ -145,7 +145,11 @@ def differentiable(x: Instance) -> Iterator[Slack]:
     """The slope of the convex f* along v lies between its difference quotients, and so does <w, v>.
 
     Their distance is at most s‖v‖_*²/σ: it vanishes with the step s, so that f* is differentiable.
-    Any other point of S falls short of the maximum by (σ/2)‖d − w‖²: w is the only maximiser.
+
+    Proof. A closed f that is strongly convex has a maximiser w; any other point of S falls short of
+    it by (σ/2)‖d − w‖² (L18). f*(θ + sv) is at least f*(θ) + s<w, v>, as w is a candidate,
+    and by L18, whose proof does not use the gradient, at most that + s²‖v‖_*²/(2σ). So the slope
+    of f* along every v is <w, v>, uniformly in v.
     """
     f, s = KINDS[x.f], x.step
     w = f.argmax(x.theta)
@@ -159,6 +163,21 @@ def differentiable(x: Instance) -> Iterator[Slack]:
     d = f.point(x.raw)
     short = here - f.sigma / 2.0 * f.size(d - w) ** 2
     yield at_most(float(d @ x.theta) - f.value(d), near(short, 1e-11), "another point")
+
+
+@differentiable.step("w is a candidate at θ + sv.", "f*(θ + sv) ≥ f*(θ) + s<w, v>")
+def _(x: Instance) -> Slack:
+    f, s = KINDS[x.f], x.step
+    ahead, slope = f.conjugate(x.theta + s * x.v), s * float(f.argmax(x.theta) @ x.v)
+    return at_least(near(ahead, 1e-11), near(f.conjugate(x.theta) + slope, 1e-11), x.f)
+
+
+@differentiable.step("f* bends by 1/σ.", "f*(θ + sv) ≤ f*(θ) + s<w, v> + s²‖v‖_*²/(2σ)")
+def _(x: Instance) -> Slack:
+    f, s = KINDS[x.f], x.step
+    ahead, slope = f.conjugate(x.theta + s * x.v), s * float(f.argmax(x.theta) @ x.v)
+    bend = s**2 * f.dual_size(x.v) ** 2 / (2.0 * f.sigma)
+    return at_most(near(ahead, 1e-11), near(f.conjugate(x.theta) + slope + bend, 1e-11), x.f)
 
 
 @SOURCE.claim(
@@ -324,8 +343,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
 def recursion(x: Instance) -> Iterator[Slack]:
     """In fractions along 60 terms. "1 ≥ ε_1" and "r < 1/2" serve t = 1 only, where ε_1 ≤ 1/(2r).
 
-    For t ≥ 2 the bound holds for every r > 0 and every ε_1, even as 1/(r(t+2)), since
-    s − r s² ≤ 1/(4r) for all s; r = 1, ε_1 = 1 breaks it at t = 1. Tight for r = 1/2, t = 1.
+    r = 1, ε_1 = 1 breaks it at t = 1; later terms: L20-sharp. Tight for r = 1/2, t = 1.
 
     Proof. ε_1 ≤ 1 ≤ 1/(2r). If s = ε_t ≤ 1/(r(t+1)), then ε_{t+1} ≤ s − r s², which increases up to
     1/(2r) and so is at most its value at 1/(r(t+1)), which is below 1/(r(t+2)).
@@ -348,6 +366,53 @@ def _(x: Instance) -> Slack:
     r = Fraction(x.r)
     s = Fraction(x.share) / (r * (x.t + 1))
     return at_most(s - r * s**2, 1 / (r * (x.t + 2)))
+
+
+@SOURCE.claim(
+    "L20-sharp",
+    "Lemma 20, from the second term on",
+    "From the second term on the bound is 1/(r(t+2)), for every r > 0 and whatever ε_1 is.",
+    formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+2)) for t ≥ 2, equal for ε_1 = 1/(2r), t = 2",
+    printed="",
+    page="not in the paper",
+    given="r > 0; ε_1 = first/r",
+    space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(-1.0, 2.0)).including(
+        {"first": "1/2", "r": 1, "less": [0]}
+    ),
+)
+def later_terms(x: Instance) -> Iterator[Slack]:
+    """In fractions along 20 terms, without ε_1, as long as they are not negative.
+
+    Proof. s − r s² = 1/(4r) − r(s − 1/(2r))² ≤ 1/(4r) for every s, so that ε_2 ≤ 1/(4r). From s ≤
+    1/(r(t+2)) ≤ 1/(4r) on, s − r s² is at most its value there, (t+1)/(r(t+2)²) < 1/(r(t+3)).
+    """
+    r = Fraction(x.r)
+    epsilon = Fraction(x.first) / r
+    for t in range(2, 20):
+        epsilon -= r * epsilon**2
+        if t <= len(x.less):
+            epsilon -= Fraction(x.less[t - 2]) * abs(epsilon)
+        epsilon = Fraction(math.floor(epsilon * _UNIT), _UNIT)
+        yield at_most(epsilon, 1 / (r * (t + 2)), round=t)
+        if epsilon < 0:
+            return
+
+
+@later_terms.step("The second term.", "s − r s² = 1/(4r) − r(s − 1/(2r))²")
+def _(x: Instance) -> Slack:
+    r, s = Fraction(x.r), Fraction(x.first) / Fraction(x.r)
+    return equal(s - r * s**2, 1 / (4 * r) - r * (s - 1 / (2 * r)) ** 2)
+
+
+@later_terms.step(
+    "From a term to the next.",
+    "s ≤ 1/(r(t+2)) ⇒ s − r s² ≤ 1/(r(t+3))",
+    space=Space(r=Real(0.01, 2.0, log=True), t=Whole(2, 100), share=Real(-1.0, 1.0)),
+)
+def _(x: Instance) -> Slack:
+    r = Fraction(x.r)
+    s = Fraction(x.share) / (r * (x.t + 2))
+    return at_most(s - r * s**2, 1 / (r * (x.t + 3)))
 
 
 @SOURCE.claim(

@@ -17,6 +17,7 @@ from relaxboost.claims.sides import (
     exactly,
     in_l1_ball,
     largest_edge,
+    on_simplex,
     optimum,
     under_cap,
 )
@@ -37,12 +38,21 @@ from relaxboost.relaxations import Capped
     space=CAPPED,
 ).checked(trials=60)
 def one_smallest(x: Instance) -> Iterator[Slack]:
-    """The cap of 1 excludes no distribution."""
+    """In fractions; the two optima are computed separately.
+
+    Proof. The mean of one number is that number, and no weight of a distribution is above 1: the
+    cap 1/k = 1 excludes none, so that Eq. 2 is Definition 2, and Theorem 4 has Definition 1.
+    """
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
     yield equal(avg_min(u, 1), min(u), "average and minimum")
     _, _, w = optimum(x, Game(x.A, Capped(1)))
     margin, _, _ = optimum(x, Game(x.A))
     yield equal(min(exactly(x.A) @ in_l1_ball(w)), margin, "margins with k = 1 and without caps")
+
+
+@one_smallest.step("No weight is above 1.", "d in S ⇒ ‖d‖_∞ ≤ 1")
+def _(x: Instance) -> Slack:
+    return at_most(max(on_simplex(exactly(x.d))), 1, "the largest weight")
 
 
 @SOURCE.claim(
@@ -141,7 +151,12 @@ def _(x: Instance) -> Slack:
     space=CAPPED,
 ).checked(trials=60)
 def sharp_share(x: Instance) -> Iterator[Slack]:
-    """The k-th smallest margin counts, too. In the example w = 1 and ρ = 1/k."""
+    """The margins of the example are those of w = 1.
+
+    Proof. The k-th smallest margin counts, too: it is at least the mean of the k smallest, as in
+    the remark. In the example that mean is 1/k, and no w has more, since weights of 1/k on the
+    zeros and on one of the ones leave an edge of 1/k. So ρ = 1/k, which the zeros do not reach.
+    """
     rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
     margins = exactly(x.A) @ in_l1_ball(w)
     m = len(margins)
@@ -170,6 +185,20 @@ def _noisy(x: Instance) -> Exact:
 def _worst(x: Instance, k: int) -> Fraction:
     """Return (−ν + (k − ν)γ)/k."""
     return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
+
+
+@sharp_share.step("The greatest of k margins is at least their mean.", "u_(k) ≥ AvgMin_k(u)")
+def _(x: Instance) -> Slack:
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    return at_least(sorted(u)[x.k - 1], avg_min(u, x.k), "the k-th smallest margin")
+
+
+@sharp_share.step("ρ of the example.", "AvgMin_k(A) = <d, A> = 1/k")
+def _(x: Instance) -> Iterator[Slack]:
+    column = exactly([i >= x.k - 1 for i in range(len(x.A))])
+    d = exactly([Fraction(i < x.k, x.k) for i in range(len(x.A))])
+    yield equal(avg_min(column, x.k), Fraction(1, x.k), "w = 1")
+    yield equal(sum(d * column), Fraction(1, x.k), "edge of d")
 
 
 @SOURCE.claim(

@@ -205,11 +205,26 @@ def attained_conjugate(x: Instance) -> Slack:
 
 @attained_conjugate.corrected("It is a supremum.", "f*(θ) = sup_{d in S} <d, θ> − f(d)")
 def least_upper_bound(x: Instance) -> Iterator[Slack]:
-    """−s² d − 1/(1 + d) − s² + 2s = −(s(1 + d) − 1)²/(1 + d): never positive, and → 0."""
+    """At the d drawn, and at the best one or, for s = 0, a large one.
+
+    Proof. −s² d − 1/(1 + d) − (s² − 2s) = −(s(1 + d) − 1)²/(1 + d) is never positive. It is 0 for
+    1 + d = 1/s, and tends to 0 with d → ∞ where s = 0.
+    """
     s, d = Fraction(x.s), Fraction(x.d)
     yield at_most(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "the d drawn")
     d = 1 / s - 1 if s else Fraction(10**9)
     yield at_least(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s - Fraction(1, 10**9), "nearly attained")
+
+
+@attained_conjugate.step(
+    "How far d falls short.",
+    "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)",
+    correction=1,
+)
+def _(x: Instance) -> Slack:
+    s, d = Fraction(x.s), Fraction(x.d)
+    short = (s * (1 + d) - 1) ** 2 / (1 + d)
+    return equal(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s - short)
 
 
 FENCHEL = Space(

@@ -101,13 +101,22 @@ def _meets_simplex(x: Instance) -> bool:
     ),
 )
 def ball_core(x: Instance) -> Iterator[Slack]:
-    """Norms are homogeneous; no v but 0 lets τ grow beyond τ'."""
+    """No v but 0 lets τ grow beyond τ'.
+
+    Proof. ‖0‖ = 0 ≤ ν, and f ≥ 0. ‖τv‖ = τ‖v‖ ≤ ν for τ ≤ ν/‖v‖, which is positive if ν is.
+    """
     size = Norm(x.norm, len(x.v), x.c).size
     assume(size(x.v) > 0.0)
     most = x.nu / size(x.v)
     yield at_most(size(0.0 * x.v), x.nu, "0 is in the ball")
     yield at_most(size(x.share * most * x.v), x.nu, f"in the ball, {x.norm}")
     yield at_least(size((most + 0.01) * x.v), x.nu, f"beyond τ', {x.norm}")
+
+
+@ball_core.step("Norms are homogeneous.", "‖τv‖ = τ‖v‖")
+def _(x: Instance) -> Slack:
+    size = Norm(x.norm, len(x.v), x.c).size
+    return equal(near(size(x.share * x.v)), near(x.share * size(x.v)), x.norm)
 
 
 CONDITIONS = Space(

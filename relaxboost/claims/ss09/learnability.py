@@ -288,9 +288,20 @@ def _(x: Instance) -> Slack:
     space=CAPPED,
 )
 def averages(x: Instance) -> Iterator[Slack]:
-    """The w of the optimum has ρ, which the d of the optimum proves; the w drawn has no more."""
+    """The w of the optimum has ρ, which the d of the optimum proves; the w drawn has no more.
+
+    Proof. Theorem 3 as for T4, with f the indicator of the capped simplex: −f*(−Aw) = AvgMin_k(Aw)
+    by remark-conjugate. dom(g) = ℝⁿ again, so that nothing is left to show for equality.
+    """
     A = exactly(x.A)
     rho, d, w = optimum(x, Game(x.A, Capped(x.k)))
     yield equal(avg_min(A @ in_l1_ball(w), x.k), largest_edge(A, d), "average and edge")
     yield equal(avg_min(A @ in_l1_ball(w), x.k), rho, "average and ρ")
     yield at_most(avg_min(A @ in_l1_ball(exactly(x.w)), x.k), rho, "the w drawn")
+
+
+@averages.step("The mean of the k greatest of −Aw.", "f*(−Aw) = −AvgMin_k(Aw)")
+def _(x: Instance) -> Slack:
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    greatest = max(sum(chosen) / Fraction(x.k) for chosen in itertools.combinations(-u, x.k))
+    return equal(greatest, -avg_min(u, x.k), "vertices and AvgMin_k")

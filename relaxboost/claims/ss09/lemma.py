@@ -68,7 +68,8 @@ def touching(x: Instance) -> Slack:
     """Theorem 3 asks for 0 in core(S − dom f): dom f must meet the simplex, and do more than touch.
 
     S − dom f has sums of at least 1 − mν, and −τ(1, ..., 1) has −mτ: τ ≤ ν − 1/m. Doubles that
-    make this positive make it 2⁻⁶⁰ at least.
+    make this positive make it 2⁻⁶⁰ at least. It would follow with − as the exclusion of sets, since
+    no point of S is near 0; but then Theorem 3 is false (T3-exclusion).
     """
     return at_least(Fraction(x.nu) - Fraction(1, len(x.v)), Fraction(1, 2**60), "the greatest τ")
 
@@ -159,14 +160,40 @@ def hinge_conjugate(x: Instance) -> Iterator[Slack]:
     "The same for closed f, with a supremum.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))"
 )
 def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
-    """The proof takes (ii) for what Theorem 3 asks for (L8-core). A closed f leaves no gap even so.
+    """The proof takes (ii) for what Theorem 3 asks for (L8-core). The supremum: T7-max.
 
-    For g* is finite everywhere, and so is the infimal convolution of f* and g*, or it is −∞
-    everywhere: as it is convex, it is continuous, and equal to the conjugate of the sum. The
-    supremum need not be attained (T7-max).
+    Proof. g(d) = I_S(d) − <θ, d> has the finite g*(−x) = max_i (θ_i − x_i). So the infimal
+    convolution of f* and g* is finite everywhere or −∞ everywhere; it is convex, so continuous, and
+    equal to the conjugate of f + g for closed f. Thus −f̃*(θ) is the supremum of −f*(x) − max_i
+    (θ_i − x_i) over all x. Each x gives no more than γ − f*([θ + γ]_+) with γ = min_i (x_i − θ_i),
+    by L8-minimiser, and x = [θ + γ]_+ gives at least that.
     """
     assume(PENALTIES[x.f].closed)
     yield from hinge_conjugate(x)
+
+
+@hinge_conjugate.step(
+    "An x gives no more than its threshold.",
+    "−f*(x) − max_i (θ_i − x_i) ≤ γ − f*([θ + γ]_+), γ = min_i (x_i − θ_i)",
+    correction=1,
+    space=PRIMAL.but(f=Choice(*CLOSED), s=STRENGTH, share=Real(0.0, 1.0)),
+)
+def _(x: Instance) -> Slack:
+    f, at = PENALTIES[x.f], x.share * x.x
+    gamma = float((at - x.theta).min())
+    left = -f.f_star(at, x.s) - float((x.theta - at).max())
+    return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)
+
+
+@hinge_conjugate.step(
+    "x = [θ + γ]_+ gives no less.",
+    "max_i (θ_i − [θ_i + γ]_+) ≤ −γ",
+    correction=1,
+    space=Space(theta=Vector("m"), gamma=Real(-1.5, 1.5)),
+)
+def _(x: Instance) -> Slack:
+    theta, gamma = exactly(x.theta), Fraction(x.gamma)
+    return at_most(max(t - max(t + gamma, Fraction(0)) for t in theta), -gamma)
 
 
 @SOURCE.claim(
@@ -246,9 +273,19 @@ def hard_margin(x: Instance) -> Iterator[Slack]:
     "max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
 )
 def hard_margin_conclusion(x: Instance) -> Slack:
-    """γ up to min u, and min u from there on; here u = −θ, and each γ = u_i is tried."""
+    """Here u = −θ, and each γ = u_i is tried.
+
+    Proof. For γ ≤ min u no example has a loss, and γ is left. For γ ≥ min u the greatest loss is
+    γ − min u, and min u is left.
+    """
     u = -exactly(x.theta)
     return equal(max(g - max(max(g - v, 0) for v in u) for g in u), min(u), "soft and hard margin")
+
+
+@hard_margin.step("The value at γ.", "γ − max_i [γ − u_i]_+ = min(γ, min u)", correction=1)
+def _(x: Instance) -> Slack:
+    u, gamma = -exactly(x.theta), 2 * Fraction(x.alpha) - 1
+    return equal(gamma - max(max(gamma - v, Fraction(0)) for v in u), min(gamma, *u))
 
 
 @hard_margin.corrected(

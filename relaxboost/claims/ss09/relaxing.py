@@ -162,12 +162,30 @@ def general_relaxation(x: Instance) -> Iterator[Slack]:
     "sup_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ, f closed",
 )
 def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
-    """The simplex is compact, so that closed f leaves no gap, even without (i) and (ii).
+    """(i) and (ii) are not needed. The supremum over γ need not be attained: T7-max.
 
-    The supremum over γ need not be attained: T7-max.
+    Proof. γ − f*([γ − Aw]_+) ≤ <d, Aw> + f(d) ≤ ‖dᵀA‖_∞ + f(d) by Fenchel's inequality. For
+    equality apply Theorem 3 to f̃ and ‖·‖_∞: f̃ is closed with f, and the domain of the norm is
+    ℝⁿ. By the corrected Lemma 8 −f̃*(−Aw) is the supremum over γ.
     """
     assume(PENALTIES[x.f].closed)
     yield from general_relaxation(x)
+
+
+@general_relaxation.step(
+    "No w has more than a d allows.",
+    "γ − f*([γ − Aw]_+) ≤ ‖dᵀA‖_∞ + f(d)",
+    correction=1,
+    space=GAMES.but(d=Vector("m", 0.0, 1.0), gamma=Real(-1.0, 1.0)).including(
+        {"A": [[1], [-1]], "f": "caps", "s": 1, "w": [1], "d": ["1/2", "1/2"], "gamma": 1}
+    ),
+    trials=80,
+)
+def _(x: Instance) -> Slack:
+    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
+    u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
+    left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
+    return at_most(left, float(np.abs(d @ x.A).max()) + f.f(d, x.s), x.f)
 
 
 @SOURCE.claim(
@@ -196,7 +214,11 @@ def attained_threshold(x: Instance) -> Slack:
 
 @attained_threshold.corrected("It is a supremum.", "sup_γ (γ − ‖[γ − u]_+‖_2/√m) = mean u")
 def least_threshold(x: Instance) -> Iterator[Slack]:
-    """√(s² + V) − s lies in [0, V/(2s)] for s = γ − mean u; compared squared, in fractions."""
+    """Compared squared, in fractions.
+
+    Proof. For γ ≥ max u the mean of (γ − u_i)² is s² + V with s = γ − mean u. s² ≤ s² + V ≤ (s +
+    V/(2s))², so that γ falls short of mean u by at least 0 and at most V/(2s) → 0.
+    """
     u, gamma = exactly(x.u), Fraction(x.gamma)
     mean = sum(u) / len(u)
     gap, losses = gamma - mean, sum((gamma - v) ** 2 for v in u) / len(u)
@@ -204,6 +226,14 @@ def least_threshold(x: Instance) -> Iterator[Slack]:
     yield at_least(losses, gap**2, "never above mean u")
     if gap > 0:
         yield at_most(losses, (gap + variance / (2 * gap)) ** 2, "nearly attained")
+
+
+@attained_threshold.step("The mean square.", "mean (γ − u_i)² = (γ − mean u)² + V", correction=1)
+def _(x: Instance) -> Slack:
+    u, gamma = exactly(x.u), Fraction(x.gamma)
+    mean = sum(u) / len(u)
+    variance = sum(v**2 for v in u) / len(u) - mean**2
+    return equal(sum((gamma - v) ** 2 for v in u) / len(u), (gamma - mean) ** 2 + variance)
 
 
 @SOURCE.claim(

@@ -74,6 +74,32 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @SOURCE.claim(
+    "Sec5.1-soft-max-sharp",
+    "Sec. 5.1, the algorithmic relaxation",
+    "As margins differ by 2 at most, the soft margin is nearer than log m, and never above 2.",
+    formula="−log((1/m) Σ e^{−u_i}) ≤ min u + log(m/(1 + (m − 1)e^{−2})), equal at (−1, 1, ..., 1)",
+    printed="",
+    page="not in the paper",
+    given="u in [−1, 1]^m",
+    space=Space(u=Vector("m")).including({"u": [-1, 1]}, {"u": [-1, 1, 1, 1]}),
+)
+def nearer(x: Instance) -> Slack:
+    """log m is for margins without bound.
+
+    Proof. One of the m terms e^{−(u_i − min u)} is 1, and none is below e^{−2}.
+    """
+    m = len(x.u)
+    bound = float(x.u.min()) + math.log(m / (1.0 + (m - 1) * math.exp(-2.0)))
+    return at_most(-_soft_max(-x.u), bound, "soft margin")
+
+
+@nearer.step("The sum of m terms.", "Σ e^{−(u_i − min u)} ≥ 1 + (m − 1)e^{−2}")
+def _(x: Instance) -> Slack:
+    total = math.fsum(np.exp(x.u.min() - x.u).tolist())
+    return at_least(total, 1.0 + (len(x.u) - 1) * math.exp(-2.0))
+
+
+@SOURCE.claim(
     "Sec5.1-exp-loss",
     "Sec. 5.1, the name of the soft-max",
     "The soft-max is the exponential loss.",

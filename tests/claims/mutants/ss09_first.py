@@ -307,4 +307,27 @@ APPENDIX = (
     Mutant("SS09-AppB-7", "direction", "theta / c", "theta * c"),
     Mutant("SS09-AppB-7", "direction", "theta / c", "theta * c", step=1),
 )
-MUTANTS = SECTION_2 + SECTION_4_1 + SECTION_4_2 + APPENDIX
+MORE = (
+    Mutant("SS09-Eq1-max", "direction", "- 2 * s - short", "- 2 * s + short", correction=1, step=1),
+    Mutant("SS09-C5", "direction", "(-u, x.k)", "(u, x.k)", step=1),
+    Mutant("SS09-remark-k-1", "constant", ", 1, ", ", Fraction(4, 5), ", step=1),
+    Mutant("SS09-remark-k-share-sharp", "index", "[x.k - 1]", "[x.k - 2]", step=1),
+    Mutant("SS09-remark-k-share-sharp", "index", "i >= x.k - 1", "i >= x.k - 2", step=2),
+    Mutant("SS09-T7", "constant", "- f.f_star(", "- 0.7 * f.f_star(", correction=1, step=1),
+    Mutant("SS09-T7-max", "direction", "- mean**2", "+ mean**2", correction=1, step=1),
+    Mutant("SS09-E1-core", "constant", "near(x.share *", "near(0.9 * x.share *", step=1),
+    Mutant("SS09-L8", "direction", "x.theta).min()", "x.theta).max()", correction=1, step=1),
+    Mutant("SS09-L8", "direction", "max(t + gamma, F", "min(t + gamma, F", correction=1, step=2),
+    Mutant(
+        "SS09-remark-hard-margin", "direction", "min(gamma, *", "max(gamma, *", correction=1, step=1
+    ),
+    Mutant("SS09-L18-gradient", "direction", "at_least(", "at_most(", step=1),
+    Mutant("SS09-L18-gradient", "constant", "(2.0 * f.sigma)", "(2.4 * f.sigma)", step=2),
+    Mutant("SS09-L20-sharp", "constant", "1 / (r", "0.95 / (r"),
+    Mutant("SS09-L20-sharp", "index", "(t + 2)", "(t + 3)"),
+    Mutant("SS09-L20-sharp", "constant", "1 / (4 * r)", "1 / (5 * r)", step=1),
+    Mutant("SS09-L20-sharp", "index", "(x.t + 3)", "(x.t + 4)", step=2),
+    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9"),
+    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9", step=1),
+)
+MUTANTS = SECTION_2 + SECTION_4_1 + SECTION_4_2 + APPENDIX + MORE
