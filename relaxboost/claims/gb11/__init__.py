@@ -13,5 +13,8 @@ SOURCE = gather(
     "repeated",
     "convex",
     "residual",
+    "residual_proofs",
     "displays",
+    "remarks",
+    "lines",
 )

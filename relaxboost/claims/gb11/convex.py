@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, at_most
-from relaxboost.claims.gb11.problems import STRONG, space
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, Whole, at_most, equal
+from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, space
 from relaxboost.claims.gb11.repeated import lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 
@@ -20,6 +20,8 @@ _TAN = 0.5773502691896257
     "Theorem 5, its proof",
     "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
     formula="‖h_t‖ ≤ ‖∇_t‖",
+    printed="using bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
+    page="Appendix C, proof of Theorem 5, before the second display",
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
     counterexamples=[
@@ -41,7 +43,10 @@ def double(x: Instance) -> Iterator[Slack]:
 
 @double.corrected("‖h_t‖ ≤ (1 + q^t)‖∇_t‖, and ≤ ‖∇_t‖ for t = 1.", "‖h_t‖ ≤ (1 + q^t)‖∇_t‖")
 def lengths_corrected(x: Instance) -> Iterator[Slack]:
-    """h_t = ∇_t − r_t; one projection is orthogonal to what it leaves over."""
+    """One projection is orthogonal to what it leaves over.
+
+    Proof. h_t = ∇_t − r_t, ‖r_t‖ <= q^t ‖∇_t‖; for t = 1, ‖h_t‖² = ‖∇_t‖² − ‖r_t‖².
+    """
     run = strongly(x)
     for before, after, direction in run.moves():
         size, t = run.norm(before.gradient), after.round
@@ -49,6 +54,23 @@ def lengths_corrected(x: Instance) -> Iterator[Slack]:
             ratio = run.norm(direction.values) / size
             most = 1.0 if t == 1 else 1.0 + wasted(min(map(abs, direction.edges))) ** t
             yield at_most(ratio, most, "‖h_t‖/‖∇_t‖", t)
+
+
+@double.step(
+    "each projection leaves q at most, and the first is orthogonal to what it leaves",
+    "‖r_t‖ ≤ q^t ‖∇_t‖; ‖h_1‖² + ‖r_1‖² = ‖∇_1‖²",
+    correction=1,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    run = strongly(x)
+    for before, after, direction in run.moves():
+        size, t = run.norm(before.gradient), after.round
+        if size > 1e-9:
+            rest = run.norm(before.gradient - direction.values) / size
+            yield at_most(rest, wasted(min(map(abs, direction.edges))) ** t + 1e-8, "‖r_t‖", t)
+            if t == 1:
+                square = (run.norm(direction.values) / size) ** 2 + rest**2
+                yield equal(square, 1.0, "(‖h_1‖² + ‖r_1‖²)/‖∇_1‖²", t)
 
 
 AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
@@ -59,6 +81,10 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
     "Theorem 5",
     "Algorithm 2 with η_t = 1/sqrt(t) has a mean gap of O(1/sqrt(T)) and a term in γ.",
     formula="(1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/sqrt(T) + 2FG(1 − γ²)/γ²",
+    printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Given a starting point f_0 and "
+    "step size η_t = 1/√t, after T iterations of Algorithm 2 we have: "
+    "(1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + G²/√T + 2FG (1 − γ²)/γ²",
+    page="Theorem 5",
     given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
     space=AVERAGES,
     counterexamples=[
@@ -128,6 +154,9 @@ def convex_distance(x: Instance) -> Iterator[Slack]:
     "Theorem 5, its proof, last step",
     "Σ sqrt((1 − γ²)^t) ≤ 2(1 − γ²)/γ².",
     formula="Σ_{t≤T} q^t ≤ 2q²/(1 − q²), q = sqrt(1 − γ²); T = 4000",
+    printed="≥ Σ R[f_t] − F²√T/2 − G²√T − FG Σ_{t=1}^T √((1 − γ²)^t) ≥ Σ R[f_t] − F²√T/2 − G²√T − "
+    "2FG (1 − γ²)/γ²",
+    page="Appendix C, proof of Theorem 5, second display",
     given="0 < γ < 1",
     space=Space(gamma=Real(0.05, 0.999)),
     counterexamples=[{"gamma": "3/5"}],
@@ -148,3 +177,95 @@ def series_corrected(x: Instance) -> Slack:
 def _powers(q: float) -> float:
     """Return Σ_{t<=4000} q^t, term by term."""
     return math.fsum(q**t for t in range(1, 4001))
+
+
+def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float, list[float]]]:
+    """Yield t and up to it Σ gaps, Σ (η_s/2)‖h_s‖², −Σ <f* − f_s, h_s − ∇_s> and ‖f_s − f*‖²."""
+    gaps = lengths = errors = 0.0
+    squares: list[float] = []
+    for before, after, direction in run.moves():
+        h, z, inner = direction.values, before.F - x.y, run.risk.measure.inner
+        gaps, lengths = gaps + before.value, lengths + after.step / 2.0 * inner(h, h)
+        errors += inner(z, h - before.gradient)
+        squares.append(inner(z, z))
+        yield after.round, gaps, lengths, errors, squares
+
+
+def parts(run: Descent, squares: list[float]) -> float:
+    """Return −(1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1}), η_t = 1/√t."""
+    rises = (math.sqrt(t) - math.sqrt(t + 1) for t in range(1, len(squares)))
+    return sum(s * r / 2.0 for s, r in zip(squares[1:], rises, strict=True)) - squares[0]
+
+
+@SOURCE.claim(
+    "T5-sum",
+    "Appendix C, proof of Theorem 5, first display",
+    "The sum of the potentials, without strong convexity.",
+    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1})"
+    " − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>; with 1/(2η_1) as well",
+    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − "
+    "1/η_{t+1}) − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
+    page="Appendix C, proof of Theorem 5, first display",
+    given="η_t = 1/sqrt(t), f_1 the start",
+    space=RUNS,
+).checked(trials=60)
+def summed(x: Instance) -> Iterator[Slack]:
+    """T4-sum for λ = 0."""
+    run = weakly(x)
+    for t, gaps, lengths, errors, squares in _sums(x, run):
+        right = lengths - errors - parts(run, squares)
+        size = 1.0 + gaps + lengths + abs(errors)
+        yield at_most(gaps / size, (right - squares[0] / 2.0) / size, "Σ gaps, subtracted", t)
+
+
+@SOURCE.claim(
+    "T5-display",
+    "Appendix C, proof of Theorem 5, second display, first line",
+    "The distances telescope to sqrt(T)‖f_T − f*‖².",
+    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ 1/sqrt(t) − "
+    "Σ <f* − f_t, h_t − ∇_t>",
+    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ_{t=1}^T 1/√t − "
+    "Σ <f* − f_t, h_t − ∇_t>",
+    page="Appendix C, proof of Theorem 5, second display",
+    given="η_t = 1/sqrt(t), f_1 the start; f_T the last point or the next, whichever is farther",
+    space=RUNS,
+    counterexamples=[{"H": [[1]], "A": [["1/4"]], "y": [2], "f0": [0], "T": 16}],
+).checked(trials=60)
+def telescoped(x: Instance) -> Slack:
+    """The distance may have been larger before: |f − 2|/4 from 0 comes near 2 after 16 rounds."""
+    run = weakly(x)
+    *_, (t, gaps, _, errors, squares) = _sums(x, run)
+    last = max(squares[-1], run.norm(run.states[-1].F - x.y) ** 2)
+    right = math.sqrt(t) * last - errors
+    right += (
+        run.gradients(t - 1) ** 2 / 2.0 * math.fsum(1.0 / math.sqrt(s) for s in range(1, t + 1))
+    )
+    return at_most(gaps, right, "Σ gaps, what is subtracted", t)
+
+
+@telescoped.corrected(
+    "They are at most sqrt(T)/2 max_t ‖f_t − f*‖², with the lengths of the h_t there are.",
+    "Σ R[f*] ≥ Σ R[f_t] − (sqrt(T)/2) max ‖f_t − f*‖² − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
+)
+def telescoped_corrected(x: Instance) -> Iterator[Slack]:
+    """1/η_1 + Σ (1/η_{t+1} − 1/η_t) = 1/η_T, each times at most max ‖f_t − f*‖²/2."""
+    run = weakly(x)
+    for t, gaps, lengths, errors, squares in _sums(x, run):
+        right = math.sqrt(t) / 2.0 * max(squares) + lengths - errors
+        yield at_most(gaps, right, "Σ gaps, what is subtracted", t)
+
+
+@SOURCE.claim(
+    "T5-roots",
+    "Appendix C, proof of Theorem 5, second display, second line",
+    "Σ 1/sqrt(t) ≤ 2 sqrt(T).",
+    formula="Σ_{t≤T} 1/sqrt(t) ≤ 2 sqrt(T), and ≥ 2 sqrt(T) − 2",
+    printed="(G²/2) Σ_{t=1}^T 1/√t … G²√T",
+    page="Appendix C, proof of Theorem 5, second display",
+    space=Space(T=Whole(1, 2000)),
+)
+def roots(x: Instance) -> Iterator[Slack]:
+    """1/sqrt(t) is between the integrals of 1/sqrt(s) over [t, t + 1] and [t − 1, t]."""
+    total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
+    yield at_most(total, 2.0 * math.sqrt(x.T), "Σ 1/√t, 2√T")
+    yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
+from relaxboost.claims import Instance, Real, Slack, Space, Whole, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Descent, Kinks
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
@@ -30,27 +30,41 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
     "Sec. 4.1, example",
     "Algorithm 1 will always select h with h(x_2) = 0.",
     formula="h_t(x_2) = 0 for every t",
-    given="R[f] = 2|f(x_1)| + |f(x_2)|, H = {±e_1, ±e_2}; the subgradient 0 of |·| at 0",
-    space=STARTS,
-    counterexamples=[{"a": 2, "b": 5, "T": 2}],
+    printed="The algorithm will always select h* such that h*(x_2) = 0 when projecting gradients "
+    "from the example objective",
+    page="Sec. 4.1, the example",
+    given="R[f] = 2|f(x_1)| + |f(x_2)|, H = {±e_1, ±e_2}; g in [−1, 1] the subgradient of |·| that "
+    "is taken at 0",
+    space=STARTS.but(g=Real(-1, 1)),
+    counterexamples=[{"a": 2, "b": 5, "T": 2, "g": g} for g in (0, "2/5", "-2/5")],
 )
-def select(x: Instance, at_zero: float = 0.0) -> Iterator[Slack]:
-    """Not where f(x_1) = 0 and the subgradient chosen there is 0: then x_2 is corrected.
+def select(x: Instance) -> Iterator[Slack]:
+    """Not where f(x_1) = 0 and |g| < 1/2 there: then x_2 is corrected.
 
     From (2, 5) the first step leads to (0, 5). From (1, 5) the run is at R = 5 for thousands of
     rounds (in doubles until f(x_1) is 0 by rounding, at t = 3610).
     """
-    for _, after, direction in run(x.a, x.b, Naive(), x.T, at_zero).moves():
+    for _, after, direction in run(x.a, x.b, Naive(), x.T, x.g).moves():
         moved = abs(float(direction.values[1]))
         yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected(
-    "It will if the subgradient taken at f(x_1) = 0 is not 0.", "|g| > 1/2 for the g of |·| at 0"
-)
+@select.corrected("It will if |g| > 1/2.", "|g| > 1/2 ⇒ h_t(x_2) = 0 for every t")
 def select_corrected(x: Instance) -> Iterator[Slack]:
-    """|<∇, e_1>| is twice |<∇, e_2>|. Taken at 0 is that of +0."""
-    yield from select(x, 1.0)
+    """|<∇, e_1>| is 2|g| or 2 times |<∇, e_2>|, which is at most 1: more in either case."""
+    assume(abs(x.g) > 0.5)
+    yield from select(x)
+
+
+@select.corrected(
+    "Where |g| < 1/2 it will not: from f(x_1) = 0 it moves at x_2.",
+    "f_{t−1}(x_1) = 0 ≠ f_{t−1}(x_2), |g| < 1/2 ⇒ h_t(x_1) = 0",
+)
+def select_escapes(x: Instance) -> Slack:
+    """2|g| < 1. At |g| = 1/2 the two are as good."""
+    assume(abs(x.g) < 0.5 and x.b != 0.0)
+    (_, _, direction), *_ = run(0.0, x.b, Naive(), 1, x.g).moves()
+    return equal(abs(float(direction.values[0])), 0, "step at x_1")
 
 
 @SOURCE.claim(
@@ -59,6 +73,9 @@ def select_corrected(x: Instance) -> Iterator[Slack]:
     "The final function is perfect on x_1 and unchanged on x_2.",
     formula="|f_T(x_1)| ≤ max(|f_0(x_1)| − 2 Σ η_t, 2η_{s}), s ≤ T the last change of sign; "
     "f_T(x_2) = f_0(x_2), R[f_T] ≥ |f_0(x_2)|",
+    printed="giving a final function with perfect performance on x_1 and arbitrarily poor "
+    "unchanged performance on x_2. … the naive algorithm will not correct it.",
+    page="Sec. 4.1, the example",
     given="the subgradient 1 of |·| at 0, η_t = 1/sqrt(t)",
     space=STARTS,
 )
@@ -82,6 +99,9 @@ def stuck(x: Instance) -> Iterator[Slack]:
     "Sec. 4.2",
     "Algorithms 2 and 3 overcome this obstacle.",
     formula="R[f_T] ≤ .0159 (Algorithm 2), R[f_T] ≤ .1740 (Algorithm 3), T = 4000, from (1, 5)",
+    printed="The algorithms in the next section overcome this obstacle by projecting modified "
+    "versions of the subgradients of the objective at each iteration.",
+    page="Sec. 4.1, last paragraph",
     given="η_t = 1/sqrt(t), the subgradient 0 of |·| at 0",
     space=Space(b=Real(5, 5)),
 ).checked(trials=1)

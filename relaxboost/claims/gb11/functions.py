@@ -1,8 +1,9 @@
-"""GB11, Sec. 2: subgradients in the space of functions on the training set."""
+"""GB11, Sec. 2: the space of functions, and subgradients on the training set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,17 +12,36 @@ from relaxboost.claims import (
     Choice,
     Distribution,
     Instance,
+    Matrix,
     Real,
     Slack,
     Space,
     Vector,
+    assume,
     at_least,
     at_most,
     equal,
 )
+from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.sides import exactly
+from relaxboost.functional.measure import Empirical
 
 LOSSES = ("square", "absolute", "hinge")
+
+
+class Places(Vector):
+    """Where the examples are: numbers of points, 1, 2, ...; some may be at the same one."""
+
+    def _clipped(self, value: Array) -> Array:
+        return np.clip(np.round(value), self.low, self.high) + 0.0
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return a point for each example."""
+        return self._clipped(np.arange(1.0, self._shape(sizes)[0] + 1.0))
+
+
 POINTS = Space(
     sizes={"m": (1, 4)},
     f=Vector("m", -3, 3),
@@ -29,6 +49,94 @@ POINTS = Space(
     y=Vector("m", -2, 2),
     loss=Choice(*LOSSES),
 )
+MOVES = {"share": Real(0, 1), "off": Real(0.01, 1, log=True)}
+PLACES = POINTS.but(at=Places("m", 1, 4), share=MOVES["share"], off=MOVES["off"])
+OUTPUTS = Space(
+    sizes={"m": (1, 4), "k": (1, 3)},
+    p=Distribution("m"),
+    f=Matrix(-3, 3, axes=("m", "k")),
+    g=Matrix(-3, 3, axes=("m", "k")),
+)
+
+
+@SOURCE.claim(
+    "Eq1",
+    "Eq. 1 and the sentence after it",
+    "Where μ is P with density p, ∫ ‖f(x)‖² dμ is E_P[‖f(x)‖²].",
+    formula="∫ ‖f(x)‖² p(x) dx = E_P[‖f(x)‖²]",
+    printed="∫_X ‖f(x)‖_V² dμ (1) … so that (1) is equivalent to E_P[‖f(x)‖²]",
+    page="Sec. 2, Eq. 1",
+    given="X = [0, m], p constant and f linear on each [i − 1, i]; the expectation is over a "
+    "uniform u, with x the quantile of u",
+    space=OUTPUTS,
+)
+def integral(x: Instance) -> Slack:
+    """A change of variable. Both in fractions, by Simpson's rule, which is exact for squares.
+
+    f goes from f_i to g_i on [i − 1, i]; u from P(x ≤ i − 1) to P(x ≤ i).
+    """
+    p, f, g = exactly(x.p), exactly(x.f), exactly(x.g)
+    total = sum(p)
+    over_x = over_u = Fraction(0)
+    for density, start, end in zip(p, f, g, strict=True):
+        middle = (start + end) / 2
+        ends = (sum(start**2) + 4 * sum(middle**2) + sum(end**2)) / 6
+        over_x += ends * density  # the width is 1, the density p_i
+        if density:  # the width is p_i, the density 1; x moves by (u − u_i)/p_i
+            half = start + (end - start) * (density / 2 / density)
+            over_u += density * (sum(start**2) + 4 * sum(half**2) + sum(end**2)) / 6
+    return equal(over_x, over_u, f"∫ ‖f‖² p, E ‖f‖², P(X) = {float(total):g}")
+
+
+@SOURCE.claim(
+    "inner",
+    "Sec. 2, inner product and norm",
+    "<f, g>_P = E_P[<f(x), g(x)>] is an inner product, and ‖f‖² = <f, f> is E_P[‖f(x)‖²].",
+    formula="<f, g>_P = E_P[<f(x), g(x)>], ‖f‖_P² = <f, f>_P = E_P[‖f(x)‖²]",
+    printed="<f, g>_P = ∫_X <f(x), g(x)>_V p(x) dx = E_P[<f(x), g(x)>_V]; "
+    "‖f‖_P² = <f, f>_P = E_P[‖f(x)‖_V²]",
+    page="Sec. 2, second display",
+    given="a finite law; f and g with up to three outputs",
+    space=OUTPUTS,
+)
+def inner_product(x: Instance) -> Iterator[Slack]:
+    """Linear, symmetric, positive: Cauchy-Schwarz and the parallelogram, with the package's own.
+
+    A function is a class of functions: those that differ where p_n = 0 are one.
+    """
+    measure = Empirical(len(x.p), x.p)
+    product, f, g = measure.inner(x.f, x.g), measure.norm(x.f), measure.norm(x.g)
+    yield equal(product, float(x.p @ (x.f * x.g).sum(axis=1)), "<f, g>, E <f(x), g(x)>")
+    yield equal(f**2, float(x.p @ (x.f * x.f).sum(axis=1)), "‖f‖², E ‖f(x)‖²")
+    yield at_most(product**2, f**2 * g**2, "<f, g>², ‖f‖²‖g‖²")
+    around = measure.norm(x.f + x.g) ** 2 + measure.norm(x.f - x.g) ** 2
+    yield equal(around, 2.0 * f**2 + 2.0 * g**2, "‖f + g‖² + ‖f − g‖², 2‖f‖² + 2‖g‖²")
+
+
+@SOURCE.claim(
+    "inner-empirical",
+    "Sec. 2, the empirical inner product",
+    "For P̂ the inner product is the mean over the examples.",
+    formula="<f, g>_P̂ = (1/N) Σ_n <f(x_n), g(x_n)>",
+    printed="<f, g>_P̂ = (1/N) Σ_{n=1}^N <f(x_n), g(x_n)>_V",
+    page="Sec. 2, third display",
+    given="P̂ puts on each point its share of the examples; several may be at one point",
+    space=PLACES,
+)
+def empirical_product(x: Instance) -> Slack:
+    """Sorted by points. In fractions."""
+    f, g = exactly(_values(x.f, x.at)), exactly(_values(x.g, x.at))
+    points, counts = np.unique(x.at, return_counts=True)
+    by_point = Fraction(0)
+    for point, count in zip(points, counts.tolist(), strict=True):
+        n = int(np.flatnonzero(x.at == point)[0])
+        by_point += Fraction(count, x.at.size) * f[n] * g[n]
+    return equal(by_point, sum(f * g) / x.at.size, "E_P̂ of the product, mean of the examples")
+
+
+def _values(f: Array, at: Array) -> Array:
+    """Return f(x_n) for the examples: f has a value at each of the points 1, ..., m."""
+    return np.asarray(f[(at.astype(int) - 1) % f.size])
 
 
 def loss(name: str, f: Array, y: Array) -> Array:
@@ -55,12 +163,15 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
     "Sec. 2, definition of a subgradient",
     "∇R[f] is a subgradient iff R[f] ≥ R[g] + <f − g, ∇R[f]>.",
     formula="R[f] ≥ R[g] + <f − g, ∇R[f]> for every g",
+    printed="Define ∇R[f] to be a subgradient iff: R[f] ≥ R[g] + <f − g, ∇R[f]>_P",
+    page="Sec. 2, fourth display",
+    ruling=MISPRINT,
     given="R[f] = (1/N) Σ l(f(x_n), y_n) and its gradient",
     space=POINTS,
     counterexamples=[{"f": [0], "g": [1], "y": [0], "loss": "square"}],
 )
 def definition(x: Instance) -> Slack:
-    """Reversed: convexity has R[g] >= R[f] + <g − f, ∇R[f]>. As printed ∇ would be one at g.
+    """f and g are exchanged: for every g it says that R lies below its tangent at f.
 
     The proofs use it the right way round.
     """
@@ -73,16 +184,11 @@ def definition(x: Instance) -> Slack:
     "∇R[f] is one iff R[g] ≥ R[f] + <g − f, ∇R[f]>.", "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g"
 )
 def definition_corrected(x: Instance) -> Iterator[Slack]:
-    """The usual definition."""
-    yield from _supports(x, 0.0)
-    yield from _supports(x, 1.0)
-
-
-def _supports(x: Instance, share: float) -> Iterator[Slack]:
-    low, high = slopes(x.loss, x.f, x.y)
-    v = low + share * (high - low)
+    """The usual definition; at both ends of the subdifferential."""
     at, there = loss(x.loss, x.f, x.y).mean(), loss(x.loss, x.g, x.y).mean()
-    yield at_least(there, at + (x.g - x.f) @ v / x.y.size, "R[g], R[f] + <g − f, ∇R[f]>")
+    for v in slopes(x.loss, x.f, x.y):
+        tangent = at + (x.g - x.f) @ v / x.y.size
+        yield at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
 
 
 @SOURCE.claim(
@@ -90,41 +196,109 @@ def _supports(x: Instance, share: float) -> Iterator[Slack]:
     "Sec. 2, subgradients of the empirical risk",
     "The subgradients of R_emp in L²(P̂) are the functions of subgradients of l, without 1/N.",
     formula="∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
-    given="l the squared, absolute or hinge loss",
-    space=POINTS.but(share=Real(0, 1), off=Real(0.01, 1, log=True)),
+    printed="∇R_emp[f] = {g | g(x_n) ∈ (∇_1 l)(f(x_n), y_n)}",
+    page="Sec. 2, sixth display",
+    given="l the squared, absolute or hinge loss; `at` has the points of the examples",
+    space=PLACES,
+    counterexamples=[
+        {
+            "f": [0.3, 0],
+            "g": [0, 0],
+            "y": [0, 1],
+            "loss": loss_,
+            "at": [1, 1],
+            "share": 0,
+            "off": 1,
+        }
+        for loss_ in ("square", "absolute")
+    ],
 )
 def empirical(x: Instance) -> Iterator[Slack]:
-    """1/N is in <g, h> as it is in R. One that is `off` at a point is none, as a move there shows.
+    """False where two examples coincide: g has one value there, and l two subgradients.
 
-    For s small enough R[f + s e_n] − R[f] falls below s (l' + off)/N, at s = off for the square.
+    For x_1 = x_2, y = (0, 1), f = 3/10 the set is empty, as g(x_1) would be both f − 0 and f − 1;
+    the subgradient is their mean, −1/5. Checked: a subgradient of R is in the set.
     """
-    yield from _supports(x, x.share)
-    low, high = slopes(x.loss, x.f, x.y)
-    at, size = loss(x.loss, x.f, x.y), x.y.size
-    for n in range(size):
-        for v, s in ((high[n] + x.off, 1.0), (low[n] - x.off, -1.0)):
-            step = s * min(_reach(x, n, s), x.off)
-            moved = loss(x.loss, x.f + step * np.eye(size)[n], x.y)
-            rise, bound = (moved - at).mean(), step * v / size
-            less = abs(step) * x.off / (2.0 * size)
-            yield at_most(rise, bound - less, "R[f + s e_n] − R[f] for one that is off")
+    for n, v in enumerate(_at_points(x)):
+        low, high = slopes(x.loss, _values(x.f, x.at)[n : n + 1], x.y[n : n + 1])
+        yield at_least(v, float(low[0]), f"g(x_{n + 1}), least subgradient of l")
+        yield at_most(v, float(high[0]), f"g(x_{n + 1}), largest subgradient of l")
+    yield from _supports(x)
 
 
-def _reach(x: Instance, n: int, sign: float) -> float:
-    """Return how far l is linear from f(x_n) on in a direction, if it is not the square."""
-    f, y = float(x.f[n]), float(x.y[n])
-    if x.loss == "square" or (x.loss == "hinge" and y == 0.0):
+@empirical.corrected(
+    "They are if no two examples coincide.",
+    "x_1, ..., x_N different ⇒ ∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
+)
+def empirical_apart(x: Instance) -> Iterator[Slack]:
+    """1/N is in <g, h> as it is in R. What is `off` of that at a point is none, as a move shows."""
+    assume(len(set(x.at.tolist())) == x.at.size)
+    yield from empirical(x)
+    yield from _nothing_else(x)
+
+
+@empirical.corrected(
+    "They are the means of subgradients of l over the examples at a point.",
+    "g(x) ∈ mean of ∇_1 l(f(x), y_n) over the n with x_n = x",
+)
+def empirical_means(x: Instance) -> Iterator[Slack]:
+    """R is Σ of share · (mean of l) over the points, and <., .>_P̂ has the same shares."""
+    yield from _supports(x)
+    yield from _nothing_else(x)
+
+
+def _at_points(x: Instance) -> Array:
+    """Return g(x_n): the mean over the examples at x_n of subgradients of l, `share` of the way."""
+    low, high = slopes(x.loss, _values(x.f, x.at), x.y)
+    v = low + x.share * (high - low)
+    return np.array([v[x.at == point].mean() for point in x.at])
+
+
+def _supports(x: Instance) -> Iterator[Slack]:
+    """R[g] >= R[f] + <g − f, v> for v of `_at_points`."""
+    f, g = _values(x.f, x.at), _values(x.g, x.at)
+    at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
+    tangent = at + (g - f) @ _at_points(x) / x.y.size
+    yield at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
+
+
+def _nothing_else(x: Instance) -> Iterator[Slack]:
+    """What is `off` beyond the means of subgradients at a point is no subgradient.
+
+    For a short step s there, R[f + s e] − R[f] falls below s (l' + off/2) times the share.
+    """
+    f = _values(x.f, x.at)
+    low, high = slopes(x.loss, f, x.y)
+    at = loss(x.loss, f, x.y)
+    for point in np.unique(x.at):
+        here = x.at == point
+        for ends, sign in ((high, 1.0), (low, -1.0)):
+            reach = min(_reach(x.loss, a, b, sign) for a, b in zip(f[here], x.y[here], strict=True))
+            step = sign * min(reach, x.off)
+            rise = (loss(x.loss, f + step * here, x.y) - at).mean()
+            share = here.mean()
+            bound = step * (ends[here].mean() + sign * x.off) * share
+            less = abs(step) * x.off / 2.0 * share
+            yield at_most(rise, bound - less, "R[f + s e] − R[f] for one that is off")
+
+
+def _reach(name: str, f: float, y: float, sign: float) -> float:
+    """Return how far l is linear from f on in a direction, if it is not the square."""
+    if name == "square" or (name == "hinge" and y == 0.0):
         return 1.0
-    ahead = sign * ((y if x.loss == "absolute" else 1.0 / y) - f)
-    return min(1.0, ahead) if ahead > 0.0 else 1.0
+    ahead = sign * ((y if name == "absolute" else 1.0 / y) - f)
+    return float(min(1.0, ahead)) if ahead > 0.0 else 1.0
 
 
 @SOURCE.claim(
     "subgradients-expected",
     "Sec. 2, subgradients of the expected loss",
-    "Expectations over y of subgradients of l are subgradients of the expected risk.",
-    formula="g(x) ∈ E_Y[∇_1 l(f(x), y)] ⇒ R[h] ≥ R[f] + <h − f, g>_P",
-    given="a finite law: x by P, y uniform on two values",
+    "The subgradients of the expected risk are the expectations over y of subgradients of l.",
+    formula="∇R[f] = {g | g(x) ∈ E_Y[∇_1 l(f(x), y)]}",
+    printed="∇R[f] = {g | g(x) ∈ E_Y[(∇_1 l)(f(x), y)]}",
+    page="Sec. 2, eighth display",
+    given="a finite law: x by P, y uniform on two values; at points of probability 0 a function "
+    "in L²(P) has no value",
     space=Space(
         sizes={"m": (1, 4)},
         p=Distribution("m"),
@@ -133,18 +307,30 @@ def _reach(x: Instance, n: int, sign: float) -> float:
         y=Vector("m", -2, 2),
         z=Vector("m", -2, 2),
         loss=Choice(*LOSSES),
-        share=Real(0, 1),
+        **MOVES,
     ),
 )
 def expected(x: Instance) -> Iterator[Slack]:
-    """Subgradients add up. For the squared loss the defect is exactly ‖h − f‖²/2."""
-    v, at, there = np.zeros_like(x.f), 0.0, 0.0
-    for y in (x.y, x.z):
-        low, high = slopes(x.loss, x.f, y)
-        v = v + (low + x.share * (high - low)) / 2.0
-        at += float(x.p @ loss(x.loss, x.f, y)) / 2.0
-        there += float(x.p @ loss(x.loss, x.g, y)) / 2.0
-    h = x.g - x.f
-    yield at_least(there, at + x.p @ (h * v), "R[h], R[f] + <h − f, g>")
+    """Subgradients add up, and one that is `off` at a point is none, as a move there shows.
+
+    For the squared loss the defect is exactly ‖h − f‖²/2.
+    """
+    pairs = [slopes(x.loss, x.f, y) for y in (x.y, x.z)]
+    low, high = ((pairs[0][end] + pairs[1][end]) / 2.0 for end in (0, 1))
+    v, h = low + x.share * (high - low), x.g - x.f
+    at, there = (_expectation(x, at) for at in (x.f, x.g))
+    yield at_least(float(x.p @ there), float(x.p @ (at + h * v)), "R[h], R[f] + <h − f, g>")
     if x.loss == "square":
-        yield equal(there - at - x.p @ (h * v), x.p @ (h * h) / 2.0, "defect, ‖h − f‖²/2")
+        yield equal(float(x.p @ (there - at - h * v)), x.p @ (h * h) / 2.0, "defect, ‖h − f‖²/2")
+    for ends, sign in ((high, 1.0), (low, -1.0)):
+        for n in np.flatnonzero(x.p > 1e-6):
+            reach = min(_reach(x.loss, x.f[n], y[n], sign) for y in (x.y, x.z))
+            step = sign * min(reach, x.off)
+            rise = float((_expectation(x, x.f + step) - at)[n])  # times p_n, as R
+            bound = step * (ends[n] + sign * x.off) - abs(step) * x.off / 2.0
+            yield at_most(rise, bound, "(R[f + s e_n] − R[f])/p_n for one that is off")
+
+
+def _expectation(x: Instance, f: Array) -> Array:
+    """Return E_Y[l(f(x), y)] at each point."""
+    return (loss(x.loss, f, x.y) + loss(x.loss, f, x.z)) / 2.0

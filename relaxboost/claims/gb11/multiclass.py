@@ -8,11 +8,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Matrix, Slack, Space, Vector, assume, at_least, equal
+from relaxboost.claims import (
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Whole,
+    assume,
+    at_least,
+    at_most,
+    equal,
+)
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.measure import Number
+from relaxboost.functional.measure import Empirical
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
@@ -23,8 +36,8 @@ K = 3
 class Classes(Matrix):
     """Classifiers as columns, with outputs 1, 2, 3."""
 
-    def __init__(self) -> None:
-        super().__init__(1.0, float(K))
+    def __init__(self, axes: tuple[str, str] = ("m", "n")) -> None:
+        super().__init__(1.0, float(K), axes)
 
     def _clipped(self, value: Array) -> Array:
         return np.clip(np.round(value), 1.0, float(K)) + 0.0
@@ -82,6 +95,8 @@ def advantage(x: Instance) -> Number:
     "Theorem 2, (2) ⇒ (1), with the constant of Appendix A",
     "The multiclass requirement with δ implies an edge of H' of δ/sqrt(N).",
     formula="γ ≥ sqrt(K/(K−1)) δ/sqrt(N) ≥ δ/sqrt(N)",
+    printed="<∇, h> ≥ √(K/(K−1)) δ (1/√N) ‖∇‖‖h'‖. For K ≥ 2 we get γ ≥ δ/√N",
+    page="Appendix A, proof of Theorem 2, fourth display",
     given="K = 3, gradients with Σ_k ∇(x_n)_k = 0; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
@@ -115,7 +130,12 @@ def multiclass_corrected(x: Instance) -> Slack:
     "T2-all-gradients",
     "Theorem 2, (2) ⇒ (1), as stated",
     "The multiclass requirement implies that H' has an edge.",
-    formula="δ > 0 ⇒ <∇, h'> ≥ γ‖∇‖‖h'‖, γ > 0, for every ∇; printed with 1e-9 for > 0",
+    formula="δ > 0 ⇒ <∇, h'> ≥ γ‖∇‖‖h'‖, γ > 0, for every ∇; checked with 1e-9 for > 0",
+    printed="Then, the following statements are equivalent: (1) H' has edge γ for some γ > 0, and "
+    "(2) H satisfies the performance over baseline requirements detailed in Theorem 1 of "
+    "(Mukherjee & Schapire, 2010). … We also make the additional assumption that Σ_k w_nk = 0, ∀n "
+    "without loss of generality.",
+    page="Theorem 2, and its proof in Appendix A",
     given="K = 3; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
@@ -149,6 +169,8 @@ def centred_gradients(x: Instance) -> Slack:
     "Theorem 2, (1) ⇒ (2), Appendix A",
     "An edge γ of H' gives the multiclass requirement with δ = γ.",
     formula="Σ w_{n,h(x_n)} ≥ (1/K − γ/K) Σ w_nk + γ Σ w_{n,y_n}",
+    printed="Σ_n w_{nh(x_n)} ≥ (1/K − δ/K) Σ_{n,k} w_nk + δ Σ_n w_{ny_n}",
+    page="Appendix A, proof of Theorem 2, last display",
     given="K = 3, edge at gradients with Σ_k ∇(x_n)_k = 0",
     space=SETS,
 ).checked(trials=40)
@@ -163,22 +185,91 @@ def multiclass_converse(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
+    "T2-centring",
+    "Appendix A, proof of Theorem 2, second paragraph",
+    "That each row of w has mean 0 is no loss of generality for the multiclass requirement.",
+    formula="Σ w_{n,h(n)} − (1/K − δ/K) Σ w_nk − δ Σ w_{n,y_n} is the same for w_nk − c_n",
+    printed="This assumption is fine as we can take a given weight matrix w and modify each row so "
+    "it has 0 mean, and still have a valid classification matrix … Furthermore, this modification "
+    "does not affect the edge over random performance of a multiclass classifier",
+    page="Appendix A, proof of Theorem 2, second paragraph",
+    given="K = 3; it does affect the edge of H', T2-all-gradients",
+    space=Space(
+        sizes={"m": (1, 4), "k": (K, K), "one": (1, 1)},
+        said=Classes(axes=("m", "one")),
+        y=Classes(axes=("m", "one")),
+        w=Matrix(-3, 3, axes=("m", "k")),
+        delta=Real(0, 1),
+    ),
+)
+def centring(x: Instance) -> Slack:
+    """c_n − (1/K − δ/K) K c_n − δ c_n = 0."""
+    centred = x.w - x.w.mean(axis=1, keepdims=True)
+    rows, said, y = np.arange(len(x.w)), (x.said[:, 0] - 1).astype(int), (x.y[:, 0] - 1).astype(int)
+    over = [
+        w[rows, said].sum() - (1.0 - x.delta) / K * w.sum() - x.delta * w[rows, y].sum()
+        for w in (x.w, centred)
+    ]
+    return equal(float(over[0]), float(over[1]), "advantage over random, of centred rows")
+
+
+@SOURCE.claim(
+    "T2-label",
+    "Appendix A, proof of Theorem 2, second display",
+    "The weight of the correct label is the max-norm of the row.",
+    formula="max_k w_nk = ‖w_n‖_inf",
+    printed="we can then convert the sum over correct labels to the max-norm on weights … by the "
+    "fact that the correct label y_n = argmax_k w_nk",
+    page="Appendix A, proof of Theorem 2, second display",
+    given="K = 3; rows of sum 0",
+    space=ROWS,
+    counterexamples=[{"w": [1, 1, -2]}],
+)
+def label(x: Instance) -> Slack:
+    """Not where the entry of least weight is the largest in absolute value."""
+    w = _centred(x.w)
+    return equal(float(w.max()), float(np.abs(w).max()), "max w, ‖w‖_inf")
+
+
+@label.corrected("It is at least 1/(K−1) of that.", "max_k w_nk ≥ ‖w_n‖_inf/(K−1)")
+def label_corrected(x: Instance) -> Slack:
+    """−w_k is the sum of the K − 1 others, none of them above max w. Equal for (1, 1, −2)."""
+    w = _centred(x.w)
+    return at_least(float(w.max()), float(np.abs(w).max()) / (K - 1.0), "max w, ‖w‖_inf/(K−1)")
+
+
+@SOURCE.claim(
     "T2-norms",
-    "Appendix A, proof of Theorem 2, fourth display",
+    "Appendix A, proof of Theorem 2, fourth display, second line",
     "Σ ‖w_n‖_inf ≥ Σ ‖w_n‖_2.",
     formula="‖w‖_inf ≥ ‖w‖_2",
+    printed="(K/(K−1)) δ Σ_n ‖w_n‖_∞ ≥ (K/(K−1)) δ Σ_n ‖w_n‖_2",
+    page="Appendix A, proof of Theorem 2, fourth display",
     given="K = 3; rows of sum 0",
     space=ROWS,
     counterexamples=[{"w": [1, 1, -2]}, {"w": [1, -1, 0]}],
 )
 def norms(x: Instance) -> Slack:
-    """Reversed. What stands there for ‖w_n‖_inf is the weight of the correct label, max_k w_nk."""
+    """Reversed, whatever the row."""
     w = _centred(x.w)
-    return at_least(float(w.max()), math.sqrt(float(w @ w)), "max w, ‖w‖_2")
+    return at_least(float(np.abs(w).max()), math.sqrt(float(w @ w)), "‖w‖_inf, ‖w‖_2")
 
 
-@norms.corrected("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1)).", "max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))")
+@norms.corrected(
+    "‖w‖_inf ≥ ‖w‖_2/sqrt(2) for a row of three entries with sum 0.", "‖w‖_inf ≥ ‖w‖_2/sqrt(2)"
+)
 def norms_corrected(x: Instance) -> Slack:
+    """‖w‖² is convex on {w: Σ w = 0, |w_k| <= M}, whose vertices are permutations of (M, −M, 0)."""
+    w = _centred(x.w)
+    right = math.sqrt(float(w @ w) / 2.0)
+    return at_least(float(np.abs(w).max()), right, "‖w‖_inf, ‖w‖_2/sqrt(2)")
+
+
+@norms.corrected(
+    "For the weight of the correct label, max_k w_k ≥ ‖w‖_2/sqrt(K(K−1)).",
+    "max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))",
+)
+def norms_of_labels(x: Instance) -> Slack:
     """‖w‖² is convex on {w: Σ w = 0, w <= M}, whose vertices are permutations of (M, M, −2M)."""
     w = _centred(x.w)
     right = math.sqrt(float(w @ w) / (K * (K - 1.0)))
@@ -193,9 +284,12 @@ def _centred(w: Array) -> Array:
 
 @SOURCE.claim(
     "T2-last-step",
-    "Appendix A, proof of Theorem 2, last display but one",
+    "Appendix A, proof of Theorem 2, last display",
     "Bounding the 2-norms below keeps a lower bound, also where they are subtracted.",
     formula="sqrt(K/(K−1)) (‖w‖_2 − ‖w‖_2/K) ≥ −Σ_k w_k/(K sqrt(K−1)) + sqrt(K/(K−1)) ‖w‖_inf",
+    printed="Next, bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞ …: "
+    "Σ_n w_{nh(x_n)} ≥ (1/K − δ/(√(K−1) K)) Σ_{n,k} w_nk + √(K/(K−1)) δ Σ_n ‖w_n‖_∞",
+    page="Appendix A, proof of Theorem 2, last display, first line",
     given="K = 3; rows of sum 0",
     space=ROWS,
     counterexamples=[{"w": [2, -1, -1]}],
@@ -205,17 +299,18 @@ def last_step(x: Instance) -> Slack:
     w = _centred(x.w)
     size = math.sqrt(float(w @ w))
     left = math.sqrt(K / (K - 1.0)) * (size - size / K)
-    return at_least(left, math.sqrt(K / (K - 1.0)) * float(w.max()), "the steps of the display")
+    right = math.sqrt(K / (K - 1.0)) * float(np.abs(w).max())
+    return at_least(left, right, "the steps of the display")
 
 
 @last_step.corrected(
-    "With max_k w_k alone on the right it does.", "sqrt((K−1)/K) ‖w‖_2 ≥ max_k w_k"
+    "With ‖w‖_inf alone on the right it does.", "sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf ≥ max_k w_k"
 )
 def last_step_corrected(x: Instance) -> Slack:
     """‖w‖² >= M² + M²/(K−1), equal for (2, −1, −1). It is what T2-converse needs."""
     w = _centred(x.w)
     left = math.sqrt((K - 1.0) / K * float(w @ w))
-    return at_least(left, float(w.max()), "sqrt((K−1)/K) ‖w‖_2, max w")
+    return at_least(left, float(np.abs(w).max()), "sqrt((K−1)/K) ‖w‖_2, ‖w‖_inf")
 
 
 @SOURCE.claim(
@@ -223,6 +318,9 @@ def last_step_corrected(x: Instance) -> Slack:
     "Theorem 2, Appendix A, the hypotheses h'",
     "‖h'‖ = sqrt(K/(K−1)), and N<∇, h'> = K/(K−1) Σ w_{n,h(x_n)} − Σ w_nk/(K−1).",
     formula="‖h'‖ = sqrt(K/(K−1)), N<∇, h'> = (K/(K−1)) Σ_n w_{n,h(x_n)} − (1/(K−1)) Σ_{n,k} w_nk",
+    printed="The left hand side of this inequality is just the function space inner product … "
+    "‖h'‖ = √(K/(K−1)) … (1/N)((K/(K−1)) Σ_n w_{nh(x_n)} − (1/(K−1)) Σ_{n,k} w_nk)",
+    page="Appendix A, proof of Theorem 2, third and fifth display",
     given="K = 3, w = ∇",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)},
@@ -238,3 +336,65 @@ def hypotheses(x: Instance) -> Iterator[Slack]:
         hit = float(sum(row[int(c) - 1] for row, c in zip(x.w, said, strict=True)))
         right = K / (K - 1.0) * hit - float(x.w.sum()) / (K - 1.0)
         yield equal(float((x.w * h).sum()), right, "N<∇, h'>")
+
+
+@SOURCE.claim(
+    "T2-sizes",
+    "Appendix A, proof of Theorem 2, the two bounds on ‖∇‖",
+    "‖∇‖ lies between (1/N) Σ ‖w_n‖_2 and (1/sqrt(N)) Σ ‖w_n‖_2.",
+    formula="(1/N) Σ ‖w_n‖_2 ≤ ‖∇‖ ≤ (1/sqrt(N)) Σ ‖w_n‖_2",
+    printed="‖∇‖ ≤ (1/√N) Σ_n ‖w_n‖_2 … ‖∇‖ ≥ (1/N) Σ_n ‖w_n‖_2",
+    page="Appendix A, proof of Theorem 2, before the fourth and the sixth display",
+    given="w_nk = ∇(x_n)_k",
+    space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k"))),
+)
+def sizes_of_gradients(x: Instance) -> Iterator[Slack]:
+    """The root of a mean of squares, and of a sum of squares.
+
+    Proof. With s_n = ‖w_n‖_2, ‖∇‖² = (1/N) Σ s_n², and (Σ s_n)²/N <= Σ s_n² <= (Σ s_n)².
+    """
+    rows = np.sqrt((x.w * x.w).sum(axis=1))
+    norm, N = Empirical(len(rows)).norm(x.w), len(rows)
+    yield at_least(norm, float(rows.sum()) / N, "‖∇‖, (1/N) Σ ‖w_n‖_2")
+    yield at_most(norm, float(rows.sum()) / math.sqrt(N), "‖∇‖, (1/sqrt(N)) Σ ‖w_n‖_2")
+
+
+@sizes_of_gradients.step("‖∇‖² is the mean of the ‖w_n‖_2²", "‖∇‖² = (1/N) Σ ‖w_n‖_2²")
+def _(x: Instance) -> Slack:
+    return equal(Empirical(len(x.w)).norm(x.w) ** 2, float((x.w**2).sum()) / len(x.w), "‖∇‖²")
+
+
+@SOURCE.claim(
+    "T2-bounds",
+    "Appendix A, proof of Theorem 2, before the last display",
+    "‖w_n‖_2 is at least ‖w_n‖_1/sqrt(K) and at least ‖w_n‖_inf.",
+    formula="‖w_n‖_2 ≥ ‖w_n‖_1/sqrt(K), ‖w_n‖_2 ≥ ‖w_n‖_inf",
+    printed="bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞",
+    page="Appendix A, proof of Theorem 2, before the last display",
+    given="K = 3",
+    space=ROWS,
+)
+def bounds(x: Instance) -> Iterator[Slack]:
+    """Cauchy-Schwarz, equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step."""
+    size = math.sqrt(float(x.w @ x.w))
+    yield at_least(size, float(np.abs(x.w).sum()) / math.sqrt(K), "‖w‖_2, ‖w‖_1/sqrt(K)")
+    yield at_least(size, float(np.abs(x.w).max()), "‖w‖_2, ‖w‖_inf")
+
+
+@SOURCE.claim(
+    "T2-rearranged",
+    "Appendix A, proof of Theorem 2, seventh display",
+    "The three lines of the rearrangement say the same.",
+    formula="((K−1)/K) sqrt(K/(K−1)) δ s = sqrt(K/(K−1)) δ (s − s/K), s = Σ ‖w_n‖_2",
+    printed="Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + ((K−1)/K) √(K/(K−1)) δ Σ_n ‖w_n‖_2; "
+    "Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + √(K/(K−1)) δ (Σ_n ‖w_n‖_2 − (1/K) Σ_n ‖w_n‖_2)",
+    page="Appendix A, proof of Theorem 2, seventh display",
+    given="δ = 1, K = 2, ..., 9",
+    space=Space(s=Real(0, 9), K=Whole(2, 9)),
+)
+def rearranged(x: Instance) -> Iterator[Slack]:
+    """The first line, times (K−1)/K, is the second."""
+    root = math.sqrt(x.K / (x.K - 1.0))
+    second = (x.K - 1.0) / x.K * root * x.s
+    yield equal(second, root * (x.s - x.s / x.K), "second line, third line")
+    yield equal(second, root * x.s * (x.K - 1.0) / x.K, "second line, first times (K−1)/K")

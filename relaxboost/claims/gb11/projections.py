@@ -13,6 +13,7 @@ from relaxboost.claims import Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.gb11.problems import Hypotheses
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 from relaxboost.claims.sides import exactly
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
@@ -38,6 +39,8 @@ def left_over(v: Array, h: Array) -> Fraction:
     "Eq. 2",
     "The closest point along h to ∇ is (<∇, h>/‖h‖²) h.",
     formula="‖∇ − h'‖ ≤ ‖∇ − αh‖, h' = (<∇, h>/‖h‖²) h",
+    printed="h' = (<∇, h>/‖h‖²) h (2)",
+    page="Sec. 3, Eq. 2",
     given="h ≠ 0",
     space=PAIR,
 )
@@ -68,7 +71,10 @@ def _columns(x: Instance) -> list[Array]:
     "Eq3",
     "Eq. 3",
     "The h of least projection error also maximises the projected length <∇, h>/‖h‖.",
-    formula="h* = argmax <∇, h>/‖h‖ ⇒ ‖∇ − (<∇, h*>/‖h*‖²) h*‖ ≤ ‖∇ − αh‖ for h in H",
+    formula="argmin of ‖∇ − (<∇, h>/‖h‖²) h‖ = argmax of <∇, h>/‖h‖, over h in H",
+    printed="the vector h* which minimizes the resulting projection error (2) also maximizes the "
+    "projected length: h* = argmax_{h ∈ H} <∇, h>/‖h‖ (3)",
+    page="Sec. 3, Eq. 3",
     given="H a finite set without 0",
     space=CLASSES,
     counterexamples=[{"H": [[-1, 1], [0, 1]], "v": [1, 0]}],
@@ -79,6 +85,18 @@ def inner(x: Instance) -> Iterator[Slack]:
     assume(bool(h.any()))
     for other in columns:
         yield at_most(left_over(x.v, h), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
+    yield from _longest(x, x.H)
+
+
+def _longest(x: Instance, H: Array) -> Iterator[Slack]:
+    """Compare <∇, h>/‖h‖ of the h of least error with those of all h. Of ±h the first counts."""
+    h = _chosen(x.H, x.v, "least-squares")
+    sign = 1.0 if H is x.H or mean(x.v, h) >= 0 else -1.0
+    length = sign * float(mean(x.v, h)) / math.sqrt(float(mean(h, h)))
+    for other in H.T:
+        if other.any():
+            rest = float(mean(x.v, other)) / math.sqrt(float(mean(other, other)))
+            yield at_least(length + 1e-9, rest, "<∇, h*>/‖h*‖, <∇, h>/‖h‖")
 
 
 @inner.corrected(
@@ -88,6 +106,7 @@ def inner(x: Instance) -> Iterator[Slack]:
 def inner_corrected(x: Instance) -> Iterator[Slack]:
     """min over α of ‖∇ − αh‖² = ‖∇‖² − <∇, h>²/‖h‖². Checked with the class and its negatives."""
     columns, both = _columns(x), np.hstack([x.H, -x.H])
+    yield from _longest(x, both)
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
             yield at_most(left_over(x.v, found), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
@@ -103,6 +122,9 @@ def _rounding(x: Instance) -> Fraction:
     "Eq. 4",
     "If H is closed under scaling, min ‖∇ − h‖² is attained by the h* of Eq. 3, projected.",
     formula="min_{h in H, α} ‖∇ − αh‖² = ‖∇‖² (1 − max <∇, h>²/(‖∇‖²‖h‖²))",
+    printed="For the special case when H is closed under scalar multiplication, one can instead "
+    "find h* by directly minimizing the distance …, h* = argmin_{h ∈ H} ‖∇ − h‖² (4)",
+    page="Sec. 3, Eq. 4",
     given="H all multiples of a finite set",
     space=CLASSES,
 )
@@ -124,26 +146,29 @@ def least_squares(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "D1",
     'Definition 1, "the equivalent requirement"',
-    "<∇, h> ≥ γ‖∇‖‖h‖ and ‖∇ − h‖² ≤ (1 − γ²)‖∇‖² are equivalent.",
-    formula="<∇, h> = γ‖∇‖‖h‖, γ ≥ 0 ⇒ ‖∇ − h‖² ≤ (1 − γ²)‖∇‖²; printed with γ = 0 on the right",
-    given="∇, h ≠ 0, one h; where H is closed under scaling each gives the other for some h",
+    "<∇, h> ≥ γ‖∇‖‖h‖ and ‖∇ − h‖² ≤ (1 − γ²)‖∇‖² are equivalent, for one h.",
+    formula="<∇, h> = γ‖∇‖‖h‖, γ ≥ 0 ⇒ ‖∇ − h‖² ≤ (1 − γ²)‖∇‖²",
+    printed="<∇, h> ≥ cos θ ‖∇‖‖h‖ while the equivalent requirement for the norm-based projection "
+    "in (4) is ‖∇ − h‖² ≤ (1 − (cos θ)²)‖∇‖²",
+    page="Sec. 3, the displays before Definition 1",
+    ruling=AMBIGUOUS,
+    given="∇, h ≠ 0",
     space=Space(sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10)),
     counterexamples=[{"v": [1], "h": [10]}, {"v": [1, 0], "h": [10, 0]}],
 )
 def forms(x: Instance) -> Slack:
-    """The first does not depend on the length of h, the second does.
+    """The first does not depend on the length of h, the second does: ∇ = 1, h = 10, γ = 1.
 
-    ∇ = 1, h = 10 satisfies the first with γ = 1 and the second for no γ. Even (1 − γ²) <= 1 is
-    too much to ask, so that much is granted here.
+    (1 − γ²)‖∇‖² is what is left over at the multiple of h nearest to ∇. In fractions.
     """
     assume(bool(x.v.any() and x.h.any()) and mean(x.v, x.h) >= 0)
     off = x.v - x.h
-    N = x.v.size
-    return at_most(N * mean(off, off), N * mean(x.v, x.v), "N‖∇ − h‖², N‖∇‖²")
+    return at_most(mean(off, off), left_over(x.v, x.h), "‖∇ − h‖², (1 − γ²)‖∇‖²")
 
 
 @forms.corrected(
-    "The first is the second for the multiple of h nearest to ∇.",
+    "reading: for some h each, as (4) is for an H closed under scaling. The first for h is the "
+    "second for the multiple of h nearest to ∇.",
     "<∇, h>² = γ²‖∇‖²‖h‖² ⇔ ‖∇ − (<∇, h>/‖h‖²) h‖² = (1 − γ²)‖∇‖²",
 )
 def forms_rescaled(x: Instance) -> Slack:
@@ -155,7 +180,7 @@ def forms_rescaled(x: Instance) -> Slack:
 
 
 @forms.corrected(
-    "The second implies the first.",
+    "reading: the second requirement implies the first, for one h.",
     "‖∇ − h‖² = (1 − γ²)‖∇‖² ⇒ <∇, h> ≥ γ‖∇‖‖h‖",
 )
 def second_implies_first(x: Instance) -> Iterator[Slack]:
@@ -178,6 +203,9 @@ def second_implies_first(x: Instance) -> Iterator[Slack]:
     "Sec. 3.1",
     "For outputs ±1, Eq. 3 is weighted classification of sgn ∇(x_n) with weights |∇(x_n)|.",
     formula="<∇, h> = (1/N)(Σ w_n − 2 Σ_{h(x_n) ≠ y_n} w_n), w_n = |∇(x_n)|, y_n = sgn ∇(x_n)",
+    printed="projecting as in (3) is equivalent to solving the weighted classification problem "
+    "over examples {x_n, sgn(∇(x_n))}_{n=1}^N and weights w_n = |∇(x_n)|",
+    page="Sec. 3.1, second paragraph",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Iterator[Slack]:
@@ -198,18 +226,39 @@ def classification(x: Instance) -> Iterator[Slack]:
     "regression",
     "Sec. 3.1",
     "Eq. 4 is regression with the gradient as targets.",
-    formula="argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²; printed with f(x_n) for h(x_n)",
-    given="H the multiples of one function of two outputs; ∇ likewise",
+    formula="h* = argmin_{h in H} (1/N) Σ ‖∇(x_n) − f(x_n)‖² ⇒ ‖∇ − h*‖ ≤ ‖∇ − h‖ for h in H",
+    printed="h* = argmin_{h ∈ H} (1/N) Σ_{n=1}^N ‖∇(x_n) − f(x_n)‖²",
+    page="Sec. 3.1, display",
+    ruling=MISPRINT,
+    given="H the multiples αh of one function of several outputs; ∇ likewise",
     space=Space(
-        sizes={"m": (1, 5)}, v=Matrix(-2, 2, axes=("m", "k")), h=Matrix(-2, 2, axes=("m", "k"))
+        sizes={"m": (1, 5)},
+        v=Matrix(-2, 2, axes=("m", "k")),
+        h=Matrix(-2, 2, axes=("m", "k")),
+        alpha=Real(-3, 3),
     ),
+    counterexamples=[{"v": [[1]], "h": [[1]], "alpha": 0}],
 )
-def regression(x: Instance) -> Iterator[Slack]:
+def regression(x: Instance) -> Slack:
+    """f(x_n) stands for h(x_n): as printed nothing depends on h, and every h is an argmin."""
+    measure, best = Empirical(len(x.v)), _regressed(x)
+    least = measure.norm(x.v - best * x.h)
+    return at_most(measure.norm(x.v - x.alpha * x.h), least, "‖∇ − h*‖ for h* = αh, least")
+
+
+@regression.corrected(
+    "It is with h(x_n) for f(x_n).", "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²"
+)
+def regression_corrected(x: Instance) -> Iterator[Slack]:
     """The norm of L²(P̂). The regression is solved by QR on the stacked outputs."""
-    assume(bool((np.abs(x.h) > 1e-3).any()))
-    measure = Empirical(len(x.v))
-    alpha = float(np.linalg.lstsq(x.h.reshape(-1, 1), x.v.ravel(), rcond=None)[0][0])
+    measure, alpha = Empirical(len(x.v)), _regressed(x)
     yield equal(alpha, measure.inner(x.v, x.h) / measure.inner(x.h, x.h), "coefficient")
-    loss = float(sum(((a - alpha * b) ** 2).sum() for a, b in zip(x.v, x.h, strict=True)))
-    norm = measure.norm(x.v - alpha * x.h)
-    yield equal(norm**2, loss / len(x.v), "‖∇ − h‖², (1/N) Σ ‖∇(x_n) − h(x_n)‖²")
+    for size in (alpha, x.alpha):
+        loss = float(sum(((a - size * b) ** 2).sum() for a, b in zip(x.v, x.h, strict=True)))
+        norm = measure.norm(x.v - size * x.h)
+        yield equal(norm**2, loss / len(x.v), "‖∇ − h‖², (1/N) Σ ‖∇(x_n) − h(x_n)‖²")
+
+
+def _regressed(x: Instance) -> float:
+    assume(bool((np.abs(x.h) > 1e-3).any()))
+    return float(np.linalg.lstsq(x.h.reshape(-1, 1), x.v.ravel(), rcond=None)[0][0])

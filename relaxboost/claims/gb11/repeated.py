@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Slack, Whole, assume, at_most
+from relaxboost.claims import Instance, Slack, Space, Whole, assume, at_most, equal
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
+from relaxboost.functional.rounds import BoostState
 
 LINE = {"H": [[1]], "y": [0], "A": [[0]], "lam": 1}
 """R[f] = f²/2 on one point."""
@@ -80,8 +82,10 @@ def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
     "Algorithm 2, with Theorem 4",
     "With the residual update ∇' ← ∇' − h_k Algorithm 2 converges as Theorem 4 says.",
     formula="mean of R[f_1..f_T] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
-    given="∇' ← ∇' − h_k, h_k of H or its negative as <h_k, ∇'> ≥ 0; η_t = 2/(λt); λ-strongly "
-    "convex R",
+    printed="h* ← h* + (<h*_k, ∇'>/‖h*_k‖²) h*_k. ∇' ← ∇' − h*_k.",
+    page="Algorithm 2",
+    given="h_k in H or its negative as <h_k, ∇'> ≥ 0, as (3) finds it, since Theorem 4 is for any "
+    "H; η_t = 2/(λt); λ-strongly convex R",
     space=STRONG,
     counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}],
 ).checked(trials=60)
@@ -101,14 +105,23 @@ def printed(x: Instance) -> Iterator[Slack]:
 
 
 @printed.corrected(
-    "It does with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k.", "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k"
+    "It does with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and as printed if h_k is the nearest point, "
+    "as (4) finds it in an H closed under scaling.",
+    "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and <h_k, ∇'>/‖h_k‖² = 1 for the nearest point",
 )
-def printed_corrected(x: Instance) -> Slack:
-    """GB11-T4."""
+def printed_corrected(x: Instance) -> Iterator[Slack]:
+    """GB11-T4; the coefficient on the nearest point."""
     run = strongly(x)
-    return at_most(
-        run.mean(run.last, False), bound4(run, x.lam, run.last), "mean gap of f_1..f_T", run.last
-    )
+    bound = bound4(run, x.lam, run.last)
+    yield at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
+    inner = run.risk.measure.inner
+    for before, _, direction in run.moves():
+        left = before.gradient
+        for part in direction.parts:
+            size = inner(before.gradient, before.gradient)
+            off = (inner(part.point, left) - inner(part.point, part.point)) / size
+            yield equal(off, 0.0, "<h_k, ∇'> − ‖h_k‖² for the nearest point", before.round + 1)
+            left = left - part.point
 
 
 @SOURCE.claim(
@@ -116,17 +129,23 @@ def printed_corrected(x: Instance) -> Slack:
     "Theorem 4",
     "Algorithm 2 with η_t = 2/(λt) has the mean gap of subgradient descent and one more term.",
     formula="(1/T) Σ [R[f_t] − R[f*]] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
+    printed="Given a starting point f_0 and step size η_t = 2/(λt), after T iterations of "
+    "Algorithm 2 we have: (1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ "
+    "(G²/(λT))(1 + ln T + (1 − γ²)/γ²)",
+    page="Theorem 4",
     given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every vector projected, "
     "residuals included; f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
 ).checked(trials=150)
 def strong(x: Instance) -> Iterator[Slack]:
-    """True with G², though the proof in the paper gives 4G². A proof, with z_t = f_{t−1} − f*:
+    """True with G², though the proof in the paper gives 4G². Here z_t = f_{t−1} − f*.
 
-    r_t = ∇_t − h_t is left over, ‖r_t‖ <= q^t G. Pair it with z_{t+1} = z_t − η_t h_t, not z_t:
-    ‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>, and <r_t, z_{t+1}> <=
-    λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ, of which telescoping has −λ‖z_{t+1}‖²/4 left; `T4-sharp`. For
-    f_1..f_T: a round more with r = 0 gives 1/(T+1), within 1 + ln T for T >= 3; gap <= G²/(2λ).
+    Proof. r_t = ∇_t − h_t is left over, ‖r_t‖ <= q^t G. Pair it with z_{t+1} = z_t − η_t h_t, not
+    z_t: ‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>, and <r_t, z_{t+1}> <=
+    λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ. A gap is <∇_t, z_t> − λ‖z_t‖²/2 at most; <h_t, z_t> telescopes, and
+    of that sum −λ‖z_{t+1}‖²/4 is left. With Σ q^{2t} = (1 − γ²)/γ² and Σ 1/t <= 1 + ln T this is
+    the bound for f_0..f_{T−1}. For f_1..f_T: one more round with r = 0 gives 1/(T+1), within
+    1 + ln T for T >= 3; for T = 1, 2 a gap is at most G²/(2λ).
     """
     run = strongly(x)
     for t in range(1, run.last + 1):
@@ -135,12 +154,95 @@ def strong(x: Instance) -> Iterator[Slack]:
             yield at_most(run.mean(t, proof), bound, f"mean gap of {points}", t)
 
 
+def pieces(x: Instance) -> Iterator[tuple[BoostState, int, Array, Array, Array, Descent]]:
+    """Yield the state before each round, t, h_t, z_t, z_{t+1}, and the run."""
+    run = strongly(x)
+    for before, after, direction in run.moves():
+        z, then = before.F - x.y, after.F - x.y
+        yield before, after.round, direction.values, z, then, run
+
+
+@strong.step(
+    "the length of h_t is paid for by pairing r_t with the next point",
+    "‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>",
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for before, t, h, z, then, run in pieces(x):
+        inner, r, v = run.risk.measure.inner, before.gradient - h, before.gradient
+        left = inner(h, h) / (x.lam * t) + inner(r, z)
+        right = (inner(v, v) - inner(r, r)) / (x.lam * t) + inner(r, then)
+        size = 1.0 + inner(v, v) / x.lam + abs(left)
+        yield equal(left / size, right / size, "with z_t, with z_{t+1}", t)
+
+
+@strong.step("Young's inequality", "<r_t, z_{t+1}> ≤ λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ")
+def _(x: Instance) -> Iterator[Slack]:
+    for before, t, h, _, then, run in pieces(x):
+        inner, r = run.risk.measure.inner, before.gradient - h
+        yield at_most(inner(r, then), x.lam / 4.0 * inner(then, then) + inner(r, r) / x.lam, "", t)
+        tight = 2.0 / x.lam * r  # where it is an equality
+        right = x.lam / 4.0 * inner(tight, tight) + inner(r, r) / x.lam
+        yield at_most(inner(r, tight), right, "at z = 2r/λ", t)
+
+
+@strong.step("a gap is below its tangent", "R[f_{t−1}] − R[f*] ≤ <∇_t, z_t> − (λ/2)‖z_t‖²")
+def _(x: Instance) -> Iterator[Slack]:
+    for before, t, _, z, _, run in pieces(x):
+        inner = run.risk.measure.inner
+        right = inner(before.gradient, z) - x.lam / 2.0 * inner(z, z)
+        yield at_most(before.value, right, "gap", t)
+
+
+@strong.step(
+    "<h_t, z_t> telescopes",
+    "Σ_{t≤T} <h_t, z_t> = Σ ‖h_t‖²/(λt) + (λ/4) Σ ‖z_t‖² − (λT/4)‖z_{T+1}‖²",
+)
+def _(x: Instance) -> Iterator[Slack]:
+    left = right = size = 0.0
+    for _, t, h, z, then, run in pieces(x):
+        inner = run.risk.measure.inner
+        left += inner(h, z)
+        right += inner(h, h) / (x.lam * t) + x.lam / 4.0 * inner(z, z)
+        size += 1.0 + inner(h, h) / x.lam
+        rest = x.lam * t / 4.0 * inner(then, then)
+        yield equal(left / size, (right - rest) / size, "Σ <h_t, z_t>", t)
+
+
+@strong.step("t projections leave q^t of a gradient over", "‖r_t‖ ≤ q^t ‖∇_t‖")
+def _(x: Instance) -> Iterator[Slack]:
+    yield from _left_over(strongly(x))
+
+
+@strong.step(
+    "for one more round and for f_1 and f_2 there is room",
+    "1/(T + 1) ≤ 1 + ln T − Σ_{t≤T} 1/t for T ≥ 3; T/2 ≤ 1 + ln T for T = 1, 2",
+    space=Space(T=Whole(1, 200)),
+)
+def _(x: Instance) -> Slack:
+    if x.T < 3:
+        return at_most(x.T / 2.0, 1.0 + math.log(x.T), "T gaps of G²/(2λ)")
+    harmonic = math.fsum(1.0 / t for t in range(1, x.T + 2))
+    return at_most(harmonic, 1.0 + math.log(x.T), "Σ_{t≤T+1} 1/t")
+
+
+def _left_over(run: Descent) -> Iterator[Slack]:
+    """Compare ‖∇_t − h_t‖² with (1 − γ²)^t ‖∇_t‖², γ the least edge of the round."""
+    for before, after, direction in run.moves():
+        size = run.norm(before.gradient) ** 2
+        if size > 1e-18:
+            rest = run.norm(before.gradient - direction.values) ** 2
+            least = min(1.0, *map(abs, direction.edges))
+            power = (1.0 - least**2) ** after.round
+            yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
+
+
 @SOURCE.claim(
     "T4-sharp",
     "Theorem 4 (sharper than stated)",
     "The last term is Σ (1 − 1/t) q^{2t}, less than (1 − γ²)/γ² by up to ln(1/γ²).",
     formula="Σ_{t≤T} [R[f_{t−1}] − R[f*]] ≤ (1/λ) Σ_{t≤T} [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²] − "
     "(λ/4)‖f_0 − f*‖² ≤ (G²/λ)(Σ 1/t + Σ (1 − 1/t) q^{2t})",
+    page="not in the paper",
     given="as in Theorem 4, r_t = ∇_t − h_t, q = sqrt(1 − γ²)",
     space=STRONG,
 )
@@ -166,10 +268,11 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
 
 @SOURCE.claim(
     "T4-proof",
-    "Theorem 4, its proof, and another way to end it",
+    "Theorem 4, what its proof gives, and another way to end it",
     "The proof gives 4G²; orthogonality gives G² and ln(1/((1−q)²(1−q²))).",
     formula="mean gap ≤ 4G²/(λT) (1 + ln T + (1 − γ²)/γ²) and ≤ G²/(λT) (1 + ln T + "
     "(1 − γ²)/γ² + ln(1/((1 − q)²(1 − q²))))",
+    page="not in the paper",
     given="as in Theorem 4; f_0..f_{T−1}; q < 1",
     space=STRONG,
 ).checked(trials=60)
@@ -188,6 +291,8 @@ def strong_proof(x: Instance) -> Iterator[Slack]:
     "Theorem 4, its proof, before the third display",
     "‖h_t‖ ≤ 2‖∇_t‖.",
     formula="‖h_t‖ ≤ 2‖∇_t‖",
+    printed="use bound ‖h_t‖ ≤ 2‖∇_t‖ ≤ 2G",
+    page="Appendix C, proof of Theorem 4, before the third display",
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
 ).checked(trials=60)
@@ -206,19 +311,14 @@ def lengths_double(x: Instance, factor: float = 2.0) -> Iterator[Slack]:
     'Theorems 4 and 5, their proofs, "the result from 3"',
     "t projections leave (1 − γ²)^t of ‖∇_t‖² over at most.",
     formula="‖∇_t − h_t‖² ≤ (1 − γ²)^t ‖∇_t‖²",
+    printed="Using the result from 3 we can bound the error at each step t: … (1 − γ²)^t",
+    page="Appendix C, proof of Theorem 4, before the fourth display",
     given="γ at every vector projected",
     space=STRONG,
 ).checked(trials=60)
 def error(x: Instance) -> Iterator[Slack]:
     """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge."""
-    run = strongly(x)
-    for before, after, direction in run.moves():
-        size = run.norm(before.gradient) ** 2
-        if size > 1e-18:
-            rest = run.norm(before.gradient - direction.values) ** 2
-            least = min(1.0, *map(abs, direction.edges))
-            power = (1.0 - least**2) ** after.round
-            yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
+    yield from _left_over(strongly(x))
 
 
 PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 100))
@@ -229,6 +329,10 @@ PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 10
     "Definition 1, with Theorem 4",
     "Theorem 4 holds with an edge at the gradients ∇R[f_t].",
     formula="mean of R[f_0..f_{T−1}] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
+    printed="A restriction set H has edge γ if for every projected gradient ∇ there exists a "
+    "vector h ∈ H such that either <∇, h> ≥ γ‖∇‖‖h‖ or ‖∇ − h‖² ≤ (1 − γ²)‖∇‖².",
+    page="Definition 1",
+    ruling=AMBIGUOUS,
     given="<∇, h> ≥ γ‖∇‖‖h‖ for the gradients, not for the residuals",
     space=PLANE,
     counterexamples=[
@@ -257,7 +361,7 @@ def gradients_only(x: Instance, residuals: bool = False) -> Slack:
 
 
 @gradients_only.corrected(
-    "It holds with an edge at every vector handed to the projection.",
+    "reading: a projected gradient is every vector handed to the projection.",
     "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
 )
 def gradients_and_residuals(x: Instance) -> Iterator[Slack]:

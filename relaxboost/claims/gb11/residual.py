@@ -8,12 +8,35 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Slack, at_most, equal
+from relaxboost.claims import (
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Whole,
+    at_most,
+    equal,
+)
+from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.convex import AVERAGES
 from relaxboost.claims.gb11.problems import STRONG, Descent
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.functional.algorithms import Residual
+
+
+class NoPieces(Matrix):
+    """The pieces of a risk; structured, there are none, and R[f] = λ‖f − y‖²/2."""
+
+    def structured(self, rng: Rng, sizes: Sizes) -> Array:
+        """Return zeros."""
+        return np.zeros(self._shape(sizes))
+
+
+SMOOTHER = STRONG.but(A=NoPieces(-2.0, 2.0, axes=("k", "m")))
+"""On one point, and in the first round, Theorem 6 in its sharp form is then an equality."""
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
@@ -31,14 +54,19 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     "Theorem 6",
     "Algorithm 3 with η_t = 1/(λt) has a mean gap of O(ln T/T).",
     formula="(1/T) Σ [R[f_t] − R[f*]] ≤ (2c²G²/(λT)) (1 + ln T + 2/T), c = 2/γ²",
+    printed="Let c = 2/γ². Given a starting point f_0 and step size η_t = 1/(λt), after T "
+    "iterations of Algorithm 3 we have: (1/T) Σ_{t=1}^T [R[f_t] − R_emp[f*]] ≤ "
+    "(2c²G²/(λT))(1 + ln T + 2/T)",
+    page="Theorem 6",
     given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every Δ_t + ∇_t; "
     "f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
 )
 def strong(x: Instance) -> Iterator[Slack]:
-    """Very loose: it is `T6-sharp` times 4c²(1 − q)² and more, at least 16/(1 + q)² >= 4.
+    """Very loose: it is T6-sharp times 16/(1 + q)² and more, which is at least 4.
 
-    For f_1..f_T one round more is to be counted.
+    So 2c² can be c²/2. It cannot be less than c²/24, or c²/8 for 1 + ln T + q²/T: for f²/2 with
+    T = 1 the gap is G²/(2λ). For f_1..f_T one round more is to be counted.
     """
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
@@ -54,14 +82,16 @@ def strong(x: Instance) -> Iterator[Slack]:
     "Theorem 6 (sharper than stated)",
     "The mean gap is at most G²/(2λT(1−q)²) (1 + ln T + q²/T).",
     formula="(1/T) Σ [R[f_{t−1}] − R[f*]] ≤ G²/(2λT(1 − q)²) (1 + ln T + q²/T), q = sqrt(1 − γ²)",
+    page="not in the paper",
     given="as in Theorem 6",
-    space=STRONG,
+    space=SMOOTHER,
 )
 def strong_sharp(x: Instance) -> Iterator[Slack]:
-    """Σ <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>, as <Δ_{t+1}, h_t> = 0.
+    """Equal for f²/2, T = 1. Here z_t = f_{t−1} − f*.
 
-    Here z_t = f_{t−1} − f*. Then ‖h_t‖ <= G/(1 − q), ‖Δ‖ <= qG/(1 − q), and −λT‖z_{T+1}‖²/2 is
-    left. Equal for f²/2, T = 1.
+    Proof. Σ <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>, as <Δ_{t+1}, h_t> = 0. A gap is
+    <∇_t, z_t> − λ‖z_t‖²/2 at most, <h_t, z_t> telescopes, and of that −λT‖z_{T+1}‖²/2 is left. Now
+    ‖h_t‖ <= G/(1 − q), ‖Δ_t‖ <= qG/(1 − q), and <Δ, z> − λT‖z‖²/2 <= ‖Δ‖²/(2λT).
     """
     run = strongly(x, Residual(), 1.0)
     for t, total, h, left in residuals(run):
@@ -72,16 +102,85 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
         yield at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
 
 
+@strong_sharp.step(
+    "errors are paid for in the end",
+    "Σ_{t≤T} <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>",
+)
+def _(x: Instance) -> Iterator[Slack]:
+    left = right = size = 0.0
+    run = strongly(x, Residual(), 1.0)
+    for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
+        inner, z = run.risk.measure.inner, before.F - x.y
+        left, right = left + inner(before.gradient, z), right + inner(h, z)
+        size += 1.0 + abs(inner(h, z))
+        end = right + inner(rest, after.F - x.y)
+        yield equal(left / size, end / size, "Σ <∇_t, z_t>", t)
+
+
+@strong_sharp.step(
+    "<h_t, z_t> telescopes with η_t = 1/(λt)",
+    "Σ_{t≤T} <h_t, z_t> = Σ ‖h_t‖²/(2λt) + (λ/2) Σ ‖z_t‖² − (λT/2)‖z_{T+1}‖²",
+)
+def _(x: Instance) -> Iterator[Slack]:
+    left = right = size = 0.0
+    run = strongly(x, Residual(), 1.0)
+    for before, after, direction in run.moves():
+        inner, h, z, t = run.risk.measure.inner, direction.values, before.F - x.y, after.round
+        left += inner(h, z)
+        right += inner(h, h) / (2.0 * x.lam * t) + x.lam / 2.0 * inner(z, z)
+        size += 1.0 + inner(h, h) / x.lam
+        rest = x.lam * t / 2.0 * run.norm(after.F - x.y) ** 2
+        yield equal(left / size, (right - rest) / size, "Σ <h_t, z_t>", t)
+
+
+@strong_sharp.step("a gap is below its tangent", "R[f_{t−1}] − R[f*] ≤ <∇_t, z_t> − (λ/2)‖z_t‖²")
+def _(x: Instance) -> Iterator[Slack]:
+    run = strongly(x, Residual(), 1.0)
+    for before, after, _ in run.moves():
+        inner, z = run.risk.measure.inner, before.F - x.y
+        right = inner(before.gradient, z) - x.lam / 2.0 * inner(z, z)
+        yield at_most(before.value, right, "gap", after.round)
+
+
+@strong_sharp.step(
+    "h_t and Δ_t are bounded", "‖h_t‖ ≤ G/(1 − q), ‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", space=AVERAGES
+)
+def _(x: Instance) -> Iterator[Slack]:
+    run = weakly(x, Residual())
+    q = wasted(run.gamma(run.last))
+    for t, _, h, left in residuals(run):
+        G = run.gradients(t - 1)
+        yield at_most(run.norm(h), (1.0 - q**t) / (1.0 - q) * G + 1e-7 * G, "‖h_t‖", t)
+        most = q * G * (1.0 - q**t) / (1.0 - q)
+        yield at_most(run.norm(left), most + 1e-7 * G, "‖Δ_{t+1}‖", t)
+
+
+@strong_sharp.step(
+    "completing the square",
+    "<Δ, z> − (λT/2)‖z‖² ≤ ‖Δ‖²/(2λT)",
+    space=Space(d=Vector("m", -3, 3), lam=Real(0.05, 4.0, log=True), T=Whole(1, 25)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    """At the z that is worst, and near it."""
+    for share in (1.0, 0.8, 1.3):
+        z = share * x.d / (x.lam * x.T)
+        left = x.d @ z - x.lam * x.T / 2.0 * (z @ z)
+        yield at_most(left, x.d @ x.d / (2.0 * x.lam * x.T), "<Δ, z> − (λT/2)‖z‖²")
+
+
 @SOURCE.claim(
     "T6-end",
     "Theorem 6, last line of its proof",
-    "The proof ends with 1/T for the 2/T of the theorem.",
+    "The sum of the gaps is at most what the last display subtracts.",
     formula="Σ [R[f_{t−1}] − R[f*]] ≤ (c²G²/λ)(1 + ln T) + 2c²G²/(λT) + (c²G²/λ)(1 + ln T)",
+    printed="From here we can get a final bound: Σ R[f*] ≥ Σ R[f_t] − (c²G²/λ)(1 + ln T) − "
+    "2c²G²/(λT) − (c²G²/λ)(1 + ln T)",
+    page="Appendix C, proof of Theorem 6, last display",
     given="as in Theorem 6, c = 2/γ²",
     space=STRONG,
 ).checked(trials=60)
 def strong_end(x: Instance) -> Iterator[Slack]:
-    """Less than what is stated, and still at least four times `T6-sharp`."""
+    """Over T it has 1/T for the 2/T of the theorem; it is still at least four times T6-sharp."""
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
         scale = (2.0 / run.gamma(t) ** 2 * run.gradients(t - 1)) ** 2 / x.lam
@@ -94,6 +193,8 @@ def strong_end(x: Instance) -> Iterator[Slack]:
     "Theorem 6, its proof, (b)",
     "A projection multiplies the residual by 1 − γ².",
     formula="‖Δ_{t+1}‖ ≤ (1 − γ²) ‖Δ_t + ∇_t‖",
+    printed="(b) at each time step it increases by at most ∇_t and is multiplied by 1 − γ²",
+    page="Appendix C, proof of Theorem 6, after the third display",
     given="γ at every Δ_t + ∇_t",
     space=STRONG,
     counterexamples=[
@@ -129,7 +230,9 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
     "T6-h",
     "Theorems 6 and 7, their proofs",
     "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
-    formula="‖h_t‖ ≤ G; printed times sqrt(N)",
+    formula="‖h_t‖ ≤ G; both sides are shown times sqrt(N)",
+    printed="use bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
+    page="Appendix C, proof of Theorem 6, before the third display",
     given="h_t the step of Algorithm 3, η_t = 1/sqrt(t)",
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
@@ -154,6 +257,8 @@ def lengths_corrected(x: Instance) -> Iterator[Slack]:
     "Theorem 6, its proof, the bound on ‖Δ_t‖",
     "‖Δ_t‖ ≤ cG with c = sqrt(1−γ²)/(1 − sqrt(1−γ²)) < 2/γ².",
     formula="‖Δ_t‖ ≤ qG/(1 − q), q/(1 − q) < 2/γ², q = sqrt(1 − γ²)",
+    printed="This implies that ‖Δ_t‖ ≤ cG where c = √(1 − γ²)/(1 − √(1 − γ²)) < 2/γ².",
+    page="Appendix C, proof of Theorem 6, after the third display",
     given="γ at every Δ_t + ∇_t",
     space=AVERAGES,
 )
@@ -177,6 +282,10 @@ def residual_bound(x: Instance) -> Iterator[Slack]:
     "Theorem 7",
     "Algorithm 3 with η_t = 1/sqrt(t) has a mean gap of O(1/sqrt(T)).",
     formula="(1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + c²G²/sqrt(T) + c²G²/(2 T^(3/2)), c = 2/γ²",
+    printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Let c = 2/γ². Given a starting "
+    "point f_0 and step size η_t = 1/√t, after T iterations of Algorithm 3 we have: (1/T) "
+    "Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + c²G²/√T + c²G²/(2T^{3/2})",
+    page="Theorem 7",
     given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
     space=AVERAGES,
     counterexamples=[

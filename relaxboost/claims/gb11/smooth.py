@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,12 +10,17 @@ import numpy as np
 from relaxboost.claims import Choice, Instance, Real, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Bowl, Descent, space, spans
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.votes import RUNS as GAMES
+from relaxboost.claims.votes import adaboost, short_of_one, weak_learnability
 from relaxboost.functional.algorithms import Naive
 from relaxboost.functional.schedules import line_search
 
 BOWLS = space(lam=Real(0.05, 4.0, log=True), kind=Choice("square", "log cosh"))
 _CROSS = {"H": [[1, 0], [0, 1]], "y": [0, 0], "f0": [1, 1], "kind": "square", "T": 1}
 """R[f] = ‖f‖²/2 in the plane, along the axes: γ = 1/sqrt(2), and λ = Λ = 1."""
+_LINE = {"H": [[1]], "A": [[0]], "lam": 1, "kind": "square"}
+"""R[f] = f²/2 on one point."""
 
 
 def _run(x: Instance, search: bool = False) -> Descent:
@@ -41,16 +47,41 @@ def _rate(x: Instance, run: Descent, power: int) -> Iterator[Slack]:
     "Theorem 3",
     "Algorithm 1 with η = 1/Λ converges at the rate 1 − γ²λ/Λ.",
     formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
+    printed="Given a starting point f_0 and step size η_t = 1/Λ, after T iterations of Algorithm 1 "
+    "we have: R_emp[f_T] − R_emp[f*] ≤ (1 − γ²λ/Λ)^T (R_emp[f_0] − R_emp[f*])",
+    page="Theorem 3",
     given="R λ-strongly convex and Λ-smooth on L²(P̂); γ at the gradients projected",
     space=BOWLS,
 )
 def theorem(x: Instance) -> Iterator[Slack]:
-    """GB11-T3-step, and ‖∇‖² >= 2λ(R − R*). Tight: .5 = .5 on ‖f‖²/2 from (1, 1) along the axes.
+    """Tight: .5 = .5 on ‖f‖²/2 from (1, 1) along the axes.
 
-    With f* the best of a subset the gaps are smaller by the same number, and it holds as well.
+    Proof. A step gains <∇, h>²/(2Λ‖h‖²) >= γ²‖∇‖²/(2Λ), and ‖∇‖² >= 2λ(R − R*), so that one
+    round multiplies the gap by 1 − γ²λ/Λ at most. With f* the best of a subset the gaps are
+    smaller by the same number, and it holds as well.
     """
     spans(x)
     yield from _rate(x, _run(x), 2)
+
+
+@theorem.step("a step gains what the edge says", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
+def _(x: Instance) -> Iterator[Slack]:
+    yield from _edges(x, 2)
+
+
+@theorem.step("the gradient is no shorter than the gap says", "‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])")
+def _(x: Instance) -> Iterator[Slack]:
+    yield from _dominance(x)
+
+
+def _edges(x: Instance, power: int) -> Iterator[Slack]:
+    """Compare R[f_{t+1}] with R[f_t] − γ^power ‖∇‖²/(2Λ) in every round, γ at that gradient."""
+    run = _run(x)
+    assert isinstance(run.risk, Bowl)
+    for before, after, direction in run.moves():
+        gain = abs(direction.edges[0]) ** power * run.norm(before.gradient) ** 2
+        bound = before.value - gain / (2.0 * run.risk.smoothness)
+        yield at_most(after.value, bound, "R[f_{t+1}]", after.round)
 
 
 @SOURCE.claim(
@@ -58,6 +89,7 @@ def theorem(x: Instance) -> Iterator[Slack]:
     "Theorem 3 (sharper than stated)",
     "For ‖f‖²/2 from (s, ..., s) along the axes the first round of Theorem 3 is an equality.",
     formula="R[f_1] = (1 − γ²) R[f_0], γ = 1/sqrt(N)",
+    page="not in the paper",
     given="λ = Λ = 1, H = {e_1, ..., e_N} with multiples; also from (s, ±s, ...)",
     space=space(lam=Real(1, 1), kind=Choice("square")),
 )
@@ -74,6 +106,9 @@ def tight(x: Instance) -> Slack:
     "Theorem 3, remark after it",
     "The rate also holds for step sizes found by a line search.",
     formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
+    printed="The result above holds for the fixed step size 1/Λ as well as for step sizes found "
+    "using a line search along the descent direction.",
+    page="Sec. 4.1, after Theorem 3",
     given="as in Theorem 3, η_t = argmin R[f_{t−1} − η (<h, ∇>/‖h‖²) h]",
     space=BOWLS,
 ).checked(trials=60)
@@ -83,13 +118,88 @@ def searched(x: Instance) -> Iterator[Slack]:
     yield from _rate(x, _run(x, search=True), 2)
 
 
+ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
+
+
+@SOURCE.claim(
+    "T3-rounds",
+    "Sec. 4.1, after Theorem 3",
+    "O(log(1/ε)) rounds bring the objective within ε of the optimum.",
+    formula="R[f_T] − R[f*] ≤ ε (R[f_0] − R[f*]) for T = ⌈(Λ/(γ²λ)) ln(1/ε)⌉; and for "
+    "‖f‖²/2 along e_1 and e_1 + e_2 in turn 2^(−t) is left after t rounds, so that log_2(1/ε) "
+    "are needed",
+    printed="this gives a O(log(1/ε)) result for the number of iterations required to achieve "
+    "error ε … with both requiring O(log(1/ε)) iterations to get performance within ε of optimal",
+    page="Sec. 4.1, first paragraph, and after Theorem 3",
+    given="as in Theorem 3, γ the edge of H, T ≤ 300",
+    space=ROUNDS,
+).checked(trials=60)
+def logarithm(x: Instance) -> Iterator[Slack]:
+    """(1 − c)^T ≤ e^(−cT). The second: each projection is at 45° to what the other left over."""
+    gamma = spans(x)
+    risk = Bowl(x.A, x.y, x.lam, x.kind)
+    enough = math.ceil(risk.smoothness / (gamma**2 * x.lam) * math.log(1.0 / x.epsilon))
+    assume(enough <= 300)
+    run = Descent(risk, x.H, x.f0, Naive(), lambda t: 1.0 / risk.smoothness, enough)
+    assume(run.gaps[0] > 1e-6)
+    yield at_most(run.gaps[-1] / run.gaps[0], x.epsilon, "gap of f_T, ε", enough)
+    line = Bowl(np.zeros((1, 2)), np.zeros(2), 1.0, "square")
+    turns = Descent(line, _HALVING, np.array([0.0, 1.0]), Naive(), lambda t: 1.0, 12)
+    for t in range(1, 13):
+        yield equal(turns.gaps[t] / turns.gaps[0], 2.0**-t, "what is left, 2^−t", t)
+
+
+_HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
+
+
+@SOURCE.claim(
+    "adaboost",
+    "Sec. 4.1, after Theorem 3",
+    "AdaBoost converges as (1 − 4γ²)^(T/2), and needs O(log(1/ε)) rounds.",
+    formula="L(−A w_t) ≤ (1 − 4γ²)^(t/2) ≤ ε for t ≥ ln(1/ε)/(2γ²)",
+    printed="the O((1 − 4γ²)^(T/2)) convergence of AdaBoost (Freund & Schapire, 1997), with both "
+    "requiring O(log(1/ε)) iterations",
+    page="Sec. 4.1, after Theorem 3",
+    given="every weighted error is ≤ 1/2 − γ: 2γ is the value of the game A; entries in [−1, 1]",
+    space=GAMES.but(epsilon=Real(0.01, 0.9, log=True)),
+).checked(trials=60)
+def classical(x: Instance) -> Iterator[Slack]:
+    """Each round multiplies the exponential risk by sqrt(1 − γ_t²) at most, γ_t ≥ 2γ."""
+    gamma = float(weak_learnability(x).lower) / 2.0
+    enough = math.log(1.0 / x.epsilon) / (2.0 * gamma**2)
+    for vote in short_of_one(adaboost(x.A, x.t, "classical")):
+        rate = (1.0 - 4.0 * gamma**2) ** (vote.number / 2.0)
+        yield at_most(math.exp(vote.log_risk), rate, "L(−A w_t)", vote.number)
+        if vote.number >= enough:
+            yield at_most(rate, x.epsilon, "(1 − 4γ²)^(t/2), ε", vote.number)
+
+
 @SOURCE.claim(
     "T3-step",
     "Appendix B, second display",
     "A step gains <∇, h>²/(2Λ‖h‖²).",
     formula="R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
-    given="f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h; printed without f_t and the sign",
+    printed="Then, using f_{t+1} = (1/Λ)(<∇R[f_t], h_t>/‖h_t‖²) h_t we get: "
+    "R[f_{t+1}] ≤ R[f_t] − (1/(2Λ)) <∇R[f_t], h_t>²/‖h_t‖²",
+    page="Appendix B, second display",
+    ruling=MISPRINT,
+    given="f_{t+1} = (1/Λ)(<∇, h>/‖h‖²) h",
     space=BOWLS,
+    counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],
+)
+def printed_step(x: Instance) -> Iterator[Slack]:
+    """f_t and the sign are lost: for f²/2 at 1 the step as printed stays at 1."""
+    run = _run(x)
+    assert isinstance(run.risk, Bowl)
+    for before, _, direction in run.moves():
+        gain = run.norm(direction.values) ** 2 / (2.0 * run.risk.smoothness)
+        there, _ = run.risk.evaluate(direction.values / run.risk.smoothness)
+        yield at_most(there, before.value - gain, "R[f_{t+1}]", before.round + 1)
+
+
+@printed_step.corrected(
+    "It does with f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h.",
+    "R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
 )
 def step(x: Instance) -> Iterator[Slack]:
     """The minimum of the quadratic bound along h. Equal where R is that quadratic."""
@@ -101,15 +211,46 @@ def step(x: Instance) -> Iterator[Slack]:
 
 
 @SOURCE.claim(
+    "T3-edge",
+    "Appendix B, third display",
+    "With the edge γ a step gains γ‖∇‖²/(2Λ).",
+    formula="R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − γ‖∇R[f_t]‖²/(2Λ)",
+    printed="applying the edge requirement we get: "
+    "R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − (γ/(2Λ))‖∇R[f_t]‖²",
+    page="Appendix B, third display",
+    ruling=MISPRINT,
+    given="γ = <∇, h>/(‖∇‖‖h‖) in that round",
+    space=BOWLS,
+    counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
+)
+def printed_edge(x: Instance) -> Iterator[Slack]:
+    """γ² is lost here and in the last display; the theorem has it. .25 <= .1464 is false."""
+    yield from _edges(x, 1)
+
+
+@printed_edge.corrected("It gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
+def printed_edge_corrected(x: Instance) -> Iterator[Slack]:
+    """<∇, h>² = γ²‖∇‖²‖h‖²."""
+    yield from _edges(x, 2)
+
+
+@SOURCE.claim(
     "T3-dominance",
     "Appendix B, remark before the last display",
     "‖∇R[f]‖² ≥ 2λ(R[f] − R[f*]).",
     formula="‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])",
+    printed="From the definition of strong convexity we know ‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*]) where "
+    "f* is the minimum point.",
+    page="Appendix B, before the fourth display",
     given="R λ-strongly convex",
     space=BOWLS,
 )
 def dominance(x: Instance) -> Iterator[Slack]:
     """The minimum over g of the lower bound at f. Equal for λ‖f − y‖²/2."""
+    yield from _dominance(x)
+
+
+def _dominance(x: Instance) -> Iterator[Slack]:
     for state in _run(x).states:
         square = float(state.gradient @ state.gradient) / state.gradient.size
         yield at_least(square, 2.0 * x.lam * state.value, "‖∇‖², 2λ(R − R*)", state.round)
@@ -120,6 +261,9 @@ def dominance(x: Instance) -> Iterator[Slack]:
     "Appendix B, last display",
     "One round multiplies the gap by 1 − γλ/Λ at most.",
     formula="R[f_{t+1}] − R[f*] ≤ (1 − γλ/Λ)(R[f_t] − R[f*])",
+    printed="R[f_{t+1}] − R[f*] ≤ (R[f_t] − R[f*])(1 − γλ/Λ)",
+    page="Appendix B, fourth display",
+    ruling=MISPRINT,
     given="as in Theorem 3",
     space=BOWLS,
     counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
@@ -133,4 +277,30 @@ def printed_rate(x: Instance) -> Iterator[Slack]:
 @printed_rate.corrected("It is 1 − γ²λ/Λ.", "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])")
 def printed_rate_corrected(x: Instance) -> Iterator[Slack]:
     """As the theorem states."""
+    yield from theorem(x)
+
+
+@SOURCE.claim(
+    "T3-last",
+    "Appendix B, last line",
+    "The bound is one on R[f_T] − R[f_0].",
+    formula="R[f_T] − R[f_0] is the R[f_T] − R[f*] of the theorem",
+    printed="Recursively applying the above bound starting at t = 0 gives the final bound on "
+    "R[f_T] − R[f_0].",
+    page="Appendix B, last line",
+    ruling=MISPRINT,
+    space=BOWLS,
+    counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],
+)
+def last_line(x: Instance) -> Slack:
+    """R[f_T] − R[f_0] is negative, and says nothing of R[f*]. The theorem has R[f_T] − R[f*]."""
+    run = _run(x)
+    return equal(run.gaps[-1] - run.gaps[0], run.gaps[-1], "R[f_T] − R[f_0], R[f_T] − R[f*]")
+
+
+@last_line.corrected(
+    "It is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
+)
+def last_line_corrected(x: Instance) -> Iterator[Slack]:
+    """GB11-T3."""
     yield from theorem(x)

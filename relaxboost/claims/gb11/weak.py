@@ -14,7 +14,9 @@ from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.measure import Number, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT, Enumeration
 from relaxboost.claims.sides import exactly
+from relaxboost.functional.measure import Empirical
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
@@ -56,9 +58,14 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
 @SOURCE.claim(
     "T1",
     "Theorem 1, (2) ⇒ (1), as stated",
-    "Weak learning on labelled training data with δ implies an edge of δ/sqrt(N).",
+    "Weak learning on training data with δ implies an edge of δ/sqrt(N), for the labels there are.",
     formula="∀w ≥ 0 ∃h: error ≤ (1/2 − δ/2) Σ w_n, δ > 0 ⇒ γ ≥ δ/sqrt(N)",
-    given="labels y_n = ±1 as they come with the data; the proof means all labelings: T1-strict",
+    printed="the following statements are equivalent: (1) H has edge γ for some γ > 0, and (2) for "
+    "any non-negative weights w_n over training data x_n, there is a classifier h ∈ H which "
+    "achieves an error of at most (1/2 − δ/2) Σ_n w_n for some δ > 0",
+    page="Theorem 1",
+    ruling=AMBIGUOUS,
+    given="labels y_n = ±1 as they come with the data, which (2) does not mention",
     space=LABELLED,
     counterexamples=[{"H": [[1]], "y": [1]}],
 ).checked(trials=50)
@@ -73,23 +80,60 @@ def weak_learning(x: Instance) -> Slack:
 
 
 @weak_learning.corrected(
-    "It does if (2) holds for every labeling of the training points.",
+    "reading: (2) for every labeling of the training points, as in the proof.",
     "∀w ≥ 0 ∀y ∃h: error ≤ (1/2 − δ/2) Σ w_n, δ > 0 ⇒ γ ≥ δ/sqrt(N)",
 )
 def weak_learning_corrected(x: Instance) -> Slack:
-    """N<∇, h> >= δ‖w‖_1 >= δ‖w‖_2 = δ sqrt(N) ‖∇‖ and ‖h‖ = 1. At H = {±1}^N equal, with δ = 1.
+    """It says something about H alone, and so holds where there is no δ > 0.
 
-    The correction is about H alone, and so holds where there is no δ > 0.
+    Proof. Take w_n = |∇(x_n)|, y_n = sgn ∇(x_n), and an h of (2): N<∇, h> = Σ w_n y_n h(x_n) >=
+    δ‖w‖_1. And ‖w‖_1 >= ‖w‖_2 = sqrt(N) ‖∇‖, ‖h‖ = 1, so that <∇, h> >= δ/sqrt(N) ‖∇‖‖h‖. At
+    H = {±1}^N they are equal, with δ = 1.
     """
     delta = max(advantage(x), 0)
     return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "γ, δ/sqrt(N)")
+
+
+WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Classifiers(), v=Vector("m", -3, 3))
+
+
+@weak_learning.step(
+    "N<∇, h> is the weight that h has right less what it has wrong",
+    "N<∇, h> = Σ_{h = y} w_n − Σ_{h ≠ y} w_n",
+    correction=1,
+    space=WEIGHED,
+)
+def _(x: Instance) -> Slack:
+    right, wrong = _shares(x)
+    return equal(right - wrong, sum(exactly(x.v) * exactly(x.H[:, 0])), "right − wrong, N<∇, h>")
+
+
+@weak_learning.step(
+    "‖w‖_1 is at least sqrt(N) ‖∇‖",
+    "‖w‖_1² ≥ ‖w‖_2² = N² <∇, ∇>/N",
+    correction=1,
+    space=WEIGHED,
+)
+def _(x: Instance) -> Slack:
+    w = abs(exactly(x.v))
+    return at_least(sum(w) ** 2, sum(w**2), "‖w‖_1², ‖w‖_2²")
+
+
+def _shares(x: Instance) -> tuple[Fraction, Fraction]:
+    """Return the weights w_n = |∇(x_n)| of the examples that h has right, and wrong."""
+    v, h = exactly(x.v), exactly(x.H[:, 0])
+    right = sum(abs(v)[v * h > 0], Fraction(0))
+    return right, sum(abs(v), Fraction(0)) - right
 
 
 @SOURCE.claim(
     "T1-strict",
     "Appendix A, end of the first half of the proof of Theorem 1",
     "The edge is greater than δ/sqrt(N).",
-    formula="γ > δ/sqrt(N) > 0, printed with 1e-9 for >",
+    formula="γ > δ/sqrt(N) > 0; checked with 1e-9 for >",
+    printed="showing that the AdaBoost requirement implies our requirement for edge γ > δ/√N > 0",
+    page="Appendix A, after the fourth display",
+    ruling=MISPRINT,
     given="(2) for every labeling, δ > 0",
     space=SETS,
     counterexamples=[
@@ -98,7 +142,10 @@ def weak_learning_corrected(x: Instance) -> Slack:
     ],
 ).checked(trials=50)
 def strict(x: Instance, more: float = STRICTLY) -> Slack:
-    """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points."""
+    """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points.
+
+    What is used is γ > 0, and the proof of Theorem 2 has ≥ in this place.
+    """
     delta = advantage(x)
     assume(delta > 0)
     return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)) + more, "γ, δ/sqrt(N)")
@@ -110,22 +157,87 @@ def strict_corrected(x: Instance) -> Iterator[Slack]:
     yield from strict(x, 0.0)
 
 
+def _all_classifiers() -> Iterator[dict[str, object]]:
+    for size in (1, 2, 3):
+        yield {"H": (2 * np.array(labelings(size, 2)).T - 1).tolist()}
+
+
+@SOURCE.claim(
+    "T1-necessary",
+    "Appendix A, remark after the proof of Theorem 1",
+    "That the edge weakens as 1/sqrt(N) is necessary.",
+    formula="H = {±1}^N: δ = 1 and γ = 1/sqrt(N), N = 1, 2, 3",
+    printed="the scaling of 1/√N shows that our implied edge weakens as the number of data points "
+    "increases in relation to the AdaBoost style edge requirement, an unfortunate but necessary "
+    "feature",
+    page="Appendix A, after the proof of Theorem 1",
+    space=SETS,
+).checked(every=Enumeration("all classifiers on one, two and three points", _all_classifiers))
+def necessary(x: Instance) -> Iterator[Slack]:
+    """The best h has every sign of ∇ right; ∇ = e_1 has <∇, h> = 1/N, and ‖∇‖ = 1/sqrt(N)."""
+    size = len(x.H)
+    assume(len({tuple(h) for h in x.H.T.tolist()}) == 2**size)
+    yield equal(advantage(x), 1, "δ")
+    yield equal(edge(x.H, False), 1.0 / math.sqrt(size), "γ, 1/sqrt(N)")
+
+
 @SOURCE.claim(
     "T1-converse",
     "Theorem 1, (1) ⇒ (2), Appendix A",
     "An edge γ implies an error of at most (1/2 − γ/2) Σ w_n, for every labeling.",
     formula="δ ≥ γ",
+    printed="Σ_{n, h(x_n) = y_n} w_n ≥ (1/2 + γ/2) Σ_n w_n, giving the final AdaBoost edge "
+    "requirement",
+    page="Appendix A, proof of Theorem 1, last display",
     given="γ > 0",
     space=SETS,
 )
 def converse(x: Instance) -> Slack:
-    """Σ w_n y_n h(x_n) >= γN‖∇‖ = γ sqrt(N) ‖w‖_2 >= γ‖w‖_1, by Cauchy-Schwarz.
+    """δ from games solved in fractions, γ from the vertices of the polar of H.
 
-    δ from games solved in fractions, γ from the vertices of the polar of H.
+    Proof. For weights w and labels y let ∇(x_n) = w_n y_n, and h be one of the edge: right less
+    wrong is N<∇, h> >= γN‖∇‖ = γ sqrt(N) ‖w‖_2 >= γ‖w‖_1, by Cauchy-Schwarz.
     """
     gamma = edge(x.H, False)
     assume(gamma > 0.0)
     return at_least(advantage(x), gamma, "δ, γ")
+
+
+@converse.step("sqrt(N) ‖w‖_2 is at least ‖w‖_1", "N‖w‖_2² ≥ ‖w‖_1²", space=WEIGHED)
+def _(x: Instance) -> Slack:
+    w = abs(exactly(x.v))
+    return at_least(len(w) * sum(w**2), sum(w) ** 2, "N‖w‖_2², ‖w‖_1²")
+
+
+@SOURCE.claim(
+    "T1-chain",
+    "Appendix A, proof of Theorem 1, last display",
+    "γ‖w‖_1/N is at least γ Σ w_n.",
+    formula="γ (1/N) ‖w‖_1 ≥ γ Σ w_n",
+    printed="Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n ≥ γ (1/N) ‖w‖_1 ≥ γ Σ_n w_n",
+    page="Appendix A, proof of Theorem 1, last display",
+    ruling=MISPRINT,
+    given="γ > 0 as in the display before, w ≥ 0",
+    space=WEIGHED,
+    counterexamples=[{"H": [[1], [1]], "v": [1, 1]}],
+)
+def chain(x: Instance) -> Slack:
+    """The 1/N of the display before has moved to the wrong side. For any γ > 0; here γ = 1."""
+    w = abs(exactly(x.v))
+    return at_least(sum(w) / len(w), sum(w), "‖w‖_1/N, Σ w_n")
+
+
+@chain.corrected(
+    "Right less wrong is at least γ‖w‖_1 where <∇, h> is γ‖∇‖.",
+    "Σ_{h = y} w_n − Σ_{h ≠ y} w_n = γN‖∇‖ ≥ γ‖w‖_1 for γ = <∇, h>/‖∇‖ > 0",
+)
+def chain_corrected(x: Instance) -> Slack:
+    """‖∇‖ = ‖w‖_2/sqrt(N) >= ‖w‖_1/N."""
+    right, wrong = _shares(x)
+    assume(right > wrong)
+    w = [abs(Fraction(v)) for v in x.v.tolist()]
+    gamma = float(right - wrong) / math.sqrt(len(w) * float(sum(v * v for v in w)))
+    return at_least(float(right - wrong), gamma * float(sum(w)), "right − wrong, γ‖w‖_1")
 
 
 @SOURCE.claim(
@@ -133,14 +245,18 @@ def converse(x: Instance) -> Slack:
     "Appendix A, displays of the proof of Theorem 1",
     "The error condition is N<∇, h> ≥ δ‖w‖_1, and ‖w‖_1/sqrt(N) ≤ ‖w‖_2 ≤ ‖w‖_1.",
     formula="½(Σ_{h = y} w_n − Σ_{h ≠ y} w_n) = N<∇, h>/2, ‖∇‖² = ‖w‖_2²/N",
-    space=Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Classifiers(), v=Vector("m", -3, 3)),
+    printed="½(Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n) ≥ (δ/2) Σ_n w_n … "
+    "N<∇, h> ≥ δ‖w‖_1 ≥ δ‖w‖_2 … ‖∇‖² = (1/N)‖w‖_2²",
+    page="Appendix A, proof of Theorem 1, first three displays",
+    space=WEIGHED,
 )
 def sums(x: Instance) -> Iterator[Slack]:
-    """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions."""
+    """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions. The halves cancel."""
     v, h = exactly(x.v), exactly(x.H[:, 0])
     w, square = abs(v), sum(v**2)
-    right = sum(w[v * h > 0], Fraction(0))
-    wrong = sum(w) - right
+    right, wrong = _shares(x)
     yield equal((right - wrong) / 2, sum(v * h) / 2, "½(right − wrong), N<∇, h>/2")
+    yield equal(right - sum(w) / 2, (right - wrong) / 2, "right − ½ Σ w, ½(right − wrong)")
     yield at_most(sum(w) ** 2 / len(w), square, "‖w‖_1²/N, ‖w‖_2²")
     yield at_most(square, sum(w) ** 2, "‖w‖_2², ‖w‖_1²")
+    yield equal(Empirical(len(w)).norm(x.v) ** 2, float(square / len(w)), "‖∇‖², ‖w‖_2²/N")

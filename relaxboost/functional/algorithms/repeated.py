@@ -22,7 +22,7 @@ class Repeated(Algorithm):
 
     f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is what is left of the gradient. It
     loses the step that was taken, ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper prints ∇' − h_k, with
-    which its theorems fail.
+    which its theorems fail unless h_k is the nearest point.
 
     Parameters
     ----------

@@ -1,0 +1,186 @@
+"""GB11, Theorems 6 and 7: the displays and step sizes of their proofs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from relaxboost.claims import Instance, Slack, Whole, assume, at_most, equal
+from relaxboost.claims.gb11.convex import AVERAGES, parts
+from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
+from relaxboost.claims.gb11.repeated import LINE, strongly, weakly
+from relaxboost.claims.gb11.residual import residuals
+from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import MISPRINT
+from relaxboost.functional.algorithms import Residual
+
+_CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
+
+
+@SOURCE.claim(
+    "T6-parts",
+    "Theorem 6, its proof, first display",
+    "The errors of the projections are those of the residuals, a round later.",
+    formula="Σ_{t≤T} <f* − f_t, h_t − ∇_t> = Σ <f* − f_t, h_t − (Δ_t + ∇_t)> + Σ_{t<T} "
+    "<f* − f_{t+1}, Δ_{t+1}>, and <f* − f_{t+1}, Δ_{t+1}> = <f* − f_t, Δ_{t+1}> + "
+    "<η_t h_t, Δ_{t+1}>",
+    printed="− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_{t+1}, Δ_{t+1}> ≥ … "
+    "− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_t, Δ_{t+1}> − "
+    "Σ_{t=0}^{T−1} <η_t h_t, Δ_{t+1}>",
+    page="Appendix C, proof of Theorem 6, first display",
+    given="f_1 the start, Δ_1 = 0, so that the terms of t = 0 vanish",
+    space=STRONG,
+).checked(trials=60)
+def by_parts(x: Instance) -> Iterator[Slack]:
+    """f_{t+1} = f_t − η_t h_t. The rest of the display is T4-sum. Relative to the terms."""
+    run, left, right, last = strongly(x, Residual(), 1.0), 0.0, 0.0, 0.0 * x.y
+    for (t, total, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
+        inner, z, then = run.risk.measure.inner, before.F - x.y, after.F - x.y
+        left -= inner(z, h - before.gradient)
+        right -= inner(z, h - total) + inner(z, last)
+        size = 1.0 + abs(left) + abs(right) + inner(total, total) / x.lam + inner(z, z) * x.lam
+        yield equal(left / size, right / size, "Σ <f* − f_t, h_t − ∇_t>", t)
+        moved = -inner(z, rest) + after.step * inner(h, rest)
+        yield equal(-inner(then, rest) / size, moved / size, "<f* − f_{t+1}, Δ_{t+1}>", t)
+        last = rest
+
+
+@SOURCE.claim(
+    "T6-eta",
+    "Theorem 6, its proof, the step size",
+    "With η_t = 1/(γt) Algorithm 3 has the mean gap of Theorem 6.",
+    formula="η_t = 1/(γt) ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ (2c²G²/(λT)) (1 + ln T + 2/T), c = 2/γ²",
+    printed="Setting η_t = 1/(γt) and use bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
+    page="Appendix C, proof of Theorem 6, before the third display",
+    ruling=MISPRINT,
+    given="f_0..f_{T−1}; one point, so that γ = 1",
+    space=STRONG.but(sizes={"m": (1, 1), "n": (1, 1), "k": (1, 1)}, T=Whole(1, 200)),
+    counterexamples=[{**LINE, "f0": [1], "T": 200, "lam": "1/100"}],
+).checked(trials=30)
+def step_size(x: Instance, factor: float | None = None) -> Slack:
+    """The theorem has 1/(λt). Steps of 1/t are too short for λ = 1/100."""
+    assume(bool(x.H.any()) and x.f0[0] != x.y[0])
+    run = strongly(x, Residual(), x.lam if factor is None else factor)
+    t = run.last
+    right = 8.0 * run.gradients(t - 1) ** 2 / (x.lam * t) * (1.0 + math.log(t) + 2.0 / t)
+    return at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
+
+
+@step_size.corrected("It does with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
+def step_size_corrected(x: Instance) -> Iterator[Slack]:
+    """GB11-T6."""
+    yield from step_size(x, 1.0)
+
+
+def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float, float, float]]:
+    """Yield t, and up to it Σ gaps, Σ (η_s/2)‖h_s‖² and Σ <η_s h_s, Δ_{s+1}>.
+
+    Then <f* − f_{t+1}, Δ_{t+1}> and ‖f* − f_{t+1}‖².
+    """
+    gaps = lengths = crossed = 0.0
+    for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
+        inner, then = run.risk.measure.inner, after.F - x.y
+        gaps, lengths = gaps + before.value, lengths + after.step / 2.0 * inner(h, h)
+        crossed += after.step * inner(h, rest)
+        yield t, gaps, lengths, crossed, -inner(then, rest), inner(then, then)
+
+
+@SOURCE.claim(
+    "T6-display",
+    "Theorem 6, its proof, third display",
+    "Σ R[f_t] times Σ (η_t/2)‖h_t‖²; the last residual is subtracted.",
+    formula="Σ R[f*] ≥ Σ R[f_t] Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{T+1}> − "
+    "(λT/2)‖f* − f_{T+1}‖²) − Σ <η_t h_t, Δ_{t+1}>",
+    printed="Σ R[f*] ≥ Σ_{t=1}^T R[f_t] Σ_{t=1}^T (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{t+1}> − "
+    "(λT/2)‖f* − f_{T+1}‖²) − Σ_{t=1}^T <η_t h_t, Δ_{t+1}>",
+    page="Appendix C, proof of Theorem 6, third display",
+    ruling=MISPRINT,
+    given="as in Theorem 6, f_1 the start, Δ_{t+1} read as Δ_{T+1}; R[f*] = 0",
+    space=STRONG,
+    counterexamples=[{**_CROSS, "lam": 1, "T": 1}],
+).checked(trials=60)
+def third(x: Instance) -> Iterator[Slack]:
+    """A minus is lost, the index t + 1 is T + 1, and <f* − f_{T+1}, Δ> has the wrong sign.
+
+    None matters for what follows, where the product is bounded by norms.
+    """
+    for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
+        right = gaps * lengths - (last - x.lam * t / 2.0 * square) - crossed
+        yield at_most(right, 0.0, "the right side, Σ R[f*]", t)
+
+
+@third.corrected(
+    "The sum of the lengths is subtracted, and the last residual added.",
+    "Σ R[f*] ≥ Σ R[f_t] − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (λT/2)‖f* − f_{T+1}‖² − "
+    "Σ <η_t h_t, Δ_{t+1}>",
+)
+def third_corrected(x: Instance) -> Iterator[Slack]:
+    """T6-parts: of the errors −<f* − f_{T+1}, Δ_{T+1}> + Σ <η_t h_t, Δ_{t+1}> is left."""
+    for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
+        right = gaps - lengths + last + x.lam * t / 2.0 * square - crossed
+        yield at_most(right, 0.0, "the right side, Σ R[f*]", t)
+
+
+@SOURCE.claim(
+    "T7-display",
+    "Theorem 7, its proof, first display",
+    "The same for Theorem 7, with the last residual subtracted.",
+    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1})"
+    " − Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{T+1}> − (sqrt(T)/2)‖f* − f_{T+1}‖²) − "
+    "Σ <η_t h_t, Δ_{t+1}>",
+    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − "
+    "1/η_{t+1}) − Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{t+1}> − (√T/2)‖f* − f_{T+1}‖²) − "
+    "Σ <η_t h_t, Δ_{t+1}>",
+    page="Appendix C, proof of Theorem 7, first display",
+    ruling=MISPRINT,
+    given="η_t = 1/sqrt(t), f_1 the start, Δ_{t+1} read as Δ_{T+1}",
+    space=RUNS,
+    counterexamples=[{**_CROSS, "A": [[5, 4]], "T": 1}],
+).checked(trials=60)
+def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Iterator[Slack]:
+    """The sign of <f* − f_{T+1}, Δ_{T+1}> again; it does not matter for what follows."""
+    run, squares = weakly(x, Residual()), []
+    for (before, _, _), sums in zip(run.moves(), _sums(x, run), strict=True):
+        t, gaps, lengths, crossed, last, square = sums
+        squares.append(run.norm(before.F - x.y) ** 2)
+        right = gaps + parts(run, squares) + (1.0 - share) * squares[0]
+        right += sign * last + math.sqrt(t) / 2.0 * square - lengths - crossed
+        size = 1.0 + gaps + lengths + abs(last)
+        yield at_most(right / size, 0.0, "the right side, Σ R[f*]", t)
+
+
+@seventh.corrected(
+    "It holds with the last residual added, and also with 1/(2η_1).",
+    "... − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (sqrt(T)/2)‖f* − f_{T+1}‖² − "
+    "Σ <η_t h_t, Δ_{t+1}>",
+)
+def seventh_corrected(x: Instance) -> Iterator[Slack]:
+    """As for Theorem 6, for λ = 0."""
+    yield from seventh(x, 1.0, 0.5)
+
+
+@SOURCE.claim(
+    "T7-c",
+    "Theorem 7, its proof, before the last display",
+    "‖Δ_t‖ ≤ c.",
+    formula="‖Δ_t‖ ≤ c = 2/γ²",
+    printed="Using the bound on ‖Δ_t‖ ≤ c from above",
+    page="Appendix C, proof of Theorem 7, before the second display",
+    ruling=MISPRINT,
+    given="γ at every Δ_t + ∇_t",
+    space=AVERAGES,
+    counterexamples=[{**_CROSS, "A": [[20, 16]], "index": "f_1..f_T", "T": 1}],
+).checked(trials=60)
+def lengths_of_residuals(x: Instance, factor: float | None = None) -> Iterator[Slack]:
+    """From above it is cG. With ∇_1 = (20, 16) along the axes 11.3 > 3.28."""
+    run = weakly(x, Residual())
+    c = 2.0 / run.gamma(run.last) ** 2
+    for t, _, _, left in residuals(run):
+        G = 1.0 if factor is None else factor * run.gradients(t - 1)
+        yield at_most(run.norm(left), c * G, "‖Δ_{t+1}‖, c", t)
+
+
+@lengths_of_residuals.corrected("It is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
+def lengths_of_residuals_corrected(x: Instance) -> Iterator[Slack]:
+    """T6-c."""
+    yield from lengths_of_residuals(x, 1.0)

@@ -1,0 +1,178 @@
+"""Errors planted in claims of GB11."""
+
+from __future__ import annotations
+
+from tests.claims.mutants.mutant import Mutant
+
+_FUNCTIONS = "relaxboost.claims.gb11.functions:"
+_SMOOTH = "relaxboost.claims.gb11.smooth:"
+_REPEATED = "relaxboost.claims.gb11.repeated:"
+
+OF_SECTIONS_2_AND_3 = (
+    Mutant("GB11-Eq1", "constant", "4 * sum(middle**2)", "3 * sum(middle**2)"),
+    Mutant("GB11-inner", "constant", "2.0 * g**2", "1.9 * g**2"),
+    Mutant("GB11-inner-empirical", "index", "/ x.at.size, ", "/ (x.at.size + 1), "),
+    Mutant("GB11-subgradient", "direction", "at_least(", "at_most(", correction=1),
+    # the square falls off / 2 short, exactly
+    Mutant(
+        "GB11-subgradients-emp",
+        "constant",
+        "x.off / 2.0 * share",
+        "x.off / 1.8 * share",
+        at=_FUNCTIONS + "_nothing_else",
+        correction=1,
+    ),
+    Mutant(
+        "GB11-subgradients-emp",
+        "hypothesis",
+        "assume(len(set(x.at.tolist())) == x.at.size)",
+        "pass",
+        correction=1,
+    ),
+    Mutant(
+        "GB11-subgradients-emp",
+        "norm",
+        "v[x.at == point].mean()",
+        "v[x.at == point].max()",
+        at=_FUNCTIONS + "_at_points",
+        correction=2,
+    ),
+    Mutant("GB11-subgradients-expected", "constant", "(h * h) / 2.0", "(h * h) / 1.8"),
+    Mutant("GB11-Eq2", "constant", "- best) ** 2 *", "- best) ** 2 * Fraction(11, 10) *"),
+    Mutant("GB11-Eq3", "hypothesis", "np.hstack([x.H, -x.H])", "x.H", correction=1),
+    Mutant("GB11-Eq4", "constant", "- length**2", "- 0.9 * length**2"),
+    Mutant("GB11-D1", "constant", "- gamma**2", "- 0.9 * gamma**2", correction=1),
+    Mutant(
+        "GB11-D1",
+        "constant",
+        "gamma * square *",
+        "gamma * square * Fraction(11, 10) *",
+        correction=2,
+    ),
+    Mutant("GB11-classification", "constant", "2 * wrong", "wrong"),
+    Mutant("GB11-regression", "index", "/ len(x.v), ", "/ (len(x.v) + 1), ", correction=1),
+)
+
+OF_APPENDIX_A = (
+    Mutant("GB11-T1", "constant", "float(delta) /", "1.1 * float(delta) /", correction=1),
+    Mutant("GB11-T1", "constant", "- wrong, ", "- wrong * Fraction(9, 10), ", correction=1, step=1),
+    Mutant("GB11-T1", "direction", "at_least(", "at_most(", correction=1, step=2),
+    # one point, both signs: δ = γ = 1
+    Mutant("GB11-T1-converse", "constant", "advantage(x), gamma", "advantage(x), 1.1 * gamma"),
+    Mutant("GB11-T1-converse", "index", "len(w) *", "(len(w) - 1) *", step=1),
+    Mutant("GB11-T1-chain", "constant", "gamma * float(", "1.1 * gamma * float(", correction=1),
+    Mutant("GB11-T1-sums", "index", "** 2 / len(w)", "** 2 / max(len(w) - 1, 1)"),
+    Mutant("GB11-T1-necessary", "constant", "1.0 / math", "1.1 / math"),
+    # all classes on one point attain K − 1 = 2
+    Mutant("GB11-T2", "constant", "(K - 1.0)", "(K - 1.2)", correction=1),
+    Mutant("GB11-T2-label", "constant", "(K - 1.0)", "(K - 1.2)", correction=1),  # (1, 1, −2)
+    Mutant("GB11-T2-norms", "constant", "/ 2.0)", "/ 1.8)", correction=1),  # (1, −1, 0)
+    Mutant("GB11-T2-norms", "index", "(K - 1.0)", "(K - 2.0)", correction=2),  # (1, 1, −2)
+    Mutant("GB11-T2-last-step", "norm", "np.abs(w).max()", "np.abs(w).sum()", correction=1),
+    Mutant("GB11-T2-sizes", "constant", "rows.sum()) / N", "rows.sum()) * 1.1 / N"),
+    Mutant("GB11-T2-sizes", "norm", "/ math.sqrt(N)", "/ N"),
+    Mutant("GB11-T2-sizes", "index", "/ len(x.w), ", "/ (len(x.w) + 1), ", step=1),
+    Mutant("GB11-T2-bounds", "index", "math.sqrt(K)", "math.sqrt(K - 1.0)"),  # (1, −1, 1)
+    Mutant("GB11-T2-centring", "index", "x.delta) / K", "x.delta) / (K - 1)"),
+    Mutant("GB11-T2-outputs", "constant", 'K / (K - 1.0), "‖', 'K / (K - 0.9), "‖'),
+    Mutant("GB11-T2-rearranged", "index", "- x.s / x.K", "- x.s / (x.K + 1)"),
+)
+
+OF_SECTION_4_1 = (
+    # (1, 1) along the axes: equal in the first round
+    Mutant("GB11-T3", "index", "rate**t", "rate ** (t + 1)", at=_SMOOTH + "_rate"),
+    Mutant("GB11-T3", "constant", "_edges(x, 2)", "_edges(x, 1)", step=1),
+    Mutant("GB11-T3", "constant", "2.0 * x.lam", "2.2 * x.lam", step=2, at=_SMOOTH + "_dominance"),
+    Mutant("GB11-T3-tight", "constant", "1.0 - 1.0", "1.0 - 1.1"),
+    Mutant("GB11-T3-rounds", "index", "2.0**-t", "2.0 ** -(t + 1)"),
+    # signs that err equally in the first round
+    Mutant("GB11-adaboost", "constant", "4.0 * gamma**2", "4.4 * gamma**2"),
+    Mutant("GB11-T3-step", "constant", "(2.0 * run", "(1.8 * run", correction=1),
+    Mutant("GB11-T3-edge", "constant", "/ (2.0 *", "/ (1.8 *", correction=1, at=_SMOOTH + "_edges"),
+    Mutant(
+        "GB11-T3-dominance", "constant", "2.0 * x.lam", "2.2 * x.lam", at=_SMOOTH + "_dominance"
+    ),
+    Mutant("GB11-example-select", "constant", "> 0.5", "> 0.3", correction=1),
+    Mutant("GB11-example-select", "constant", "< 0.5", "< 0.7", correction=2),
+    Mutant("GB11-example-stuck", "constant", "eta, 2.0 * eta", "eta, 1.5 * eta"),
+)
+
+OF_ALGORITHM_2 = (
+    # .59 of the bound after two rounds on f²/2
+    Mutant("GB11-T4", "constant", "G**2 / (", "0.5 * G**2 / (", at=_REPEATED + "_bound"),
+    Mutant("GB11-T4", "index", "inner(r, z)", "inner(r, then)", step=1),
+    Mutant("GB11-T4", "constant", "4.0 * inner(tight", "5.0 * inner(tight", step=2),
+    Mutant("GB11-T4", "constant", "x.lam / 2.0", "x.lam / 1.8", step=3),
+    Mutant("GB11-T4", "constant", "x.lam / 4.0 * inner(z", "x.lam / 4.4 * inner(z", step=4),
+    Mutant(
+        "GB11-T4",
+        "index",
+        "** after.round",
+        "** (after.round + 1)",
+        step=5,
+        at=_REPEATED + "_left_over",
+    ),
+    Mutant("GB11-T4", "constant", '1.0 + math.log(x.T), "Σ', '0.6 + math.log(x.T), "Σ', step=6),
+    Mutant("GB11-T4-sharp", "index", "harmonic + 1.0 / t", "harmonic + 1.0 / (t + 1)"),
+    Mutant("GB11-T4-h", "constant", "float = 2.0", "float = 1.05"),  # 1.1456 at ±30°
+    Mutant(
+        "GB11-T4-error",
+        "index",
+        "** after.round",
+        "** (after.round + 1)",
+        at=_REPEATED + "_left_over",
+    ),
+    Mutant("GB11-D1-gradients", "hypothesis", "(x, True)", "(x, False)", correction=1),
+    Mutant("GB11-T4-potential", "constant", "eta / 2.0", "eta / 2.2"),
+    Mutant("GB11-T4-sum", "constant", "first * start / 2.0\n", "first * start / 2.2\n"),
+    Mutant("GB11-T4-series", "index", "range(1, 4001)", "range(4000)"),
+    Mutant("GB11-T4-G", "constant", "x.lam * distance", "1.1 * x.lam * distance", correction=1),
+    Mutant("GB11-T5", "constant", "2.0 if centre", "1.0 if centre", correction=1),
+    Mutant("GB11-T5-h", "index", ") ** t", ") ** (t + 1)", correction=1),  # 1.1456 > 1.125
+    Mutant("GB11-T5-h", "index", "** t + 1e-8", "** (t + 1) + 1e-8", correction=1, step=1),
+    Mutant("GB11-T5-series", "constant", "2.0 * q /", "1.8 * q /", correction=1),
+    Mutant("GB11-T5-display", "constant", "math.sqrt(t) / 2.0", "math.sqrt(t) / 3.0", correction=1),
+    Mutant("GB11-T5-sum", "constant", "squares[0] / 2.0", "squares[0] / 1.4"),
+    Mutant("GB11-T5-roots", "constant", '2.0 * math.sqrt(x.T), "Σ', '1.9 * math.sqrt(x.T), "Σ'),
+)
+
+OF_ALGORITHM_3 = (
+    # f²/2, T = 1
+    Mutant("GB11-T6-sharp", "constant", "(2.0 * x.lam", "(2.2 * x.lam"),
+    Mutant("GB11-T6-sharp", "constant", "inner(rest, after", "1.1 * inner(rest, after", step=1),
+    Mutant("GB11-T6-sharp", "constant", "x.lam / 2.0 * inner(z", "x.lam / 2.2 * inner(z", step=2),
+    Mutant("GB11-T6-sharp", "constant", "x.lam / 2.0", "x.lam / 1.8", step=3),
+    Mutant(
+        "GB11-T6-sharp", "index", "(1.0 - q**t) / (1.0 - q) * G", "(1.0 - q ** (t - 1)) * G", step=4
+    ),
+    Mutant("GB11-T6-sharp", "constant", "(2.0 * x.lam", "(2.2 * x.lam", step=5),
+    Mutant("GB11-T6-residual", "norm", "True", "False", correction=1),  # the root is lost
+    Mutant("GB11-T6-c", "index", "q**t", "q ** (t - 1)"),
+    Mutant("GB11-T6-parts", "index", "inner(z, last)", "inner(z, rest)"),
+    Mutant("GB11-T6-display", "constant", "- lengths", "- 0.9 * lengths", correction=1),
+    Mutant("GB11-T7", "constant", "2.0 if centre", "1.0 if centre", correction=1),
+    Mutant("GB11-T7-display", "constant", "0.5", "0.4", correction=1),
+    Mutant("GB11-average", "index", "(k * (k + 1.0))", "((k + 1.0) * (k + 2.0))", step=1),
+    Mutant("GB11-average", "constant", "** 2 / 2.0 + eta", "** 2 / 2.5 + eta", step=2),
+    Mutant("GB11-average", "constant", "2.0 + math.log", "1.5 + math.log", step=3),
+    Mutant("GB11-average-best", "direction", "at_most(float(", "at_least(float("),
+    Mutant("GB11-threshold", "index", "math.ceil(", "math.floor("),
+    Mutant("GB11-learners", "index", "(t + 1) // 2", "(t - 1) // 2"),
+    Mutant("GB11-efficiency", "index", "(gamma**2 * t)", "(gamma**2 * (t + 1))"),
+    # Of Theorem 6 c²/2 for 2c² is true, by GB11-T6-sharp, and less than c²/24 is not.
+    Mutant(
+        "GB11-T6",
+        "constant",
+        "2.0 * (c",
+        "1.0 * (c",
+        survives="true: GB11-T6-sharp proves c²/2 for the 2c² that is printed",
+    ),
+)
+
+MUTANTS = (
+    *OF_SECTIONS_2_AND_3,
+    *OF_APPENDIX_A,
+    *OF_SECTION_4_1,
+    *OF_ALGORITHM_2,
+    *OF_ALGORITHM_3,
+)
