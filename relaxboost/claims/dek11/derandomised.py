@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, at_most, equal
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, Vector, at_most, equal
 from relaxboost.claims.dek11.descent import learned
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, STREAMS, Samples
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 
 COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "loss": "hinge"}
 """One example of a coin that shows −1 three times in four: where it shows +1, w_1 is bad."""
@@ -21,6 +22,9 @@ COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "los
     "Sec. 2.3, 1, first line",
     "The mean of w_1, ..., w_m is the expectation of w under Q, and in H.",
     formula="(1/m) Σ_{i=1}^m w_i = Exp_Q[w] ∈ H",
+    printed="H is convex, so (Σ_{i=1}^m w_i)/m = Exp_Q[w] ∈ H",
+    page="line 106 of the text",
+    ruling=MISPRINT,
     given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1",
     space=STREAMS,
     counterexamples=[{"A": [[1]], "y": [1], "w": [0], "B": 1, "loss": "hinge"}],
@@ -38,8 +42,13 @@ def mean(x: Instance, first: int = 1) -> Iterator[Slack]:
 
 @mean.corrected("The mean of w_0, ..., w_{m−1} is.", "(1/m) Σ_{i=1}^m w_{i−1} = Exp_Q[w] ∈ H")
 def mean_corrected(x: Instance) -> Iterator[Slack]:
-    """H is convex."""
+    """Proof. Q gives the weight 1/m to each of w_0, ..., w_{m−1}. They are in a convex set (1)."""
     yield from mean(x, 0)
+
+
+@mean.step("All iterates are in H.", "‖w_i‖ ≤ B", correction=1)
+def _(x: Instance) -> Slack:
+    return at_most(float(np.linalg.norm(learned(x).w[0], axis=1).max()) / x.B, 1.0, "‖w_i‖/B, 1")
 
 
 @SOURCE.claim(
@@ -47,9 +56,13 @@ def mean_corrected(x: Instance) -> Iterator[Slack]:
     "Sec. 2.3, 1, second display",
     "The risk of the mean of w_1, ..., w_m is at most that of Q.",
     formula="l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D)",
+    printed="Since l is convex, using Jensen's inequality, we get l((Σ_{i=1}^m w_i)/m; D) ≤ l(Q; "
+    "D)",
+    page="lines 106 and 108 of the text",
+    ruling=MISPRINT,
     given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1; l convex; any sample",
     space=LAWS,
-    counterexamples=[COIN],
+    counterexamples=[COIN, {**COIN, "p": ["1/100", "99/100"]}],
 ).checked(trials=40)
 def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
     """Jensen's inequality is for the mean under Q, which has w_0 and not w_m (DEK11-mean)."""
@@ -62,8 +75,25 @@ def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
 
 @jensen.corrected("So is that of the mean of w_0, ..., w_{m−1}.", "l(Exp_Q[w]; D) ≤ l(Q; D)")
 def jensen_corrected(x: Instance) -> Iterator[Slack]:
-    """Jensen's inequality. It is what JNTV05's Eq. 12 averages, too."""
+    """It is what JNTV05's Eq. 12 averages, too.
+
+    Proof. Jensen's inequality: l(·; z) is convex for each z (1), and so is its mean over D.
+    """
     yield jensen(x, 0)[0]
+
+
+@jensen.step(
+    "Losses are convex in the prediction.",
+    "φ((1 − r)u + rv, y) ≤ (1 − r) φ(u, y) + r φ(v, y)",
+    correction=1,
+    space=Space(loss=Choice(*LOSSES), u=Real(-3, 3), v=Real(-3, 3), r=Real(0, 1)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for y in (-1.0, 1.0):
+        at = np.array([(1.0 - x.r) * x.u + x.r * x.v, x.u, x.v])
+        between, one, other = LOSSES[x.loss].pointwise(at, np.full(3, y))[0]
+        right = (1.0 - x.r) * float(one) + x.r * float(other)
+        yield at_most(float(between), right, "φ between, the chord")
 
 
 @jensen.corrected(
@@ -71,8 +101,20 @@ def jensen_corrected(x: Instance) -> Iterator[Slack]:
     "l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D) + λXB/m",
 )
 def jensen_shifted(x: Instance) -> Iterator[Slack]:
-    """The means differ by (w_m − w_0)/m, of norm B/m at most, and l is λX-Lipschitz in w."""
+    """Nearly equal in the second counterexample.
+
+    Proof. The means differ by (w_m − w_0)/m, of norm B/m at most (1), and l is λX-Lipschitz in
+    w (DEK11-class).
+    """
     yield jensen(x, 1, 1.0)[0]
+
+
+@jensen.step("The two means are near.", "‖(1/m) Σ w_i − (1/m) Σ w_{i−1}‖ ≤ B/m", correction=2)
+def _(x: Instance) -> Slack:
+    law = Samples(x)
+    w = law.run().w
+    apart = np.linalg.norm(w[:, 1:].mean(axis=1) - w[:, :-1].mean(axis=1), axis=1)
+    return at_most(float(apart.max()), law.B / law.m, "distance of the means, B/m")
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
@@ -93,14 +135,18 @@ def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
     "Sec. 2.3, 2",
     "The 0-1 risk of the majority vote is at most twice that of Q.",
     formula="l_{0-1}(sign Σ_{i=1}^m sign <w_i, x>; D) ≤ 2 l_{0-1}(Q; D)",
+    printed="h_{maj}(x) = sign((Σ_{i=1}^m sign(⟨w_i, x⟩))/m) We know that the 0-1 risk of the "
+    "majority vote hypothesis is at most twice the 0-1 risk of Q.",
+    page="lines 114 and 116 of the text",
     given="a prediction of 0 is an error, or half of one; any sample",
     space=LAWS,
 ).checked(trials=40)
 def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Iterator[Slack]:
-    """Where the vote of w_0, ..., w_{m−1} errs or ties, half of its voters err at least.
+    """Equal where the vote ties. It is also true of w_1, ..., w_m as printed: w_0 = 0 errs wherever
+    w_m may, or half as much.
 
-    Equal where it ties. It is also true of w_1, ..., w_m as printed, since w_0 = 0 errs wherever
-    w_m may.
+    Proof. Where the vote costs b ≥ 1/2, the votes of those m cost mb/2 at least (1). Taken over D,
+    its risk is at most twice that of its voters.
     """
     law = Samples(x)
     run = law.run()
@@ -113,12 +159,32 @@ def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5))
             yield at_most(float(vote[at]), float(twice[at]), where)
 
 
+@majority.step(
+    "The cost of a vote is at most twice the mean cost of its voters.",
+    "cost(Σ s_i) ≤ (2/m) Σ cost(s_i), cost(s) = 1 for s < 0, c for s = 0, 0 for s > 0; c = 1/2 or "
+    "1",
+    space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    votes = np.round(x.s)
+    for zero in (0.5, 1.0):
+        costs = np.where(votes < 0.0, 1.0, np.where(votes > 0.0, 0.0, zero))
+        total = float(votes.sum())
+        cost = 1.0 if total < 0.0 else 0.0 if total > 0.0 else zero
+        yield at_most(cost, 2.0 * float(costs.mean()), f"cost of the vote, 0 costs {zero:g}")
+
+
 @SOURCE.claim(
     "majority-zero",
     "Sec. 2.3, 2",
     "It is, whatever a prediction of 0 counts as.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
-    given="sign(0) = 0, which is no error; any sample",
+    printed="We know that the 0-1 risk of the majority vote hypothesis is at most twice the 0-1 "
+    "risk "
+    "of Q.",
+    page="line 116 of the text",
+    ruling=AMBIGUOUS,
+    given="sign(0), which is not defined, read as 0, and as no error; any sample",
     space=LAWS,
     counterexamples=[
         {
@@ -140,12 +206,41 @@ def abstaining(x: Instance) -> Iterator[Slack]:
 
 
 @abstaining.corrected(
-    "It is where a prediction of 0 is an error, or half of one.",
+    "reading: a prediction of 0 is an error, or half of one.",
     "l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) ≤ 0]",
 )
 def abstaining_corrected(x: Instance) -> Iterator[Slack]:
     """DEK11-majority."""
     yield from majority(x)
+
+
+@abstaining.corrected(
+    "reading: sign(0) = 1, and the vote of w_0, ..., w_{m−1}, which Q is on.",
+    "l_{0-1}(sign Σ_{i=1}^m sign <w_{i−1}, x>; D) ≤ 2 l_{0-1}(Q; D), sign(0) = 1",
+)
+def positive_zero(x: Instance) -> Slack:
+    """Where the vote errs, half of the voters do."""
+    return _as_one(x, 0)
+
+
+@abstaining.corrected(
+    "reading: sign(0) = 1, and the vote of w_1, ..., w_m as printed.",
+    "l_{0-1}(sign Σ_{i=1}^m sign <w_i, x>; D) ≤ 2 l_{0-1}(Q; D), sign(0) = 1",
+)
+def positive_zero_printed(x: Instance) -> Slack:
+    """False: w_0 = 0 then says 1, which may be right where w_m is wrong. One example of a coin that
+    shows +1 three times in four: where it shows −1, w_1 errs on 3/4 and Q, which is w_0, on 1/4.
+    """
+    return _as_one(x, 1)
+
+
+def _as_one(x: Instance, first: int) -> Slack:
+    law = Samples(x)
+    run = law.run()
+    voters = np.where(run.w @ law.A.T >= 0.0, 1.0, -1.0)
+    vote = np.where(voters[:, first : first + law.m].sum(axis=1) >= 0.0, 1.0, -1.0)
+    twice = 2.0 * (voters[:, : law.m] != law.y).mean(axis=1) @ law.p
+    return at_most(float(((vote != law.y) @ law.p - twice).max()), 0.0, "vote − 2 l_{0-1}(Q)")
 
 
 SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute")}
@@ -157,6 +252,10 @@ SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute"
     "A convex upper bound of the 0-1 loss, such as the hinge or the exponential loss, bounds the "
     "risk of the vote.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D) ≤ 2 l(Q; D)",
+    printed="if l is a convex upper bound on the 0-1 loss (like the hinge loss/exponential loss), "
+    "we "
+    "have l_{0-1}(h_{maj}(x); D) ≤ 2l_{0-1}(Q; D) ≤ 2l(Q; D)",
+    page="lines 116 and 118 of the text",
     given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
     space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),
 ).checked(trials=40)
@@ -164,6 +263,8 @@ def surrogate(x: Instance) -> Iterator[Slack]:
     """φ(u, y) ≥ [yu ≤ 0]: equal for the hinge loss at 0. The absolute loss is one, too.
 
     The logistic loss is none, as log 2 < 1; over log 2 it is.
+
+    Proof. DEK11-majority, and φ(u, y) ≥ [yu ≤ 0] (1), taken over D and Q.
     """
     law = Samples(x)
     for y in (-1.0, 1.0):
@@ -173,3 +274,14 @@ def surrogate(x: Instance) -> Iterator[Slack]:
     middle, right = 2.0 * errors(law, before, 1.0), 2.0 * law.risk(before).mean(axis=1)
     yield at_most(float((vote_errors(law, before, 1.0) - middle).max()), 0.0, "vote − 2 l_{0-1}(Q)")
     yield at_most(float((middle - right).max()), 0.0, "2 l_{0-1}(Q) − 2 l(Q)")
+
+
+@surrogate.step(
+    "Hinge, exponential and absolute loss are above the 0-1 loss.",
+    "φ(u, y) ≥ [yu ≤ 0]",
+    space=Space(loss=Choice(*SURROGATES), u=Real(-3, 3)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for u in (x.u, 0.0, -abs(x.u) / 30.0):
+        value = float(SURROGATES[x.loss].pointwise(np.array([u]), np.array([1.0]))[0][0])
+        yield at_most(float(u <= 0.0), value, "[u ≤ 0], φ(u, 1)")

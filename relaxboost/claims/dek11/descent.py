@@ -25,6 +25,7 @@ from relaxboost.claims.dek11.runs import (
     LOSSES,
     STREAMS,
     Passed,
+    Sequences,
     highest,
     longest,
     one,
@@ -34,6 +35,7 @@ from relaxboost.claims.dek11.runs import (
     steepest,
 )
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 from relaxboost.game.domains import L2Ball
 from relaxboost.online import GradientDescent, Horizon
 
@@ -69,6 +71,8 @@ def step(x: Instance) -> tuple[float, float]:
     "Sec. 2",
     "Π[w] = B w/‖w‖ is the projection onto the ball of radius B.",
     formula="‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H, Π[v] = (B/‖v‖) v",
+    printed="Let Π[w] denote the projection of w onto the H (here Π[w] = (B/‖w‖) w).",
+    page="line 26 of the text",
     given="H = {w : ‖w‖_2 ≤ B}; v ≠ 0",
     space=POINTS,
     counterexamples=[{"v": ["1/2"], "w": ["1/2"], "B": 1}],
@@ -83,9 +87,18 @@ def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> 
 
 @projection.corrected("Π[w] = w/max(1, ‖w‖/B) is.", "‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H")
 def projection_corrected(x: Instance) -> Iterator[Slack]:
-    """v within stays where it is; else ‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B."""
+    """Proof. v within stays where it is; else ‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B (1) = ‖Π[v] − v‖."""
     yield projection(x, project)[0]
     yield at_most(float(np.linalg.norm(project(x.v, x.B))), x.B, "‖Π[v]‖, B")
+
+
+@projection.step(
+    "The triangle inequality.", "‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B for w in H", correction=1
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for w in (project(x.w, x.B), project(x.v, x.B)):
+        far = float(np.linalg.norm(w - x.v))
+        yield at_least(far, float(np.linalg.norm(x.v)) - x.B, "‖w − v‖, ‖v‖ − B")
 
 
 @SOURCE.claim(
@@ -93,6 +106,9 @@ def projection_corrected(x: Instance) -> Iterator[Slack]:
     "Sec. 2",
     "A λ-Lipschitz convex loss has values in [0, c] and subgradients of norm λX at most.",
     formula="0 ≤ l(w; z) ≤ c, ‖∇l(w; z)‖ ≤ λ‖x‖ ≤ λX for w in H, x in X",
+    printed="Let l be a λ-Lipschtiz convex loss function bounded in [0,c]. Let l_i(w) = l(w; (x_i, "
+    "y_i)) and ∇l_i(w) denote a subgradient",
+    page="line 26 of the text",
     given="l(w; (x, y)) = φ(<w, x>, y) with φ λ-Lipschitz and at most c for |<w, x>| ≤ BX, y = ±1",
     space=STREAMS,
 ).checked(trials=60)
@@ -118,6 +134,9 @@ def lipschitz(x: Instance) -> Iterator[Slack]:
     "Algorithm 1",
     "Constrained gradient descent starts at 0 and projects each step; the package does so.",
     formula="w_0 = 0, w_i = Π[w_{i−1} − η∇l_i(w_{i−1})]",
+    printed="w_0 ← 0 for i=1,...,m do Receive x_i, Predict ⟨w_{i−1}, x⟩, Receive y_i ∈ {−1, +1}, "
+    "suffer loss l(w_{i−1}; (x_i, y_i)) w_i ← Π[w_{i−1} − η∇l_i(w_{i−1})] end for",
+    page="line 34 of the text, Algorithm 1",
     given="Π the nearest point; η = B/(λX√m); printed <w_{i−1}, x> for <w_{i−1}, x_i>",
     space=STREAMS,
 ).checked(trials=40)
@@ -135,7 +154,12 @@ def algorithm(x: Instance) -> Iterator[Slack]:
     "Theorem 1",
     "The regret of constrained gradient descent is at most λXB√m.",
     formula="Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
-    given="any w* in H and any stream, in any order; η = B/(λX√m); Π[w] = B w/‖w‖ as in Sec. 2",
+    printed="(Σ_i l(w_{i−1}; (x_i, y_i))) ≤ (Σ_i l(w*; (x_i, y_i))) + λXB √m",
+    page="line 38 of the text, Theorem 1; again in line 67",
+    ruling=AMBIGUOUS,
+    given="any w* in H and any stream, in any order; η = B/(λX√m); Π read as the formula of Sec. "
+    "2, "
+    "B w/‖w‖, which is not the projection that its words say (DEK11-projection)",
     space=STREAMS,
     counterexamples=[
         {"A": [["1/100"], [1]], "y": [1, -1], "w": [-1], "B": 1, "loss": "hinge"},
@@ -165,10 +189,40 @@ def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Itera
         yield at_most(float(run.linear()[0]) + far, right, "linearised regret")
 
 
-@theorem_1.corrected("It is, with Π[w] = w/max(1, ‖w‖/B).", "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m")
+@theorem_1.corrected(
+    "reading: Π as in the words, the projection onto H, w/max(1, ‖w‖/B).",
+    "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
+)
 def theorem_1_corrected(x: Instance) -> Iterator[Slack]:
-    """The claims below. Attained for every square m: DEK11-T1-rate."""
+    """Attained for every square m: DEK11-T1-rate.
+
+    Proof. With α_i = ½‖w_{i−1} − w*‖² − ½‖w_i − w*‖², α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2
+    (1), and Σ α_i ≤ B²/2 (2). Over η = B/(λX√m) that is λXB√m.
+    """
     yield from theorem_1(x, None)
+
+
+@theorem_1.step(
+    "A round comes nearer to w* by what is regretted.",
+    "½‖w_{i−1} − w*‖² − ½‖w_i − w*‖² ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
+    correction=1,
+)
+def _(x: Instance) -> Slack:
+    steep, eta = step(x)
+    run, w = one(x).descended(x.B, eta), project(x.w, x.B)
+    distance = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0
+    gain = run.losses[0] - one(x).of(w)[0][0]
+    least = (distance[:-1] - distance[1:] - eta * gain) / (eta * steep) ** 2
+    return at_least(float(least.min()), -0.5, "(α_i − η gain)/(ηλX)², −1/2")
+
+
+@theorem_1.step("The distances telescope.", "Σ α_i ≤ ½‖w_0 − w*‖² ≤ B²/2", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    _, eta = step(x)
+    run, w = one(x).descended(x.B, eta), x.B * x.w / max(1e-9, float(np.linalg.norm(x.w)))
+    half = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0 / x.B**2
+    yield equal(float((half[:-1] - half[1:]).sum()), float(half[0] - half[-1]), "Σ α_i/B²")
+    yield at_most(float(half[0]), 0.5, "½‖w_0 − w*‖²/B², 1/2")
 
 
 @SOURCE.claim(
@@ -176,22 +230,35 @@ def theorem_1_corrected(x: Instance) -> Iterator[Slack]:
     "Theorem 1, last display",
     "The regret is at most λBX√n.",
     formula="Regret ≤ λBX√n",
+    printed="Regret ≤ λBX √n",
+    page="line 43 of the text, Theorem 1",
+    ruling=MISPRINT,
     given="Π the nearest point; w* the best of H in hindsight",
     space=STREAMS,
     counterexamples=[{"A": [[1], [1]], "y": [-1, -1], "w": [-1], "B": 1, "loss": "hinge"}],
 )
-def root_of_n(x: Instance, rounds: bool = False) -> Slack:
-    """n is the dimension, here 1: 2 − 1/√2 > 1. The theorem has √m three lines above."""
+def root_of_n(x: Instance, rounds: bool = False) -> Iterator[Slack]:
+    """n is the dimension, here 1: 2 − 1/√2 > 1. The theorem has √m five lines above."""
     steep, _ = step(x)
     run, (m, n) = learned(x), x.A.shape
     left = float((run.losses - one(x).of(project(x.w, x.B))[0]).sum())
-    return at_most(left, steep * x.B * math.sqrt(m if rounds else n), "regret")
+    cases = [(left, steep * x.B, m, n)] + [(worst(m), 1.0, m**2, 1)] * rounds
+    for regret, size, total, dimension in cases:
+        yield at_most(regret, size * math.sqrt(total if rounds else dimension), "regret")
 
 
 @root_of_n.corrected("It is at most λBX√m.", "Regret ≤ λBX√m")
 def root_of_m(x: Instance) -> Iterator[Slack]:
     """As the theorem begins."""
-    yield root_of_n(x, True)[0]
+    yield from root_of_n(x, True)
+
+
+def worst(r: int) -> float:
+    """Return the regret of GD on the r² hinge losses of DEK11-T1-rate with B = X = 1; it is r."""
+    y = np.array([*(1.0, -1.0) * ((r**2 - r) // 2), *[1.0] * r])[None]
+    run = Sequences(np.ones((1, r**2, 1)), y, "hinge").descended(1.0, 1.0 / r)
+    best = min(float((1.0 - s * y).sum()) for s in (1.0, -1.0))
+    return float(run.losses.sum()) - best
 
 
 @SOURCE.claim(
@@ -199,6 +266,10 @@ def root_of_m(x: Instance) -> Iterator[Slack]:
     "After the proof of Theorem 1",
     "The regret grows sub-linearly, and per example goes to 0 at the rate 1/√m.",
     formula="Regret/m ≤ λXB/√m",
+    printed="we have a regret that grows sub-linearly with the number of samples observed. "
+    "Asymptotically, this gives us an average regret per sample (Regret/m) that goes to 0 at rate "
+    "1/√m.",
+    page="line 69 of the text",
     given="hinge loss with BX = 1, m = r²: here x = X, labels +1 and −1 by turns and at last r "
     "times +1",
     space=Space(r=Whole(1, 12), B=Real(0.25, 4.0, log=True), first=Choice("up", "down")),

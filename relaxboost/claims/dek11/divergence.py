@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import logsumexp, rel_entr, xlogy
 
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
-from relaxboost.claims.dek11.experts import STREAMS, steep
-from relaxboost.claims.dek11.runs import Passed, one
+from relaxboost.claims.dek11.experts import STREAMS, steep, turned
+from relaxboost.claims.dek11.runs import LEMMA, LOSSES, Passed, hoeffdings_lemma, largest, one
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.record import ILLEGIBLE, MISPRINT
 
 STEPS = STREAMS.but(eta=Real(0.05, 5.0, log=True))
 """Sequences with any step η > 0."""
@@ -36,12 +37,20 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
     "α_i is an inner product and the logarithm of a mean.",
     formula="α_i = Σ_j w*_j log(w_{i,j}/w_{i−1,j}) = −η Σ_j w*_j ∇_j − log Σ_j w_{i−1,j} "
     "exp(−η∇_j) = −η<w* − w_{i−1}, ∇> − log Σ_j w_{i−1,j} exp(η(−∇_j + <w_{i−1}, ∇>))",
-    given="∇ = ∇l_i(w_{i−1}); any η > 0 and w* in the simplex (line one has Σ_{i=1}^n, with j "
-    "free: the sum is over j)",
+    printed="α_i = Σ_{i=1}^n w*_j log(w_{i,j}/w_{i−1,j}) (Def of KL) = −η Σ_{j=1}^n w*_j ∇_j "
+    "l_i(w_{i−1}) − log(Σ_{j=1}^n w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))) (Def of EG Update) = −η⟨w*, "
+    "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))) = −η⟨w* − w_{i−1}, "
+    "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(η(−∇_j l_i(w_{i−1}) + ⟨w_{i−1}, "
+    "∇l_i(w_{i−1})⟩)))",
+    page="line 160 of the text, lines one to four",
+    given="∇ = ∇l_i(w_{i−1}); any η > 0 and w* in the simplex (line one has Σ_{i=1}^n in our copy, "
+    "with j free: the sum is over j)",
     space=STEPS,
 )
 def lines(x: Instance) -> Iterator[Slack]:
-    """The definitions of KL and of the update; then <w_{i−1}, ∇> is added and taken away."""
+    """Proof. The definition of KL, in which Σ w*_j log w*_j cancels (1), and of the update; then
+    <w_{i−1}, ∇> is added and taken away.
+    """
     run = one(x).exponentiated(x.eta)
     Z, mean = exponents(x, run)
     before, after = run.w[0, :-1], run.w[0, 1:]
@@ -55,17 +64,29 @@ def lines(x: Instance) -> Iterator[Slack]:
         yield equal(off, 0.0, f"{name} − α_i")
 
 
+@lines.step("The entropy of w* cancels.", "KL(w ‖ u) − KL(w ‖ v) = Σ w_j log(v_j/u_j)")
+def _(x: Instance) -> Slack:
+    run = one(x).exponentiated(x.eta)
+    u, v = run.w[0, 0], run.w[0, -1]
+    found = float((rel_entr(x.w, u) - rel_entr(x.w, v)).sum())
+    scale = 1.0 + float(np.abs(np.log(v)).max())
+    return equal(found / scale, float(x.w @ np.log(v / u)) / scale, "KL − KL, Σ w_j log(v_j/u_j)")
+
+
 @SOURCE.claim(
     "T3-alpha-5",
     "Proof of Theorem 3, second display, line five",
     "α_i is at least the step times the gain in loss, less the logarithm of a mean.",
     formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − log Exp[exp(Z − Exp[Z])]",
-    given="Z = −η∇_j l_i(w_{i−1}) with probability w_{i−1,j} (our copy has exp[Z] for Exp[Z], "
-    "which the display after it has right)",
+    printed=ILLEGIBLE,
+    page="line 160 of the text, line five",
+    given="Z = −η∇_j l_i(w_{i−1}) with probability w_{i−1,j}; the formula is that of the two "
+    "displays "
+    "after it",
     space=STEPS,
 )
 def fifth_line(x: Instance) -> Slack:
-    """The subgradient inequality; Exp[Z] = −η<w_{i−1}, ∇>."""
+    """Proof. The subgradient inequality (1), and Exp[Z] = −η<w_{i−1}, ∇>."""
     run = one(x).exponentiated(x.eta)
     Z, mean = exponents(x, run)
     logs = logsumexp(Z - mean, axis=1, b=run.before[0])
@@ -74,16 +95,29 @@ def fifth_line(x: Instance) -> Slack:
     return at_least(float((alphas(run, x.w) - right).min() / scale), 0.0, "α_i − line 5")
 
 
+@fifth_line.step("A convex loss is above its tangent.", "−<w* − w, ∇l_i(w)> ≥ l_i(w) − l_i(w*)")
+def _(x: Instance) -> Slack:
+    run = one(x).exponentiated(x.eta)
+    tangent = ((run.before[0] - x.w) * run.slopes[0]).sum(axis=1)
+    gain = run.losses[0] - one(x).of(x.w)[0][0]
+    return at_least(float((tangent - gain).min()), 0.0, "<w − w*, ∇> − l_i(w) + l_i(w*)")
+
+
 @SOURCE.claim(
     "T3-Z",
     "Proof of Theorem 3, after the second display",
     "Z is at most ηλX in size.",
     formula="|Z| ≤ ηλX",
+    printed="Z = −η∇_j l_i(w_{i−1}) w.p w_{i−1,j} Using the λ-Lipschitz property of l and the l_∞ "
+    "boundedness of X, one can show that |Z| ≤ ηλX w.p. 1.",
+    page="lines 164 and 166 of the text",
     given="|x_j| ≤ X, φ λ-Lipschitz in predictions",
     space=STEPS,
 )
 def size_of_z(x: Instance) -> Slack:
-    """∇_j = φ'(<w, x>) x_j. Equal where the largest entry of x meets the steepest slope.
+    """Equal where the largest entry of x meets the steepest slope.
+
+    Proof. ∇_j = φ'(<w, x>) x_j, where |φ'| ≤ λ (1) and |x_j| ≤ X.
 
     X is the sup norm here, and was the Euclidean one in Theorem 1.
     """
@@ -91,16 +125,27 @@ def size_of_z(x: Instance) -> Slack:
     return at_most(float(np.abs(Z).max()) / x.eta, steep(x), "|Z|/η, λX")
 
 
+@size_of_z.step("Slopes in the range of predictions are at most λ.", "|φ'(u, y)| ≤ λ for |u| ≤ X")
+def _(x: Instance) -> Iterator[Slack]:
+    X = largest(x.A)
+    for y in (-1.0, 1.0):
+        at = np.linspace(-X, X, 9)
+        slopes = LOSSES[x.loss].pointwise(at, np.full(9, y))[1]
+        yield at_most(float(np.abs(slopes).max()), steep(x) / X, "|φ'|, λ")
+
+
 @SOURCE.claim(
     "T3-mgf",
     "Proof of Theorem 3, third display",
     "The moment generating function of Z is that of a bounded variable.",
     formula="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
+    printed="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
+    page="line 168 of the text",
     given="|Z| ≤ ηλX",
     space=STEPS.but(u=Real(1e-3, 3.0, log=True)),
 )
 def moments(x: Instance) -> Iterator[Slack]:
-    """Hoeffding's lemma for an interval of length 2ηλX: exp((2ηλX)²/8).
+    """Proof. Hoeffding's lemma (1) for an interval of length 2ηλX: exp((2ηλX)²/8).
 
     The constant is the least: for Z = ±u with probability 1/2 it is log cosh u ≤ u²/2, equal in
     the limit u → 0. Compared as logarithms.
@@ -115,42 +160,96 @@ def moments(x: Instance) -> Iterator[Slack]:
     yield at_least(fair, x.u**2 / 2.0 - x.u**4 / 12.0, "log cosh u, u²/2 − u⁴/12")
 
 
+moments.step("Hoeffding's lemma.", "Exp[exp(Z − Exp[Z])] ≤ exp((max Z − min Z)²/8)", space=LEMMA)(
+    hoeffdings_lemma
+)
+
+
 @SOURCE.claim(
     "T3-alpha",
     "Proof of Theorem 3, fourth display",
     "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
     formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
+    printed="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
+    page="line 172 of the text",
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
-def therefore(x: Instance) -> Slack:
-    """DEK11-T3-alpha-5 and DEK11-T3-mgf."""
+def therefore(x: Instance) -> Iterator[Slack]:
+    """Nearly equal for two experts with the costs 1 and −1, a comparator at a vertex, and small η:
+    every instance has such a round beside its own.
+
+    Proof. DEK11-T3-alpha-5, where the logarithm is η²λ²X²/2 at most: DEK11-T3-mgf, from |Z| ≤ ηλX
+    (1).
+    """
     run = one(x).exponentiated(x.eta)
     bound = (x.eta * steep(x)) ** 2 / 2.0
     right = x.eta * (run.losses[0] - one(x).of(x.w)[0][0]) - bound
-    return at_least(
-        float((alphas(run, x.w) - right).min()) / (1.0 + bound), 0.0, "α_i − right side"
-    )
+    yield at_least(float((alphas(run, x.w) - right).min()) / (1.0 + bound), 0.0, "α_i − right side")
+    eta = x.eta / 20.0  # uniform weights, costs 1 and −1: α = −η w*·(1, −1) − log cosh η
+    yield at_least(-math.log(math.cosh(eta)), -(eta**2) / 2.0, "α_i less the gain, −η²/2")
+
+
+@therefore.step("Z is bounded.", "|−η∇_j| ≤ ηλX")
+def _(x: Instance) -> Slack:
+    Z, _ = exponents(x, one(x).exponentiated(x.eta))
+    return at_most(float(np.abs(Z).max()) / (x.eta * steep(x)), 1.0, "|Z|/(ηλX), 1")
 
 
 @SOURCE.claim(
     "T3-sum",
     "Proof of Theorem 3, fifth display",
     "The α_i telescope, to log n at most.",
-    formula="Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)",
-    given="w_0 uniform; any η > 0 and w* in the simplex (printed w_i for w_m)",
-    space=STEPS,
+    formula="Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ KL(w* ‖ w_0) ≤ log(n)",
+    printed="Σ_i α_i = Σ_i KL(w* ‖ w_{i−1}) − KL(w* ‖ w_i) = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ "
+    "KL(w* ‖ w_0) ≤ log(n)",
+    page="line 176 of the text",
+    ruling=MISPRINT,
+    given="w_0 uniform; any η > 0 and w* in the simplex; any i from 0 to m, as i is free outside "
+    "of "
+    "the sum",
+    space=STEPS.but(i=Whole(0, "m")),
+    counterexamples=[
+        {"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge", "eta": 1, "i": 0},
+    ],
 )
-def telescoped(x: Instance) -> Iterator[Slack]:
+def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
     """KL(w* ‖ w_0) is log n less the entropy of w*: log n at the vertices."""
     run = one(x).exponentiated(x.eta)
     total, n = float(alphas(run, x.w).sum()), len(x.w)
-    first, last = (float(rel_entr(x.w, run.w[0, i]).sum()) for i in (0, -1))
-    scale = 1.0 + last
-    yield equal(total / scale, (first - last) / scale, "Σ α_i")
+    first, end = (float(rel_entr(x.w, w).sum()) for w in run.w[0, [0, -1 if last else x.i]])
+    scale = 1.0 + end + abs(total)
+    yield equal(total / scale, (first - end) / scale, "Σ α_i")
     yield at_most(total, first, "Σ α_i, KL(w* ‖ w_0)")
     yield at_most(first, math.log(n), "KL(w* ‖ w_0), log n")
     yield equal(float(rel_entr(np.eye(n)[0], run.w[0, 0]).sum()), math.log(n), "at a vertex")
+
+
+@telescoped.corrected(
+    "They do, with w_m for w_i.",
+    "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)",
+)
+def telescoped_corrected(x: Instance) -> Iterator[Slack]:
+    """Proof. A sum of differences telescopes, divergences are not negative (1), and that from the
+    uniform weights is log n less an entropy, which is not negative (2).
+    """
+    yield from telescoped(x, True)
+
+
+@telescoped.step("Divergences are not negative.", "KL(w* ‖ w_m) ≥ 0", correction=1)
+def _(x: Instance) -> Slack:
+    run = one(x).exponentiated(x.eta)
+    return at_least(float(rel_entr(x.w, run.w[0, -1]).sum()), 0.0, "KL(w* ‖ w_m), 0")
+
+
+@telescoped.step(
+    "From the uniform weights.", "KL(w* ‖ w_0) = log n + Σ w*_j log w*_j ≤ log n", correction=1
+)
+def _(x: Instance) -> Iterator[Slack]:
+    n = len(x.w)
+    found = float(rel_entr(x.w, np.full(n, 1.0 / n)).sum())
+    yield equal(found, math.log(n) + float(xlogy(x.w, x.w).sum()), "KL(w* ‖ w_0)")
+    yield at_most(float(xlogy(x.w, x.w).sum()), 0.0, "Σ w*_j log w*_j, 0")
 
 
 @SOURCE.claim(
@@ -158,14 +257,21 @@ def telescoped(x: Instance) -> Iterator[Slack]:
     "Proof of Theorem 3, sixth display",
     "The regret is bounded for any step.",
     formula="Σ (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
+    printed="Σ_{i=1}^m (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
+    page="line 180 of the text",
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
-def any_step(x: Instance) -> Slack:
+def any_step(x: Instance) -> Iterator[Slack]:
     """DEK11-T3-alpha and DEK11-T3-sum, over η."""
     run, (m, n) = one(x).exponentiated(x.eta), x.A.shape
     left = float((run.losses - one(x).of(x.w)[0]).sum())
-    return at_most(left, math.log(n) / x.eta + x.eta * m * steep(x) ** 2 / 2.0, "regret")
+    tuned = math.sqrt(2.0 * math.log(2.0) / 10_000)
+    for regret, eta, experts, rounds, size in (
+        (left, x.eta, n, m, steep(x)),
+        (turned()[0], tuned, 2, 10_000, 1.0),
+    ):
+        yield at_most(regret, math.log(experts) / eta + eta * rounds * size**2 / 2.0, "regret")
 
 
 @SOURCE.claim(
@@ -173,6 +279,9 @@ def any_step(x: Instance) -> Slack:
     "Proof of Theorem 3, after the sixth display",
     "η = √(2 log(n)/m)/(λX) minimises the right side, which then is λX√(2m log n).",
     formula="min_η log(n)/η + η mλ²X²/2 = λX√(2m log(n))",
+    printed="We can choose η = (1/(λX)) √(2 log(n)/m) to minimize the RHS and get … λX √(2m "
+    "log(n))",
+    page="lines 182 and 184 of the text",
     given="n ≥ 2 (for n = 1 it is η = 0); X = 1, without loss of generality",
     space=Space(
         n=Whole(2, 100),
@@ -182,7 +291,7 @@ def any_step(x: Instance) -> Slack:
     ),
 )
 def chosen(x: Instance) -> Iterator[Slack]:
-    """The mean of two numbers is at least the root of their product."""
+    """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = log(n)/η, b = ηmλ²/2."""
 
     def right(eta: float) -> float:
         return math.log(x.n) / eta + eta * x.m * x.lam**2 / 2.0
@@ -191,3 +300,11 @@ def chosen(x: Instance) -> Iterator[Slack]:
     value = x.lam * math.sqrt(2.0 * x.m * math.log(x.n))
     yield equal(right(best), value, "right side at η, λX√(2m log n)")
     yield at_most(value, right(x.eta), "λX√(2m log n), right side elsewhere")
+
+
+@chosen.step("The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)")
+def _(x: Instance) -> Iterator[Slack]:
+    for eta in (x.eta, math.sqrt(2.0 * math.log(x.n) / x.m) / x.lam):
+        a, b = math.log(x.n) / eta, eta * x.m * x.lam**2 / 2.0
+        yield at_least(a + b, 2.0 * math.sqrt(a * b), "a + b, 2√(ab)")
+    yield equal(2.0 * math.sqrt(a * b), x.lam * math.sqrt(2.0 * x.m * math.log(x.n)), "2√(ab)")

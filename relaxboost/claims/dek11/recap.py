@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import logsumexp
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Slack, Whole, at_most, equal
-from relaxboost.claims.dek11.runs import LAWS, Passed, Samples, azuma, never_more
+from relaxboost.claims import Choice, Instance, Real, Slack, Whole, at_most, equal
+from relaxboost.claims.dek11.runs import (
+    LAWS,
+    LEMMA,
+    Passed,
+    Samples,
+    azuma,
+    fair,
+    hoeffdings_lemma,
+    never_more,
+    tossed,
+)
 from relaxboost.claims.dek11.source import SOURCE
 
 SOURCE.unchecked(
@@ -39,11 +50,14 @@ def deviations(law: Samples, run: Passed) -> Array:
     "l(h_{i−1}; D) − l(h_{i−1}; z_i) are the differences of a martingale, and each lies in an "
     "interval of length c that is known before z_i.",
     formula="E[l(h_{i−1}; D) − l(h_{i−1}; z_i) | z_1, ..., z_{i−1}] = 0",
+    printed="We showed in the last lecture, using an argument based on a Doob Martingale+Azuma's "
+    "inequality that",
+    page="line 17 of the text",
     given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1",
     space=LAWS,
 ).checked(trials=60)
 def martingale(x: Instance) -> Iterator[Slack]:
-    """h_{i−1} depends on z_1, ..., z_{i−1} only, which z_i is independent of.
+    """Proof. h_{i−1} depends on z_1, ..., z_{i−1} only (1), which z_i is independent of.
 
     So Azuma's inequality in Hoeffding's form, for intervals of length c, gives Eq. 1. In the form
     for differences of size c at most, e^(−ε²/(2Σc²)), its term would be twice as large.
@@ -57,7 +71,16 @@ def martingale(x: Instance) -> Iterator[Slack]:
         parts = (law.chances * change[:, i]).reshape(k**i, -1).sum(axis=1)
         yield equal(float(np.abs(parts).max()), 0.0, "E[difference | past]", i + 1)
     atoms = law.atoms(run.before)
-    yield at_most(float(atoms.max() - atoms.min()), law.c, "length of the interval, c")
+    yield at_most(float(np.ptp(atoms, axis=2).max()), law.c, "length of the interval, c")
+
+
+@martingale.step("The past decides the hypothesis.", "h_{i−1} is a function of z_1, ..., z_{i−1}")
+def _(x: Instance) -> Iterator[Slack]:
+    law = Samples(x)
+    before, k = law.run().before, len(law.p)
+    for i in range(law.m):
+        w = before[:, i].reshape(k**i, -1, before.shape[2])
+        yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of h_{i−1} given the past", i + 1)
 
 
 @SOURCE.claim(
@@ -66,17 +89,40 @@ def martingale(x: Instance) -> Iterator[Slack]:
     "The risk of the uniform randomised hypothesis is at most the mean loss on the way, and a term "
     "in δ.",
     formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
-    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1; for every δ",
-    space=LAWS,
+    printed="l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
+    page="line 19 of the text, Eq. 1; again in line 79",
+    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1 or 2; for "
+    "every δ",
+    space=LAWS.but(learner=Choice("GD", "EG")),
 ).checked(trials=60)
-def equation_1(x: Instance) -> Slack:
-    """DEK11-martingale. All samples are looked at, and δ is the worst for what came out.
+def equation_1(x: Instance) -> Iterator[Slack]:
+    """All samples are looked at, and δ is the worst for what came out. Nearly tight for many coins.
 
-    Repeated in the proof of Theorem 2, first display.
+    Proof. With Δ_i = l(h_{i−1}; D) − l(h_{i−1}; z_i), which given the past has the mean 0 and an
+    interval of length c (DEK11-martingale), E[exp(sΔ_i) | past] ≤ exp(s²c²/8) (1). One after the
+    other, E exp(s Σ Δ_i) ≤ exp(ms²c²/8) (2), and Markov's inequality with s = 4ε/c² ends it.
     """
     law = Samples(x)
-    run = law.run()
-    return never_more(deviations(law, run), law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
+    off = deviations(law, law.run())
+    yield never_more(off, law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
+    yield tossed(x.m)
+
+
+equation_1.step(
+    "Hoeffding's lemma.", "E exp(s(V − E V)) ≤ exp(s²c²/8), c = max V − min V", space=LEMMA
+)(hoeffdings_lemma)
+
+
+@equation_1.step(
+    "The generating function of the sum.",
+    "E exp(s Σ Δ_i) ≤ exp(ms²c²/8)",
+    space=LAWS.but(s=Real(0.05, 5.0, log=True)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for law, s in ((Samples(x), x.s), (fair(x.m), x.s / 20.0)):
+        total = law.m * deviations(law, law.run()) / law.c
+        logs = float(logsumexp(s * total, b=law.chances))
+        yield at_most(logs / law.m, s**2 / 8.0, "(1/m) log E exp(s Σ Δ_i/c), s²/8")
 
 
 @SOURCE.claim(
@@ -84,6 +130,10 @@ def equation_1(x: Instance) -> Slack:
     "Sec. 1, before Eq. 1, and Theorem 2",
     "The data set may be given to the online algorithm in any arbitrary order.",
     formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
+    printed="Run the online algorithm on the fixed data set (given in any arbitrary order) and "
+    "output "
+    "a randomized hypothesis … l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
+    page="lines 17 and 19 of the text",
     given="z_1, ..., z_m i.i.d., and sorted by their labels; Algorithm 1; for every δ",
     space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12)),
     counterexamples=[

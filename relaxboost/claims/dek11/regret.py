@@ -9,9 +9,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
-from relaxboost.claims.dek11.descent import POINTS, step
+from relaxboost.claims.dek11.descent import POINTS, step, worst
 from relaxboost.claims.dek11.runs import STREAMS, Passed, one, project, rescale
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS, MISPRINT
 
 STEPS = STREAMS.but(eta=Real(0.05, 20.0, log=True))
 """Sequences with any step η > 0."""
@@ -28,7 +29,13 @@ def alphas(run: Passed, w: Array) -> Array:
     "Proof of Theorem 1",
     "The projection brings a point closer to every element of H.",
     formula="‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖ for w* in H",
-    given="Π[v] = B v/‖v‖ as in Sec. 2",
+    printed="We know that ‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖, since the projection "
+    "operator "
+    "brings w_{i−1} − η∇l_i(w_{i−1}) uniformly closer to every element of H",
+    page="line 49 of the text",
+    ruling=AMBIGUOUS,
+    given="Π read as the formula of Sec. 2, B v/‖v‖, which is not the projection that its words "
+    "say",
     space=POINTS,
     counterexamples=[{"v": ["1/2"], "w": [0], "B": 1}],
 )
@@ -40,10 +47,24 @@ def closer(x: Instance, printed: bool = True) -> Slack:
     return at_most(float(left), float(right), "‖Π[v] − w*‖, ‖v − w*‖")
 
 
-@closer.corrected("The nearest point is no farther from them.", "‖Π[v] − w*‖ ≤ ‖v − w*‖")
+@closer.corrected("reading: Π as in the words, the nearest point of H.", "‖Π[v] − w*‖ ≤ ‖v − w*‖")
 def closer_corrected(x: Instance) -> Iterator[Slack]:
-    """Equal within the ball."""
+    """Equal within the ball.
+
+    Proof. v − Π[v] and w* − Π[v] do not form an acute angle (1), so that ‖v − w*‖² ≥ ‖v − Π[v]‖² +
+    ‖Π[v] − w*‖².
+    """
     yield closer(x, False)[0]
+
+
+@closer.step(
+    "The angle at the nearest point.", "<v − Π[v], w* − Π[v]> ≤ 0 for w* in H", correction=1
+)
+def _(x: Instance) -> Iterator[Slack]:
+    near = project(x.v, x.B)
+    for w in (project(x.w, x.B), near * 0.9):
+        angle = float((x.v - near) @ (w - near))
+        yield at_most(angle / (1.0 + float(x.v @ x.v)), 0.0, "<v − Π[v], w* − Π[v]>")
 
 
 @SOURCE.claim(
@@ -51,6 +72,9 @@ def closer_corrected(x: Instance) -> Iterator[Slack]:
     "Proof of Theorem 1, second display, first line",
     "α_i is bounded by the distance before the projection.",
     formula="α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖",
+    printed="α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖",
+    page="line 51 of the text, first line",
+    ruling=MISPRINT,
     given="any w* in H",
     space=STEPS,
     counterexamples=[
@@ -87,11 +111,19 @@ def _comparator(x: Instance) -> Array:
     "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
     formula="½‖a‖² − ½‖a − η∇‖² = −(η²/2)‖∇‖² − η<w* − w_{i−1}, ∇> "
     "≥ −(η²/2)‖∇‖² + η(l_i(w_{i−1}) − l_i(w*)) ≥ −η²λ²X²/2 + η(l_i(w_{i−1}) − l_i(w*))",
-    given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H",
+    printed="= −(η²/2)‖∇l_i(w_{i−1})‖² − η⟨w* − w_{i−1}, ∇l_i(w_{i−1})⟩ ≥ −(η²/2)‖∇l_i(w_{i−1})‖² "
+    "+ "
+    "η(l_i(w_{i−1}) − l_i(w*)) (Since ∇l_i(w_{i−1}) is a subgradient) ≥ −η²λ²X²/2 + "
+    "η(l_i(w_{i−1}) − l_i(w*)) (Since l is λ-Lipschitz)",
+    page="line 51 of the text, lines two to four",
+    given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H; line one with its square",
     space=STEPS,
 ).checked(trials=60)
 def other_lines(x: Instance) -> Iterator[Slack]:
-    """The square of a difference, the subgradient inequality, and ‖∇‖ ≤ λX. Over 1 + η²λ²X²."""
+    """Over 1 + η²λ²X² + 4B².
+
+    Proof. The square of a difference, the subgradient inequality (1), and ‖∇‖ ≤ λX (2).
+    """
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     a, g = run.before[0] - w, run.slopes[0]
@@ -107,18 +139,41 @@ def other_lines(x: Instance) -> Iterator[Slack]:
     yield at_least(float((alphas(run, w) - fourth).min()) / size, 0.0, "α_i − line 4")
 
 
+@other_lines.step("A convex loss is above its tangent.", "l_i(w*) ≥ l_i(w) + <∇l_i(w), w* − w>")
+def _(x: Instance) -> Slack:
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    values, tangent = one(x).of(w)[0][0], ((w - run.before[0]) * run.slopes[0]).sum(axis=1)
+    rise = (values - run.losses[0] - tangent) / (1.0 + np.abs(values) + np.abs(tangent))
+    return at_least(float(rise.min()), 0.0, "l_i(w*) − l_i(w) − <∇, w* − w>")
+
+
+@other_lines.step("Subgradients are no longer than λX.", "‖∇l_i(w)‖ ≤ λX")
+def _(x: Instance) -> Slack:
+    run = one(x).descended(x.B, x.eta)
+    longest = float(np.linalg.norm(run.slopes[0], axis=1).max())
+    return at_most(longest / step(x)[0], 1.0, "‖∇‖/(λX), 1")
+
+
 @SOURCE.claim(
     "T1-sum",
     "Proof of Theorem 1, third and fourth display",
     "The α_i telescope, to at most B²/2 and at least η Regret − mη²λ²X²/2.",
     formula="Σ α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ½‖w*‖² ≤ B²/2, "
     "Σ α_i ≥ −η²λ²X²m/2 + η (Σ l_i(w_{i−1}) − l_i(w*))",
+    printed="Σ_i α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ‖w*‖²/2 ≤ B²/2 … "
+    "Using the lower bound (2) … Σ_i α_i ≥ −m η²λ²X²/2 + η(Σ_i l(w_{i−1}; (x_i, y_i)) − l(w*; "
+    "(x_i, "
+    "y_i))) = −η²λ²X²m/2 + η Regret_i",
+    page="lines 55 to 59 of the text",
     given="any η > 0; w* in H, against which the regret is (printed Regret_i; the reference (2) is "
     "to the display before, which has no number)",
     space=STEPS,
 ).checked(trials=60)
 def summed(x: Instance) -> Iterator[Slack]:
-    """Relative to B² and to the right sides."""
+    """Relative to B² and to the right sides.
+
+    Proof. A sum of differences telescopes (1), w_0 = 0, and DEK11-T1-alpha-2-4.
+    """
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     total, m = float(alphas(run, w).sum()) / x.B**2, len(x.A)
@@ -133,28 +188,43 @@ def summed(x: Instance) -> Iterator[Slack]:
     yield at_least(total * x.B**2 / size, right / size, "Σ α_i")
 
 
+@summed.step("A sum of differences telescopes.", "Σ (a_{i−1} − a_i) = a_0 − a_m")
+def _(x: Instance) -> Slack:
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    first, last = (float(((v - w) ** 2).sum()) / 2.0 for v in run.w[0, [0, -1]])
+    return equal(float(alphas(run, w).sum()) / x.B**2, (first - last) / x.B**2, "Σ α_i")
+
+
 @SOURCE.claim(
     "T1-divided",
     "Proof of Theorem 1, fifth display",
     "Divided by η, the two bounds of Σ α_i bound the regret.",
     formula="Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/(2η)",
+    printed="(Σ_i l(w_{i−1}; (x_i, y_i))) − (Σ_i l(w*; (x_i, y_i))) ≤ B²/(2η) + ηλ²X²m/(2η)",
+    page="line 63 of the text",
+    ruling=MISPRINT,
     given="any η > 0 and w* in H",
     space=STEPS,
     counterexamples=[{"A": [[1]], "y": [1], "w": [1], "B": 1, "loss": "hinge", "eta": 2}],
 )
-def divided(x: Instance, printed: bool = True) -> Slack:
+def divided(x: Instance, printed: bool = True) -> Iterator[Slack]:
     """The second η in the denominator is a slip, and matters for η > 1."""
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     regret = float((run.losses - one(x).of(w)[0]).sum())
-    rest = steep**2 * len(x.A) / 2.0 * (1.0 if printed else x.eta)
-    return at_most(regret, x.B**2 / (2.0 * x.eta) + rest, "regret")
+    m = len(x.A)
+    cases = [(regret, x.eta, steep, m, x.B)]
+    if not printed:
+        cases.append((worst(m), 1.0 / m, 1.0, m**2, 1.0))
+    for left, eta, slope, rounds, B in cases:
+        rest = slope**2 * rounds / 2.0 * (1.0 if printed else eta)
+        yield at_most(left, B**2 / (2.0 * eta) + rest, "regret")
 
 
 @divided.corrected("With ηλ²X²m/2.", "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2")
 def divided_corrected(x: Instance) -> Iterator[Slack]:
-    """DEK11-T1-sum over η."""
-    yield divided(x, False)[0]
+    """DEK11-T1-sum over η. The streams of DEK11-T1-rate, which attain it, are tried."""
+    yield from divided(x, False)
 
 
 @SOURCE.claim(
@@ -162,6 +232,9 @@ def divided_corrected(x: Instance) -> Iterator[Slack]:
     "Proof of Theorem 1, last display",
     "η = B/(λX√m) minimises the right side, which then is λXB√m.",
     formula="min_η B²/(2η) + ηλ²X²m/(2η) = λXB√m, at η = B/(λX√m)",
+    printed="B²/(2η) + ηλ²X²m/(2η) We choose η = B/(λX√m) to minimize the RHS, and get … λXB √m",
+    page="lines 63 to 67 of the text",
+    ruling=MISPRINT,
     given="X = 1, without loss of generality",
     space=Space(
         B=Real(0.25, 4.0, log=True),
@@ -191,5 +264,15 @@ def chosen(x: Instance, printed: bool = True) -> Iterator[Slack]:
 
 @chosen.corrected("It does, with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m")
 def chosen_corrected(x: Instance) -> Iterator[Slack]:
-    """The mean of two numbers is at least the root of their product."""
+    """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = B²/(2η), b = ηλ²m/2, ab = B²λ²m/4."""
     yield from chosen(x, False)
+
+
+@chosen.step(
+    "The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)", correction=1
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for eta in (x.eta, x.B / (x.lam * math.sqrt(x.m))):
+        a, b = x.B**2 / (2.0 * eta), eta * x.lam**2 * x.m / 2.0
+        yield at_least(a + b, 2.0 * math.sqrt(a * b), "a + b, 2√(ab)")
+    yield equal(math.sqrt(a * b), x.B * x.lam * math.sqrt(x.m) / 2.0, "√(ab), Bλ√m/2")

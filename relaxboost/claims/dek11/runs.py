@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from relaxboost._core.arrays import Array
 from relaxboost.claims import (
@@ -57,6 +59,16 @@ LAWS = Space(
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
 """Laws on the line, where the least risk has a closed form."""
+
+LEMMA = Space(sizes={"k": (1, 4)}, p=Distribution("k"), v=Vector("k"), s=Real(0.05, 5.0, log=True))
+"""A random variable: values v with probabilities p; and a factor s."""
+
+
+def hoeffdings_lemma(x: Instance) -> Slack:
+    """Measure log E exp(s(V − E V)) <= s²(max V − min V)²/8. Tight for ±1 and s -> 0."""
+    logs = logsumexp(x.s * (x.v - x.p @ x.v), b=x.p)
+    return at_most(float(logs), (x.s * float(np.ptp(x.v))) ** 2 / 8.0, "log E exp(s(V − E V))")
+
 
 _SAMPLES = 5000
 """More are not enumerated."""
@@ -271,3 +283,21 @@ def never_more(
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
     """Return ε -> δ with ε = c √(log(1/δ)/(2m))."""
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
+
+
+def fair(m: int) -> Samples:
+    """Return the law of a fair coin, which one expert has to predict: losses are 0 and c."""
+    A, y, p = np.ones((2, 1)), np.array([1.0, -1.0]), np.array([0.5, 0.5])
+    return Samples(SimpleNamespace(A=A, y=y, p=p, m=m, B=1.0, loss="hinge", learner="EG"))
+
+
+def tossed(m: int) -> Slack:
+    """Measure the same bound of `azuma` for 200 m fair coins and ε = c/5, where it is nearly tight.
+
+    The tail is P(at least .7 of them show 1), and the two sides are logarithms.
+    """
+    N = 200 * m
+    heads = np.arange(N * 7 // 10, N + 1)
+    logs = gammaln(N + 1) - gammaln(heads + 1) - gammaln(N - heads + 1) - N * math.log(2.0)
+    right = float(np.log(azuma(1.0, N)(np.array([0.2])))[0])
+    return at_most(float(logsumexp(logs)), right, f"log P(deviation ≥ c/5), {N} fair coins")
