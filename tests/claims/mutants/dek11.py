@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.claims.mutants.mutant import Mutant
 
 HELD = "relaxboost.claims.dek11."
-LEMMA = HELD + "runs:hoeffdings_lemma"
-AZUMA = HELD + "runs:azuma"
 
 MUTANTS = (
     # DEK11, Sec. 1
@@ -18,6 +16,8 @@ MUTANTS = (
     Mutant("DEK11-E1", "constant", "1.0, N", "0.9, N", at=HELD + "recap:tossed"),
     Mutant("DEK11-E1", "index", "run.before", "run.w[:, 1:]", at=HELD + "recap:deviations"),
     Mutant("DEK11-E1", "constant", "/ 8.0", "/ 8.8", step=1),
+    Mutant("DEK11-T2-Hoeffding", "constant", "/ 8.0", "/ 8.5", step=1),
+    Mutant("DEK11-T3-mgf", "constant", "/ 8.0", "/ 9.0", step=1),
     Mutant("DEK11-E1", "constant", "s**2 / 8.0", "s**2 / 8.8", step=2),
     Mutant(
         "DEK11-E1-order",
