@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.claims import Real, Source, Space, at_most
 from relaxboost.claims.publishing.report import write_report
 from tests.claims import made
 
@@ -150,3 +151,20 @@ def test_a_report_without_matplotlib_says_so(tmp_path, monkeypatch, verdicts):
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "pip install matplotlib" in text
     assert "<img" not in text
+
+
+def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
+    source, space = Source("S", "a source"), Space(x=Real(0, 1))
+    vague = source.claim(
+        "vague", "Eq. 1", "x is small.", printed="x ≪ <1>", page="p. 2", ruling="ambiguous",
+        formula="f", space=space, counterexamples=[{"x": 1}],
+    )(lambda x: at_most(x.x, 0.5))  # fmt: skip
+    vague.corrected("At most 1.")(lambda x: at_most(x.x, 1))
+    vague.step("A step.", correction=1)(lambda x: at_most(x.x**2, x.x))
+    write_report([vague.check(5)], tmp_path / "report.html", [vague])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<p>As printed: x ≪ &lt;1&gt;</p>" in page
+    assert "<dt>place</dt><dd>p. 2</dd><dt>rests on</dt><dd>counterexample</dd>" in page
+    assert '<strong>As printed: </strong><span class="chip refuted">refuted</span>' in page
+    assert '<strong>Another reading: </strong><span class="chip holds">holds</span>' in page
+    assert "Steps of the proof: S-vague/1.1 holds" in page
