@@ -30,11 +30,11 @@ class FunctionalGradientEstimator(BaseEstimator):
     loss: Any = None
     learner: Any = "stumps"
     _: KW_ONLY
-    algorithm: Any = "residual"
+    algorithm: Any = None
     step: Any = None
     scale: Any = None
     projection: str | None = None
-    max_rounds: int = 100
+    max_rounds: int = 200
     max_learners: int | None = None
     iterate: str | None = None
     validation_fraction: float = 0.1
@@ -91,19 +91,27 @@ class FunctionalGradientEstimator(BaseEstimator):
         )
         self.n_iter_ = self.boosted_.rounds
 
+    def _made(self) -> Algorithm:
+        """Return the algorithm; by default leaves refitted, and residuals where there are none."""
+        if self.algorithm is not None:
+            return algorithm_of(self.algorithm)
+        return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
+
     def _step(self, risk: Risk) -> Any:
         """Return the step, by name where it is the default."""
-        made = algorithm_of(self.algorithm).filled(step=self.step)
+        made = self._made().filled(step=self.step)
         return made.default_step(risk) if made.step is None else made.step
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
         """Return the algorithm, with the options of the estimator where it leaves them open."""
-        usual = "average" if self._step(risk) == "1/sqrt(t)" else "last"
-        return algorithm_of(self.algorithm).filled(
+        usual = "best" if watched else "last"
+        if self._step(risk) == "1/sqrt(t)":
+            usual = "average"
+        return self._made().filled(
             step=self.step,
             scale=self.scale if scale is None else scale,
             projection=self.projection,
-            iterate=self.iterate or ("best" if watched else usual),
+            iterate=self.iterate or usual,
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:

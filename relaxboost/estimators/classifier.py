@@ -30,16 +30,17 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
         `RegressionStumps`, `Trees` or `Networks` with their defaults; a learner; or a scikit-learn
         regressor.
-    algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As for `relaxboost.functional.boost`.
+    algorithm : {"refitted", "residual", "repeated", "naive"} or Algorithm, optional
+        As for `relaxboost.functional.boost`; by default "refitted" for learners with leaves, such
+        as stumps and trees, and "residual" for others.
     step, scale, projection
         Options of the algorithm, where it leaves them open; see `Algorithm`.
     max_rounds, max_learners
         When to stop; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
-        What predictions use; see `Algorithm`. By default "best" with early stopping. Else it is
-        "average" with the steps 1/√t, for which the theorems bound the risk of the mean, and "last"
-        with others.
+        What predictions use; see `Algorithm`. By default it is "average" with the steps 1/√t, for
+        which the theorems bound the risk of the mean; with others "last", or "best" with early
+        stopping.
     validation_fraction : float
         In (0, 1): the share of the examples held out for early stopping, of each class alike. Used
         only if `n_iter_no_change` is given.

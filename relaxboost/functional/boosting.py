@@ -50,10 +50,10 @@ def boost(
     risk : Risk
         A loss bound to targets, and to weights and queries if there are any: ``Hinge().bind(y)``.
     learner : WeakLearner
-    algorithm : {"residual", "repeated", "naive"} or Algorithm
-        GB11's Algorithms 3, 2 and 1; steps, projection and iterate are options of the objects, as
-        in ``Residual(step=0.1)``. ``"naive"`` can be stuck where the risk is not smooth. With
-        a warm start a name stands for the algorithm of that run, with its options.
+    algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
+        GB11's Algorithms 3, 2 and 1, and `Refitted`; steps, projection and iterate are options of
+        the objects, as in ``Residual(step=0.1)``. ``"naive"`` can be stuck where the risk is not
+        smooth. With a warm start a name stands for the algorithm of that run, with its options.
     stopping : int or Stopping
         When to stop; a number is one of rounds.
     warm_start : Boosted, optional

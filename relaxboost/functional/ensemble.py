@@ -22,7 +22,7 @@ class BoostRecord(NamedTuple):
     value: float
     """R[f_t] on the training set."""
     validation: float
-    """R[f_t] on the validation set; nan without one."""
+    """R[f_t] on the validation set, or R of the mean for the iterate "average"; nan without one."""
     average: float
     """R of the mean of f_1..f_t; nan unless the iterate asked for is "average"."""
     gradient: float
@@ -56,7 +56,8 @@ class Boosted:
     rounds : int
         The last round T.
     chosen : int
-        The round that predictions use: T for "last" and "average", the best for "best".
+        The round that predictions use: T for "last" and "average", the best for "best"; after
+        early stopping the best for "average" too, whose mean ends there.
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
@@ -89,8 +90,8 @@ class Boosted:
         born = np.array([term.round for term in self.terms])
         if upto is not None:
             return np.where(born <= upto, coefficients, 0.0)
-        if self.iterate == "average" and self.rounds:
-            return coefficients * (self.rounds - born + 1) / self.rounds
+        if self.iterate == "average" and self.chosen:
+            return coefficients * np.maximum(self.chosen - born + 1, 0) / self.chosen
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
@@ -113,6 +114,47 @@ class Boosted:
                 total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
                 place += 1
             yield t, total
+
+    def contributions(self, X: Any) -> Array:
+        """Return the SHAP values of f(x): what each feature adds, of trees.
+
+        Of shape (N, d + 1), or (N, d + 1, K); the last column is the mean over the training rows,
+        and rows sum to `decision(X)`.
+
+        Raises
+        ------
+        InputError
+            For weak learners without them, and without LightGBM, which finds them.
+
+        References
+        ----------
+        Lundberg, Erion & Lee (2018), Consistent individualized feature attribution for tree
+        ensembles.
+        """
+        weights = self.weights()
+        places = np.flatnonzero(weights)
+        some = [self.terms[place].hypothesis for place in places]
+        if len({type(h) for h in some}) != 1:
+            raise InputError("SHAP values need at least one round, of hypotheses of one kind")
+        return type(some[0]).contributions(weights[places], some, X)
+
+    def importances(self, features: int) -> Array:
+        """Return the share of each feature in what all splits lowered the squared error by.
+
+        The error is that of each hypothesis as a fit of the target of its round.
+
+        Parameters
+        ----------
+        features : int
+            d.
+        """
+        total = np.zeros(features)
+        for place in np.flatnonzero(self.weights()):
+            found = self.terms[place].hypothesis.gains()
+            if found is None:
+                raise InputError(f"{self.learner!r} has no feature importances; use trees")
+            total += np.bincount(found[0], found[1], features)
+        return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
         """Return numbers for regression and ranking, labels for classification."""

@@ -68,6 +68,7 @@ def rounds(
         direction = algorithm.direction(gradient, project, t)
         if not direction.parts and not direction.waits:
             return
+        direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values
         F = np.subtract(F, moved, out=moved)  # a new array each round, and no more than that

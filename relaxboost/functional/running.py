@@ -42,13 +42,27 @@ class Validation:
                 "the same features"
             )
         self.F = self.risk.zero()
+        self._total, self._seen = self.risk.zero(), 0
 
-    def add(self, terms: list[Term]) -> float:
-        """Add terms; return the risk."""
+    def add(self, terms: list[Term]) -> None:
+        """Add the terms of the next round."""
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
             self.F = self.F + term.coefficient * h
-        return self.risk.value(self.F)
+        self._total = self._total + self.F
+        self._seen += 1
+
+    def value(self, average: bool) -> float:
+        """Return the risk of f_t, or of the mean of f_1..f_t."""
+        return self.risk.value(self._total / self._seen if average and self._seen else self.F)
+
+    def resume(self, before: Boosted) -> None:
+        """Take the rounds of a run to go on with."""
+        for t, F in before.staged(self.X) if before.terms else ():
+            self._total = self._total + (t - self._seen - 1) * self.F + F
+            self._seen, self.F = t, F
+        self._total = self._total + (before.rounds - self._seen) * self.F
+        self._seen = before.rounds
 
 
 class _Kept(NamedTuple):
@@ -106,13 +120,15 @@ class BoostRun:
         self.history: list[BoostRecord] = [] if before is None else list(before.history[:-1])
         self.first = 0 if before is None else before.rounds
         self.start = risk.zero() if before is None else before.state["F"]
-        if self.watched is not None and self.terms:
-            self.watched.add(self.terms)
+        if self.watched is not None and before is not None:
+            self.watched.resume(before)
         total = risk.zero() if before is None else before.state["total"]
         self._total, self._spare = total.copy(), np.empty_like(total)
         self._last = None if before is None else before.history[-1]
         if before is not None:
             rng.bit_generator.state = before.state["rng"]
+        # Whoever stops early wants the best of what was watched, be it an iterate or a mean.
+        self._patient = stopping.patience is not None and self.iterate == "average"
         self._kept: _Kept | None = None
         self._lowest, self._stale = float("inf"), 0
         for record in self.history:
@@ -154,7 +170,9 @@ class BoostRun:
     def _record(self, state: BoostState, new: list[Term]) -> BoostRecord:
         validation = average = float("nan")
         if self.watched is not None:
-            validation = self.watched.add(new)
+            if state.direction is not None:
+                self.watched.add(new)
+            validation = self.watched.value(self.iterate == "average")
         if self.iterate == "average":
             average = self.risk.value(self._spare / state.round if state.round else state.F)
         if state.direction is None and self._last is not None:  # where a warm start begins
@@ -186,12 +204,11 @@ class BoostRun:
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
         chosen = last
-        if self.iterate == "best":
-            watched = [record for record in history if not math.isnan(record.validation)]
-            if watched:
-                chosen = min(watched, key=lambda record: record.validation).round
-            else:
-                chosen = min(history, key=lambda record: record.value).round
+        watched = [record for record in history if not math.isnan(record.validation)]
+        if watched and (self.iterate == "best" or self._patient):
+            chosen = min(watched, key=lambda record: record.validation).round
+        elif self.iterate == "best":
+            chosen = min(history, key=lambda record: record.value).round
         return Boosted(
             loss=self.risk.loss,
             learner=self.learner,

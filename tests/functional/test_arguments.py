@@ -241,7 +241,7 @@ REFUSED = {
     # options
     "algorithm": (
         lambda: boost(algorithm="adaboost"),
-        r"algorithm must be one of naive, repeated, residual.* got 'adaboost'",
+        r"algorithm must be one of naive, refitted, repeated, residual.* got 'adaboost'",
     ),
     "class of an algorithm": (lambda: boost(algorithm=fn.Naive), r"algorithm must be one of"),
     "list for an algorithm": (lambda: boost(algorithm=["naive"]), r"algorithm must be one of"),

@@ -170,7 +170,8 @@ def test_raw_costs_are_for_planners_that_take_negative_ones():
 
 def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, linear):
     assert isinstance(linear, Fit)
-    found = boost(train, Trees(3), PlanningLoss(base=linear), stopping=60)
+    trees = Trees(3, min_samples_leaf=1, subsample=1.0)
+    found = boost(train, trees, PlanningLoss(base=linear), stopping=60)
     graph = held[0].graph
     assert np.allclose(graph.costs(found.site_costs(graph, upto=0)), linear.costs(graph))
     was = PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)

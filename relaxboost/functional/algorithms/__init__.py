@@ -1,4 +1,4 @@
-"""The three algorithms of Grubb & Bagnell (2011), one file each."""
+"""The three algorithms of Grubb & Bagnell (2011) and leaves refitted, one file each."""
 
 from relaxboost.functional.algorithms.base import (
     ALGORITHMS,
@@ -9,6 +9,7 @@ from relaxboost.functional.algorithms.base import (
     projector,
 )
 from relaxboost.functional.algorithms.naive import Naive
+from relaxboost.functional.algorithms.refitted import Refitted
 from relaxboost.functional.algorithms.repeated import Repeated
 from relaxboost.functional.algorithms.residual import Residual
 
@@ -18,6 +19,7 @@ __all__ = [
     "Direction",
     "Naive",
     "Projected",
+    "Refitted",
     "Repeated",
     "Residual",
     "algorithm_of",

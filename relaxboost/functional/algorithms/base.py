@@ -121,6 +121,21 @@ class Algorithm(ABC):
             Gives the nearest point along a hypothesis.
         """
 
+    def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
+        """Return what to step along; here the direction itself.
+
+        Parameters
+        ----------
+        direction : Direction
+            Of this round.
+        pool : Pool
+            What found its hypotheses, the last one last.
+        risk : Risk
+        F : array of shape (N,) or (N, K)
+            f_{t−1}.
+        """
+        return direction
+
     def default_step(self, risk: Risk) -> str:
         """Return the schedule of the theorem that covers the algorithm on this risk."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"

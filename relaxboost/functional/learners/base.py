@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
@@ -25,6 +25,16 @@ class Hypothesis(ABC):
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Return the outputs for rows X."""
+
+    def with_leaves(self, values: Array) -> Hypothesis:
+        """Return the function with the same leaves and other values in them.
+
+        Parameters
+        ----------
+        values : array of shape (leaves,) or (leaves, K)
+            By the numbers of `Pool.leaves`.
+        """
+        raise NotImplementedError(f"{self!r} has no leaves")
 
     @classmethod
     def combined(
@@ -45,6 +55,15 @@ class Hypothesis(ABC):
         for weight, h in zip(weights, hypotheses, strict=True):
             total += weight * check_outputs(h(X), total, h)
 
+    @classmethod
+    def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
+        """Return the SHAP values of Σ w h(X), of shape (N, d + 1) or (N, d + 1, K)."""
+        raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
+
+    def gains(self) -> tuple[Whole, Array] | None:
+        """Return the feature of each split and what it lowered the squared error by, or None."""
+        return None
+
 
 class Pool(ABC):
     """A weak learner made ready for one training set."""
@@ -59,6 +78,28 @@ class Pool(ABC):
             The vector handed to the projection: a gradient, or what is left of one.
         """
 
+    def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
+        """Return the leaf of each training row in the hypothesis found last, and how many.
+
+        Parameters
+        ----------
+        h : Hypothesis
+            What `nearest` returned last.
+
+        Returns
+        -------
+        tuple
+            (leaves of shape (N,), their number); of shape (N, K) where each output has its own.
+        """
+        raise NotImplementedError(f"{h!r} has no leaves")
+
+    def allowed(self, h: Hypothesis, values: Array) -> Array:
+        """Return values for the leaves of h, to be added to f, near these; here these.
+
+        A learner with constraints on f moves what does not meet them.
+        """
+        return values
+
 
 class WeakLearner(ABC):
     """A hypothesis class H with a way to search it. A subclass should be immutable.
@@ -70,6 +111,8 @@ class WeakLearner(ABC):
     """What stands for the learner with its defaults, if anything does."""
     projections: tuple[str, ...] = PROJECTIONS
     """The projections it can do."""
+    leafy: bool = False
+    """Whether its functions are any constants on their leaves: `leaves` and `with_leaves`."""
 
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.functional.learners import histograms
@@ -52,6 +52,10 @@ class StumpHypothesis(Hypothesis):
         if self.leaves.ndim == 1:
             return np.where(above, self.leaves[1], self.leaves[0])
         return self.leaves[above.astype(np.intp)]
+
+    def with_leaves(self, values: Array) -> StumpHypothesis:
+        """Return the stump of the same split with other leaves."""
+        return replace(self, leaves=values)
 
     @classmethod
     def combined(
@@ -138,6 +142,7 @@ class RegressionStumps(_Stumps):
     """
 
     name = "stumps"
+    leafy = True
 
     def _check(self, outputs: int | None) -> None:
         pass
@@ -197,6 +202,7 @@ class MulticlassStumps(_Stumps):
         self.leaf = leaf
         self.kind = histograms.SQUARES if leaf == "vector" else histograms.CLASSES
         self.projections = PROJECTIONS if leaf == "vector" else ("inner",)
+        self.leafy = leaf == "vector"
 
     def _check(self, outputs: int | None) -> None:
         if outputs is None or outputs < 2:
@@ -237,6 +243,7 @@ class _Pool(Pool):
             return StumpHypothesis(0, float("inf"), leaves, self._width), values
         bins = self._bins
         row, place, sums = histograms.best_split(self._binned, v, self._kind)
+        self._found = row, place
         leaves = self._leaves(sums, self._before[row, place], self._after[row, place])
         values = np.empty_like(v)
         histograms.spread(bins.codes[row], place, leaves, values)
@@ -245,6 +252,13 @@ class _Pool(Pool):
             int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width
         )
         return stump, values.reshape(target.shape)
+
+    def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
+        """Return the side of the split on which each row is; see `Pool.leaves`."""
+        if not self._bins.features.size:
+            return np.zeros(self._bins.codes.shape[1], dtype=np.int64), 2
+        row, place = self._found
+        return (self._bins.codes[row] > place).astype(np.int64), 2
 
     def _leaves(self, sums: Array, before: float, after: float) -> Array:
         """Return what the leaves hold, given the sums and the weights of their targets."""

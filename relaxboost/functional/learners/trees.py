@@ -1,153 +1,317 @@
-"""Regression trees, grown by scikit-learn."""
+"""Regression trees, grown by LightGBM on histograms of features that are binned once."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost._core.parameters import count
-from relaxboost.functional.learners.base import (
-    Hypothesis,
-    Pool,
-    WeakLearner,
-    check_width,
-    features,
-    training,
-)
+from relaxboost._core.parameters import count, natural
+from relaxboost.functional.learners import nodes
+from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner, check_width
 from relaxboost.functional.measure import Empirical
+
+_GAINS = ("features", "gains")
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
-    """A binary tree; a row goes left where its feature, as a float32, is at most the threshold.
+    """A binary tree, or one for each output.
+
+    A row goes left where its feature is at most the threshold, or in the set of the split; missing
+    values go where they fitted better in training.
 
     Attributes
     ----------
-    grown : sklearn.tree._tree.Tree
-        The nodes, with values for a target divided by `scale`.
-    scale : float
-        A power of two.
-    shape : tuple of int
-        Of an output: () or (K,).
+    nodes : tuple of Nodes
+        The splits, for each output where each has a tree of its own.
+    leaves : array of shape (leaves,) or (leaves, K)
+        Column k of the trees' leaves; what a tree has no leaf for is not used.
     width : int
         The number of features d of the rows it takes.
     """
 
-    grown: Any
-    scale: float
-    shape: tuple[int, ...]
+    nodes: tuple[nodes.Nodes, ...]
+    leaves: Array
     width: int
 
     @property
     def depth(self) -> int:
         """How many splits there are at most on the way to a leaf."""
-        return int(self.grown.max_depth)
+        return max(tree.depth for tree in self.nodes)
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Any) -> Array:
         """Return the outputs for rows X of shape (N, d), of shape (N,) or (N, K)."""
-        return self.at(_single(features(X), self.width))
+        X = rows_of(X, self.width)
+        total = np.zeros((len(X), *self.leaves.shape[1:]))
+        Tree.combined(np.ones(1), [self], X, total)
+        return total
 
-    def at(self, X: NDArray[np.float32]) -> Array:
-        """Return the outputs for rows in single precision."""
-        return np.asarray(self.grown.predict(X).reshape(-1, *self.shape) * self.scale)
+    def gains(self) -> tuple[Whole, Array]:
+        """Return the feature and the gain of each split; see `Hypothesis.gains`."""
+        found = [np.concatenate([getattr(tree, name) for tree in self.nodes]) for name in _GAINS]
+        return found[0], found[1]
+
+    def with_leaves(self, values: Array) -> Tree:
+        """Return the tree of the same splits with other values."""
+        return replace(self, leaves=values)
+
+    @classmethod
+    def combined(
+        cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
+    ) -> None:
+        """Add Σ w h(X) to `total`, in place: a block of rows through all trees at a time."""
+        X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
+        columns = total.reshape(len(total), -1)
+        for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
+            out = np.ascontiguousarray(columns[:, k])
+            nodes.add(X, trees, values, out)
+            columns[:, k] = out
+
+    @classmethod
+    def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
+        """Return the SHAP values of Σ w h(X); see `Boosted.contributions`."""
+        X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
+        outputs = _by_output(weights, hypotheses)
+        found = np.stack([nodes.contributions(X, *output) for output in outputs], axis=-1)
+        return found if hypotheses[0].leaves.ndim == 2 else found[..., 0]  # type: ignore[attr-defined]
 
 
-def _single(X: Array, width: int) -> NDArray[np.float32]:
-    """Return rows as scikit-learn's trees see them, in single precision."""
-    check_width(X, width, "the tree was")
-    with np.errstate(over="ignore"):
-        single = X.astype(np.float32)
-    bad = np.argwhere(~np.isfinite(single))
+def _by_output(
+    weights: Array, hypotheses: Sequence[Any]
+) -> list[tuple[list[nodes.Nodes], list[Array]]]:
+    """Return for each output its trees, and what their leaves hold, times the weights."""
+    outputs = []
+    for k in range(len(hypotheses[0].nodes)):
+        trees = [h.nodes[k] for h in hypotheses]
+        values = [
+            w * h.leaves.reshape(len(h.leaves), -1)[: tree.leaves, k]
+            for w, h, tree in zip(weights, hypotheses, trees, strict=True)
+        ]
+        outputs.append((trees, values))
+    return outputs
+
+
+def rows_of(X: Any, width: int | None = None) -> Array:
+    """Return rows as doubles, where nan is a missing value, or raise."""
+    try:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"X must be a dense array of numbers, got {type(X).__name__} ({error})"
+        ) from error
+    if width is not None:
+        check_width(X, width, "the tree was")
+    elif X.ndim != 2 or X.shape[1] == 0:
+        raise InputError(f"X needs shape (N, d) with d >= 1, got {X.shape}")
+    bad = np.argwhere(np.isinf(X))
     if bad.size:
         row, column = bad[0]
         raise InputError(
-            f"trees take features below 3.4e38 in size; row {row}, column {column} has "
-            f"{X[row, column]:g}; rescale it"
+            f"features must be finite, or nan where they are missing; row {row}, column {column} "
+            f"has {X[row, column]}"
         )
-    return single
+    return X
 
 
+@dataclass(eq=False, repr=False)
 class Trees(WeakLearner):
-    """Least-squares regression trees, grown greedily; of one output or several.
+    """Least-squares regression trees, grown greedily by LightGBM (the extra ``lightgbm``).
 
     The leaves hold the weighted means of the target, so that h is the nearest function on its own
-    leaves; which leaves is a matter of greed, and so no edge is promised. Each target is scaled to
-    a size of one first, since scikit-learn does not split nodes of a variance below 2e-16.
+    leaves; which leaves is a matter of greed, and so no edge is promised. With several outputs each
+    has a tree of its own. Missing values (nan) go where they fit better.
 
     Parameters
     ----------
     max_depth : int, optional
         None for no limit.
     max_leaf_nodes : int, optional
-        >= 2; the best splits first.
+        >= 2, the best splits first; by default 31, or as many as the depth allows if fewer.
     min_samples_leaf : int
-        Rows of positive weight in a leaf at least.
+        Rows in a leaf at least; with weights, about.
+    bins : int
+        At most so many bins of a feature, >= 2.
+    subsample : float
+        In (0, 1]: splits are found with the targets of such a share of the rows, drawn for each
+        tree anew, and 0 for the others. What leaves hold is of all rows.
+    categorical : sequence of int
+        Columns that hold categories, as whole numbers >= 0; one unseen in training goes with the
+        missing ones.
+    monotone : mapping of int to int
+        1 for columns in which f may not fall, −1 where it may not rise. Values of leaves that
+        would are moved, also refitted ones; the risk may then rise.
+    n_jobs : int, optional
+        Threads of the growing; by default as many as OpenMP takes.
+
+    Raises
+    ------
+    InputError
+        For parameters out of range; in `prepare` for columns that are not there, and without
+        LightGBM.
 
     References
     ----------
-    scikit-learn, `DecisionTreeRegressor`, which rounds features to single precision.
+    Ke et al. (2017), LightGBM: a highly efficient gradient boosting decision tree.
     """
 
     name = "trees"
+    leafy = True
 
-    def __init__(
-        self,
-        max_depth: int | None = 3,
-        max_leaf_nodes: int | None = None,
-        min_samples_leaf: int = 1,
-    ) -> None:
-        self.max_depth = None if max_depth is None else count("max_depth", max_depth)
-        self.max_leaf_nodes = (
-            None if max_leaf_nodes is None else count("max_leaf_nodes", max_leaf_nodes)
-        )
-        if self.max_leaf_nodes == 1:
-            raise InputError("max_leaf_nodes must be at least 2, got 1; None sets no limit")
-        self.min_samples_leaf = count("min_samples_leaf", min_samples_leaf)
+    max_depth: int | None = 4
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 40
+    bins: int = 255
+    subsample: float = 0.5
+    categorical: Sequence[int] = ()
+    monotone: Mapping[int, int] = field(default_factory=dict)
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_depth", "max_leaf_nodes", "n_jobs"):
+            if getattr(self, name) is not None:
+                setattr(self, name, count(name, getattr(self, name)))
+        for name in ("min_samples_leaf", "bins"):
+            setattr(self, name, count(name, getattr(self, name)))
+        if self.max_leaf_nodes == 1 or self.bins == 1:
+            name = "bins" if self.bins == 1 else "max_leaf_nodes"
+            raise InputError(f"{name} must be at least 2, got 1")
+        if not 0.0 < self.subsample <= 1.0:
+            raise InputError(f"subsample must lie in (0, 1], got {self.subsample!r}")
+        self.categorical = tuple(natural("categorical", c) for c in self.categorical)
+        for column, sign in self.monotone.items():
+            natural("monotone", column)
+            if sign not in (-1, 0, 1):
+                raise InputError(f"monotone must be 1, 0 or −1 for a column, got {sign!r}")
 
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         """Return the pool; see `WeakLearner.prepare`."""
-        X = training(X, measure)
-        return _Grower(self, _single(X, X.shape[1]), measure, rng)
+        X = rows_of(X)
+        if X.shape[0] != measure.size:
+            raise InputError(
+                f"X has {X.shape[0]} rows, and there are {measure.size} targets; one each"
+            )
+        for name, columns in (("categorical", self.categorical), ("monotone", self.monotone)):
+            wrong = [column for column in columns if column >= X.shape[1]]
+            if wrong:
+                raise InputError(
+                    f"{name} names column {wrong[0]}, and X has {X.shape[1]} features, from 0 on"
+                )
+        return _Grower(self, X, measure, outputs or 1, rng)
+
+    def options(self, width: int, outputs: int) -> dict[str, Any]:
+        """Return LightGBM's parameters: plain least squares with steps of one."""
+        leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
+        return {
+            "objective": "none",
+            "metric": "none",
+            "num_class": outputs,
+            "learning_rate": 1.0,
+            "num_leaves": leaves,
+            "max_depth": self.max_depth or -1,
+            # LightGBM counts rows by their weights; a light row of its own would count as none.
+            "min_data_in_leaf": self.min_samples_leaf if self.min_samples_leaf > 1 else 0,
+            "feature_pre_filter": False,
+            "max_bin": self.bins,
+            "min_data_in_bin": 1,
+            "cat_smooth": 10.0,
+            # Hypotheses are near the gradient, and subtracted from f.
+            "monotone_constraints": [-self.monotone.get(j, 0) for j in range(width)]
+            if any(self.monotone.values())
+            else None,
+            "num_threads": self.n_jobs or 0,
+            "force_col_wise": True,
+            "deterministic": True,
+            "verbosity": -1,
+        }
 
 
 class _Grower(Pool):
-    """Grows a tree for each target."""
+    """Grows trees for each target, in one booster of LightGBM that keeps the bins."""
 
     def __init__(
-        self,
-        learner: Trees,
-        X: NDArray[np.float32],
-        measure: Empirical,
-        rng: Generator,
+        self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
     ) -> None:
-        self._learner, self._X, self._rng = learner, X, rng
-        # Rows without weight would let leaves have no mean.
+        lgb = nodes.lightgbm()
+        self._X, self._rng, self._share, self._outputs = X, rng, learner.subsample, outputs
+        # Rows without weight would count as rows of leaves.
         self._held = None if (measure.p > 0.0).all() else np.flatnonzero(measure.p > 0.0)
-        self._rows = X if self._held is None else X[self._held]
+        rows = X if self._held is None else X[self._held]
         p = measure.p if self._held is None else measure.p[self._held]
-        self._weights = None if measure.uniform else p / p.max()
+        self._p = measure.p
+        self._weights = p / p.mean()
+        options = learner.options(X.shape[1], outputs)
+        # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
+        options["min_sum_hessian_in_leaf"] = max(0.5 * self._weights.min(), 1e-10 * len(p))
+        data = lgb.Dataset(
+            rows, params=options, categorical_feature=list(learner.categorical) or "auto"
+        )
+        constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
+        # LightGBM has no trees without a feature that varies.
+        self._booster = None if constant.all() else lgb.Booster(options, data)
+        self._leaf: Whole | None = None
+        self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the tree grown for a target."""
-        from sklearn.tree import DecisionTreeRegressor
+        """Return the trees grown for a target, with the means of the target in their leaves."""
+        wanted = target.reshape(len(target), -1)
+        grown = self._grown(wanted if self._held is None else wanted[self._held])
+        columns = [nodes.leaf_of(self._X, tree) for tree in grown]
+        most = max(tree.leaves for tree in grown)
+        leaves = np.zeros((most, self._outputs))
+        values = np.empty_like(wanted)
+        for k, leaf in enumerate(columns):
+            weight = np.bincount(leaf, self._p, most)
+            sums = np.bincount(leaf, self._p * wanted[:, k], most)
+            leaves[:, k] = np.divide(sums, weight, out=np.zeros(most), where=weight > 0.0)
+            if self._signs.any():
+                leaves[:, k] = nodes.ordered(grown[k], leaves[:, k], -self._signs)
+            values[:, k] = leaves[leaf, k]
+        self._leaf = columns[0] if target.ndim == 1 else np.stack(columns, axis=1)
+        tree = Tree(tuple(grown), leaves.reshape(most, *target.shape[1:]), self._X.shape[1])
+        return tree, values.reshape(target.shape)
 
-        held = target if self._held is None else target[self._held]
-        # A power of two, by which numbers are scaled exactly.
-        scale = 2.0 ** (math.frexp(float(np.abs(held).max()))[1] - 1)
-        grown = DecisionTreeRegressor(
-            max_depth=self._learner.max_depth,
-            max_leaf_nodes=self._learner.max_leaf_nodes,
-            min_samples_leaf=self._learner.min_samples_leaf,
-            random_state=int(self._rng.integers(2**31)),
-        ).fit(self._rows, held / scale, sample_weight=self._weights, check_input=False)
-        tree = Tree(grown.tree_, scale, target.shape[1:], self._X.shape[1])
-        return tree, tree.at(self._X)
+    def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
+        """Return the leaf of each row; see `Pool.leaves`."""
+        assert isinstance(h, Tree)
+        assert self._leaf is not None
+        return self._leaf, len(h.leaves)
+
+    def allowed(self, h: Hypothesis, values: Array) -> Array:
+        """Return values that meet the monotone constraints; see `Pool.allowed`."""
+        assert isinstance(h, Tree)
+        if not self._signs.any():
+            return values
+        columns = values.reshape(len(values), -1).T
+        met = [
+            nodes.ordered(tree, column, self._signs)
+            for tree, column in zip(h.nodes, columns, strict=True)
+        ]
+        return np.stack(met, axis=1).reshape(values.shape)
+
+    def _grown(self, wanted: Array) -> list[nodes.Nodes]:
+        if self._booster is None:
+            return [nodes.SINGLE] * self._outputs
+        # A power of two, by which numbers are scaled exactly: LightGBM takes single precision.
+        scale = 2.0 ** (math.frexp(float(np.abs(wanted).max()))[1] - 1)
+        factor = self._weights / -scale
+        if self._share < 1.0:  # LightGBM's own bagging could not go on after a warm start
+            factor = factor * (self._rng.random(len(factor)) < self._share)
+        gradient = (wanted * factor[:, None]).ravel(order="F")
+        hessian = np.tile(self._weights, self._outputs)
+        before = self._booster.num_trees()
+        stuck = self._booster.update(fobj=lambda scores, data: (gradient, hessian))
+        if stuck:  # LightGBM takes trees of one leaf back, but for those of the first round
+            return [nodes.SINGLE] * self._outputs
+        text = self._booster.model_to_string(
+            start_iteration=before // self._outputs, num_iteration=1
+        )
+        return nodes.read(text)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
+from relaxboost.functional.losses.leaves import damped, roots, sums
 from relaxboost.functional.losses.registry import LOSSES
 from relaxboost.functional.losses.targets import decided, targets_of
 from relaxboost.functional.measure import Empirical
@@ -103,6 +104,26 @@ class Risk(ABC):
         """Return (D, Q) with R[f] = Q[D F], a matrix and a simpler risk; None if there is none.
 
         `optimum` then works on Q. D may be sparse.
+        """
+        return None
+
+    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array | None:
+        """Return what to add to F in each leaf to lower R; None if no rule is known.
+
+        `Refitted` then steps along the projection as far as R falls, with no rule for each leaf.
+
+        Parameters
+        ----------
+        F : array of shape (N,) or (N, K)
+        leaf : int array of shape (N,), or (N, K) with other leaves for each output
+            In 0..leaves − 1.
+        leaves : int
+        exact : bool
+            Whether to prefer minimisers where there are any, and the loss has another rule.
+
+        Returns
+        -------
+        array of shape (leaves,) or (leaves, K)
         """
         return None
 
@@ -227,6 +248,12 @@ class PointwiseRisk(MeanRisk):
         """Return R[f]."""
         return self.measure.mean(self.loss.pointwise(F, self.y)[0])
 
+    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+        """Return the minimiser in each leaf, or by the loss's own rule."""
+        loss = self.loss
+        rule = loss.minimisers if exact and not loss.falling else loss.refitted
+        return rule(F, self.y, self.measure.p, leaf, leaves)
+
     def margins(self) -> Any:
         """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""
         if not self.loss.falling:
@@ -301,6 +328,37 @@ class PointwiseLoss(Loss, ABC):
     def gradient_bound(self) -> float:
         """A bound of the slopes in size; inf if there is none."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
+
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
+        """Return the slopes, and the second derivatives in F_n; None where they are unknown."""
+        return self.pointwise(F, y)[1], None
+
+    def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return v for each leaf, what `Refitted` adds there: by default the minimiser.
+
+        Where the loss is `falling` and has second `derivatives`, a leaf need not have one, and v is
+        the step of `leaves.damped`: the third derivative must be at most the second in size.
+        """
+        if self.falling:
+            slope, bend = self.derivatives(F, y)
+            if bend is not None:
+                gradient = sums(leaf, p * slope, leaves)
+                return damped(gradient, sums(leaf, p * bend, leaves))
+        return self.minimisers(F, y, p, leaf, leaves)
+
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return v for each leaf, a minimiser there of Σ p_n l(F_n + v, y_n).
+
+        Parameters
+        ----------
+        F, y : arrays of shape (N,)
+        p : array of shape (N,)
+            Weights >= 0.
+        leaf : int array of shape (N,)
+            In 0..leaves − 1.
+        leaves : int
+        """
+        return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, xlogy
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
+from relaxboost.functional.losses.leaves import balanced, quantiles, sums
 
 STEEPEST = 350.0
 """Where `Exponential` goes on as a straight line; squares of its slopes are finite doubles."""
@@ -40,6 +41,11 @@ class Logistic(PointwiseLoss):
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and −y / (1 + exp(y f))."""
         return np.logaddexp(0.0, -y * F), -y * expit(-y * F)
+
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f))."""
+        share = expit(-y * F)
+        return -y * share, share * (1.0 - share)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -75,6 +81,11 @@ class Exponential(PointwiseLoss):
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return −y and 1 times exp(−y f); the second is too large where the loss is straight."""
+        heights = np.exp(np.minimum(-y * F, STEEPEST))
+        return -y * heights, heights
+
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
         return cp.exp(cp.multiply(-y, F))
@@ -102,6 +113,18 @@ class Hinge(PointwiseLoss):
         """Return the values, and −y where y f < 1, else 0."""
         short = 1.0 - y * F
         return np.maximum(short, 0.0), np.where(short > 0.0, -y, 0.0)
+
+    def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the balance of the examples within the margin; see `leaves.balanced`.
+
+        Minimisers put examples on the corner, all of them at the same margin 1, where a leaf whose
+        larger part is there is minimal whatever the others lose.
+        """
+        return balanced(self.pointwise(F, y)[1], p, leaf, leaves)
+
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the minimisers: the corners are y − F, and those of y = +1 pull up from below."""
+        return quantiles(y - F, p, sums(leaf, np.where(y > 0.0, p, 0.0), leaves), leaf)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -148,6 +171,11 @@ class SmoothHinge(PointwiseLoss):
         short = np.maximum(1.0 - y * F, 0.0)
         share = np.minimum(short / self.width, 1.0)
         return share * (short - self.width * share / 2.0), -y * share
+
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the slopes, and 1/w on the rounded corner, else 0."""
+        share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
+        return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""

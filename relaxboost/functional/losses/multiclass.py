@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
@@ -14,7 +15,11 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.classes import hinge, logistic
+from relaxboost.functional.losses.leaves import balanced, damped, roots, sums
 from relaxboost.functional.measure import Empirical
+
+Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
+"""Of a class, weights, leaves and how many there are; see `MulticlassLoss.moves`."""
 
 _SUM = 4.0 * 2.0**-52
 """Row sums of conjugate points are taken for zero within this, for each class and unit of |z|."""
@@ -39,6 +44,16 @@ class MulticlassRisk(MeanRisk):
         """Return R[f] and the subgradient that the loss documents, of shape (N, K)."""
         values, slopes = self.loss.rows(F, self.y)
         return self.measure.mean(values), slopes
+
+    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+        """Return for each class what lowers R if its outputs alone move; see `moves`.
+
+        Where each move does, so does their mean, by convexity, and a step of 1/K or less.
+        """
+        move = self.loss.moves(F, self.y)
+        columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
+        found = [move(k, self.measure.p, column, leaves) for k, column in enumerate(columns)]
+        return np.stack(found, axis=1)
 
     def margins(self) -> Any:
         """Return the rows of f_y − f_k where the loss falls for ever with them."""
@@ -91,6 +106,23 @@ class MulticlassLoss(Loss, ABC):
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
 
+    def moves(self, F: Array, y: Whole) -> Moves:
+        """Return a function of (k, p, leaf, leaves) that gives v for each leaf.
+
+        Adding v to the outputs of class k alone lowers Σ p_n l(F_n, y_n) in the leaf most. This
+        one takes any loss, at the price of many evaluations.
+        """
+
+        def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
+            def slopes(v: Array) -> tuple[Array, None]:
+                moved = F.copy()
+                moved[:, k] += v
+                return self.rows(moved, y)[1][:, k], None
+
+            return roots(slopes, p, leaf, leaves)
+
+        return move
+
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return l(F_n, y_n) for each n as a cvxpy expression."""
@@ -124,6 +156,11 @@ class MulticlassHinge(MulticlassLoss):
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and e_k − e_y."""
         return _compiled(hinge, F, y)
+
+    def moves(self, F: Array, y: Whole) -> Moves:
+        """Return what takes the balance of the slopes, as for `Hinge`."""
+        slopes = self.rows(F, y)[1]
+        return lambda k, p, leaf, leaves: balanced(slopes[:, k], p, leaf, leaves)
 
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -159,6 +196,19 @@ class MultinomialLogistic(MulticlassLoss):
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and softmax(F_n) − e_y."""
         return _compiled(logistic, F, y)
+
+    def moves(self, F: Array, y: Whole) -> Moves:
+        """Return what takes damped Newton steps; see `leaves.damped`."""
+        slopes = self.rows(F, y)[1]
+        shares = slopes.copy()
+        shares[np.arange(len(y)), y] += 1.0
+
+        def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
+            bend = p * shares[:, k] * (1.0 - shares[:, k])
+            g = sums(leaf, p * slopes[:, k], leaves)
+            return damped(g, sums(leaf, bend, leaves))
+
+        return move
 
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""

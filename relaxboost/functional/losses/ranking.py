@@ -12,6 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.base import Loss, PointwiseRisk, Risk
+from relaxboost.functional.losses.leaves import damped, sums
 from relaxboost.functional.losses.margins import Hinge
 from relaxboost.functional.losses.pairs import Queries, violated
 from relaxboost.functional.measure import Empirical
@@ -98,6 +99,18 @@ class RankingRisk(Risk):
         centre = np.bincount(self.query, F) / self._sizes
         spread = self.measure.inner(slopes, F - centre[self.query])
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
+
+    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+        """Return the balance of the violated pairs of each leaf; see `leaves.balanced`.
+
+        Pairs join leaves, so that no leaf has a minimiser of its own. In the balance a document
+        counts once for each violated pair, for or against.
+        """
+        below, above = self._violated(F, 1.0)
+        p = self.measure.p * self._scale
+        return damped(
+            sums(leaf, p * (above - below), leaves), sums(leaf, p * (above + below), leaves)
+        )
 
     def disagreement(self, F: Array) -> float:
         """Return the share of violated constraints, f_i <= f_j (GB11, Fig. 2), in [0, 1].

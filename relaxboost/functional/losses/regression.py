@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
+from relaxboost.functional.losses.leaves import quantiles, sums
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,12 @@ class Squared(PointwiseLoss):
         """Return the values and the gradient f − y."""
         residual = F - y
         return residual * residual / 2.0, residual
+
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the means of y − F."""
+        weight = sums(leaf, p, leaves)
+        total = sums(leaf, p * (y - F), leaves)
+        return np.divide(total, weight, out=np.zeros(leaves), where=weight > 0.0)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -50,6 +57,10 @@ class Absolute(PointwiseLoss):
         """Return the values and sign(f − y)."""
         residual = F - y
         return np.abs(residual), np.sign(residual)
+
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the medians of y − F."""
+        return quantiles(y - F, p, 0.5 * sums(leaf, p, leaves), leaf)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -95,6 +106,10 @@ class Quantile(PointwiseLoss):
         slopes = np.where(residual > 0.0, 1.0 - self.q, -self.q)
         return slopes * residual, np.where(residual == 0.0, 0.0, slopes)
 
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the q-quantiles of y − F."""
+        return quantiles(y - F, p, self.q * sums(leaf, p, leaves), leaf)
+
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
         return cp.maximum(self.q * (y - F), (1.0 - self.q) * (F - y))
@@ -137,6 +152,11 @@ class Huber(PointwiseLoss):
         residual = F - y
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
+
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return f − y clipped to ±δ, and 1 within δ of y, else 0."""
+        slopes = np.clip(F - y, -self.delta, self.delta)
+        return slopes, (np.abs(slopes) < self.delta).astype(np.float64)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""

@@ -1,0 +1,304 @@
+"""Nonsmooth losses beside scikit-learn and LightGBM, everyone with their defaults, on test splits.
+
+Run: python benchmarks/nonsmooth.py [--data DIR] [--part report|choose] [--splits 5] [--task TASK]
+
+DIR, or the environment variable RELAXBOOST_DATA, holds the public sets (docs/functional.md names
+them). Defaults of relaxboost were chosen on the sets of the part "choose" alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from common import machine, table
+from sklearn import datasets
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier as HistClassifier
+from sklearn.ensemble import HistGradientBoostingRegressor as HistRegressor
+from sklearn.model_selection import train_test_split
+
+import relaxboost as rb
+from relaxboost import functional as fn
+from relaxboost.reproductions.readers import read_fold
+
+ROWS = 5000
+KINDS = ("absolute", "quantile .1", "quantile .5", "quantile .9", "huber")
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def frame(folder: Path, name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
+    """Return a file, texts as the numbers of their first occurrence, at most ROWS rows."""
+    data = pd.read_csv(folder / name, sep=sep, header=header, skipinitialspace=True).dropna()
+    data.columns = range(data.shape[1])
+    data = data.sample(min(ROWS, len(data)), random_state=0)
+    for column in data:
+        if data[column].dtype.kind not in "if":
+            data[column] = pd.factorize(data[column])[0]
+    return data.astype(float)
+
+
+def target(data: pd.DataFrame, column: int, *without: int) -> Data:
+    """Return the other columns, less some, and one as the target."""
+    rest = data.drop(columns=[column, *without])
+    return rest.to_numpy(), data[column].to_numpy()
+
+
+def friedman() -> Data:
+    """Return Friedman's first function with heavy tails."""
+    X, y = datasets.make_friedman1(2000, random_state=0)
+    return X, y + np.random.default_rng(0).standard_t(2, 2000)
+
+
+def regression(folder: Path) -> dict[str, dict[str, Callable[[], Data]]]:
+    """Return the sets of numbers, by part and name."""
+
+    def read(name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
+        return frame(folder, name, sep, header)
+
+    return {
+        "choose": {
+            "diabetes": lambda: datasets.load_diabetes(return_X_y=True),
+            "covtype, elevation": lambda: target(read("covtype20k/covtype.20k.data.gz"), 0, 54),
+            "german, amount": lambda: target(read("german/german.csv.gz"), 4, 20),
+            "magic, distance": lambda: target(read("magic/magic04.data.gz"), 9, 10),
+            "Friedman 1, t(2)": friedman,
+            "pima, glucose": lambda: target(read("raetsch/diabetis_pima.csv.gz"), 1, 8),
+        },
+        "report": {
+            "adult, hours": lambda: target(read("adult/adult-train.csv.gz"), 12, 14),
+            "adult, age": lambda: target(read("adult/adult-train.csv.gz"), 0, 14),
+            "higgs, m_bb": lambda: target(read("higgs/higgs_train_10k.csv.gz", header=0), 26, 0),
+            "satimage, centre": lambda: target(read("satimage/sat.trn.gz", " "), 16, 36),
+            "heart, rate": lambda: target(read("raetsch/heart-statlog.tsv.gz", "\t", 0), 7, 13),
+            "spambase, run": lambda: target(
+                read("spambase/spambase.tsv.gz", "\t", 0), 54, 55, 56, 57
+            ),
+            "breast cancer, area": lambda: target(
+                pd.DataFrame(datasets.load_breast_cancer().data), 3, 0, 2, 10, 12, 13, 20, 22, 23
+            ),
+            "wine, proline": lambda: target(pd.DataFrame(datasets.load_wine().data), 12),
+        },
+    }
+
+
+def classification(folder: Path) -> dict[str, dict[str, Callable[[], Data]]]:
+    """Return the sets of labels, by part and name."""
+
+    def read(name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
+        return frame(folder, name, sep, header)
+
+    return {
+        "choose": {
+            "adult": lambda: target(read("adult/adult-train.csv.gz"), 14),
+            "breast cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
+            "banana": lambda: target(read("raetsch/banana.csv.gz", header=0), 2),
+            "german": lambda: target(read("german/german.csv.gz"), 20),
+            "satimage": lambda: target(read("satimage/sat.trn.gz", " "), 36),
+        },
+        "report": {
+            "magic": lambda: target(read("magic/magic04.data.gz"), 10),
+            "spambase": lambda: target(read("spambase/spambase.tsv.gz", "\t", 0), 57),
+            "sonar": lambda: target(read("sonar/sonar.csv.gz"), 60),
+            "higgs": lambda: target(read("higgs/higgs_train_10k.csv.gz", header=0), 0),
+            "pima": lambda: target(read("raetsch/diabetis_pima.csv.gz"), 8),
+            "splice": lambda: target(read("raetsch/splice.csv.gz", header=0), 60),
+            "wine": lambda: datasets.load_wine(return_X_y=True),
+            "pendigits": lambda: target(read("pendigits/pendigits.tra.gz"), 16),
+        },
+    }
+
+
+def loss_of(kind: str) -> fn.Loss:
+    """Return the loss that is measured."""
+    if kind.startswith("quantile"):
+        return fn.Quantile(float(kind.split()[1]))
+    return fn.Absolute() if kind == "absolute" else fn.Huber()
+
+
+def regressors(kind: str) -> dict[str, object]:
+    """Return everyone's regressor for a loss, with defaults."""
+    import lightgbm as lgb
+
+    loss, quantile = loss_of(kind), kind.startswith("quantile")
+    q = loss.q if quantile else None
+    theirs = {"absolute": "absolute_error", "huber": "huber"}.get(kind, "quantile")
+    light = {"absolute": "l1", "huber": "huber"}.get(kind, "quantile")
+    made: dict[str, object] = {
+        f"ours, {learner}": rb.estimators.FunctionalGradientRegressor(loss, learner, random_state=0)
+        for learner in ("stumps", "trees")
+    }
+    options = {"alpha": q} if quantile else {}
+    made["GradientBoosting"] = GradientBoostingRegressor(loss=theirs, random_state=0, **options)
+    if kind != "huber":  # it has no such loss
+        made["HistGradientBoosting"] = HistRegressor(loss=theirs, quantile=q, random_state=0)
+    made["lightgbm"] = lgb.LGBMRegressor(objective=light, verbose=-1, n_jobs=1, **options)
+    return made
+
+
+def classifiers() -> dict[str, object]:
+    """Return everyone's classifier with defaults."""
+    import lightgbm as lgb
+
+    made: dict[str, object] = {
+        f"ours, {loss}, {learner}": rb.estimators.FunctionalGradientClassifier(
+            loss, learner, random_state=0
+        )
+        for loss in ("logistic", "hinge")
+        for learner in ("stumps", "trees")
+    }
+    made["GradientBoosting"] = GradientBoostingClassifier(random_state=0)
+    made["HistGradientBoosting"] = HistClassifier(random_state=0)
+    made["lightgbm"] = lgb.LGBMClassifier(verbose=-1, n_jobs=1)
+    return made
+
+
+def splits(X: np.ndarray, y: np.ndarray, count: int, labels: bool) -> Iterator[list[np.ndarray]]:
+    """Yield training and test sets, 70 and 30 %."""
+    for seed in range(count):
+        yield train_test_split(
+            X, y, test_size=0.3, random_state=seed, stratify=y if labels else None
+        )
+
+
+def ratios(named: dict[str, Callable[[], Data]], count: int) -> None:
+    """Print test loss over that of the best constant of the training set."""
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    spent: dict[str, float] = defaultdict(float)
+    for name, read in named.items():
+        X, y = read()
+        for Xa, Xb, ya, yb in splits(X, y, count, False):
+            # Targets in units of Huber's corner, which is the nine-tenth quantile of the distance.
+            middle = np.median(ya)
+            unit = np.quantile(np.abs(ya - middle), 0.9)
+            ya, yb = (ya - middle) / unit, (yb - middle) / unit
+            for kind in KINDS:
+                loss = loss_of(kind)
+                start = loss.bind(ya)
+                one = np.zeros(len(ya), dtype=np.int64)
+                constant = start.refitted(start.zero(), one, 1)[0]
+                test = loss.bind(yb)
+                least = test.value(np.full(len(yb), constant))
+                for who, model in regressors(kind).items():
+                    begin = time.process_time()
+                    F = model.fit(Xa, ya).predict(Xb)
+                    spent[who] += time.process_time() - begin
+                    found[name, kind, who].append(test.value(np.asarray(F, float)) / least)
+    whos = list(regressors("absolute"))
+    rows = [
+        (name, kind, *(_mean(found.get((name, kind, who))) for who in whos))
+        for name in named
+        for kind in KINDS
+    ]
+    per = {who: [np.mean(v) for k, v in found.items() if k[2] == who] for who in whos}
+    rows.append(("mean", "", *(f"{np.mean(per[who]):.3f}" for who in whos)))
+    some = {
+        who: [np.mean(v) for k, v in found.items() if k[2] == who and k[1] != "huber"]
+        for who in whos
+    }
+    rows.append(("mean without huber", "", *(f"{np.mean(some[who]):.3f}" for who in whos)))
+    rows.append(("worst", "", *(f"{np.max(per[who]):.3f}" for who in whos)))
+    rows.append(("CPU seconds", "", *(f"{spent[who]:.0f}" for who in whos)))
+    table(
+        f"test loss over that of the best constant, means of {count} splits",
+        ("data", "loss", *whos),
+        rows,
+    )
+
+
+def errors(named: dict[str, Callable[[], Data]], count: int) -> None:
+    """Print test errors and mean ranks."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    whos = list(classifiers())
+    spent: dict[str, float] = defaultdict(float)
+    for name, read in named.items():
+        for Xa, Xb, ya, yb in splits(*read(), count, True):
+            for who, model in classifiers().items():
+                begin = time.process_time()
+                found[name, who].append(float(np.mean(model.fit(Xa, ya).predict(Xb) != yb)))
+                spent[who] += time.process_time() - begin
+    means = np.array([[np.mean(found[name, who]) for who in whos] for name in named])
+    ranks = pd.DataFrame(means).rank(axis=1).mean(axis=0)
+    rows = [(name, *(f"{e:.2%}" for e in row)) for name, row in zip(named, means, strict=True)]
+    rows.append(("mean rank", *(f"{rank:.2f}" for rank in ranks)))
+    theirs = [whos.index(who) for who in ("HistGradientBoosting", "lightgbm")]
+    for i, who in enumerate(whos[:4]):
+        one = pd.DataFrame(means[:, [i, *theirs]]).rank(axis=1).mean(axis=0)
+        rows.append((f"rank of three: {who}", *(f"{rank:.2f}" for rank in one)))
+    rows.append(("CPU seconds", *(f"{spent[who]:.0f}" for who in whos)))
+    width = len(whos) + 1
+    rows = [(*row, *[""] * (width - len(row))) for row in rows]
+    table(f"test errors, means of {count} splits", ("data", *whos), rows)
+
+
+def ndcg(scores: np.ndarray, grades: np.ndarray, queries: np.ndarray, depth: int = 10) -> float:
+    """Return the mean over queries with a relevant document of NDCG@depth, gains 2^grade - 1."""
+    found, discounts = [], 1.0 / np.log2(np.arange(2, depth + 2))
+    for query in np.unique(queries):
+        rows = np.flatnonzero(queries == query)
+        gains = 2.0 ** grades[rows] - 1.0
+        if gains.max() > 0.0:
+            order = np.argsort(-scores[rows], kind="stable")[:depth]
+            ideal = np.sort(gains)[::-1][:depth]
+            found.append(gains[order] @ discounts[: len(order)] / (ideal @ discounts[: len(ideal)]))
+    return float(np.mean(found))
+
+
+def ranking(folder: Path) -> None:
+    """Print NDCG@10 on the five folds of MQ2008."""
+    import lightgbm as lgb
+
+    whos = ("ours, stumps", "ours, trees", "lambdarank of lightgbm")
+    rows = []
+    for fold in range(1, 6):
+        train, test = read_fold("mq2008", folder, fold)
+        order = np.argsort(train.groups, kind="stable")
+        sizes = np.unique(train.groups, return_counts=True)[1]
+        theirs = lgb.LGBMRanker(verbose=-1, n_jobs=1)
+        theirs.fit(train.X[order], train.y[order].astype(int), group=sizes)
+        made = [
+            rb.estimators.FunctionalGradientRanker(learner=learner, random_state=0).fit(
+                train.X, train.y, groups=train.groups
+            )
+            for learner in ("stumps", "trees")
+        ]
+        scores = [model.predict(test.X) for model in (*made, theirs)]
+        rows.append([fold, *(ndcg(s, test.y, test.groups) for s in scores)])
+    rows.append(["mean", *np.mean([row[1:] for row in rows], axis=0)])
+    shown = [[row[0], *(f"{value:.4f}" for value in row[1:])] for row in rows]
+    table("MQ2008, NDCG@10 of the test part", ("fold", *whos), shown)
+
+
+def _mean(values: list[float] | None) -> str:
+    return "–" if values is None else f"{np.mean(values):.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", default=os.environ.get("RELAXBOOST_DATA"))
+    parser.add_argument("--part", choices=("report", "choose"), default="report")
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--task", choices=("regression", "classification", "ranking"))
+    given = parser.parse_args()
+    if not given.data:
+        parser.error("--data DIR, the folder of public sets, is needed")
+    warnings.filterwarnings("ignore", module="(sklearn|lightgbm)")
+    machine()
+    folder = Path(given.data)
+    if given.task in (None, "regression"):
+        ratios(regression(folder)[given.part], given.splits)
+    if given.task in (None, "classification"):
+        errors(classification(folder)[given.part], given.splits)
+    if given.task in (None, "ranking"):
+        ranking(folder)
+
+
+if __name__ == "__main__":
+    main()

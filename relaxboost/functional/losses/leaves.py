@@ -1,0 +1,190 @@
+"""The best numbers in leaves: what to add to f, constant on each leaf, to lower a risk most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit
+
+
+def sums(leaf: Whole, values: Array, leaves: int) -> Array:
+    """Return the sums of values in each leaf."""
+    return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
+
+
+Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
+"""Takes a shift of each example; gives slopes and second derivatives there, None if unknown."""
+
+_ROUNDING = 1e-12
+"""Share of a leaf's weight within which its sums count as equal."""
+_FINE = 1e-13
+"""Relative width at which the bracket of a minimiser is closed."""
+
+
+def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
+    """Return the minimiser in each leaf of Σ w max(q (k − v), (q − 1)(k − v)), nearest to 0.
+
+    Every piecewise linear loss with a corner for each example is of this kind: left of all
+    corners the slope of the sum is −L, and corner n adds w_n to it.
+
+    Parameters
+    ----------
+    kinks : array of shape (N,)
+        k_n, where the corner of example n is.
+    weights : array of shape (N,)
+        w_n >= 0, by how much the slope grows there.
+    low : array of shape (leaves,)
+        L: the weight of corners after which the slope is no longer negative.
+    leaf : int array of shape (N,)
+        In 0..leaves − 1.
+
+    Returns
+    -------
+    array of shape (leaves,)
+        0 where a leaf has no weight.
+    """
+    ends = np.bincount(leaf, minlength=low.size).cumsum()
+    starts = ends - np.diff(ends, prepend=0)
+    values = np.zeros(low.size)
+    k, w = np.empty(kinks.size), np.empty(kinks.size)
+    _gather(kinks, weights, leaf, starts.copy(), k, w)
+    _select(k, w, starts, ends, low, values)
+    return values
+
+
+@njit(nogil=True)
+def _gather(kinks: Array, weights: Array, leaf: Whole, at: Whole, k: Array, w: Array) -> None:
+    """Write kinks and weights leaf by leaf."""
+    for n in range(leaf.size):
+        place = at[leaf[n]]
+        at[leaf[n]] = place + 1
+        k[place], w[place] = kinks[n], weights[n]
+
+
+@njit(nogil=True)
+def _select(k: Array, w: Array, starts: Whole, ends: Whole, low: Array, values: Array) -> None:
+    """Write the minimiser of each leaf, by selection in linear time; k and w are reordered."""
+    for i in range(starts.size):
+        total = 0.0
+        for n in range(starts[i], ends[i]):
+            total += w[n]
+        if not total > 0.0:
+            continue
+        slack = _ROUNDING * total
+        if low[i] <= slack:  # minimal up to the first corner
+            values[i] = min(0.0, _reach(k, w, starts[i], ends[i], slack)[0])
+        else:
+            v, rest = _reach(k, w, starts[i], ends[i], min(low[i], total) - slack)
+            if rest > 2.0 * slack:
+                values[i] = v
+                continue
+            after = math.inf  # flat from v to the next corner
+            for n in range(starts[i], ends[i]):
+                if k[n] > v and w[n] > 0.0:
+                    after = min(after, k[n])
+            values[i] = min(max(v, 0.0), after)
+
+
+@njit(nogil=True)
+def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
+    """Return the first k at which the weights of all k' <= k reach the goal, and what is over.
+
+    Three-way partition about the median of three; the weight beyond the goal counts all that have
+    this k.
+    """
+    while True:
+        a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        below, same = 0.0, 0.0
+        first, last, n = start, stop, start
+        while n < last:
+            if k[n] < pivot:
+                k[n], k[first] = k[first], k[n]
+                w[n], w[first] = w[first], w[n]
+                below += w[first]
+                first += 1
+                n += 1
+            elif k[n] > pivot:
+                last -= 1
+                k[n], k[last] = k[last], k[n]
+                w[n], w[last] = w[last], w[n]
+            else:
+                same += w[n]
+                n += 1
+        if first > start and goal <= below:
+            stop = first
+        elif goal <= below + same or last == stop:
+            return pivot, below + same - goal
+        else:
+            goal -= below + same
+            start = last
+
+
+def balanced(slopes: Array, weights: Array, leaf: Whole, leaves: int) -> Array:
+    """Return which way slopes of size 1 point on the whole in each leaf, within ±log 2.
+
+    It is `damped` where each corner is rounded over a width of 1: Σ w s over Σ w |s|.
+    """
+    pull = sums(leaf, weights * slopes, leaves)
+    return damped(pull, sums(leaf, weights * np.abs(slopes), leaves))
+
+
+def damped(gradient: Array, curvature: Array) -> Array:
+    """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
+
+    Where |φ'''| <= φ'', as for exp and log(1 + exp), φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
+    |v|); this v minimises the bound, so that φ never rises. It is Newton's step up to second order,
+    and never longer, also in a leaf of one class, where nothing is minimal.
+    """
+    ratio = np.divide(np.abs(gradient), curvature, out=np.zeros_like(gradient), where=curvature > 0)
+    return -np.sign(gradient) * np.log1p(ratio)
+
+
+def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
+    """Return where the weighted slopes of each leaf sum to zero: Newton's method in a bracket.
+
+    For any convex loss. Where there are no second derivatives, or they are no help, it doubles
+    steps until the slope changes its sign, then halves; corners are found to rounding.
+
+    Parameters
+    ----------
+    slopes : callable
+    weights : array of shape (N,)
+    leaf : int array of shape (N,)
+    leaves : int
+
+    Returns
+    -------
+    array of shape (leaves,)
+    """
+    low, high = np.full(leaves, -math.inf), np.full(leaves, math.inf)
+    v, reach = np.zeros(leaves), np.ones(leaves)
+    for _ in range(200):
+        slope, bend = slopes(v[leaf])
+        g = sums(leaf, weights * slope, leaves)
+        size = sums(leaf, weights * np.abs(slope), leaves)
+        flat = np.abs(g) <= _ROUNDING * size
+        low = np.where((g <= 0.0) | flat, v, low)
+        high = np.where((g >= 0.0) | flat, v, high)
+        inside = np.isfinite(low) & np.isfinite(high)
+        with np.errstate(invalid="ignore"):
+            closed = high - low <= _FINE * np.maximum(np.abs(low), np.abs(high))
+        open_ = ~flat & ~(inside & closed)
+        if not open_.any():
+            return v
+        with np.errstate(all="ignore"):
+            halved = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
+            reach = np.where(inside, reach, 2.0 * reach)
+            step = v
+            if bend is not None:
+                step = v - g / sums(leaf, weights * bend, leaves)
+            good = np.isfinite(step) & (step > low) & (step < high)
+        v = np.where(open_, np.where(good, step, halved), v)
+        if not (np.abs(v) < 1e100).all():
+            return np.clip(v, -1e100, 1e100)
+    return v

@@ -1,0 +1,182 @@
+"""Trees grown by LightGBM: the splits are its own, the rest is held to what it says."""
+
+from __future__ import annotations
+
+import pickle
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+from relaxboost import functional as fn
+from relaxboost._core.errors import InputError
+from relaxboost.functional.learners import nodes
+
+
+def data(n=400, seed=0):
+    """Return rows with missing values and a category in column 3, and a target of all of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 3] = rng.integers(0, 40, n)
+    v = np.sin(2 * X[:, 0]) * X[:, 1] + np.cos(5.0 * X[:, 3]) + 0.1 * rng.normal(size=n)
+    X[rng.random(n) < 0.2, 0] = np.nan
+    v[np.isnan(X[:, 0])] += 1.0
+    return X, v
+
+
+def pool(learner, X, weights=None, outputs=None):
+    measure = fn.Empirical(len(X), weights)
+    rng = np.random.default_rng(0)
+    return learner.prepare(X, measure, outputs, "least-squares", rng), measure
+
+
+def test_rows_go_where_lightgbm_sends_them():
+    """Missing values, categories seen and unseen, and zeros, in every tree of a run."""
+    X, v = data()
+    grower, _ = pool(fn.Trees(6, subsample=1.0, categorical=[3], min_samples_leaf=3), X)
+    found = [grower.nearest(v)[0] for _ in range(3)] + [grower.nearest(np.sign(v))[0]]
+    new = np.vstack([X[:50], data(200, 1)[0]])
+    new[100:120, 3] = [np.nan, -1, 77, 1e6, 40.0] * 4
+    new[120:140, 1:3] = np.nan  # none was missing in training
+    new[140:150] = 0.0
+    theirs = grower._booster.predict(new, pred_leaf=True)
+    splits = 0
+    for i, tree in enumerate(found):
+        np.testing.assert_array_equal(nodes.leaf_of(new, tree.nodes[0]), theirs[:, i])
+        splits += np.count_nonzero(tree.nodes[0].sets)
+    assert splits > 0
+    total = np.zeros(len(new))
+    fn.Tree.combined(np.arange(1.0, 5.0), found, new, total)
+    one_by_one = sum((i + 1.0) * tree(new) for i, tree in enumerate(found))
+    np.testing.assert_allclose(total, one_by_one, atol=1e-12)
+
+
+@pytest.mark.parametrize("outputs", [None, 3])
+def test_leaves_hold_the_weighted_means_of_all_rows(outputs):
+    X, v = data()
+    V = v if outputs is None else np.column_stack([v, v**2, np.sign(v)])
+    weights = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
+    grower, measure = pool(fn.Trees(4, min_samples_leaf=20), X, weights, outputs)
+    h, values = grower.nearest(V)
+    leaf, count = grower.leaves(h)
+    for k in range(outputs or 1):
+        at = leaf if outputs is None else leaf[:, k]
+        target, mine = (V, values) if outputs is None else (V[:, k], values[:, k])
+        assert 2 < len(np.unique(at)) <= min(16, count)
+        for i in np.unique(at):
+            rows = at == i
+            assert np.count_nonzero(rows & (weights > 0)) >= 7
+            np.testing.assert_allclose(
+                mine[rows], np.average(target[rows], weights=weights[rows]), atol=1e-12
+            )
+    assert h.depth <= 4
+    assert measure.inner(V - values, values) == pytest.approx(0.0, abs=1e-12)
+    other = h.with_leaves(np.zeros_like(h.leaves))
+    np.testing.assert_array_equal(other(X), np.zeros_like(V))
+
+
+def test_a_tree_of_depth_one_is_the_best_stump():
+    X, v = data()
+    X = np.nan_to_num(X[:, :3])
+    for weights in (None, np.random.default_rng(2).integers(0, 5, len(X))):
+        learner = fn.Trees(1, min_samples_leaf=1, subsample=1.0)
+        tree = pool(learner, X, weights)[0].nearest(v)[1]
+        stump = pool(fn.RegressionStumps(), X, weights)[0].nearest(v)[1]
+        assert np.sum((tree - v) ** 2) == pytest.approx(np.sum((stump - v) ** 2), rel=2e-2)
+
+
+def test_least_squares_boosting_is_that_of_lightgbm():
+    X, v = data()
+    v = v - v.mean()
+    ours = fn.boost(
+        X, fn.Squared().bind(v), fn.Trees(4, subsample=1.0, min_samples_leaf=20),
+        algorithm="refitted", stopping=30,
+    )  # fmt: skip
+    theirs = lgb.LGBMRegressor(
+        n_estimators=30, num_leaves=16, max_depth=4, min_child_samples=20, min_data_in_bin=1,
+        verbose=-1, n_jobs=1,
+    ).fit(X, v)  # fmt: skip
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+
+
+def test_constraints_hold_and_nothing_to_split_is_a_constant():
+    X, v = data()
+    line = np.zeros((50, 4))
+    line[:, 1] = np.linspace(-3.0, 3.0, 50)
+    run = fn.boost(
+        X, fn.Squared().bind(v), fn.Trees(monotone={1: 1}, subsample=1.0),
+        algorithm="naive", stopping=20,
+    )  # fmt: skip
+    assert (np.diff(run.decision(line)) >= -1e-12).all()
+    for sign in (1, -1):
+        learner = fn.Trees(6, monotone={1: sign}, min_samples_leaf=5)
+        run = fn.boost(X, fn.Absolute().bind(v), learner, algorithm="refitted", stopping=20)
+        rows = np.repeat(X[:60], 50, axis=0)
+        rows[:, 1] = np.tile(line[:, 1], 60)
+        rise = sign * np.diff(run.decision(rows).reshape(60, 50), axis=1)
+        assert rise.min() >= -1e-12
+        assert rise.max() > 0.1
+    grower, _ = pool(fn.Trees(), np.full((9, 2), np.nan))
+    for target in (v[:9], 2.0 * v[:9]):  # LightGBM keeps the first such tree and drops others
+        h, values = grower.nearest(target)
+        assert h.depth == 0
+        np.testing.assert_allclose(values, np.full(9, target.mean()))
+
+
+@pytest.mark.parametrize("loss", [fn.Quantile(0.8), fn.MultinomialLogistic()], ids=repr)
+def test_contributions_sum_to_the_prediction(loss):
+    X, v = data()
+    X[:, 2] = 1.0  # no use
+    y = v if loss.task == "regression" else np.digitize(v, [-0.5, 0.5])
+    learner = fn.Trees(categorical=[3], subsample=1.0)
+    run = fn.boost(X, loss.bind(y), learner, algorithm="refitted", stopping=12)
+    found = run.contributions(X)
+    assert found.shape == (400, 5, *run.decision(X).shape[1:])
+    np.testing.assert_allclose(found.sum(axis=1), run.decision(X), atol=1e-10)
+    np.testing.assert_array_equal(found[:, 2], 0.0)
+    shares = run.importances(4)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[2] == 0.0 < min(shares[[0, 1, 3]])
+    stump = fn.boost(X[:, 1:], loss.bind(y), fn.RegressionStumps(), stopping=2)
+    with pytest.raises(InputError, match="StumpHypothesis has no SHAP values; use learner="):
+        stump.contributions(X[:, 1:])
+
+
+def test_runs_are_stored_without_their_rows_and_need_no_lightgbm_to_predict():
+    X, v = data(20_000)
+    run = fn.boost(X, fn.Absolute().bind(v), fn.Trees(), algorithm="refitted", stopping=2)
+    text = pickle.dumps(run.terms)
+    assert len(text) < 12_000 < X.nbytes
+    again = pickle.loads(text)
+    np.testing.assert_array_equal(again[1].hypothesis(X), run.terms[1].hypothesis(X))
+
+
+REFUSED = {
+    "depth": (lambda X: fn.Trees(0), "max_depth must be a whole number >= 1"),
+    "leaves": (lambda X: fn.Trees(max_leaf_nodes=1), "max_leaf_nodes must be at least 2"),
+    "rows": (lambda X: fn.Trees(min_samples_leaf=0.5), "min_samples_leaf"),
+    "share": (lambda X: fn.Trees(subsample=0.0), r"subsample must lie in \(0, 1\], got 0.0"),
+    "sign": (lambda X: fn.Trees(monotone={0: 2}), "monotone must be 1, 0 or −1"),
+    "absent": (
+        lambda X: pool(fn.Trees(monotone={4: 1}), X),
+        "monotone names column 4, and X has 4 features, from 0 on",
+    ),
+    "category": (lambda X: pool(fn.Trees(categorical=[9]), X), "categorical names column 9"),
+    "infinite": (
+        lambda X: pool(fn.Trees(), np.where(X > 2.0, np.inf, X)),
+        "features must be finite, or nan where they are missing; row",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_used_is_named(name):
+    call, message = REFUSED[name]
+    with pytest.raises(InputError, match=message):
+        call(data()[0])
+
+
+def test_without_lightgbm_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
+    with pytest.raises(InputError, match=r"pip install 'relaxboost\[lightgbm\]'; without it"):
+        pool(fn.Trees(), data()[0])
