@@ -8,7 +8,7 @@ from relaxboost import InputError, claims
 from relaxboost.claims import Enumeration, Real, Source, Space, at_most
 from relaxboost.claims.record import ILLEGIBLE
 
-COMPLETE: tuple[str, ...] = ("DEK11", "GB11", "JNTV05", "RDS04", "RW05", "TEL")
+COMPLETE: tuple[str, ...] = ("DEK11", "GB11", "JNTV05", "RDS04", "RW05", "SS09", "TEL")
 """Sources whose claims all show what is printed, and where."""
 
 UNIT = Space(x=Real(0, 1))

@@ -15,11 +15,13 @@ SOURCE = gather(
     "softmax",
     "progress",
     "totally",
+    "sharper",
     "rates",
     "convexity",
     "bregman",
     "projection",
     "figure2",
+    "discussion",
     "appendix",
     "conjugates",
 )

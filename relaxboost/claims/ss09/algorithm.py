@@ -297,7 +297,7 @@ def rounds_worst(x: Instance) -> Iterator[Slack]:
 
     With c = 1 − 2/m the gap is nearly c(1 − s), s = ‖w_t‖_1, and ‖v‖_∞ = 1 + cs, so that
     ds/dt = βc(1 − s)²/(1 + cs)², and (1 + c)²/(βε) rounds pass until the gap is ε. What constant
-    below 32 holds for all games is open; `L12-sharper` has 22 for ε ≤ 2/5.
+    below 32 holds for all games is open; `L12-sharper` has 64/3 for ε ≤ 2/5.
     """
     limit = (2.0 - 2.0 / x.m) ** 2 / beta(x.m, x.epsilon) / x.epsilon
     found = _slowest(x.m, x.epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -59,10 +60,34 @@ def bregman(x: Instance) -> Iterator[Slack]:
     "d0 in int S ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
 )
 def bregman_inside(x: Instance) -> Iterator[Slack]:
-    """Then B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant."""
+    """Proof. ∇f̂*(θ) maximises <d, θ> − h(d) − f(d); B_h(d ‖ d0) + f(d) is minus that, but for a
+    constant, if ∇h(d0) = θ (step 1).
+    """
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
     yield from bregman(x)
+
+
+@bregman.step(
+    "B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant where ∇h(d0) = θ.",
+    "B_h(d ‖ d0) − h(d) + <d, θ> = B_h(e ‖ d0) − h(e) + <e, θ>",
+    correction=1,
+    space=Space(
+        sizes={"m": (1, 3)},
+        theta=Vector("m", -0.5, 1.5),
+        d=Vector("m", 0.0, 1.0),
+        e=Vector("m", 0.0, 1.0),
+    ).including({"theta": ["1/2"], "d": [0], "e": [1]}, {"theta": [-1], "d": [0], "e": [1]}),
+)
+def _(x: Instance) -> Slack:
+    theta = exactly(x.theta)
+    d0 = _clipped(theta)
+    assume(bool((d0 == theta).all()))
+
+    def difference(d: Exact) -> Any:
+        return ((d - d0) @ (d - d0) - d @ d) / 2 + d @ theta
+
+    return equal(difference(exactly(x.d)), difference(exactly(x.e)), "at d and at e")
 
 
 @SOURCE.claim(

@@ -280,10 +280,3 @@ SOURCE.unchecked(
     "MadaBoost's rate seems inferior; the algorithm of Rudin et al. may take O(1/ε³) iterations.",
     "about the bounds of other papers",
 )
-
-SOURCE.unchecked(
-    "Sec6-log-loss",
-    "Sec. 6",
-    "Binary entropies in place of the relative entropy make a boosting method for the log-loss.",
-    "announced as future work, without a statement of what it attains",
-)

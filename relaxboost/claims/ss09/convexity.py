@@ -37,7 +37,9 @@ def _defined(
     ),
     page="Sec. 5.1, after Definition 10",
     given="v, u in the simplex, α in [0, 1]",
-    space=Space(sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)),
+    space=Space(
+        sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)
+    ).including({"v": ["51/100", "49/100"], "u": ["49/100", "51/100"], "alpha": "1/2"}),
 ).checked(trials=300)
 def entropy_is_strongly_convex(x: Instance) -> Slack:
     """Pinsker's inequality; tight to second order for v and u near the centre of two examples."""
@@ -133,8 +135,12 @@ SUMS = Space(
     space=SUMS,
 ).checked(trials=200)
 def sums(x: Instance) -> Slack:
-    """The two definitions are added. With f = h, the relative entropy, it makes f̂ = f̃ + βh
-    β-strongly convex, which is what Sec. 5.1 uses."""
+    """With f = h, the relative entropy, it makes f̂ = f̃ + βh β-strongly convex, which is what
+    Sec. 5.1 uses.
+
+    Proof. The inequality of Definition 10 for f times β, and that for g with σ = 0, are added
+    (step 1).
+    """
     f, a = KINDS[x.f], x.alpha
     v, u = f.point(x.v), f.point(x.u)
 
@@ -143,6 +149,18 @@ def sums(x: Instance) -> Slack:
 
     bend = x.beta * f.sigma / 2.0 * a * (1.0 - a) * f.size(v - u) ** 2
     return _defined(total, x, v, u, bend, x.f)
+
+
+@sums.step(
+    "Both functions satisfy Definition 10, g with σ = 0.",
+    DEFINITION + " for f with its σ, and for g with 0",
+)
+def _(x: Instance) -> Iterator[Slack]:
+    f, a = KINDS[x.f], x.alpha
+    v, u = f.point(x.v), f.point(x.u)
+    bend = f.sigma / 2.0 * a * (1.0 - a) * f.size(v - u) ** 2
+    yield _defined(f.value, x, v, u, bend, x.f)
+    yield _defined(lambda d: float(np.max(x.B @ d)), x, v, u, 0.0, "g")
 
 
 @SOURCE.claim(

@@ -8,7 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights, Whole
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Matrix,
+    Real,
+    Space,
+    Vector,
+    Weights,
+    Whole,
+)
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.runs import beta, fig1
@@ -143,6 +153,9 @@ def max_margin(x: Instance) -> Iterator[Slack]:
 
     f* = max_i x_i has neither (ii) nor (iii) of Thm. 7, which is invoked just before; the
     statement itself holds.
+
+    Proof. The largest shortfall is that of the least margin (step 1), and γ − [γ − min u]_+ is
+    min(γ, min u).
     """
     u = [Fraction(float(margin)) for margin in x.u]
     least = min(u)
@@ -152,6 +165,15 @@ def max_margin(x: Instance) -> Iterator[Slack]:
 
     yield equal(value(least), least, "γ = min u")
     yield at_most(value(Fraction(x.gamma)), least, "any γ")
+
+
+@max_margin.step(
+    "The largest shortfall is that of the least margin.",
+    "γ − max_i [γ − u_i]_+ = min(γ, min u)",
+)
+def _(x: Instance) -> Slack:
+    left = x.gamma - max(max(x.gamma - margin, 0.0) for margin in x.u.tolist())
+    return equal(left, min(x.gamma, float(np.min(x.u))), "γ − max [γ − u]_+")
 
 
 @SOURCE.claim(
@@ -168,9 +190,10 @@ def max_margin(x: Instance) -> Iterator[Slack]:
     space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
 )
 def soft_max(x: Instance) -> Iterator[Slack]:
-    """<u, d> + βh(d) = −(βh)*(−u) + β KL(d ‖ d_t), so every d lies above by β‖d − d_t‖_1²/2.
+    """The log of d_{t,i} is −(Aw_t)_i/β and a constant; the text calls it negatively proportional.
 
-    The log of d_{t,i} is −(Aw_t)_i/β and a constant; the text calls it negatively proportional.
+    Proof. <u, d> + βh(d) = −(βh)*(−u) + β KL(d ‖ d_t) (step 1), and KL is positive but at d_t, by
+    ‖d − d_t‖_1²/2 and more (`D10-entropy`).
     """
     u, beta_ = x.A @ x.w, x.beta
     shares = np.exp(-(u - np.min(u)) / beta_)
@@ -182,6 +205,22 @@ def soft_max(x: Instance) -> Iterator[Slack]:
         above = float(u @ other + beta_ * entropy(other))
         apart = beta_ / 2.0 * float(np.abs(other - d).sum()) ** 2
         yield at_least(above, value + apart, "another d")
+    ranked = d[np.argsort(u, kind="stable")]
+    yield at_most(float(np.max(np.diff(ranked), initial=0.0)), 0.0, "weights, by growing margins")
+
+
+@soft_max.step(
+    "What a distribution adds to the least value is a relative entropy.",
+    "<u, d> + βh(d) = −β log((1/m) Σ e^{−u_i/β}) + β Σ d_i log(d_i/d_{t,i})",
+    space=Space(
+        u=Vector("m", -1.0, 1.0), d=Distribution(), beta=Real(0.1, 2.0, log=True)
+    ).including({"u": [0, 1], "d": ["1/2", "1/2"], "beta": 1}),
+)
+def _(x: Instance) -> Slack:
+    least = -x.beta * math.log(np.mean(np.exp(-x.u / x.beta)))
+    log_d = -x.u / x.beta - np.logaddexp.reduce(-x.u / x.beta)
+    apart = math.fsum(d * (math.log(d) - b) for d, b in zip(x.d, log_d, strict=True) if d > 0.0)
+    return equal(float(x.u @ x.d + x.beta * entropy(x.d)), least + x.beta * apart, "value at d")
 
 
 @SOURCE.claim(
@@ -195,13 +234,29 @@ def soft_max(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 )
 def norm(x: Instance) -> Iterator[Slack]:
-    """A convex combination of points of the ball."""
+    """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
     run = Fig1Run(x)
     for t, w in enumerate(run.w, 1):
         yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)
     for t, step in enumerate(run.steps):
         moved = (1.0 - step) * run.w[t] + step * run.e[t]
         yield at_most(float(np.abs(run.w[t + 1] - moved).max()), 0.0, "update", t + 1)
+
+
+@norm.step(
+    "The ball is convex, and has the signed unit vectors in it.",
+    "‖(1 − η)w ± ηe^j‖_1 ≤ (1 − η)‖w‖_1 + η ≤ 1",
+    space=Space(w=Weights(), j=Whole(1, "n"), eta=Real(0.0, 1.0)).including(
+        {"w": [1, 0], "j": 1, "eta": "1/2"}
+    ),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for sign in (1.0, -1.0):
+        moved = (1.0 - x.eta) * x.w
+        moved[x.j - 1] += sign * x.eta
+        bound = (1.0 - x.eta) * float(np.abs(x.w).sum()) + x.eta
+        yield at_most(float(np.abs(moved).sum()), bound, "‖w_{t+1}‖_1")
+        yield at_most(bound, 1.0, "its bound")
 
 
 @SOURCE.claim(
@@ -271,7 +326,11 @@ def column(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 )
 def step(x: Instance) -> Iterator[Slack]:
-    """A parabola in η, with its vertex at η_t; every other η of a grid and near η_t is below."""
+    """Every other η of a grid and near η_t is below.
+
+    Proof. The right-hand side is a parabola sη − bη²/2, open below, with its vertex at s/b, and
+    η_t is the point of [0, 1] nearest to that (step 1).
+    """
     run = Fig1Run(x)
     size = np.max(np.abs(run.v), axis=-1)
     for t, eta in enumerate(run.steps):
@@ -281,6 +340,17 @@ def step(x: Instance) -> Iterator[Slack]:
         own = float(eta * run.slope[t] - eta**2 * bend)
         best = float(np.max(others * run.slope[t] - others**2 * bend))
         yield at_least(own, best, "bound at η_t and elsewhere", t + 1)
+
+
+@step.step(
+    "Over an interval a parabola is largest next to its vertex.",
+    "sη − bη²/2 ≤ sη' − bη'²/2, η' = max(0, min(1, s/b))",
+    space=Space(s=Real(-1.0, 2.0), b=Real(0.1, 2.0), eta=Real(0.0, 1.0)),
+)
+def _(x: Instance) -> Slack:
+    best = max(0.0, min(1.0, x.s / x.b))
+    left = x.s * x.eta - x.b * x.eta**2 / 2.0
+    return at_most(left, x.s * best - x.b * best**2 / 2.0, "at η and at η'")
 
 
 @SOURCE.claim(
@@ -294,7 +364,9 @@ def step(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 )
 def clipping(x: Instance) -> Iterator[Slack]:
-    """ε < gap ≤ ‖A(e^{j_t} − w_t)‖_∞, hence η_t ≤ β/‖·‖_∞ < β/ε = 1/(2 log m)."""
+    """Proof. ε < gap ≤ ‖v‖_∞, v = A(e^{j_t} − w_t) (step 1), hence
+    η_t = β gap/‖v‖_∞² ≤ β/‖v‖_∞ < β/ε = 1/(2 log m).
+    """
     run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     size = np.max(np.abs(run.v), axis=-1)
@@ -302,6 +374,15 @@ def clipping(x: Instance) -> Iterator[Slack]:
         eta = run.beta * float(run.slope[t]) / float(size[t]) ** 2
         yield at_least(eta, 0.0, "above 0", now.number)
         yield at_most(eta, 1.0 / (2.0 * math.log(run.m)), "below 1", now.number)
+
+
+@clipping.step(
+    "A mean is at most the largest entry.",
+    "<d, v> ≤ ‖v‖_∞",
+    space=Space(d=Distribution(), v=Vector("m", -2.0, 2.0)).including({"d": [1, 0], "v": [2, 0]}),
+)
+def _(x: Instance) -> Slack:
+    return at_most(float(x.d @ x.v), float(np.max(np.abs(x.v))), "gap")
 
 
 @SOURCE.claim(
@@ -315,21 +396,27 @@ def clipping(x: Instance) -> Iterator[Slack]:
     page="Fig. 1 and Theorem 9",
     given="m ≥ 1",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
-    counterexamples=[{"A": [[1]], "epsilon": "1/2"}],
+    counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],
 ).checked(trials=60)
 def smoothing(x: Instance) -> Iterator[Slack]:
-    """For m = 1 the division is by zero and the bound reads 0, but there is a first round."""
+    """For m = 1 the division is by zero and the bound reads 0, but there is a first round. So
+    there is for ε > √(32 log m), with which the bound is less than 1.
+    """
     m = len(x.A)
     yield at_most(len(fig1(Game(x.A), x.epsilon)), 32.0 * math.log(m) / x.epsilon**2, "rounds")
     yield equal(2.0 * beta(m, x.epsilon) * math.log(m), x.epsilon, "2β log m")
 
 
 @smoothing.corrected(
-    "For m ≥ 2; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
-    "t ≤ 32 log(m)/ε² for m ≥ 2; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
+    "For m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
+    "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
 )
 def smoothing_guarded(x: Instance) -> Iterator[Slack]:
-    """m = 1: d = (1), h = 0, and η_1 = min(1, β/max_j abs(A_1j)) = 1 leads to the best column."""
+    """m = 1: d = (1), h = 0, and η_1 = min(1, β/max_j abs(A_1j)) = 1 leads to the best column.
+
+    No gap is above 1 in the first round, so that nothing is lost with ε ≤ 1.
+    """
+    assume(x.epsilon <= 1.0)
     m = len(x.A)
     trace = fig1(Game(x.A), x.epsilon)
     yield at_most(len(trace), 32.0 * math.log(m) / x.epsilon**2 if m > 1 else 2, "rounds")

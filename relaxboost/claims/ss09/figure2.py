@@ -66,10 +66,12 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
     ],
 ).checked(trials=300)
 def figure(x: Instance) -> Iterator[Slack]:
-    """In fractions. ν < 1/m is accepted, and gives a mass of mν, .75 in the first two instances.
+    """In fractions; the first ENDFOR is read as ENDIF.
 
-    A d0 with fewer than 1/ν positive entries leads to a division by zero. The first ENDFOR is read
-    as ENDIF.
+    A d0 with fewer than 1/ν positive entries has no solution, and the test never passes: as
+    Z ≤ (p − i + 1)u_i for p positive entries, ξ u_i ≤ ν needs pν ≥ 1. If all are positive, as in
+    the first two instances, ν < 1/m and each weight becomes ν, .75 in sum. If there are zeros, as
+    in the third, Z comes to 0 and is divided by.
     """
     d0, nu = distribution(x.d0), Fraction(x.nu)
     try:
@@ -177,7 +179,9 @@ def not_strict(x: Instance) -> Iterator[Slack]:
     ],
 )
 def doubles(x: Instance) -> Iterator[Slack]:
-    """Z ← Z − u_i cancels: at a log-spread of 27 about 1e-5 of the mass is lost, at 36 all of it.
+    """The paper does not say in what arithmetic.
+
+    In doubles Z ← Z − u_i cancels: at a log-spread of 27 1e-5 of the mass is lost, at 36 all of it.
 
     The weights for θ = (0, −40, −41) come out as (0, 0, 0), for (0, −34, −35, −73/2) their sum is
     1.0087; for (0, −37, −8) and ν = 1/3 it is −3e15; e^−800 is 0, whence 0/0.
@@ -192,7 +196,16 @@ def doubles(x: Instance) -> Iterator[Slack]:
 
 
 @doubles.corrected(
-    "It does in the log domain, from T_i = Σ_{r ≥ i} e^{θ_r − θ_i}: relaxboost's "
+    "Carried out in fractions it solves Eq. 14.", "Σ_r min(ν, ξ d0_r) = 1, ξ and Z exact"
+)
+def in_fractions(x: Instance) -> Iterator[Slack]:
+    """As `F2`; here for the doubles that d0 ∝ e^θ comes to, as long as none of them is 0."""
+    assume(bool(softmax(x.theta).all()))
+    yield from end_for(x, False)
+
+
+@doubles.corrected(
+    "It does in doubles in the log domain, from T_i = Σ_{r ≥ i} e^{θ_r − θ_i}: relaxboost's "
     "capped_distribution.",
     "ξ u_i ≤ ν as k − (i − 1) ≤ T_i",
 )

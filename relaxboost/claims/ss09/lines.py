@@ -163,7 +163,142 @@ line("Proof of Theorem 7", "The dual of min f̃(d) + ‖dᵀA‖_∞.", "L8", "T
 line("Proof of Theorem 7", "f*(0) = 0, and ρ = 0.", "T7-zero")
 line("Proof of Theorem 7", "ρ > 0.", "T7-positive")
 
-# Sec. 5 and 6
+line("Eq. 5", "The max-relaxed-margin problem; f* as in Theorem 7.", "Eq5", "T7")
+line("Eq. 6", "f* = ν‖·‖_1: the soft margin problem.", "Eq6")
+line("After Eq. 6", "f* = max_i x_i: the max margin problem.", "Eq6-hard", "remark-hard-margin")
+line("After Eq. 6", "Its f is the indicator of the simplex, by the proof of Theorem 4.", "AppB-2")
+line("Before Fig. 1", "The display of d_t, as argmax and as argmin.", "F1-d")
+line("Before Fig. 1", "d_t is a gradient of (βh)*, by Lemma 18.", "L18-gradient", "F1-softmax")
+line("Before Fig. 1", "The conjugate of h is the soft-max.", "AppB-3")
+line("Before Fig. 1", "(βh)*(θ) = βh*(θ/β).", "AppB-5")
+line("Before Fig. 1", "d_{t,i} ∝ e^{−(Aw_t)_i/β}.", "F1-softmax")
+line(
+    "Fig. 1, input",
+    "A in [+1, −1]^{m,n}, f*, ε.",
+    reason="A definition. [+1, −1] is printed for [−1, +1], which Sec. 5.1 has.",
+)
+line("Fig. 1, definitions", "h, and f the conjugate of f*.", "AppB-3", "Eq1")
+line("Fig. 1, first line", "w_1 = 0, β = ε/(2 log m).", "F1-beta")
+line("Fig. 1, d_t", "The argmin.", "F1-d")
+line(
+    "Fig. 1, j_t",
+    "The largest edge, without loss of generality positive.",
+    "F1-j",
+    reason="The ball has −e^j, too: a column of negative edge enters with the sign −1.",
+)
+line("Fig. 1, the test", "gap ≤ ε.", "F1-j", "T9")
+line("Fig. 1, η_t", "The step, clipped to [0, 1].", "F1-eta", "F1-clip")
+line("Fig. 1, update", "w_{t+1}.", "F1-norm")
+line(
+    "After Fig. 1",
+    "The log of a weight is negatively proportional to the margin.",
+    "F1-softmax",
+    reason="Up to a constant: log d_i = −u_i/β − log Σ e^{−u/β}",
+)
+line("After Fig. 1", "Erroneous examples get larger weights.", "F1-softmax")
+line("After Fig. 1", "Weak learners whose column is nearly the best.", "remark-approximate")
+line("After Fig. 1", "When the test is met, w_t is ε-accurate.", "T9")
+line("After Fig. 1", "η_t is calculated analytically.", "F1-eta")
+line("After Fig. 1", "‖w_t‖_1 ≤ 1.", "F1-norm")
+line("After Fig. 1", "Other f change d_t only.", "F1-d", "L11", "L12")
+line("After Fig. 1", "An efficient procedure for caps.", "F2")
+line("Theorem 9", "ε-accurate.", "T9", "T9-many-rows", "T9-capped")
+line("Theorem 9", "32 log(m)/ε² iterations.", "T9-rounds", "T9-rounds-worst", "T9-phases")
+line("After Theorem 9", "Iterations bound the non-zero elements.", "remark-sparsity")
+line("After Theorem 9", "The hard margin in O(log(m)/ε²) iterations.", "T9-rounds")
+line("After Theorem 9", "AdaBoost*, Rudin et al.: rates of others.", "remark-other-rates")
+line("After Theorem 9", "ε = γ/2 gives half the margin.", "remark-half-margin")
+line(
+    "After Theorem 9",
+    "AdaBoost's error decays like e^{−γ²t}.",
+    "remark-adaboost-error",
+    "remark-adaboost-error-sharp",
+    "remark-adaboost-loss",
+)
+line(
+    "After Theorem 9",
+    "t should be at least 1/γ².",
+    "remark-one-over-gamma",
+    "remark-one-over-gamma-worst",
+)
+line("After Theorem 9", "A factor of log m in AdaBoost's rate.", "remark-adaboost-log-m")
+line(
+    "After Theorem 9",
+    "Both algorithms obtain half of the optimal margin.",
+    "remark-half-margin",
+    reason="AdaBoost's half, and how many rounds it takes, is RDS04-half.",
+)
+line("After Theorem 9", "The soft margin of Eq. 6; d_t in Õ(m) time.", "T9", "F2-time")
+line("After Theorem 9", "SoftBoost: its bound and its iterations.", "remark-other-rates")
+line(
+    "Sec. 5.1, par. 1",
+    "AdaBoost's soft-max, the exp-loss, as a relaxation.",
+    "Sec5.1-soft-max",
+    "Sec5.1-soft-max-sharp",
+    "Sec5.1-exp-loss",
+)
+line("Sec. 5.1, par. 1", "The relative entropy is strongly convex.", "D10-entropy")
+line("Definition 10", "Strong convexity, and its display.", reason=_DEFINITION)
+line("After Definition 10", "σ = 0 is convexity.", "D10-zero")
+line("After Definition 10", "σ bounds the second derivative.", "D10-curvature")
+line("After Definition 10", "The relative entropy has σ = 1 in ℓ1.", "D10-entropy")
+line("Sec. 5.1, f̂", "Eq. 5 is to maximise −f̃*(−Aw).", "Eq5", "L8")
+line("Sec. 5.1, f̂", "f̂ = f̃ + βh, β in (0, 1).", "Sec5.1-beta")
+line("Before Eq. 7", "0 ≤ h ≤ log m; f̂ − ε/2 ≤ f̃ ≤ f̂.", "Sec5.1-entropy")
+line("Eq. 7", "The conjugates.", "Eq7", "L19")
+line(
+    "After Eq. 7",
+    "A maximiser is ε/2-accurate, for the whole family.",
+    "Eq7-maximiser",
+    "Eq7-maximiser-worst",
+    "Eq7",
+)
+line("After Eq. 7", "Sums retain strong convexity.", "D10-sum")
+line("After Eq. 7", "So does f̂, for all f of Sec. 4.", "D10-retained")
+line("After Eq. 7", "Fig. 1 is designed to maximise −f̂*(−Aw).", "L11", "L12")
+line("Eq. 8", "D and P.", "Eq8")
+line("After Eq. 8", "max D ≤ min P.", "Eq8")
+line("After Eq. 8", "ε_t.", reason=_DEFINITION)
+line("Lemma 11", "ε_t is at most the gap.", "L11")
+line("Proof of Lemma 11", "Its displays.", "L11", "L17")
+line("Lemma 12", "Progress.", "L12", "L12-sharper")
+line("Proof of Lemma 12", "Δ_t along the step.", "Eq9")
+line("Eq. 9", "Δ_t as a difference of f̂*.", "Eq9")
+line("Before Eq. 10", "f̂* is smooth.", "Eq10-smooth", "L18")
+line("Eq. 10", "The first lower bound.", "Eq10")
+line("Before Eq. 11", "‖A(e^j − w_t)‖_∞ ≤ 2.", "Eq10")
+line("Eqs. 11, 12", "The other two; η'.", "Eq10", "L12")
+line("Proof of Lemma 12", "η_t maximises Eq. 10.", "F1-eta")
+line("Proof of Theorem 9", "Its displays.", "T9-proof", "L20")
+line(
+    "Sec. 5.2, par. 1",
+    "The algorithms of Warmuth et al. are totally corrective.",
+    reason="About other papers.",
+)
+line("Eq. 13", "The totally corrective update.", "Eq13")
+line("After Eq. 13", "It gains at least as much.", "Eq13", "Eq13-sharper")
+line("After Eq. 13", "Lemma 12 and Theorem 9 hold as well.", "Eq13-rounds")
+line("Sec. 5.2, last par.", "Running times and experiments.", "Eq13-runtime")
+line("Sec. 5.3, par. 1", "Caps correspond to the soft margin.", "Eq6", "E1-soft-margin")
+line("Before Lemma 13", "The Bregman divergence.", reason=_DEFINITION)
+line("Fig. 2", "The procedure.", "F2", "F2-ENDFOR", "F2-doubles")
+line("Lemma 13", "∇f̂* as an argmin.", "L13", "L13-closed", "L13-entropy")
+line("Proof of Lemma 13", "∇h(d_0) = θ, and the four lines.", "L13-proof", "L13")
+line("Corollary 14", "Bregman projections.", "C14")
+line("Eq. 14", "The entropic projection.", "Eq14")
+line("After Eq. 14", "Herbster and Warmuth.", "Sec5.3-others")
+line("Lemma 15", "The order is preserved.", "L15")
+line("After Lemma 15", "The form of d_t.", "L15-form")
+line("Lemma 16", "ξ.", "L16")
+line("After Lemma 16", "No element is zero.", "L16-zeros")
+line("After Lemma 16", "The objective value.", "L16-objective")
+line("After Lemma 16", "Monotone in ξ; ξ decreases with j.", "L16-monotone")
+line("Sec. 5.3, the index i", "The first with d_{t,i} < ν.", "F2-strict")
+line("Sec. 5.3, the index i", "The fewest capped weights are optimal.", "L16-first")
+line("Sec. 5.3, last par.", "O(m log m).", "F2-time")
+line("Sec. 5.3, last par.", "O(m) by a search for the median.", "F2-linear", "Sec5.3-others")
+line("Sec. 6", "What the paper has shown; ℓ2 constraints; another g.", reason=_PLAN)
+line("Sec. 6", "Binary entropies give the log-loss.", "Sec6-log-loss")
 
 line("Lemma 17", "The Fenchel–Young inequality with equality.", "L17")
 line("Lemma 18", "The gradient of the conjugate.", "L18-gradient")
@@ -173,6 +308,8 @@ line("Proof of Lemma 19", "There is a w' that attains g*(θ).", "L19-attained")
 line("Proof of Lemma 19", "The chain, and the conjugate of g − c.", "L19")
 line("Lemma 20", "A recursion.", "L20", "L20-sharp")
 line("Eq. 15", "The induction, and the display after it.", "Eq15")
+line("Proof of Lemma 15", "The difference of the divergences.", "L15-proof")
+line("Proof of Lemma 16", "The gradient, ξ' and ξ.", "L16-proof", "L16")
 line("Appendix B, row 1", "Balls.", "AppB-1")
 line("Appendix B, row 2", "The simplex.", "AppB-2")
 line("Appendix B, row 3", "The relative entropy.", "AppB-3")

@@ -39,7 +39,7 @@ class _Round:
     seen: tuple[int, ...]
 
 
-def _run(x: Instance) -> tuple[list[_Round], int]:
+def totally_corrective_run(x: Instance) -> tuple[list[_Round], int]:
     """Run Eq. 13 until the test of Fig. 1; return its updates and the number of rounds."""
     m, n = x.A.shape
     smoothing = beta(m, x.epsilon)
@@ -85,7 +85,7 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
 
     The maximum is a certified one over the columns seen; Fig. 1's step is computed from w_t.
     """
-    trace, _ = _run(x)
+    trace, _ = totally_corrective_run(x)
     assume(bool(trace))
     for t, now in enumerate(trace, 1):
         unseen = np.delete(now.w, now.seen)
@@ -107,8 +107,11 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
     space=CAPPED_RUNS,
 ).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Iterator[Slack]:
-    """By Eq. 13. A column enters once, so that there are at most n + 1 rounds, too."""
-    trace, rounds = _run(x)
+    """By Eq. 13; not tight, see `Eq13-sharper`.
+
+    A column enters once, so that there are at most n + 1 rounds, too.
+    """
+    trace, rounds = totally_corrective_run(x)
     yield at_most(rounds, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
     yield at_most(rounds, x.A.shape[1] + 1, "rounds and columns")
     most = x.optimum(smoothed_game(x))

@@ -55,6 +55,13 @@ MUTANTS = (
         "least_gain(left, run.beta), float(step)",
         "float(step), least_gain(left, run.beta)",
     ),
+    Mutant(
+        "SS09-L12",
+        "constant",
+        "beta / 8.0",
+        "beta / 1.0",
+        at="relaxboost.claims.ss09.progress:least_gain",
+    ),
     Mutant("SS09-L12", "constant", "/ 8.0", "/ 7.0", step=1),
     Mutant("SS09-Eq9", "index", "run.u[t] + step", "run.u[t + 1] + step"),
     Mutant("SS09-Eq9", "direction", "+ step * run.v", "- step * run.v"),

@@ -1,0 +1,77 @@
+"""SS09, Sec. 6: the log-loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims import Distribution, Instance, Real, Space, Vector
+from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.sides import near
+from relaxboost.claims.ss09.source import SOURCE
+
+
+@SOURCE.claim(
+    "Sec6-log-loss",
+    "Sec. 6",
+    "Binary entropies in place of the relative entropy give the log-loss.",
+    formula="min_{d∈[0,1]^m} <d, u> + Σ_i b(d_i) = −Σ_i log((1 + e^{−u_i})/2), and over S^m "
+    "max_γ γ − Σ_i log((1 + e^{γ − u_i})/2); b(s) = s log(2s) + (1 − s) log(2(1 − s))",
+    printed="We also would like to replace the relative entropy penalty for the distribution d_t "
+    "with binary entropies of each of the components of d_t with respect to the two dimensional "
+    "vector (1/2, 1/2). The result is a boosting-based apparatus for the log-loss.",
+    page="Sec. 6",
+    given="u = Aw, and the max over w in the ball on both sides",
+    space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution()),
+)
+def log_loss(x: Instance) -> Iterator[Slack]:
+    """To maximise over w is to minimise the log-loss of the margins; with Σ d = 1 it is that of
+    margins less γ, and γ is rewarded as in Eq. 5.
+
+    Proof. θs − b(s) ≤ log((1 + e^θ)/2), with equality at s = 1/(1 + e^{−θ}) (step 1). Summed over
+    θ_i = −u_i this is the first; over θ_i = γ − u_i it bounds <d, u> + Σ b from below for each γ,
+    and there is a γ with Σ s_i = 1, as the sum goes from 0 to m (m = 1: γ → ∞).
+    """
+    weights = 1.0 / (1.0 + np.exp(x.u))
+    loss = math.fsum(math.log((1.0 + math.exp(-u)) / 2.0) for u in x.u)
+    yield equal(near(float(weights @ x.u) + _binary(weights)), near(-loss), "over the box")
+    for d in (x.d, 1.0 - x.d):
+        yield at_least(float(d @ x.u) + _binary(d), -loss, "another point of the box")
+    gamma = _best(x.u)
+    least = gamma - float(np.sum(np.logaddexp(0.0, gamma - x.u))) + len(x.u) * math.log(2.0)
+    weights = 1.0 / (1.0 + np.exp(x.u - gamma))
+    yield equal(near(float(weights @ x.u) + _binary(weights)), near(least), "over the simplex")
+    yield at_least(float(x.d @ x.u) + _binary(x.d), near(least), "another distribution")
+
+
+def _binary(d: Array) -> float:
+    """Return Σ b(d_i)."""
+    parts = (2.0 * np.concatenate([d, 1.0 - d])).tolist()
+    return math.fsum(s / 2.0 * math.log(s) for s in parts if s > 0.0)
+
+
+def _best(u: Array) -> float:
+    """Return the γ with Σ 1/(1 + e^{u_i − γ}) = 1, by bisection; a large one for a single u."""
+    low, high = float(np.min(u)) - 40.0, float(np.max(u)) + 40.0
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        if float((1.0 / (1.0 + np.exp(u - middle))).sum()) < 1.0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@log_loss.step(
+    "The conjugate of the binary entropy is the logistic loss.",
+    "θs − b(s) ≤ log((1 + e^θ)/2), equal at s = 1/(1 + e^{−θ})",
+    space=Space(theta=Real(-6.0, 6.0), s=Real(0.0, 1.0)).including({"theta": 0, "s": "1/2"}),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    loss = math.log((1.0 + math.exp(x.theta)) / 2.0)
+    yield at_most(x.theta * x.s - _binary(np.array([x.s])), loss, "at s")
+    best = 1.0 / (1.0 + math.exp(-x.theta))
+    yield equal(near(x.theta * best - _binary(np.array([best]))), near(loss), "at the best s")
