@@ -165,9 +165,9 @@ def half_square(x: Instance) -> Iterator[Slack]:
 def _(x: Instance) -> Iterator[Slack]:
     Q, p, psi = normed(x)
     a, b = float(np.linalg.norm(Q @ x.d, p)), float(np.linalg.norm(psi, dual(p)))
-    yield at_most(float(x.d @ x.theta), near(a * b), "the dual norm")
+    yield at_most(float(x.d @ x.theta), near(a * b, 1e-11), "the dual norm")
     for length in (a, b):
-        yield at_most(near(length * b - length**2 / 2.0), near(b**2 / 2.0), "the square")
+        yield at_most(length * b - length**2 / 2.0, near(b**2 / 2.0, 1e-11), "the square")
 
 
 FINITE = {

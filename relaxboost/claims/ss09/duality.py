@@ -131,9 +131,9 @@ def core(x: Instance) -> Slack:
     B, room = exactly(x.B), exactly(x.room)
     assume(all(any(row) for row in B))
 
-    def reach(d: Exact) -> Fraction:
-        rates = B @ d
-        return min([r / v for r, v in zip(room, rates, strict=True) if v > 0], default=Fraction(99))
+    def reach(d: Exact) -> Fraction | float:
+        rates = zip(room, B @ d, strict=True)
+        return min((r / v for r, v in rates if v > 0), default=math.inf)
 
     if min(room) == 0:
         return equal(reach(B[list(room).index(0)]), 0, "τ' along a row without room")

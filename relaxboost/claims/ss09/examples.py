@@ -248,7 +248,8 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     Q, p, psi = normed(x)
     best = 3.0 * np.linalg.solve(Q, dual_vector(psi, p))
-    return equal(near(_gain(x, best)), near(3.0 * (float(np.linalg.norm(psi, dual(p))) - x.nu)))
+    most = 3.0 * (float(np.linalg.norm(psi, dual(p))) - x.nu)
+    return equal(near(_gain(x, best), 1e-11), near(most, 1e-11))
 
 
 @SOURCE.claim(

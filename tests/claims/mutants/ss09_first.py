@@ -206,7 +206,7 @@ SECTION_4_2 = (
     Mutant("SS09-E1-soft-margin", "index", "[x.k - 1]", "[x.k - 2]", step=2),
     Mutant("SS09-E2-conjugate", "norm", "dual(p))) - x.nu", "p)) - x.nu"),
     Mutant("SS09-E2-conjugate", "constant", "- x.nu", "- 1.3 * x.nu", step=1),
-    Mutant("SS09-E2-conjugate", "constant", "near(3.0 *", "near(2.5 *", step=2),
+    Mutant("SS09-E2-conjugate", "constant", "most = 3.0 *", "most = 2.5 *", step=2),
     Mutant(
         "SS09-E2",
         "hypothesis",
