@@ -202,7 +202,10 @@ def learners(x: Instance) -> Iterator[Slack]:
     space=STRONG,
 ).checked(trials=60)
 def efficiency(x: Instance) -> Iterator[Slack]:
-    """1 + (1 − γ²)/γ² = 1/γ², and 1 + ln T + 2/T ≤ 3.9 ln T for T ≥ 2, so that 8 · 3.9 will do."""
+    """1 + (1 − γ²)/γ² = 1/γ², and 1 + ln T + 2/T ≤ 3.9 ln T for T ≥ 2, so that 8 · 3.9 will do.
+
+    By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.
+    """
     for algorithm, factor in ((Repeated(), 2.0), (Residual(), 1.0)):
         run = strongly(x, algorithm, factor)
         for t in range(2, run.last + 1):

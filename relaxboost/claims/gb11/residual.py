@@ -63,10 +63,10 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     space=STRONG,
 )
 def strong(x: Instance) -> Iterator[Slack]:
-    """Very loose: it is T6-sharp times 16/(1 + q)² and more, which is at least 4.
+    """Very loose: T6-sharp has the order 1/γ² for 1/γ⁴.
 
-    So 2c² can be c²/2. It cannot be less than c²/24, or c²/8 for 1 + ln T + q²/T: for f²/2 with
-    T = 1 the gap is G²/(2λ). For f_1..f_T one round more is to be counted.
+    Of this bound a part of (1 + q)²γ²/16 is left there, .106 at most. It cannot be less than 1/48
+    for γ = 1: for f²/2, T = 1, the gap is G²/(2λ). For f_1..f_T one round more is to be counted.
     """
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
@@ -80,26 +80,32 @@ def strong(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "T6-sharp",
     "Theorem 6 (sharper than stated)",
-    "The mean gap is at most G²/(2λT(1−q)²) (1 + ln T + q²/T).",
-    formula="(1/T) Σ [R[f_{t−1}] − R[f*]] ≤ G²/(2λT(1 − q)²) (1 + ln T + q²/T), q = sqrt(1 − γ²)",
+    "The mean gap is at most G²(1+q)/(2λT(1−q)) (1 + ln T), of the order 1/γ² and not 1/γ⁴.",
+    formula="(1/T) Σ [R[f_{t−1}] − R[f*]] ≤ (1/(2λT)) Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t ≤ "
+    "(G²/(2λT)) ((1 + q)/(1 − q)) (1 + ln T), q = sqrt(1 − γ²)",
     page="not in the paper",
-    given="as in Theorem 6",
+    given="as in Theorem 6; (1 + q)/(1 − q) = (1 + q)²/γ²",
     space=SMOOTHER,
 )
 def strong_sharp(x: Instance) -> Iterator[Slack]:
     """Equal for f²/2, T = 1. Here z_t = f_{t−1} − f*.
 
     Proof. Σ <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>, as <Δ_{t+1}, h_t> = 0. A gap is
-    <∇_t, z_t> − λ‖z_t‖²/2 at most, <h_t, z_t> telescopes, and of that −λT‖z_{T+1}‖²/2 is left. Now
-    ‖h_t‖ <= G/(1 − q), ‖Δ_t‖ <= qG/(1 − q), and <Δ, z> − λT‖z‖²/2 <= ‖Δ‖²/(2λT).
+    <∇_t, z_t> − λ‖z_t‖²/2 at most; <h_t, z_t> telescopes, and of that −λT‖z_{T+1}‖²/2 is left,
+    where <Δ, z> − λT‖z‖²/2 <= ‖Δ‖²/(2λT). Now ‖h_t‖² = ‖Δ_t + ∇_t‖² − ‖Δ_{t+1}‖², and the
+    squares of the residuals, over t, telescope to −‖Δ_{T+1}‖²/T or less, which pays for the last
+    term. What is left is ‖∇_t‖² + 2<Δ_t, ∇_t>, with ‖Δ_t‖ <= qG/(1 − q).
     """
-    run = strongly(x, Residual(), 1.0)
-    for t, total, h, left in residuals(run):
-        size = run.norm(total) ** 2 + 1e-300
-        yield equal(run.risk.measure.inner(left, h) / size, 0.0, "<Δ_{t+1}, h_t>", t)
+    run, total = strongly(x, Residual(), 1.0), 0.0
+    for (t, whole, h, left), state in zip(residuals(run), run.states, strict=False):
+        inner, v = run.risk.measure.inner, state.gradient
+        size = inner(whole, whole) + 1e-300
+        yield equal(inner(left, h) / size, 0.0, "<Δ_{t+1}, h_t>", t)
+        total += (2.0 * inner(whole, v) - inner(v, v)) / t
         q, G = wasted(run.gamma(t)), run.gradients(t - 1)
-        right = G**2 / (2.0 * x.lam * t * (1.0 - q) ** 2) * (1.0 + math.log(t) + q * q / t)
-        yield at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
+        yield at_most(run.mean(t, True), total / (2.0 * x.lam * t), "mean gap of f_0..f_{T−1}", t)
+        right = G**2 / (2.0 * x.lam * t) * (1.0 + q) / (1.0 - q) * (1.0 + math.log(t))
+        yield at_most(total / (2.0 * x.lam * t), right * (1.0 + 1e-7), "by G and γ", t)
 
 
 @strong_sharp.step(
@@ -143,14 +149,25 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong_sharp.step(
-    "h_t and Δ_t are bounded", "‖h_t‖ ≤ G/(1 − q), ‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", space=AVERAGES
+    "the lengths of the h_t, over t",
+    "Σ_{t≤T} ‖h_t‖²/t ≤ Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t − ‖Δ_{T+1}‖²/T",
 )
+def _(x: Instance) -> Iterator[Slack]:
+    left = right = 0.0
+    run = strongly(x, Residual(), 1.0)
+    for (t, whole, h, rest), state in zip(residuals(run), run.states, strict=False):
+        inner, v = run.risk.measure.inner, state.gradient
+        left, right = left + inner(h, h) / t, right + (2.0 * inner(whole, v) - inner(v, v)) / t
+        size = 1.0 + inner(whole, whole)
+        yield at_most(left / size, (right - inner(rest, rest) / t) / size, "Σ ‖h_t‖²/t", t)
+
+
+@strong_sharp.step("Δ_t is bounded", "‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", space=AVERAGES)
 def _(x: Instance) -> Iterator[Slack]:
     run = weakly(x, Residual())
     q = wasted(run.gamma(run.last))
-    for t, _, h, left in residuals(run):
+    for t, _, _, left in residuals(run):
         G = run.gradients(t - 1)
-        yield at_most(run.norm(h), (1.0 - q**t) / (1.0 - q) * G + 1e-7 * G, "‖h_t‖", t)
         most = q * G * (1.0 - q**t) / (1.0 - q)
         yield at_most(run.norm(left), most + 1e-7 * G, "‖Δ_{t+1}‖", t)
 
@@ -180,7 +197,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=STRONG,
 ).checked(trials=60)
 def strong_end(x: Instance) -> Iterator[Slack]:
-    """Over T it has 1/T for the 2/T of the theorem; it is still at least four times T6-sharp."""
+    """Over T it has 1/T for the 2/T of the theorem; T6-sharp is less by γ²."""
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
         scale = (2.0 / run.gamma(t) ** 2 * run.gradients(t - 1)) ** 2 / x.lam
@@ -306,28 +323,28 @@ def convex(x: Instance) -> Iterator[Slack]:
 
 
 @convex.corrected(
-    "It is at most 2F²/√T + G²/((1−q)²√T) + q²G²/(2(1−q)²T^1.5).",
-    "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/((1 − q)² sqrt(T)) + q²G²/(2(1 − q)² T^(3/2))",
+    "It is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
+    "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²(1 + q)/((1 − q) sqrt(T)), q = sqrt(1 − γ²)",
 )
 def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
-    """As for `T6-sharp`; qG‖z_{T+1}‖/(1 − q) − sqrt(T)‖z_{T+1}‖²/2 gives the last term.
+    """As for T6-sharp: ‖Δ_{T+1}‖²/(2 sqrt(T)) is what the lengths of the h_t save.
 
-    1/(1 − q) = (1 + q)/γ² <= 2/γ², so that only F²/2 is wrong. For f_1..f_T it is sqrt(T+1)/T.
+    (1 + q)/(1 − q) = (1 + q)²/γ² <= c² = 4/γ⁴, so that only F²/2 is wrong. For f_1..f_T it is
+    sqrt(T+1)/T.
     """
     run, proof = weakly(x, Residual()), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
         q, G = wasted(run.gamma(t)), run.gradients(t)
         D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
         rounds = math.sqrt(t if proof else t + 1) / t
-        right = (D**2 / 2.0 + (G / (1.0 - q)) ** 2 * (1.0 + q * q / (2.0 * t))) * rounds
-        yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
+        right = (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) * rounds
+        yield at_most(run.mean(t, proof), right * (1.0 + 1e-7), f"mean gap of {x.index}", t)
 
 
 @convex.corrected(
     "With F for ‖f − f*‖ it holds.",
-    "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/((1 − q)² sqrt(T)) + "
-    "q²G²/(2(1 − q)² T^(3/2))",
+    "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²(1 + q)/((1 − q) sqrt(T))",
 )
 def convex_distance(x: Instance) -> Iterator[Slack]:
-    """The same; with c = 2/γ² >= 1/(1 − q) it is what is printed."""
+    """The same; it is less than what is printed, as (1 + q)/(1 − q) <= c²."""
     yield from convex_corrected(x, x.y)
