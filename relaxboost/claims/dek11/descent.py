@@ -113,7 +113,10 @@ def _(x: Instance) -> Iterator[Slack]:
     space=STREAMS,
 ).checked(trials=60)
 def lipschitz(x: Instance) -> Iterator[Slack]:
-    """Where predictions range over all numbers, a convex φ that is bounded is constant.
+    """Proof. φ is convex in the prediction, so that its largest value and slope on [−BX, BX] are at
+    an end (1), and ∇l = φ' x.
+
+    Where predictions range over all numbers, a convex φ that is bounded is constant.
 
     So c, and for the exponential loss λ, belong to the predictions of the class: the hinge loss
     has λ = 1 and c = 1 + BX, the exponential loss λ = c = e^(BX).
@@ -127,6 +130,19 @@ def lipschitz(x: Instance) -> Iterator[Slack]:
     excess = np.linalg.norm(slopes[0], axis=1) - steep * sizes
     yield at_most(float(excess.max()), 0.0, "‖∇l‖ − λ‖x‖")
     yield at_most(float(sizes.max()), X, "‖x‖, X")
+
+
+@lipschitz.step(
+    "A convex function is steepest, and largest, at an end.",
+    "φ(u, y) ≤ max φ(±r, y), |φ'(u, y)| ≤ max |φ'(±r, y)| for |u| ≤ r",
+    space=Space(loss=Choice(*LOSSES), u=Real(-1, 1), r=Real(0.1, 4, log=True)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    at = x.r * np.array([-1.0, 1.0, x.u])
+    for y in (-1.0, 1.0):
+        value, slope = (np.abs(v) for v in LOSSES[x.loss].pointwise(at, np.full(3, y)))
+        yield at_most(float(value[2]), float(value[:2].max()), "φ(u), at an end")
+        yield at_most(float(slope[2]), float(slope[:2].max()), "|φ'(u)|, at an end")
 
 
 @SOURCE.claim(
@@ -277,8 +293,9 @@ def worst(r: int) -> float:
 def rate(x: Instance) -> Iterator[Slack]:
     """Equal, so that neither the constant nor the rate can be better.
 
-    The weights move by η along the partial sums of the labels and never leave the class, which
-    makes every step of the proof an equality.
+    Proof. The weights move by η = B/r along the partial sums of the labels and never leave the
+    class, so that projections do nothing (1) and l_i − l_i(w*) = ∇l_i (w_{i−1} − w*); the last
+    weight is w*, and every inequality of the proof of Theorem 1 is an equality.
     """
     r, m = x.r, x.r**2
     pair = (1.0, -1.0) if x.first == "up" else (-1.0, 1.0)
@@ -289,3 +306,13 @@ def rate(x: Instance) -> Iterator[Slack]:
     best = min(float(LOSSES["hinge"].pointwise(np.full(m, s), y)[0].sum()) for s in (1.0, -1.0))
     regret = (learner.loss - best) / m
     yield equal(regret, 1.0 / math.sqrt(m), "Regret/m, λXB/√m")
+
+
+@rate.step("The partial sums stay between −1 and r.", "−1 ≤ y_1 + ... + y_i ≤ r, and r at last")
+def _(x: Instance) -> Iterator[Slack]:
+    r, m = x.r, x.r**2
+    pair = (1, -1) if x.first == "up" else (-1, 1)
+    sums = np.cumsum([*pair * ((m - r) // 2), *[1] * r])
+    yield at_most(int(sums.max()), r, "largest partial sum, r")
+    yield at_least(int(sums.min()), -1, "least partial sum, −1")
+    yield equal(int(sums[-1]), r, "the last sum, r")

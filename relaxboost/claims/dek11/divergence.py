@@ -263,7 +263,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=STEPS,
 )
 def any_step(x: Instance) -> Iterator[Slack]:
-    """DEK11-T3-alpha and DEK11-T3-sum, over η."""
+    """Proof. log n ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1): DEK11-T3-sum and DEK11-T3-alpha. Over η."""
     run, (m, n) = one(x).exponentiated(x.eta), x.A.shape
     left = float((run.losses - one(x).of(x.w)[0]).sum())
     tuned = math.sqrt(2.0 * math.log(2.0) / 10_000)
@@ -272,6 +272,19 @@ def any_step(x: Instance) -> Iterator[Slack]:
         (turned()[0], tuned, 2, 10_000, 1.0),
     ):
         yield at_most(regret, math.log(experts) / eta + eta * rounds * size**2 / 2.0, "regret")
+
+
+@any_step.step(
+    "What the α_i say of the regret.", "Σ α_i ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2"
+)
+def _(x: Instance) -> Iterator[Slack]:
+    run, m = one(x).exponentiated(x.eta), len(x.A)
+    gain = x.eta * float((run.losses - one(x).of(x.w)[0]).sum())
+    squares = m * (x.eta * steep(x)) ** 2
+    least = (float(alphas(run, x.w).sum()) - gain) / squares
+    yield at_least(least, -0.5, "(Σ α_i − η Regret)/(mη²λ²X²), −1/2")
+    eta = x.eta / 100.0  # one round of costs 1 and −1 from uniform weights
+    yield at_least(-math.log(math.cosh(eta)) / eta**2, -0.5, "the same, costs 1 and −1")
 
 
 @SOURCE.claim(

@@ -113,7 +113,7 @@ def sorted_labels(x: Instance, rearranged: bool = True) -> Slack:
     "l(Q; D) − l(w*; D) ≤ λXB/√m + 2c √(log(2/δ)/(2m)) with probability ≥ 1 − δ",
 )
 def order_of_arrival(x: Instance) -> Iterator[Slack]:
-    """DEK11-T2. All samples of 12 at most are looked at."""
+    """All samples of 12 at most are looked at. DEK11-T2, where it is proved."""
     yield sorted_labels(x, False)[0]
 
 
@@ -147,12 +147,25 @@ def compared(x: Instance) -> Slack:
     space=LINES,
 ).checked(trials=60)
 def middle(x: Instance) -> Slack:
-    """DEK11-E1 and DEK11-T2-regret."""
+    """Proof. The deviation is at most that of Eq. 1 (1), since (1/m) Σ l(w_{i−1}; z_i) is at most
+    l(w*; S) + λXB/√m by DEK11-T2-regret; and DEK11-E1.
+    """
     law = Samples(x)
     streams = law.drawn()
     risk = law.risk(streams.descended(law.B, law.eta).before).mean(axis=1)
     left = risk - streams.of(law.best())[0].mean(axis=1) - law.regret / law.m
     return never_more(left, law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
+
+
+@middle.step(
+    "The deviation from w* is at most that from the losses on the way.",
+    "l(Q; D) − l(w*; S) − λXB/√m ≤ l(Q; D) − (1/m) Σ l(w_{i−1}; z_i)",
+)
+def _(x: Instance) -> Slack:
+    law = Samples(x)
+    way, best = law.run().losses.mean(axis=1), law.drawn().of(law.best())[0].mean(axis=1)
+    over = (way - best) / (law.regret / law.m)
+    return at_most(float(over.max()), 1.0, "(mean loss − l(w*; S))/(λXB/√m), 1")
 
 
 @SOURCE.claim(

@@ -157,5 +157,17 @@ def any_order(x: Instance, rearranged: bool = True) -> Slack:
     "l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
 )
 def order_fixed(x: Instance) -> Iterator[Slack]:
-    """Such a rearrangement of i.i.d. examples has the same law; here they are reversed."""
+    """Here they are reversed.
+
+    Proof. Such a rearrangement of i.i.d. examples has the same law (1), and so DEK11-E1 applies.
+    """
     yield any_order(x, False)[0]
+
+
+@any_order.step(
+    "i.i.d. examples reversed are as likely.", "P(z_m, ..., z_1) = P(z_1, ..., z_m)", correction=1
+)
+def _(x: Instance) -> Slack:
+    law = Samples(x)
+    reversed_ = law.p[law.samples[:, ::-1]].prod(axis=1)
+    return equal(float(np.abs(reversed_ - law.chances).max()), 0.0, "difference of the chances")

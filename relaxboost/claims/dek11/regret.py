@@ -96,8 +96,22 @@ def first_line(x: Instance, power: int = 1) -> Iterator[Slack]:
     "By half of its square.", "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
 )
 def first_line_corrected(x: Instance) -> Iterator[Slack]:
-    """DEK11-T1-closer, squared."""
+    """Proof. α_i is that with ½‖w_i − w*‖² at the end, and ‖w_i − w*‖² is no more (1), as in
+    DEK11-T1-closer.
+    """
     yield from first_line(x, 2)
+
+
+@first_line.step(
+    "The projected point is no farther.",
+    "‖w_i − w*‖² ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²",
+    correction=1,
+)
+def _(x: Instance) -> Slack:
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    before = ((run.before[0] - x.eta * run.slopes[0] - w) ** 2).sum(axis=1)
+    after = ((run.w[0, 1:] - w) ** 2).sum(axis=1)
+    return at_most(float(((after - before) / (1.0 + before)).max()), 0.0, "after − before")
 
 
 def _comparator(x: Instance) -> Array:
@@ -223,8 +237,28 @@ def divided(x: Instance, printed: bool = True) -> Iterator[Slack]:
 
 @divided.corrected("With ηλ²X²m/2.", "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2")
 def divided_corrected(x: Instance) -> Iterator[Slack]:
-    """DEK11-T1-sum over η. The streams of DEK11-T1-rate, which attain it, are tried."""
+    """The streams of DEK11-T1-rate, which attain it, are tried.
+
+    Proof. B²/2 ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1), which is DEK11-T1-sum, over η.
+    """
     yield from divided(x, False)
+
+
+@divided.step(
+    "What the α_i say of the regret.",
+    "B²/2 ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2",
+    correction=1,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    steep, _ = step(x)
+    run, w = one(x).descended(x.B, x.eta), _comparator(x)
+    regret = float((run.losses - one(x).of(w)[0]).sum())
+    m = len(x.A)
+    for left, size in (
+        (x.eta * regret - m * (x.eta * steep) ** 2 / 2.0, x.B),
+        (worst(m) / m - 0.5, 1.0),
+    ):
+        yield at_most(left / size**2, 0.5, "(η Regret − mη²λ²X²/2)/B², 1/2")
 
 
 @SOURCE.claim(

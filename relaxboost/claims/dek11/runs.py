@@ -292,7 +292,7 @@ def fair(m: int) -> Samples:
 
 
 def tossed(m: int) -> Slack:
-    """Measure the same bound of `azuma` for 200 m fair coins and ε = c/5, where it is nearly tight.
+    """Measure the same bound of `azuma` for 200 m fair coins, m <= 40, and ε = c/5: nearly tight.
 
     The tail is P(at least .7 of them show 1), and the two sides are logarithms.
     """

@@ -16,6 +16,7 @@ from relaxboost.claims import (
     Real,
     Slack,
     Space,
+    Vector,
     Whole,
     assume,
     at_least,
@@ -344,8 +345,28 @@ def half(x: Instance, printed: bool = True) -> Slack:
     "S'' = {z_{m/2}, ..., z_m}",
 )
 def second_half(x: Instance) -> Iterator[Slack]:
-    """Hoeffding's inequality on m/2 + 1 examples for each of m/2 hypotheses; a union of tails."""
+    """Proof. Given the first half, each of its m/2 hypotheses is off by r on the K = m/2 + 1 later
+    examples with probability e^(−2Kr²) at most (1), and (m/2) e^(−2Kr²) ≤ δ for the r given (2).
+    """
     yield half(x, False)[0]
+
+
+@half.step(
+    "Hoeffding's inequality for 0-1 losses.",
+    "P(X ≤ K(p − r)) ≤ e^(−2Kr²), X binomial",
+    correction=1,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    r, K = half_radius(x), x.h + 1
+    tail = within(math.floor(K * (x.q - r)), K, x.q)
+    yield at_most(tail, math.exp(-2.0 * K * r**2), "P(X ≤ K(p − r)), e^(−2Kr²)")
+    yield tossed(5)
+
+
+@half.step("The radius pays for a union.", "(m/2) e^(−2Kr²) ≤ δ for r² = log(m/δ)/m", correction=1)
+def _(x: Instance) -> Slack:
+    r, K = half_radius(x), x.h + 1
+    return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")
 
 
 @SOURCE.claim(
@@ -378,8 +399,18 @@ def best(x: Instance, printed: bool = True) -> Slack:
     "S'' = {z_{m/2}, ..., z_m}",
 )
 def best_corrected(x: Instance) -> Iterator[Slack]:
-    """Hoeffding's inequality given the first half; the radius of the data is that of δ/m."""
+    """The radius of the data is that of δ/m.
+
+    Proof. Given the first half, h* is fixed, and Hoeffding's inequality on m/2 + 1 later examples
+    gives e^(−2(m/2 + 1)r²) ≤ δ for r² = log(1/δ)/m (1).
+    """
     yield best(x, False)[0]
+
+
+@best.step("The radius pays for one tail.", "e^(−2Kr²) ≤ δ for r² = log(1/δ)/m", correction=1)
+def _(x: Instance) -> Slack:
+    r2, K = math.log(1.0 / x.delta) / (2 * x.h), x.h + 1
+    return at_most(-2.0 * K * r2, math.log(x.delta), "log of the tail, log δ")
 
 
 @SOURCE.claim(
@@ -419,5 +450,23 @@ def erm(x: Instance, printed: bool = True) -> Slack:
     "l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
 )
 def erm_corrected(x: Instance) -> Iterator[Slack]:
-    """DEK11-half and DEK11-best as corrected. Here a bound of the probability."""
+    """Here a bound of the probability.
+
+    Proof. l(h̃̃; D) ≤ l(h̃̃; S'') + r ≤ l(h*; S'') + r ≤ l(h*; D) + 2r (1), by DEK11-half and
+    DEK11-best as corrected, each with probability 1 − δ.
+    """
     yield erm(x, False)[0]
+
+
+@erm.step(
+    "Who is best on the sample is nearly best.",
+    "l(h̃; D) ≤ l(h*; D) + 2r if all losses on a sample are within r of risks",
+    correction=1,
+    space=Space(sizes={"n": (1, 6)}, risks=Vector("n", 0, 1), off=Vector("n"), r=Real(0.01, 1)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    tied = np.array([2.0 * x.r, 0.0]), np.array([-1.0, 1.0])  # both have the loss r
+    for risks, off in ((x.risks, x.off), tied):
+        chosen = int(np.argmin(risks + x.r * off))
+        over = float(risks[chosen] - risks.min()) / x.r
+        yield at_most(over, 2.0, "(l(h̃; D) − l(h*; D))/r, 2")

@@ -270,8 +270,31 @@ def hessian(x: Instance) -> Iterator[Slack]:
 
 @hessian.corrected("It is that over n.", "∇²(L∘(−A))(w) = (1/n) Aᵀ diag(ℓ''(−(Aw)_i)) A")
 def hessian_corrected(x: Instance) -> Iterator[Slack]:
-    """Nothing in the remark depends on the factor."""
+    """Nothing in the remark depends on the factor.
+
+    Proof. f(w + h) − 2f(w) + f(w − h) = Σ φ_i 2(cosh s_i − 1) with s = Ah, and hᵀHh = Σ φ_i s_i²
+    (1) for φ = ∇L(−Aw). 1 ≤ 2(cosh s − 1)/s² ≤ 2(cosh b − 1)/b² for |s| ≤ b (2), which tends to 1.
+    """
     yield from _second_difference(x, x.A.T @ np.diag(reweighting(x.A, x.w)) @ x.A)
+
+
+@hessian.step("The form is a weighted sum of squares.", "hᵀHh = Σ φ_i (Ah)_i²", correction=1)
+def _(x: Instance) -> Slack:
+    phi = reweighting(x.A, x.w)
+    form = float(x.h @ (x.A.T @ np.diag(phi) @ x.A) @ x.h)
+    return equal(form, math.fsum(phi * (x.A @ x.h) ** 2), "hᵀHh, Σ φ_i (Ah)_i²")
+
+
+@hessian.step(
+    "cosh bends upwards, and more and more.",
+    "1 ≤ 2(cosh s − 1)/s² ≤ 2(cosh b − 1)/b² for 0 < s ≤ b",
+    correction=1,
+    space=Space(s=Real(0.01, 3.0, log=True), b=Real(0.01, 3.0, log=True)),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    small, large = (4.0 * math.sinh(v / 2.0) ** 2 / v**2 for v in sorted((x.s, x.b)))
+    yield at_least(small, 1.0, "2(cosh s − 1)/s², 1")
+    yield at_most(small, large, "2(cosh s − 1)/s² at s and b")
 
 
 def _second_difference(x: Instance, H: Array) -> Iterator[Slack]:

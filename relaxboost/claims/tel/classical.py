@@ -288,8 +288,17 @@ def columns(x: Instance) -> Iterator[Slack]:
 
 @columns.corrected("They choose the same column in round 1.", "(j_1, r_1) is the same")
 def columns_corrected(x: Instance) -> Iterator[Slack]:
-    """w_0 = 0 for both, and the choice does not look at the step."""
+    """Proof. w_0 = 0 for both, so that both see the uniform weights (1); the choice does not look
+    at the step.
+    """
     yield from columns(x)[:1]
+
+
+@columns.step("Both begin with the uniform weights.", "d_1 = (1/n, ..., 1/n)", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    for step in ("lecture", "classical"):
+        for vote in adaboost(x.A, 1, step):
+            yield equal(float(np.abs(vote.d - 1.0 / len(x.A)).max()), 0.0, "d_1 − 1/n", 1)
 
 
 def _clear(x: Instance, step: str) -> Iterator[Vote]:

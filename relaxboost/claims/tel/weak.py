@@ -165,11 +165,20 @@ def weighted_erm(x: Instance) -> Slack:
     "max_j |(1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
 )
 def weighted_erm_corrected(x: Instance) -> Iterator[Slack]:
-    """Then the first equality is the definition of ∇L, and the inequality the WLA."""
+    """Proof. The first equality is the definition of ∇L, with ℓ' = exp (1); for the inequality see
+    TEL-edge.
+    """
     left, right = _both_sides(x, 1.0 / len(x.A))
     yield equal(left, right, "max_j |(1/n) Σ y ℓ' h_j|, max_j |(Aᵀ∇L)_j|")
     gamma = float(x.optimum(Game(x.A)).lower)
     yield at_least(left, gamma * float(reweighting(x.A, x.w).sum()), "the same, γ‖∇L‖_1")
+
+
+@weighted_erm.step("The entries of Aᵀ∇L.", "(Aᵀ∇L)_j = (1/n) Σ_i A_ij ℓ'(−(Aw)_i)", correction=1)
+def _(x: Instance) -> Iterator[Slack]:
+    for a, entry in zip(x.A.T, x.A.T @ reweighting(x.A, x.w), strict=True):
+        total = math.fsum(v * math.exp(-float(r @ x.w)) for v, r in zip(a, x.A, strict=True))
+        yield equal(float(entry), total / len(x.A), "(Aᵀ∇L)_j, (1/n) Σ A_ij ℓ'")
 
 
 @SOURCE.claim(

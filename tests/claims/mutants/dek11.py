@@ -309,4 +309,25 @@ MUTANTS = (
         '2.1 * math.sqrt(a * b), "a',
         step=1,
     ),
+    Mutant("DEK11-T1-alpha-1", "index", "run.w[0, 1:]", "run.w[0, :-1]", correction=1, step=1),
+    Mutant("DEK11-T1-divided", "constant", '0.5, "(η', '0.47, "(η', correction=1, step=1),
+    Mutant("DEK11-E1-order", "index", "[:, ::-1]", "[:, 1:]", correction=1, step=1),
+    Mutant("DEK11-T2-middle", "constant", '1.0, "(mean', '0.95, "(mean', step=1),
+    Mutant("DEK11-T3-bound", "constant", '-0.5, "the', '-0.48, "the', step=1),
+    Mutant(
+        "DEK11-half",
+        "constant",
+        "1.0, N",
+        "0.9, N",
+        at=HELD + "validation:tossed",
+        correction=1,
+        step=1,
+    ),
+    Mutant(
+        "DEK11-half", "constant", "x.h * math.exp(-2.0", "x.h * math.exp(-1.2", correction=1, step=2
+    ),
+    Mutant("DEK11-best", "constant", "-2.0 * K", "-1.5 * K", correction=1, step=1),
+    Mutant("DEK11-ERM", "constant", '2.0, "(l', '1.6, "(l', correction=1, step=1),
+    Mutant("DEK11-class", "index", "value[:2].max()", "value[:1].max()", step=1),
+    Mutant("DEK11-T1-rate", "index", "sums.max()), r", "sums.max()), r - 1", step=1),
 )

@@ -203,4 +203,22 @@ MUTANTS = (
     ),
     Mutant("TEL-bad-set", "constant", "s * x.w / k", "1.1 * s * x.w / k", correction=1, step=1),
     Mutant("TEL-bad-set", "hypothesis", 'assume(x.loss != "linear")', "pass", correction=1, step=2),
+    Mutant(
+        "TEL-hessian",
+        "constant",
+        "(x.A @ x.h) ** 2",
+        "1.1 * (x.A @ x.h) ** 2",
+        correction=1,
+        step=1,
+    ),
+    Mutant("TEL-hessian", "constant", "4.0 *", "3.8 *", correction=1, step=2),
+    Mutant(
+        "TEL-columns",
+        "index",
+        "adaboost(x.A, 1, step)",
+        "adaboost(x.A, 2, step)",
+        correction=1,
+        step=1,
+    ),
+    Mutant("TEL-ERM", "index", "total / len(x.A)", "total / (len(x.A) + 1)", correction=1, step=1),
 )
