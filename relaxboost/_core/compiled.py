@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -27,18 +29,36 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-@cache
-def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the threads that kernels compiled with `nogil` share, and how many there are.
+_most: ContextVar[int | None] = ContextVar("most", default=None)
 
-    Plain threads, since OpenMP's neither survive a fork nor may be entered from two of them.
-    """
+
+@cache
+def _threads() -> tuple[ThreadPoolExecutor, int]:
     threads = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
     return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
 
 
+def thread_pool() -> tuple[ThreadPoolExecutor, int]:
+    """Return the threads that kernels compiled with `nogil` share, and how many may be used.
+
+    Plain threads, since OpenMP's neither survive a fork nor may be entered from two of them.
+    """
+    pool, threads = _threads()
+    return pool, min(threads, _most.get() or threads)
+
+
+@contextmanager
+def at_most(threads: int | None) -> Iterator[None]:
+    """Let kernels that are called within use so many threads at most; None for all."""
+    token = _most.set(threads)
+    try:
+        yield
+    finally:
+        _most.reset(token)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # threads stay behind in a fork
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads stay behind in a fork
 
 
 def is_interrupt(error: BaseException) -> bool:

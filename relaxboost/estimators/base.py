@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import weak_learner
+from relaxboost.estimators.choices import threads, weak_learner
+from relaxboost.estimators.options import options_of, with_options
+from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
 from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
 
 
+class Held(NamedTuple):
+    """A validation set."""
+
+    X: Any
+    y: Any
+    groups: Any = None
+    weights: Any = None
+
+
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class FunctionalGradientEstimator(BaseEstimator):
+class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
@@ -40,6 +52,41 @@ class FunctionalGradientEstimator(BaseEstimator):
     validation_fraction: float = 0.1
     n_iter_no_change: int | None = None
     random_state: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``.
+
+        Parameters
+        ----------
+        deep : bool
+        """
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for one, given in (("loss", self._loss), ("learner", self.learner)):
+                found |= {f"{one}__{name}": v for name, v in options_of(one, given).items()}
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; ``learner__max_depth`` is an option of the learner, ``loss__q`` of loss.
+
+        A name with an option becomes an object, ``"quantile"`` with ``loss__q=0.9`` the loss
+        ``Quantile(0.9)``. Returns the estimator.
+        """
+        changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
+        for key in list(params):
+            parameter, _, name = key.partition("__")
+            given = params.get(parameter, getattr(self, parameter, None))
+            if name and parameter in changes and not hasattr(given, "get_params"):
+                changes[parameter][name] = params.pop(key)
+        super().set_params(**params)
+        for one, options in changes.items():
+            if options:
+                given = self._loss if one == "loss" else self.learner
+                setattr(self, one, with_options(one, given, options))
+        return self
 
     @property
     def _loss(self) -> Any:
@@ -53,6 +100,18 @@ class FunctionalGradientEstimator(BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
 
+    def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
+        """Return the validation set that `fit` was given, checked; None for none."""
+        if X_val is None and y_val is None:
+            return None
+        if X_val is None or y_val is None:
+            raise InputError("X_val and y_val go together; give both, or neither")
+        X_val = validate_data(self, X_val, reset=False, dtype=np.float64)
+        y_val = column_or_1d(y_val)
+        check_consistent_length(X_val, y_val, sample_weight_val)
+        return Held(X_val, y_val, None, sample_weight_val)
+
+    @with_callbacks
     def _boost(
         self,
         X: Array,
@@ -62,34 +121,57 @@ class FunctionalGradientEstimator(BaseEstimator):
         *,
         groups: Any = None,
         scale: float | None = None,
+        held: Held | None = None,
     ) -> None:
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        rows, held = self._split(y, groups, loss, random)
-        patience = None if held is None else count("n_iter_no_change", self.n_iter_no_change)
-
-        def at(values: Any, some: Any) -> Any:
-            return None if values is None else values[some]
-
-        validation = None
-        if held is not None:
-            validation = (X[held], y[held], at(groups, held), at(weights, held))
-            X, y, groups, weights = X[rows], y[rows], at(groups, rows), at(weights, rows)
+        patience = self.n_iter_no_change
+        patience = None if patience is None else count("n_iter_no_change", patience)
+        if held is None and patience is not None:
+            rows, out = self._split(y, groups, loss, random)
+            held = Held(*(None if v is None else v[out] for v in (X, y, groups, weights)))
+            X, y = X[rows], y[rows]
+            groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
-        self.boosted_: Boosted = boost(
-            X,
-            risk,
-            weak_learner(self.learner),
-            algorithm=self._algorithm(risk, scale, held is not None),
-            stopping=Stopping(
-                max_rounds=self.max_rounds,
-                max_learners=self.max_learners,
-                patience=patience,
-                validation=validation,
-            ),
-            seed=seed,
-        )
+        learner, before = weak_learner(self.learner), self._before()
+        watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
+        with at_most(threads(self.n_jobs)):
+            boosted = boost(
+                X,
+                risk,
+                learner,
+                algorithm=self._algorithm(risk, scale, held is not None),
+                stopping=Stopping(
+                    max_rounds=self.max_rounds,
+                    max_learners=self.max_learners,
+                    patience=patience,
+                    validation=held,
+                    callback=watcher,
+                ),
+                warm_start=before,
+                seed=seed,
+            )
+        # What a warm start needs are arrays of the length of the training set.
+        self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
         self.n_iter_ = self.boosted_.rounds
+        watcher.end()
+
+    def _before(self) -> Boosted | None:
+        """Return the run to go on with, None without a warm start."""
+        before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
+        if before is None:
+            return None
+        if before.state is None:
+            raise InputError(
+                "warm_start=True goes on with a fit that had it too, since others do not keep what "
+                "it needs; fit anew with warm_start=True from the start"
+            )
+        if self.max_rounds < before.rounds:
+            raise InputError(
+                f"max_rounds={self.max_rounds} counts the {before.rounds} rounds of the fit that "
+                "warm_start=True goes on with; raise it"
+            )
+        return before
 
     def _made(self) -> Algorithm:
         """Return the algorithm; by default leaves refitted, and residuals where there are none."""
@@ -115,9 +197,7 @@ class FunctionalGradientEstimator(BaseEstimator):
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
-        """Return the rows to train on and those to watch, None and None for all and none."""
-        if self.n_iter_no_change is None:
-            return None, None
+        """Return the rows to train on and those to watch."""
         part = share("validation_fraction", self.validation_fraction)
         kind: Any = ShuffleSplit
         if loss.task == "ranking":
@@ -149,14 +229,17 @@ class FunctionalGradientEstimator(BaseEstimator):
         X = self._rows(X)
         return self._scores(self.boosted_.decision(X))
 
-    def _staged(self, X: Any) -> Iterator[Array]:
+    def _functions(self, X: Any) -> Iterator[Array]:
         X = self._rows(X)
         total: Any = 0.0
         for t, F in self.boosted_.staged(X):
             if self.boosted_.iterate == "average":
                 total = total + F
                 F = total / t
-            yield self._scores(F)
+            yield F
+
+    def _staged(self, X: Any) -> Iterator[Array]:
+        return map(self._scores, self._functions(X))
 
     def predict(self, X: Any) -> Any:
         """Return predictions for rows X of shape (N, d), of shape (N,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
 from relaxboost.functional import Loss, MulticlassLoss, Regressor, WeakLearner
 from relaxboost.functional.learners import LEARNERS
 from relaxboost.functional.losses import LOSSES
@@ -81,3 +82,14 @@ def weak_learner(given: Any) -> WeakLearner:
             f"learner must be one of {', '.join(LEARNERS)}, a WeakLearner or a scikit-learn "
             f"regressor, got {given!r}"
         ) from None
+
+
+def threads(jobs: Any) -> int | None:
+    """Return how many threads `n_jobs` allows, None for all there are.
+
+    Raises
+    ------
+    InputError
+        Unless it is None, -1 or a whole number >= 1.
+    """
+    return None if jobs is None or jobs == -1 else count("n_jobs", jobs)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from relaxboost._core.arrays import Array
@@ -16,7 +18,11 @@ from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.functional.losses.targets import decided
 
+_LIGHT = 1e-6
+"""Of the mean weight: less counts as none, so that no leaf holds such examples alone."""
 
+
+@dataclass(eq=False, repr=False)
 class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator):
     """Classification by boosting any convex loss.
 
@@ -49,6 +55,15 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         there is no early stopping and nothing is held out.
     random_state : int, RandomState, optional
         For the examples held out, and for learners that make random choices.
+    warm_start : bool
+        Whether `fit` goes on with the fit before, on the same data, to `max_rounds` in all. The
+        model then keeps three arrays of training length; else it keeps nothing of that length.
+    n_jobs : int, optional
+        Threads at most; None and −1 for all. They change no result.
+    verbose : int
+        1 prints the risk ten times in a fit, 2 each round.
+    class_weight : dict or "balanced", optional
+        Factors on the weights of the examples of each class, as in scikit-learn.
 
     Attributes
     ----------
@@ -68,7 +83,19 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     usual_loss = "logistic"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FunctionalGradientClassifier:
+    _: KW_ONLY
+    class_weight: Any = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> FunctionalGradientClassifier:
         """Train on rows X of shape (N, d) and labels y of shape (N,).
 
         Parameters
@@ -78,7 +105,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            >= 0, with a positive sum.
+            >= 0, with a positive sum for each class. Less than a millionth of the mean counts as 0.
+        X_val, y_val, sample_weight_val : arrays, optional
+            A validation set of one's own, of the same features and classes.
 
         Raises
         ------
@@ -93,10 +122,27 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
                 f"a classifier needs at least two classes, and y has one class only, "
                 f"{classes.tolist()[0]!r}; add examples of another"
             )
+        held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
-        self._boost(X, y, sample_weight, loss)
+        self.classes_ = classes  # callbacks ask for predictions
+        self._boost(X, y, self._weighted(y, sample_weight, classes), loss, held=held)
         self.classes_ = self.boosted_.classes
         return self
+
+    def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
+        """Return the weights times those of the classes."""
+        if self.class_weight is not None:
+            factors = compute_sample_weight(self.class_weight, y)
+            weights = factors if weights is None else factors * weights
+        if weights is None or (weights < 0.0).any():  # which the loss complains of
+            return weights
+        for label in classes.tolist():
+            if not (weights[y == label] > 0.0).any():
+                raise InputError(
+                    f"class {label!r} has no example of positive weight; leave its examples out, "
+                    "or give it weight"
+                )
+        return np.where(weights < _LIGHT * weights.mean(), 0.0, weights)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) for rows X: shape (N,), positive for the second of two classes, or (N, K).
@@ -129,15 +175,29 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             )
         return self._probabilities
 
+    @property
+    def staged_predict_proba(self) -> Any:
+        """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
+
+        They are of the functions that `staged_predict` decides by; there is none where there is no
+        `predict_proba`.
+        """
+        return self.predict_proba and self._staged_probabilities
+
     def _probabilities(self, X: Any) -> Array:
         X = self._rows(X)
-        F = self.boosted_.decision(X)
-        if F.ndim == 2:
-            return softmax(F, axis=1)
-        return np.column_stack([expit(-F), expit(F)])
+        return _likelihoods(self.boosted_.decision(X))
+
+    def _staged_probabilities(self, X: Any) -> Iterator[Array]:
+        return map(_likelihoods, self._functions(X))
 
     def _scores(self, F: Array) -> Array:
         return F[:, 1] - F[:, 0] if F.ndim == 2 and F.shape[1] == 2 else F
 
     def _predicted(self, scores: Array) -> Any:
         return decided(scores, self.classes_)
+
+
+def _likelihoods(F: Array) -> Array:
+    """Return the probabilities of f, of shape (N, K)."""
+    return softmax(F, axis=1) if F.ndim == 2 else np.column_stack([expit(-F), expit(F)])

@@ -26,7 +26,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         "ranking-hinge", the default, or ``RankingHinge("queries")``, where queries count alike.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
-    validation_fraction, n_iter_no_change, random_state
+    validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`; whole queries are held out.
 
     Attributes
@@ -46,7 +46,15 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     usual_loss = "ranking-hinge"
 
     def fit(
-        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        groups_val: Any = None,
     ) -> FunctionalGradientRanker:
         """Train on documents X of shape (N, d), their grades y, and their queries.
 
@@ -60,6 +68,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             The query of each document, ids of any kind in any order.
         sample_weight : array of shape (N,), optional
             >= 0; a pair weighs the product of its two.
+        X_val, y_val, groups_val : arrays, optional
+            A validation set of one's own, of the same features.
 
         Raises
         ------
@@ -67,12 +77,16 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
+        held = self._given(X_val, y_val, None)
+        if held is not None:
+            held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(
             X,
             y.astype(np.float64),
             sample_weight,
             loss_of(self._loss, ("ranking",), "ranks"),
             groups=_queries(groups, X),
+            held=held,
         )
         return self
 

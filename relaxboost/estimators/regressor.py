@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from sklearn.base import RegressorMixin
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import share
 from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import loss_of
-from relaxboost.functional import Risk
+from relaxboost.functional import Quantile, Risk
 
 
+@dataclass(eq=False, repr=False)
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """Regression by boosting any convex loss.
 
@@ -32,8 +35,10 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         Multiplies the steps. "auto", the default, is 1 but for the steps 1/√t. Those GB11's Theorem
         5 states for functions and gradients of size one, and "auto" makes them fit: it is the
         standard deviation of y over the bound of the gradient.
-    validation_fraction, n_iter_no_change, random_state
+    validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
+    quantile : float, optional
+        In (0, 1), for ``loss="quantile"``, which it stands for where no loss is given.
 
     Attributes
     ----------
@@ -53,7 +58,19 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
     usual_loss = "squared"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FunctionalGradientRegressor:
+    _: KW_ONLY
+    quantile: float | None = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> FunctionalGradientRegressor:
         """Train on rows X of shape (N, d) and numbers y of shape (N,).
 
         Parameters
@@ -64,6 +81,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
             Finite numbers.
         sample_weight : array of shape (N,), optional
             >= 0, with a positive sum.
+        X_val, y_val, sample_weight_val : arrays, optional
+            A validation set of one's own, of the same features.
 
         Raises
         ------
@@ -72,12 +91,26 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         """
         X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
         y = y.astype(np.float64)
-        loss = loss_of(self._loss, ("regression",), "does regression")
+        held = self._given(X_val, y_val, sample_weight_val)
+        loss = loss_of(self._asked(), ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
         self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
-        self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y))
+        if held is not None:
+            held = held._replace(y=held.y.astype(np.float64) - self.intercept_)
+        self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y), held=held)
         return self
+
+    def _asked(self) -> Any:
+        """Return the loss asked for, by `loss` or by `quantile`."""
+        if self.quantile is None:
+            return self._loss
+        if self.loss not in (None, "quantile"):
+            raise InputError(
+                f"quantile={self.quantile!r} is of loss='quantile', and loss={self.loss!r}; leave "
+                "one of them out"
+            )
+        return Quantile(share("quantile", self.quantile))
 
     def _scale(self, risk: Risk, y: Array) -> Any:
         if self.scale is not None and not isinstance(self.scale, str):

@@ -108,6 +108,8 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
         )
     if before is not None and not isinstance(before, Boosted):
         raise InputError(f"warm_start must be what boost returned, got {before!r}")
+    if before is not None and before.state is None:
+        raise InputError("warm_start needs a run with its state, and this one is without it")
 
 
 def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:

@@ -330,3 +330,17 @@ def test_patience_counts_from_the_least_validation_risk():
     first = boost(X, Squared().bind(y), RegressionStumps(), algorithm=Naive(step=1.0), stopping=50)
     on = flat.boost(X, y, Squared(), RegressionStumps(), patience=7, warm_start=first, **options)
     assert on.rounds >= 57  # the rounds without a validation set do not count
+
+
+@pytest.mark.parametrize("most", [4, 16, 255])
+def test_bins_of_weighted_rows_are_those_of_rows_repeated(most, rng):
+    X = np.stack([rng.normal(size=700).round(k) for k in (9, 2, 1)], axis=1)
+    for high in (2, 4, 9):
+        weights = rng.integers(0, high, 700)
+        rows = np.repeat(np.arange(700), weights)
+        plain = Bins(X[rows], np.full(rows.size, 1.0 / rows.size), most)
+        weighted = Bins(X, weights / weights.sum(), most)
+        for one, other in zip(plain.thresholds, weighted.thresholds, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert plain.sizes.max() <= most
+        np.testing.assert_array_equal(plain.codes, weighted.codes[:, rows])

@@ -9,6 +9,9 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import thread_pool
 
+_EVEN = 1e-9
+"""Sums of weights that differ by less than this share of all are equal but for rounding."""
+
 
 class Bins:
     """The splits x_j <= c of a training set, and each row's bin of each feature that has any.
@@ -41,10 +44,17 @@ class Bins:
         every = bool(heavy.all())
 
         def cut(x: Array) -> Array:
-            return _cuts(np.sort(x if every else x[heavy]), most)
+            x = x if every else x[heavy]
+            if alike:
+                return _cuts(np.sort(x), weights, most)
+            order = np.argsort(x)
+            return _cuts(x[order], weights[order], most)
 
-        pool, _ = thread_pool()  # NumPy sorts and searches without the lock
-        cuts = list(pool.map(cut, X.T))
+        weights = p if every else p[heavy]
+        alike = bool(weights.min() == weights.max())
+        pool, threads = thread_pool()  # NumPy sorts and searches without the lock
+        each: Any = map if threads == 1 else pool.map
+        cuts = list(each(cut, X.T))
         self.features = np.array([j for j, c in enumerate(cuts) if c.size], dtype=np.int64)
         self.thresholds = [c for c in cuts if c.size]
         self.sizes = np.array([c.size + 1 for c in self.thresholds], dtype=np.int64)
@@ -56,16 +66,17 @@ class Bins:
             x = X[:, self.features[row]]
             self.codes[row] = np.searchsorted(self.thresholds[row], x, side="left")
 
-        list(pool.map(code, range(len(self.thresholds))))
+        list(each(code, range(len(self.thresholds))))
 
 
-def _cuts(x: Array, most: int | None) -> Array:
-    """Return thresholds c_1 < c_2 < ... between the values of sorted `x`."""
+def _cuts(x: Array, p: Array, most: int | None) -> Array:
+    """Return thresholds c_1 < c_2 < ... between the values of sorted `x`, of weights p."""
     ends = np.flatnonzero(x[1:] > x[:-1])  # the last row of each value but the largest
     if most is not None and ends.size >= most:
-        # As many rows in each bin as ties allow: the first end from each quantile on.
-        goals = np.arange(1, most) * (x.size / most) - 1.5
-        ends = ends[np.unique(np.searchsorted(ends, goals).clip(0, ends.size - 1))]
+        # As much weight in each bin as ties allow: the first end from each quantile on.
+        below = np.cumsum(p)
+        goals = np.arange(1, most) * (below[-1] * (1.0 - _EVEN) / most)
+        ends = ends[np.unique(np.searchsorted(below[ends], goals).clip(0, ends.size - 1))]
     low, high = x[ends], x[ends + 1]
     middle = low / 2.0 + high / 2.0
     return np.where((low <= middle) & (middle < high), middle, low)

@@ -1,0 +1,289 @@
+"""What people expect of an estimator beside fit and predict, and what it must refuse."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV
+
+import relaxboost as rb
+from relaxboost import functional as fn
+
+Classifier = rb.estimators.FunctionalGradientClassifier
+Regressor = rb.estimators.FunctionalGradientRegressor
+Ranker = rb.estimators.FunctionalGradientRanker
+
+X, Y = load_diabetes(return_X_y=True)
+C, LABELS = load_breast_cancer(return_X_y=True)
+
+
+def test_quantiles_by_a_number():
+    given = Regressor(quantile=0.9, max_rounds=5).fit(X, Y)
+    assert given.boosted_.loss == fn.Quantile(0.9)
+    nested = Regressor("quantile", max_rounds=5).set_params(loss__q=0.9).fit(X, Y)
+    np.testing.assert_array_equal(given.predict(X), nested.predict(X))
+    for q in (0.0, 1.0, 1.5, -0.1):
+        with pytest.raises(rb.InputError, match="quantile must lie strictly between 0 and 1"):
+            Regressor(quantile=q).fit(X, Y)
+        with pytest.raises(rb.InputError, match="q must lie strictly between 0 and 1"):
+            Regressor("quantile").set_params(loss__q=q)
+    with pytest.raises(rb.InputError, match="loss='absolute'; leave one of them out"):
+        Regressor("absolute", quantile=0.5).fit(X, Y)
+
+
+def test_options_of_losses_and_learners_are_parameters():
+    made = Regressor("huber", "trees")
+    assert made.get_params()["loss__delta"] == 1.0
+    assert made.get_params()["learner__max_depth"] == fn.Trees().max_depth
+    assert set(made.get_params(deep=False)) <= set(made.get_params())
+    made.set_params(learner__max_depth=2, learner__min_samples_leaf=5, loss__delta=50.0)
+    assert (made.learner.max_depth, made.learner.min_samples_leaf) == (2, 5)
+    assert made.loss == fn.Huber(50.0)
+    again = clone(made).set_params(learner=fn.Trees(6), learner__min_samples_leaf=2)
+    assert (again.learner.max_depth, again.learner.min_samples_leaf) == (6, 2)
+    assert made.learner.max_depth == 2  # an object of its own
+    search = GridSearchCV(
+        Regressor("quantile", "trees", max_rounds=5), {"learner__max_depth": [1, 4]}, cv=2
+    ).fit(X, Y)
+    assert search.best_estimator_.learner.max_depth == search.best_params_["learner__max_depth"]
+    with pytest.raises(
+        rb.InputError, match=r"has no option 'depth', .*learner__depth; it has .*max_depth"
+    ):
+        Regressor(learner="trees").set_params(learner__depth=2)
+    with pytest.raises(rb.InputError, match="loss='squared' has no option 'q'"):
+        Regressor().set_params(loss__q=0.5)
+
+
+def test_class_weights_are_weights_of_examples():
+    heavy = np.where(LABELS == 1, 5.0, 1.0)
+    one = Classifier("hinge", class_weight={0: 1.0, 1: 5.0}, max_rounds=6).fit(C, LABELS)
+    other = Classifier("hinge", max_rounds=6).fit(C, LABELS, heavy)
+    np.testing.assert_array_equal(one.decision_function(C), other.decision_function(C))
+    balanced = Classifier(class_weight="balanced", max_rounds=1).fit(C, LABELS, heavy)
+    sums = [(np.where(k == LABELS, 1 / (k == LABELS).sum(), 0.0)).sum() for k in (0, 1)]
+    assert sums == pytest.approx([1.0, 1.0])
+    factors = np.where(LABELS == 1, 5.0 / (LABELS == 1).mean(), 1.0 / (LABELS == 0).mean())
+    same = Classifier(max_rounds=1).fit(C, LABELS, factors)
+    np.testing.assert_allclose(balanced.decision_function(C), same.decision_function(C))
+
+
+@pytest.mark.parametrize("iterate", ["last", "average"])
+def test_probabilities_by_stages_end_at_those_of_all_rounds(iterate):
+    for data, labels in ((C, LABELS), load_iris(return_X_y=True)):
+        made = Classifier(max_rounds=6, iterate=iterate).fit(data, labels)
+        stages = list(made.staged_predict_proba(data))
+        assert len(stages) == 6
+        np.testing.assert_allclose(stages[-1], made.predict_proba(data), rtol=1e-12)
+        np.testing.assert_allclose(stages[2].sum(axis=1), 1.0)
+    assert not hasattr(Classifier("hinge"), "staged_predict_proba")
+
+
+@pytest.mark.parametrize("kind", ["absolute", "logistic"])
+def test_warm_starts_go_on_to_the_same_model(kind):
+    data, y = (X, Y) if kind == "absolute" else (C, LABELS)
+    make = Regressor if kind == "absolute" else Classifier
+    whole = make(kind, max_rounds=9, warm_start=True).fit(data, y)
+    made = make(kind, max_rounds=4, warm_start=True).fit(data, y)
+    made.set_params(max_rounds=9).fit(data, y)
+    assert made.n_iter_ == 9
+    np.testing.assert_allclose(made.predict(data), whole.predict(data), rtol=1e-12)
+    with pytest.raises(rb.InputError, match="max_rounds=3 counts the 9 rounds"):
+        made.set_params(max_rounds=3).fit(data, y)
+    cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
+    with pytest.raises(rb.InputError, match="fit anew with warm_start=True"):
+        cold.fit(data, y)
+    with pytest.raises(rb.InputError, match="is without it"):
+        fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)
+
+
+def arrays(thing, seen=None):
+    """Yield every array that an object holds, however deep."""
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif isinstance(thing, dict):
+        for part in thing.values():
+            yield from arrays(part, seen)
+    elif isinstance(thing, list | tuple | set):
+        for part in thing:
+            yield from arrays(part, seen)
+    elif hasattr(thing, "__dict__"):
+        yield from arrays(vars(thing), seen)
+
+
+@pytest.mark.parametrize("learner", ["stumps", "trees", "networks"])
+def test_a_fitted_model_keeps_no_training_data(learner):
+    documents = np.repeat(np.arange(13), 34)
+    models = [
+        Regressor("absolute", learner, max_rounds=3).fit(X, Y),
+        Regressor(
+            quantile=0.1, learner=learner, max_rounds=3, n_iter_no_change=2, random_state=0
+        ).fit(X, Y, np.arange(len(Y)) + 1.0),
+        Ranker(learner=learner, max_rounds=3).fit(X, Y.round(-2), documents),
+    ]
+    for made in models:
+        again = pickle.loads(pickle.dumps(made))
+        assert max((a.size for a in arrays(again)), default=0) < 350  # 397 rows at least
+        np.testing.assert_array_equal(again.predict(X), made.predict(X))
+    # What is compiled shows no arrays, and does not grow with the rows either.
+    some, more = (
+        Regressor("absolute", learner, max_rounds=3).fit(np.tile(X, (k, 1)), np.tile(Y, k))
+        for k in (1, 3)
+    )
+    assert len(pickle.dumps(more)) < len(pickle.dumps(some)) + 8 * 442
+    warm = Regressor("absolute", learner, max_rounds=3, warm_start=True).fit(X, Y)
+    assert max(array.size for array in arrays(warm)) == 442  # the test sees what is there
+
+
+def test_threads_change_nothing_and_are_as_many_as_asked_for():
+    wide = np.hstack([X] * 60)  # enough work for threads
+    models = [
+        Regressor("absolute", max_rounds=3, n_jobs=jobs).fit(wide, Y) for jobs in (None, -1, 1, 2)
+    ]
+    for made in models[1:]:
+        np.testing.assert_array_equal(made.predict(wide), models[0].predict(wide))
+    with pytest.raises(rb.InputError, match="n_jobs must be a whole number >= 1, got 0"):
+        Regressor(n_jobs=0).fit(X, Y)
+
+
+def test_verbose_prints_the_risk():
+    for verbose, lines in ((0, 0), (1, 11), (2, 21)):
+        told = io.StringIO()
+        with redirect_stdout(told):
+            made = Regressor("absolute", max_rounds=20, verbose=verbose).fit(X, Y)
+        said = told.getvalue().splitlines()
+        assert len(said) == lines
+        if said:
+            assert said[-1] == f"round 20: risk {made.boosted_.history[-1].value:.6g}"
+
+
+def test_callbacks_of_scikit_learn_see_every_round():
+    pytest.importorskip("sklearn.callback")
+
+    class Recorder:
+        """Keeps what it is told; wants the fit to end after `most` rounds."""
+
+        def __init__(self, most):
+            self.most, self.calls, self.scores = most, [], []
+
+        def setup(self, estimator, context):
+            self.calls.append("setup")
+
+        def teardown(self, estimator, context):
+            self.calls.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            self.calls.append(f"begin {context.task_name}")
+
+        def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+            self.calls.append(f"end {context.task_name}")
+            if fitted_estimator is not None:
+                self.scores.append(fitted_estimator.score(X, y))
+            return context.task_name == "round" and len(self.scores) >= self.most
+
+    for made, data, y in ((Regressor(), X, Y), (Classifier(), C, LABELS)):
+        told = Recorder(3)
+        made.set_params(max_rounds=8, iterate="last").set_callbacks(told).fit(data, y)
+        assert made.n_iter_ == 3
+        rounds = ["begin round", "end round"] * 3
+        assert told.calls == ["setup", "begin fit", *rounds, "end fit", "teardown"]
+        whole = clone(made).set_params(max_rounds=3).fit(data, y)
+        if isinstance(made, Classifier):
+            assert told.scores[-1] == whole.score(data, y)
+
+
+def test_weights_are_copies_with_bins_too(rng):
+    data = rng.normal(size=(700, 2))
+    y = np.sign(data[:, 0]) + rng.normal(size=700)
+    copies = rng.integers(0, 4, 700)
+    rows = np.repeat(np.arange(700), copies)
+    options = {"learner": fn.RegressionStumps(bins=16), "max_rounds": 8}
+    for loss in ("squared", "absolute", "huber"):
+        one = Regressor(loss, **options).fit(data, y, copies)
+        other = Regressor(loss, **options).fit(data[rows], y[rows])
+        np.testing.assert_allclose(one.predict(data), other.predict(data), atol=1e-9)
+
+
+def test_a_validation_set_of_ones_own():
+    options = {"max_rounds": 40, "n_iter_no_change": 3}
+    made = Regressor("absolute", "trees", **options)
+    made.fit(X[:300], Y[:300], X_val=X[300:], y_val=Y[300:])
+    own = [record.validation for record in made.boosted_.history]
+    assert own[0] == pytest.approx(np.abs(Y[300:] - np.median(Y[:300])).mean(), rel=1e-2)
+    watched = made.boosted_.decision(X[300:], made.n_iter_) + made.intercept_
+    assert made.boosted_.iterate == "average" or own[-1] == pytest.approx(
+        np.abs(Y[300:] - watched).mean()
+    )
+    made = Classifier(**options).fit(C[:400], LABELS[:400], X_val=C[400:], y_val=LABELS[400:])
+    assert np.isfinite(made.boosted_.history[-1].validation)
+    groups = np.repeat(np.arange(13), 34)
+    ranker = Ranker(**options)
+    ranker.fit(X, Y.round(-2), groups, X_val=X, y_val=Y.round(-2), groups_val=groups)
+    last = ranker.boosted_.history[-1]
+    assert last.validation == pytest.approx(last.value) or last.average == pytest.approx(
+        last.validation
+    )
+
+
+def strange(column):
+    made = C.copy()
+    made[:, 3] = column
+    return made
+
+
+OF_TEXT = np.array([["red", 1.0], ["blue", 2.0]] * 9, dtype=object)
+REFUSED = {
+    "validation of another width": (
+        lambda: Classifier().fit(C, LABELS, X_val=C[:, :5], y_val=LABELS),
+        "X has 5 features, but FunctionalGradientClassifier is expecting 30 features",
+    ),
+    "validation with unseen classes": (
+        lambda: Classifier().fit(C, LABELS, X_val=C[:3], y_val=[0, 1, 2]),
+        r"label 2 is not among the classes, which are \[0, 1\]",
+    ),
+    "half a validation set": (
+        lambda: Regressor().fit(X, Y, X_val=X),
+        "X_val and y_val go together",
+    ),
+    "validation of other lengths": (
+        lambda: Regressor().fit(X, Y, X_val=X, y_val=Y[:9]),
+        "inconsistent numbers of samples",
+    ),
+    "validation without queries": (
+        lambda: Ranker().fit(X, Y, np.zeros(442), X_val=X, y_val=Y),
+        "a ranker needs groups",
+    ),
+    "a class without weight": (
+        lambda: Classifier().fit(C, LABELS, np.where(LABELS == 1, 0.0, 1.0)),
+        "class 1 has no example of positive weight; leave its examples out",
+    ),
+    "a class weight of nothing": (
+        lambda: Classifier(class_weight={0: 0.0, 1: 1.0}).fit(C, LABELS),
+        "class 0 has no example of positive weight",
+    ),
+    "a column of nan": (lambda: Classifier().fit(strange(np.nan), LABELS), "Input X contains NaN"),
+    "a column of nan at prediction": (
+        lambda: Classifier(max_rounds=1).fit(C, LABELS).predict(strange(np.nan)),
+        "Input X contains NaN",
+    ),
+    "categories": (
+        lambda: Regressor().fit(OF_TEXT, np.arange(18.0)),
+        "could not convert string to float: 'red'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_named(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        call()
