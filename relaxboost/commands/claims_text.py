@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
+from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.verdict import in_one_line
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _rests_on(claim: Claim) -> list[str]:
 
 
 def _statement(title: str, statement: Statement) -> Iterator[str]:
-    yield _wrapped(f"  {title + ':':12} ", statement.words)
+    yield _wrapped(f"  {title + ':':12} ", reading(statement.words))
     if statement.formula:
         yield _wrapped("    formula:   ", statement.formula)
     for number, line in enumerate(statement.note.splitlines()):
@@ -148,7 +149,7 @@ class Table:
         yield from _steps(stated)
         for correction in outcome.corrections:
             title = "another reading" if outcome.status == "ambiguous" else "corrected"
-            yield _folded(f"    {title}: ", f"{_on(correction)}. {correction.words}")
+            yield _folded(f"    {title}: ", f"{_on(correction)}. {reading(correction.words)}")
             yield from _steps(correction)
         yield from _differences(outcome)
 

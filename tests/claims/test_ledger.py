@@ -119,7 +119,7 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
         "vague", "Eq. 1", "x is small.", printed="x_{i} ≪ 1", ruling="ambiguous",
         counterexamples=[{"x": 1}], **options,
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
-    vague.corrected("At most 1.")(lambda x: at_most(x.x, 1))
+    vague.corrected("reading: at most 1.")(lambda x: at_most(x.x, 1))
     vague.corrected("At most 1/4.")(lambda x: at_most(x.x, 0.25))
     values = Enumeration("x = 0 and 1", lambda: [{"x": 0}, {"x": 1}])
     source.claim("all", "Eq. 2", "x ≤ 1", printed=ILLEGIBLE, **options).checked(every=values)(

@@ -159,7 +159,7 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
         "vague", "Eq. 1", "x is small.", printed="x ≪ <1>", page="p. 2", ruling="ambiguous",
         formula="f", space=space, counterexamples=[{"x": 1}],
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
-    vague.corrected("At most 1.")(lambda x: at_most(x.x, 1))
+    vague.corrected("reading: at most 1.")(lambda x: at_most(x.x, 1))
     vague.step("A step.", correction=1)(lambda x: at_most(x.x**2, x.x))
     write_report([vague.check(5)], tmp_path / "report.html", [vague])
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -167,4 +167,5 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     assert "<dt>place</dt><dd>p. 2</dd><dt>rests on</dt><dd>counterexample</dd>" in page
     assert '<strong>As printed: </strong><span class="chip refuted">refuted</span>' in page
     assert '<strong>Another reading: </strong><span class="chip holds">holds</span>' in page
+    assert "Another reading: </strong>At most 1." in page
     assert "Steps of the proof: S-vague/1.1 holds" in page

@@ -8,7 +8,14 @@ from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.measure import HOLDS, REFUTED
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
-from relaxboost.claims.publishing.prose import as_markdown, columns, formula, measured, paragraphs
+from relaxboost.claims.publishing.prose import (
+    as_markdown,
+    columns,
+    formula,
+    measured,
+    paragraphs,
+    reading,
+)
 from relaxboost.claims.record import (
     AMBIGUOUS,
     COUNTEREXAMPLE,
@@ -191,7 +198,7 @@ def instances(found: Measured) -> str:
 def _corrections(claim: Claim, found: tuple[Measured, ...]) -> list[str]:
     lines = []
     for statement, part in zip(claim.corrections, found[1:], strict=True):
-        words = as_markdown(statement.words)
+        words = as_markdown(reading(statement.words))
         if claim.status == AMBIGUOUS:
             verdict = "refuted as well" if part.refuted else "which holds"
             lines += [f"**Another reading, {verdict}:** {words}", ""]
@@ -228,7 +235,7 @@ def _details(claim: Claim, record: Record) -> list[str]:
     lines = ['<details markdown="1">', f"<summary>{title}</summary>", ""]
     for number, statement in enumerate(claim.statements):
         if number and (statement.note or statement.steps):
-            lines += [f"On “{as_markdown(statement.words)}”:", ""]
+            lines += [f"On “{as_markdown(reading(statement.words))}”:", ""]
         lines += [part for text in paragraphs(statement.note) for part in (as_markdown(text), "")]
         lines += _steps(statement, record)
     for number in range(1, len(claim.counterexamples)):

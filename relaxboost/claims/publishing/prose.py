@@ -42,6 +42,12 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
 
 
+def reading(words: str) -> str:
+    """Return the words of a reading of an ambiguous claim, without saying that it is one."""
+    words = words.removeprefix("reading: ")
+    return words[:1].upper() + words[1:]
+
+
 def escaped(text: Any) -> str:
     """Return a text as HTML and XML have it."""
     return html.escape(_INVALID.sub("\ufffd", str(text)))

@@ -23,6 +23,7 @@ from relaxboost.claims.publishing.prose import (
     escaped,
     measured,
     paragraphs,
+    reading,
     rows_of,
     set_in_full,
     size,
@@ -244,7 +245,7 @@ def _correction(claim: Claim, statement: Statement, part: StatementVerdict) -> _
     title = "Another reading" if claim.status == AMBIGUOUS else "Corrected"
     return _tag(
         "div",
-        _tag("p", _tag("strong", f"{title}: "), _prose(statement.words), " "),
+        _tag("p", _tag("strong", f"{title}: "), _prose(reading(statement.words)), " "),
         *[_tag("div", _tag("code", statement.formula), cls="formula")] * bool(statement.formula),
         *_note(statement),
         _outcome(claim, title, part),
