@@ -26,7 +26,15 @@ from relaxboost.claims.publishing.pages import (
     page,
 )
 from relaxboost.claims.publishing.prose import as_markdown
-from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, FALSE, INSTANCES, PROOF
+from relaxboost.claims.record import (
+    AMBIGUOUS,
+    COUNTEREXAMPLE,
+    EXACT,
+    FALSE,
+    INSTANCES,
+    MISPRINT,
+    PROOF,
+)
 from relaxboost.claims.registry import sources
 from relaxboost.claims.running import Failure, check_all
 from relaxboost.claims.verdict import ClaimVerdict
@@ -139,12 +147,16 @@ def _evidence(claims: Iterable[Claim]) -> str:
 
 
 def _refuted(all_sources: Sequence[Source]) -> list[str]:
+    """Return what is refuted as printed, by source and status."""
     lines = []
     for source in all_sources:
-        refuted = [claim for claim in source.claims.values() if claim.counterexamples]
-        ids = ", ".join(f"[{c.id}]({file_of(source)}#{anchor(c.id)})" for c in refuted)
-        if ids:
-            lines += [f"Refuted as printed: {ids}.", ""]
+        parts = []
+        for status in (FALSE, MISPRINT, AMBIGUOUS):
+            chosen = [claim for claim in source.claims.values() if claim.status == status]
+            ids = ", ".join(f"[{c.id}]({file_of(source)}#{anchor(c.id)})" for c in chosen)
+            parts += [f"{status}: {ids}"] * bool(ids)
+        if parts:
+            lines += [f"{source.key}, {'; '.join(parts)}.", ""]
     return lines
 
 
