@@ -170,8 +170,9 @@ def algorithm(x: Instance) -> Iterator[Slack]:
     "Theorem 1",
     "The regret of constrained gradient descent is at most λXB√m.",
     formula="Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
-    printed="(Σ_i l(w_{i−1}; (x_i, y_i))) ≤ (Σ_i l(w*; (x_i, y_i))) + λXB √m",
-    page="line 38 of the text, Theorem 1; again in line 67",
+    printed="Let Π[w] denote the projection of w onto the H (here Π[w] = (B/‖w‖) w). … "
+    "(Σ_i l(w_{i−1}; (x_i, y_i))) ≤ (Σ_i l(w*; (x_i, y_i))) + λXB √m",
+    page="lines 26 and 38 of the text, Theorem 1; again in line 67",
     ruling=AMBIGUOUS,
     given="any w* in H and any stream, in any order; η = B/(λX√m); Π read as the formula of Sec. "
     "2, "

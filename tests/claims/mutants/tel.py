@@ -80,6 +80,7 @@ MUTANTS = (
     Mutant("TEL-accuracy", "direction", "1 + int(a)", "1 - int(a)", correction=2, step=1),
     Mutant("TEL-infimum", "constant", "math.exp(-x.s * gamma)", "math.exp(-1.05 * x.s * gamma)"),
     Mutant("TEL-infimum", "constant", "far = 40.0", "far = 36.0"),
+    Mutant("TEL-infimum", "constant", "1.0 / len(A)", "1.05 / len(A)"),
     Mutant(
         "TEL-infimum", "constant", "math.exp(-x.s * least)", "math.exp(-1.1 * x.s * least)", step=1
     ),
