@@ -5,6 +5,7 @@ from relaxboost.claims.registry import gather
 SOURCE = gather(
     __name__,
     "duality",
+    "fenchel",
     "learnability",
     "choosing",
     "relaxing",

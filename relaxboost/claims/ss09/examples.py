@@ -63,7 +63,12 @@ def norm_ball(x: Instance) -> Slack:
     "max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
 )
 def monotone_norm_ball(x: Instance) -> Iterator[Slack]:
-    """As stated; an ellipsoid whose axes are those of the examples is one, too."""
+    """As stated; an ellipsoid whose axes are those of the examples is one, too.
+
+    Proof. f is closed, meets (i) and (ii) by E1-core, and (iii) by E1-conditions as corrected, with
+    f* = ν‖·‖_* (AppB-1): Theorem 7 as corrected. The uniform d is inside the ball, so that 0 is in
+    the core of S − dom f, and the supremum is attained.
+    """
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     yield from norm_ball(x)
 
@@ -158,9 +163,52 @@ def ball_conditions(x: Instance) -> Slack:
 
 @ball_conditions.corrected("The norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*")
 def monotone_ball_conditions(x: Instance) -> Iterator[Slack]:
-    """A norm is orthant-monotonic if and only if its dual is."""
+    """A norm is orthant-monotonic if and only if its dual is.
+
+    Proof. With θ' = θ − αθ_i e_i it is <d, θ'> = (1 − α)<d, θ> + α<d − d_i e_i, θ> for every d of
+    the unit ball. d − d_i e_i is in the ball, too, so that this is at most ‖θ‖_*. Take the
+    maximum over d.
+    """
     assume(x.norm in MONOTONE)
     yield from ball_conditions(x)
+
+
+@ball_conditions.step(
+    "An entry of θ moved to d.",
+    "<d, θ − αθ_i e_i> = (1 − α)<d, θ> + α<d − d_i e_i, θ>",
+    correction=1,
+    space=CONDITIONS.but(d=Vector("m")),
+)
+def _(x: Instance) -> Slack:
+    d, theta, a = exactly(x.d), exactly(x.theta), Fraction(x.alpha)
+    moved, rest = theta.copy(), d.copy()
+    moved[x.i - 1] *= 1 - a
+    rest[x.i - 1] = Fraction(0)
+    return equal(sum(d * moved), (1 - a) * sum(d * theta) + a * sum(rest * theta))
+
+
+@ball_conditions.step(
+    "Without an entry d is no longer.",
+    "‖d − d_i e_i‖ ≤ ‖d‖",
+    correction=1,
+    space=CONDITIONS.but(d=Vector("m")),
+)
+def _(x: Instance) -> Slack:
+    assume(x.norm in MONOTONE)
+    size, rest = Norm(x.norm, len(x.d), x.c).size, np.array(x.d)
+    rest[x.i - 1] = 0.0
+    return at_most(size(rest), size(x.d), x.norm)
+
+
+@norm_ball.step(
+    "(iii), for one entry.",
+    "‖x − α x_i e_i‖_* ≤ ‖x‖_*",
+    correction=1,
+    space=CONDITIONS.including(ball_conditions.counterexamples[0]),
+)
+def _(x: Instance) -> Slack:
+    assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
+    return ball_conditions(x)[0]
 
 
 @SOURCE.claim(

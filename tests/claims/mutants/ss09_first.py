@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-_DUALITY, _LEARN = "relaxboost.claims.ss09.duality", "relaxboost.claims.ss09.learnability"
+_LEARN = "relaxboost.claims.ss09.learnability"
 _CHOOSING, _RELAXING = "relaxboost.claims.ss09.choosing", "relaxboost.claims.ss09.relaxing"
 _EXAMPLES, _LEMMA = "relaxboost.claims.ss09.examples", "relaxboost.claims.ss09.lemma"
 _APPENDIX = "relaxboost.claims.ss09.appendix"
@@ -38,7 +38,7 @@ SECTION_2 = (
         "norm",
         "_least_norm(x.A, 1.0, math.inf)",
         "_least_norm(x.A, 1.0, 1)",
-        at=f"{_DUALITY}:strong",
+        at="relaxboost.claims.ss09.fenchel:strong",
     ),
     Mutant("SS09-T3-exclusion", "hypothesis", "assume(x.r > x.s)", "pass", correction=1),
     Mutant("SS09-Sec2-dual", "norm", "norm(psi, dual(p))", "norm(psi, p)"),
@@ -308,6 +308,36 @@ APPENDIX = (
     Mutant("SS09-AppB-7", "direction", "theta / c", "theta * c", step=1),
 )
 MORE = (
+    Mutant("SS09-Sec2-convex-set", "index", "(1 - a) * outside(u)", "a * outside(u)", step=1),
+    Mutant("SS09-Sec2-core", "direction", "min(room) / f", "max(room) / f", step=1),
+    Mutant("SS09-Eq1", "direction", "max(theta * t", "min(theta * t", correction=1, step=1),
+    Mutant(
+        "SS09-Eq1",
+        "hypothesis",
+        "assume(bool((np.diff(x.slopes) >= 0.0).all()))",
+        "pass",
+        correction=1,
+        step=2,
+    ),
+    Mutant(
+        "SS09-E1",
+        "hypothesis",
+        'assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))',
+        "pass",
+        correction=1,
+        step=1,
+    ),
+    Mutant(
+        "SS09-E1-conditions", "direction", "(1 - a) * sum(", "(1 + a) * sum(", correction=1, step=1
+    ),
+    Mutant(
+        "SS09-E1-conditions",
+        "hypothesis",
+        "assume(x.norm in MONOTONE)",
+        "pass",
+        correction=1,
+        step=2,
+    ),
     Mutant("SS09-Eq1-max", "direction", "- 2 * s - short", "- 2 * s + short", correction=1, step=1),
     Mutant("SS09-C5", "direction", "(-u, x.k)", "(u, x.k)", step=1),
     Mutant("SS09-remark-k-1", "constant", ", 1, ", ", Fraction(4, 5), ", step=1),
