@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Choice, Instance, Real, Slack, Space, Whole, at_most, equal
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, space
-from relaxboost.claims.gb11.repeated import lengths_double, strongly, wasted, weakly
+from relaxboost.claims.gb11.repeated import error, lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 
 _TAN = 0.5773502691896257
@@ -110,9 +110,11 @@ def convex(x: Instance) -> Slack:
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/sqrt(T) + 2FG q/((1 − q)T), q = sqrt(1 − γ²)",
 )
 def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
-    """As for `T4`: η‖h_t‖²/2 + <r_t, z_t> = η(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>, ‖z‖ <= 2F.
+    """q/(1 − q) = q(1 + q)/γ² <= 2q/γ².
 
-    q/(1 − q) = q(1 + q)/γ² <= 2q/γ². For f_1..f_T, with one more round, sqrt(T+1)/T for 1/sqrt(T).
+    Proof. Σ gaps <= (sqrt(T)/2) max ‖z_t‖² + Σ (η_t‖h_t‖²/2 + <r_t, z_t>), and as for GB11-T4 the
+    last sum is Σ (η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>), with ‖z‖ <= 2F, ‖r_t‖ <= q^t G and
+    Σ η_t <= 2 sqrt(T). For f_1..f_T, with one more round, it is sqrt(T+1)/T for 1/sqrt(T).
     """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
@@ -269,3 +271,34 @@ def roots(x: Instance) -> Iterator[Slack]:
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
     yield at_most(total, 2.0 * math.sqrt(x.T), "Σ 1/√t, 2√T")
     yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")
+
+
+convex.step(
+    "the potential, with the distances bounded",
+    "Σ gaps ≤ (sqrt(T)/2) max ‖z_t‖² + Σ ((η_t/2)‖h_t‖² + <r_t, z_t>)",
+    correction=1,
+    space=RUNS,
+)(telescoped_corrected)
+
+
+@convex.step(
+    "the length of h_t is paid for by pairing r_t with the next point",
+    "η_t‖h_t‖²/2 + <r_t, z_t> = η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>",
+    correction=1,
+    space=RUNS,
+)
+def _(x: Instance) -> Iterator[Slack]:
+    run = weakly(x)
+    for before, after, direction in run.moves():
+        inner, h, v, eta = run.risk.measure.inner, direction.values, before.gradient, after.step
+        z, then = before.F - x.y, after.F - x.y
+        left = eta * inner(h, h) / 2.0 + inner(v - h, z)
+        right = eta * (inner(v, v) - inner(v - h, v - h)) / 2.0 + inner(v - h, then)
+        size = 1.0 + abs(left) + inner(v, v)
+        yield equal(left / size, right / size, "with z_t, with z_{t+1}", after.round)
+
+
+convex.step("Σ 1/sqrt(t) ≤ 2 sqrt(T)", correction=1, space=roots.space)(roots.stated.check)
+convex.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", correction=1, space=STRONG)(
+    error.stated.check
+)

@@ -77,7 +77,7 @@ line(
 )
 line("Sec. 4.1, last paragraph", "The next algorithms overcome this.", "example-others")
 line("Sec. 4.2, display", "The average optimality gap; f* minimises it.", "average-best")
-line("Sec. 4.2", "Where it goes to 0, the gap of f_t does.", "average")
+line("Sec. 4.2", "Where it goes to 0, the gap of f_t does.", "average", "average-residual")
 line("Sec. 4.2", "Online learning is beyond the scope.", reason=_PLAN)
 line("Sec. 4.2", "Similar to the results of gradient descent; Sutskever.", reason=_HISTORY)
 line("Algorithm 2", "Repeated gradient projection.", "Alg2")

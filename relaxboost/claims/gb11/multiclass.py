@@ -115,10 +115,10 @@ def multiclass(x: Instance) -> Slack:
     "It implies an edge of δ/((K−1) sqrt(N)) at such gradients.", "γ ≥ δ/((K−1) sqrt(N))"
 )
 def multiclass_corrected(x: Instance) -> Slack:
-    """max_k w_k >= ‖w‖_2/sqrt(K(K−1)) for rows of sum 0, equal at (1, ..., 1, 1 − K).
+    """Attained by all classifiers on one point.
 
-    Then N<∇, h'> >= K/(K−1) δ Σ max_k w_nk >= K/(K−1) δ sqrt(N) ‖∇‖/sqrt(K(K−1)), and ‖h'‖ =
-    sqrt(K/(K−1)). Attained by all classifiers on one point.
+    Proof. For rows of sum 0, N<∇, h'> = K/(K−1) Σ w_{n,h(n)} >= K/(K−1) δ Σ max_k w_nk for an h of
+    (2), and max_k w_k >= ‖w‖_2/sqrt(K(K−1)), Σ ‖w_n‖_2 >= sqrt(N) ‖∇‖, ‖h'‖ = sqrt(K/(K−1)).
     """
     delta = advantage(x)
     assume(delta > 0)
@@ -175,9 +175,11 @@ def centred_gradients(x: Instance) -> Slack:
     space=SETS,
 ).checked(trials=40)
 def multiclass_converse(x: Instance) -> Slack:
-    """True, though T2-last-step is not: Σ w_{n,h(n)} >= γ sqrt((K−1)/K) Σ ‖w_n‖_2 for centred rows.
+    """True, though T2-last-step is not.
 
-    And ‖w_n‖_2² >= M² + M²/(K−1) for a row of sum 0 with an entry M.
+    Proof. Rows may be centred. An h' of the edge has K/(K−1) Σ w_{n,h(n)} = N<∇, h'> >=
+    γN‖∇‖‖h'‖ >= γ sqrt(K/(K−1)) Σ ‖w_n‖_2, and sqrt((K−1)/K) ‖w_n‖_2 >= ‖w_n‖_inf for a row of
+    sum 0, as ‖w_n‖_2² >= M² + M²/(K−1) where it has an entry M.
     """
     gamma = centred_edge(x.C)
     assume(gamma > 0.0)
@@ -398,3 +400,14 @@ def rearranged(x: Instance) -> Iterator[Slack]:
     second = (x.K - 1.0) / x.K * root * x.s
     yield equal(second, root * (x.s - x.s / x.K), "second line, third line")
     yield equal(second, root * x.s * (x.K - 1.0) / x.K, "second line, first times (K−1)/K")
+
+
+for _claim, _part in ((multiclass, 1), (multiclass_converse, 0)):
+    _claim.step("N<∇, h'> and ‖h'‖", correction=_part, space=hypotheses.space)(
+        hypotheses.stated.check
+    )
+    _claim.step("‖∇‖ and the rows", correction=_part, space=sizes_of_gradients.space)(
+        sizes_of_gradients.stated.check
+    )
+multiclass.step("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))", correction=1, space=ROWS)(norms_of_labels)
+multiclass_converse.step("sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf", space=ROWS)(last_step_corrected)

@@ -247,9 +247,10 @@ def _left_over(run: Descent) -> Iterator[Slack]:
     space=STRONG,
 )
 def strong_sharp(x: Instance) -> Iterator[Slack]:
-    """See `T4`. Of the telescoped sum −(λ/4) Σ_{t<=T} ‖z_t‖² − (λT/4)‖z_{T+1}‖² the first is left.
+    """Σ q^{2t}/t = ln(1/γ²).
 
-    Σ q^{2t}/t = ln(1/γ²).
+    Proof. That of GB11-T4; of the telescoped sum −(λ/4) Σ_{t<=T} ‖z_t‖² − (λT/4)‖z_{T+1}‖² the
+    first square is left.
     """
     run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
     q = wasted(run.gamma(run.last))
@@ -264,6 +265,10 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
         G = run.gradients(t - 1)
         right = G**2 * (harmonic + powers)
         yield at_most(total, right * (1.0 + 1e-12), "Σ ‖∇‖²/t + ..., by G and γ", t)
+
+
+for _step in strong.stated.steps[:5]:
+    strong_sharp.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
 
 
 @SOURCE.claim(
@@ -297,13 +302,21 @@ def strong_proof(x: Instance) -> Iterator[Slack]:
     space=STRONG,
 ).checked(trials=60)
 def lengths_double(x: Instance, factor: float = 2.0) -> Iterator[Slack]:
-    """h_t = ∇_t − r_t, and ‖r_t‖ <= ‖∇_t‖."""
+    """The factor is 1 + q^t.
+
+    Proof. h_t = ∇_t − r_t, and ‖r_t‖ <= q^t ‖∇_t‖ <= ‖∇_t‖.
+    """
     run = strongly(x)
     for before, after, direction in run.moves():
         size = run.norm(before.gradient)
         if size > 1e-9:
             ratio = run.norm(direction.values) / size
             yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
+
+
+lengths_double.step(strong.stated.steps[4].stated.words, "‖r_t‖ ≤ q^t ‖∇_t‖")(
+    strong.stated.steps[4].stated.check
+)
 
 
 @SOURCE.claim(
@@ -317,8 +330,23 @@ def lengths_double(x: Instance, factor: float = 2.0) -> Iterator[Slack]:
     space=STRONG,
 ).checked(trials=60)
 def error(x: Instance) -> Iterator[Slack]:
-    """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge."""
+    """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge.
+
+    Proof. A projection with edge g leaves 1 − g² of a square over, Pythagoras.
+    """
     yield from _left_over(strongly(x))
+
+
+@error.step("one projection", "‖∇' − h'_k‖² = (1 − g²)‖∇'‖², g = |<∇', h_k>|/(‖∇'‖‖h_k‖)")
+def _(x: Instance) -> Iterator[Slack]:
+    run = strongly(x)
+    for before, after, direction in run.moves():
+        left, first = before.gradient, run.norm(before.gradient) ** 2
+        for part in direction.parts:
+            share = 1.0 - part.edge**2
+            square, left = run.norm(left) ** 2, left - part.point
+            name = "‖∇' − h'_k‖², (1 − g²)‖∇'‖²"
+            yield equal(run.norm(left) ** 2 / first, share * square / first, name, after.round)
 
 
 PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 100))

@@ -174,7 +174,42 @@ OF_ALGORITHM_3 = (
     ),
 )
 
+_HIT = ("constant", "(float((h * h).sum()) / len(h)", "(float((h * h).sum()) * 1.1 / len(h)")
+_ROWS = ("norm", "/ math.sqrt(N)", "/ N")
+_LEFT = ("index", "** after.round", "** (after.round + 1)")
+_ROOTS = ("constant", '2.0 * math.sqrt(x.T), "Σ', '1.9 * math.sqrt(x.T), "Σ')
+
+OF_STEPS_SHARED = (
+    Mutant("GB11-T2", *_HIT, correction=1, step=1),
+    Mutant("GB11-T2", *_ROWS, correction=1, step=2),
+    Mutant("GB11-T2", "index", "(K - 1.0)", "(K - 2.0)", correction=1, step=3),
+    Mutant("GB11-T2-converse", *_HIT, step=1),
+    Mutant("GB11-T2-converse", *_ROWS, step=2),
+    Mutant("GB11-T2-converse", "norm", "np.abs(w).max()", "np.abs(w).sum()", step=3),
+    Mutant("GB11-T4-sharp", "index", "inner(r, z)", "inner(r, then)", step=1),
+    Mutant("GB11-T4-sharp", "constant", "4.0 * inner(tight", "5.0 * inner(tight", step=2),
+    Mutant("GB11-T4-sharp", "constant", "x.lam / 2.0", "x.lam / 1.8", step=3),
+    Mutant("GB11-T4-sharp", "constant", "x.lam / 4.0 * inner(z", "x.lam / 4.4 * inner(z", step=4),
+    Mutant("GB11-T4-sharp", *_LEFT, step=5, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T4-h", *_LEFT, step=1, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T4-error", "constant", "1.0 - part.edge", "1.0 - 0.9 * part.edge", step=1),
+    Mutant("GB11-T5", "constant", "math.sqrt(t) / 2.0", "math.sqrt(t) / 3.0", correction=1, step=1),
+    Mutant("GB11-T5", "index", "(v - h, then)", "(v - h, z)", correction=1, step=2),
+    Mutant("GB11-T5", *_ROOTS, correction=1, step=3),
+    Mutant("GB11-T5", *_LEFT, correction=1, step=4, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T6-c", "norm", "True", "False", step=1),
+    Mutant("GB11-T7", "constant", "+ lengths +", "+ 0.8 * lengths +", correction=1, step=1),
+    Mutant(
+        "GB11-T7", "constant", "inner(whole, v) -", "inner(whole, v) * 0.9 -", correction=1, step=2
+    ),
+    Mutant("GB11-T7", "index", "q**t", "q ** (t - 1)", correction=1, step=3),
+    Mutant("GB11-T7", *_ROOTS, correction=1, step=4),
+    Mutant("GB11-average-residual", "constant", "inner(v, v) / 2.0", "inner(v, v) / 2.5", step=1),
+    Mutant("GB11-average-residual", "direction", "at_most(squares", "at_least(squares", step=2),
+)
+
 MUTANTS = (
+    *OF_STEPS_SHARED,
     *OF_SECTIONS_2_AND_3,
     *OF_APPENDIX_A,
     *OF_SECTION_4_1,
