@@ -28,7 +28,7 @@ from relaxboost.claims import (
 from relaxboost.claims.jntv05.formulas import LAWS, LOSSES, law
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.record import AMBIGUOUS
-from relaxboost.claims.sides import exactly
+from relaxboost.claims.sides import exactly, on_simplex
 
 POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
 
@@ -159,11 +159,26 @@ def sub_gradient(x: Instance) -> Slack:
     space=POINTS,
 )
 def lipschitz(x: Instance) -> Iterator[Slack]:
-    """|Y θᵀH| ≤ Kλ and |h_j| ≤ K. Attained for the hinge where a margin is below 1."""
+    """Attained for the hinge where a margin is below 1.
+
+    Proof. ‖u_i(θ)‖_∞ = |φ'(Y θᵀH)| ‖H‖_∞, where |Y θᵀH| ≤ Kλ by the step, and ‖H‖_∞ ≤ K. So is
+    the mean of the squares.
+    """
     found = law(x)
     sizes = np.abs(found.slopes(x.radius * x.theta)).max(axis=1)
     yield at_most(float(sizes.max()), found.lipschitz, "‖u(θ)‖_∞, L")
     yield at_most(float(x.p @ sizes**2), found.lipschitz**2, "E ‖u(θ)‖_∞², L²")
+
+
+@lipschitz.step("A margin.", "|Y θᵀH| ≤ Kλ for θ in the λ-simplex")
+def _(x: Instance) -> Iterator[Slack]:
+    """Σ θ_j = λ. Equal for the vertex at the largest |h_j|."""
+    S, lam = exactly(law(x).S), Fraction(x.radius)
+    K = max(abs(e) for row in S for e in row)
+    for row in S:
+        theta = lam * on_simplex(exactly(x.theta))
+        yield at_most(abs(row @ theta), K * lam, "|Y θᵀH|, Kλ")
+        yield at_most(max(abs(e) for e in row) * lam, K * lam, "at a vertex, Kλ")
 
 
 @SOURCE.claim(
@@ -250,7 +265,12 @@ def lower_bound_corrected(x: Instance) -> Slack:
     space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n")),
 )
 def symmetric(x: Instance) -> Iterator[Slack]:
-    """w = θ − θ' has ‖w‖_1 ≤ λ; conversely split what is left of λ evenly."""
+    """Both inclusions, with λ = 1.
+
+    Proof. w = θ − θ' has |w_j| ≤ θ_j + θ'_j by the first step, and Σ θ_j + θ'_j = λ. Conversely
+    θ_j = [w_j]_+ + s and θ'_j = [−w_j]_+ + s with s = (λ − ‖w‖_1)/(2M) ≥ 0 have the difference w,
+    and the sum λ by the second.
+    """
     w = exactly(x.w)
     left = (1 - sum(abs(each) for each in w)) / (2 * len(w))
     parts = [max(each, 0) + left for each in w], [max(-each, 0) + left for each in w]
@@ -261,3 +281,16 @@ def symmetric(x: Instance) -> Iterator[Slack]:
     halves = (exactly(x.v) - exactly(x.u)) / 2
     most = (sum(exactly(x.v)) + sum(exactly(x.u))) / 2
     yield at_most(sum(abs(each) for each in halves), most, "‖θ − θ'‖_1, λ")
+
+
+@symmetric.step("A difference.", "|θ_j − θ'_j| ≤ θ_j + θ'_j")
+def _(x: Instance) -> Iterator[Slack]:
+    for a, b in zip(exactly(x.v), exactly(x.u), strict=True):
+        yield at_most(abs(a - b), a + b, "|θ_j − θ'_j|")
+
+
+@symmetric.step("The sum.", "Σ [w_j]_+ + [−w_j]_+ + 2s = λ, s = (λ − ‖w‖_1)/(2M)")
+def _(x: Instance) -> Slack:
+    w = exactly(x.w)
+    left = (1 - sum(abs(each) for each in w)) / (2 * len(w))
+    return equal(sum(max(e, 0) + max(-e, 0) + 2 * left for e in w), 1, "the sum, λ")

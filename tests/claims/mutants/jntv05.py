@@ -194,4 +194,13 @@ MUTANTS = (
         step=1,
     ),
     Mutant("JNTV05-ratio-l2", "index", "len(h) * sum", "(len(h) - 1) * sum", correction=1, step=1),
+    Mutant(
+        "JNTV05-L",
+        "norm",
+        "max(abs(e) for row in S for e in row)",
+        "min(max(abs(e) for e in row) for row in S)",
+        step=1,
+    ),
+    Mutant("JNTV05-R3", "direction", "a + b,", "a - b,", step=1),
+    Mutant("JNTV05-R3", "constant", "2 * left", "3 * left", step=2),
 )
