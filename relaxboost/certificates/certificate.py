@@ -81,14 +81,14 @@ class Certificate:
         """Return the certificate in a file, unchecked."""
         try:
             document = check.load(path)
-        except (check.Rejected, ValueError, RecursionError) as error:
+        except (check.Rejected, ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
             raise InputError(f"{path} is no certificate: it has no lower, upper or level")
         found = cls(document)
         try:
             _ = found.lower, found.upper
-        except (check.Rejected, ValueError, TypeError) as error:
+        except (check.Rejected, ValueError, TypeError, OverflowError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         return found
 
@@ -145,7 +145,7 @@ class Certificate:
             and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
         ):
             lower = upper = str(self.lower)
-        return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float(self.gap):.2g})"
+        return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float_up(self.gap):.2g})"
 
     def tobytes(self) -> bytes:
         """Return the file: JSON, the same bytes for the same certificate."""
@@ -243,8 +243,14 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
         rows = A.data()
     else:
         rows = np.asarray(A)
-        if rows.ndim != 2 or rows.dtype.kind not in "iuf":
+        if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
             raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
+        wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
+        if rows.dtype.itemsize > 8 or wide:
+            raise InputError(
+                f"A has numbers of {rows.dtype} that doubles would round, and its digest is of "
+                "doubles; convert it with numpy.asarray(A, dtype=float)"
+            )
     path = folder / "matrix.csv"
     path.write_text("\n".join(matrix_text(rows)) + "\n")
     return os.fspath(path)

@@ -17,12 +17,14 @@ import sys
 from fractions import Fraction
 from itertools import compress
 from operator import add, ge, mul, sub, truediv
+from types import SimpleNamespace
 
 LARGEST = 1 << 28  # bytes of a file
 ENTRIES = 1 << 26  # of a matrix
 AUXILIARIES = 1 << 22  # variables of f beside d
 DIGITS = 20_000  # of a number, and fewer in a large game:
 WORK = 50_000_000  # digits in a vector
+UNITS = 1 << 19  # of work, some ten microseconds each, and one more for 32 bytes read
 NESTED = 20  # objects within each other
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -39,8 +41,8 @@ def need(condition, reason):
 
 def fraction(text, name, most=DIGITS):
     """Return the number that a string like "-3/7" spells."""
-    short = isinstance(text, str) and len(text) <= 2 * most
-    parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", text, re.ASCII) if short else None
+    short = text if isinstance(text, str) and len(text) <= 2 * most else ""
+    parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
     need(fine, f"{name!r}: {str(text)[:20]!r} is no number like '-3/7' of at most {most} digits")
     return Fraction(integer(parts[1]), integer(parts[2] or "1"))
@@ -48,9 +50,8 @@ def fraction(text, name, most=DIGITS):
 
 def integer(text):
     """Return int(text); Python limits how many digits int() takes at once."""
-    value = 0
-    for start in range(0, len(text.lstrip("-")), 4000):
-        part = text.lstrip("-")[start : start + 4000]
+    value, digits = 0, text.lstrip("-")
+    for part in (digits[start : start + 4000] for start in range(0, len(digits), 4000)):
         value = value * 10 ** len(part) + int(part)
     return -value if text.startswith("-") else value
 
@@ -58,21 +59,27 @@ def integer(text):
 class Fields:
     """An object of the document: every field is taken once, and none may be left over."""
 
-    def __init__(self, given, where, digits=DIGITS, depth=0):
+    def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
         need(depth <= NESTED, f"more than {NESTED} objects are within each other")
-        self.left, self.where, self.digits, self.depth = dict(given), where, digits, depth
+        self.left, self.where, self.depth = dict(given), where, depth
+        self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
+
+    def spend(self, entries, units=0):
+        """Count work of entries, `each` so many units, and what comes on top."""
+        self.limits.left -= entries * self.limits.each + units
+        need(self.limits.left >= 0, "this asks for more work than FORMAT.md allows to its size")
 
     def take(self, name, kind=str):
         """Return a field of this type."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
-        return Fields(value, name, self.digits, self.depth + 1) if kind is dict else value
+        return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
         """Return a rational number."""
-        value = fraction(self.take(name), name, self.digits)
+        value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
 
@@ -83,14 +90,16 @@ class Fields:
         return value
 
     def vector(self, name, length, above=None):
-        """Return numbers with a common denominator or, given one string, equal ones."""
+        """Return integers over a common denominator or, given one string, equal numbers."""
+        self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
         fields = self.take(name, dict)
         below, items = fields.number("denominator", 0), fields.take("numerators", list)
         fields.done()
         need(len(items) == length, f"{name!r} has {len(items)} entries in place of {length}")
-        values = [fraction(item, name, self.digits) / below for item in items]
+        need("/" not in "".join(map(str, items)), f"a numerator of {name!r} is no integer")
+        values = [fraction(item, name, self.limits.digits) / below for item in items]
         need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
         return values
 
@@ -98,6 +107,7 @@ class Fields:
         """Return numbers as `vector` does; null stands for no bound, alone for none at all."""
         need(name in self.left, f"{self.where} has no {name!r}")
         if self.left[name] is None:
+            self.spend(length)
             return [self.left.pop(name)] * length
         if isinstance(self.left[name], str):
             return self.vector(name, length)
@@ -115,7 +125,7 @@ class Fields:
 
 def load(path):
     """Return the document in a file."""
-    need(os.path.getsize(path) <= LARGEST, f"the file has more than {LARGEST} bytes")
+    need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):
         need(len(dict(pairs)) == len(pairs), "an object has a key twice")
@@ -136,9 +146,9 @@ def matrix(game, m, n, path):
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # what is given counts, whatever the file says A is
-        need(os.path.getsize(path) <= LARGEST, f"the matrix has more than {LARGEST} bytes")
+        need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file of a matrix")
         with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
+            lines = file.read(LARGEST + 1).splitlines()
     need(lines is not None, "A is not in this file, and has to be given too: --matrix FILE")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
@@ -175,7 +185,7 @@ def stumps(recipe, data, n):
         places += [(f + 1, levels[a]) for a in after]
     need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
     head = f"relaxboost stumps v1 {(len(data), len(data[0]) - 1)} max_cuts={most}\n"
-    values = [x + 0.0 for row in data for x in row[1:]] + [row[0] for row in data]
+    values = [*(x + 0.0 for row in data for x in row[1:]), *(row[0] for row in data)]
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
     return [[r[0] if r[f] > c else -r[0] for f, c in places] for r in data], sha.hexdigest()
 
@@ -186,7 +196,7 @@ def products(rows, d, w):
     scale = max(below for _, below in ratios.values())
     whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
     columns = [list(map(whole.__getitem__, column)) for column in zip(*rows, strict=True)]
-    below = math.lcm(*(x.denominator for x in (*d, *w.values())))
+    below = math.lcm(*{x.denominator for x in (*d, *w.values())})
     shares, u = [int(x * below) for x in d], [0] * len(d)
     edges = [Fraction(sum(map(mul, column, shares)), scale * below) for column in columns]
     for j, c in w.items():
@@ -281,10 +291,11 @@ def polyhedral(spec, m, real):
     from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) for what is left.
     """
     size = m + spec.whole("auxiliaries", 0, AUXILIARIES)
-    spec.digits = min(spec.digits, WORK // size)
+    spec.limits.digits = min(spec.limits.digits, WORK // size)
     constant, cost = spec.number("constant"), spec.vector("cost", size)
     box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
     columns = spec.take("columns", list)
+    spec.spend(len(columns))
     for row in columns:
         fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
         need(fine and len(set(row)) == len(row), "'columns' are not different variables")
@@ -311,7 +322,6 @@ def polyhedral(spec, m, real):
         for row, multiplier in zip(rows, y, strict=True):
             for j, a in row:
                 prices[j] -= multiplier * a
-        # In the simplex 0 <= d <= 1, whatever f says.
         inside = [(max(b or ZERO, ZERO), ONE if t is None else min(t, ONE)) for b, t in box[:m]]
         total = sum((worth(p, *ends) for p, ends in zip(y, sides, strict=True)), gamma + constant)
         return real(sum(map(worth, prices, *zip(*inside, *box[m:], strict=True)), total))
@@ -326,11 +336,13 @@ def part(given, name):
 
 def relaxation(spec, m, real):
     """Return f, a function of d and auxiliaries, and one of u and a witness, nowhere above F(u)."""
-    if spec.left.get("kind") == "polyhedral":
+    spec.spend(m + 20, 50_000)  # a term makes the numbers in all sums longer
+    kind = spec.left.get("kind")
+    if kind in ("polyhedral", "sum", "scaled"):
         spec.take("kind")
+    if kind == "polyhedral":
         return polyhedral(spec, m, real)
-    if spec.left.get("kind") == "sum":
-        spec.take("kind")
+    if kind == "sum":
         one, two = (relaxation(spec.take(s, dict), m, real) for s in ("first", "second"))
         spec.done()
 
@@ -345,12 +357,8 @@ def relaxation(spec, m, real):
             return one[1](v, first) + two[1](list(map(sub, u, v)), second)
 
         return total, split
-    if spec.left.get("kind") == "scaled":
-        spec.take("kind")
-        c, (f, lower) = (
-            spec.number("factor", 0),
-            relaxation(spec.take("of", dict), m, real),
-        )
+    if kind == "scaled":
+        c, (f, lower) = spec.number("factor", 0), relaxation(spec.take("of", dict), m, real)
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
@@ -379,7 +387,6 @@ def relaxation(spec, m, real):
 def over_domain(spec, w, v, real):
     """Return g(v) and g*(w)."""
     kind, c = spec.take("kind"), list(w.values())
-    # Of the unit simplex the size may be left out.
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
     square = sum(x * x for x in c)
@@ -407,16 +414,21 @@ def check(document, path=None):
     content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
     need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
+    size = len(content) + (os.path.getsize(path) if path is not None else 0)
+    longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
+    doc.limits.left, doc.limits.each = UNITS + size // 32, 1 + (longest / 500) ** 2
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
     if level == "enclosed":
-        real = enclosed(doc.whole("precision", 53, 1024))
+        real = enclosed(bits := doc.whole("precision", 53, 1024))
+        doc.limits.each += bits / 48
     game = doc.take("game", dict)
     m, n = game.whole("m", 1, ENTRIES), game.whole("n", 1, ENTRIES)
     need(m * n <= ENTRIES, f"A has more than {ENTRIES} entries")
+    doc.spend(0, m + n + m * n * (0.01 + longest / 40_000))
     rows, sha = matrix(game, m, n, path)
     need(game.take("sha256") == sha, "the SHA-256 of A is another one")
-    doc.digits = game.digits = min(DIGITS, WORK // max(m, n))
+    doc.limits.digits = min(DIGITS, WORK // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
     fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
     need(fine and len(set(columns)) == len(columns), "columns are not different ones of A")

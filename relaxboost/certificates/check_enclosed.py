@@ -63,7 +63,11 @@ def ellipsoid(spec, m, real, check):
     """Return f = c |Q d|, or 0 where |Q d| <= r, in the Euclidean norm; x must be Q'v."""
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
-    Q = [check.Fields({"row": line}, "matrix", spec.digits).vector("row", m) for line in lines]
+    belows = {check.fraction(line["denominator"], "matrix") for line in lines
+              if type(line) is dict and "denominator" in line}  # fmt: skip
+    below = sum(x.numerator.bit_length() for x in belows)
+    check.need(below <= 4 * check.DIGITS, "denominators of 'matrix' are too many and too long")
+    Q = [check.Fields({"row": line}, "matrix", spec.limits).vector("row", m) for line in lines]
 
     def size(d):
         return _power_sum([sum(map(mul, row, d)) for row in Q], Fraction(2), real)

@@ -12,12 +12,13 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
+from relaxboost.certificates import Certificate
 
 
 @click.command(
     epilog="""
 \b
-Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input.
+Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input, or no certificate.
 
 \b
 Examples:
@@ -44,6 +45,8 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         if path is not None and not path.is_file():
             raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
     verdict = rb.check_certificate(file, matrix)
+    if verdict.level is None and not verdict.ok:
+        Certificate.load(file)  # what is no certificate at all is bad input
     if as_json:
         content = {"file": str(file), **verdict._asdict()}
         click.echo(json.dumps(content, indent=2, default=str))  # bounds are fractions

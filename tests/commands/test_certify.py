@@ -82,3 +82,20 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
     file.write_text("{")
     assert run(file, "--format", "vipr")[0] == 2
     assert not [*tmp_path.glob("*.vipr")]
+
+
+def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
+    def status(command):
+        with pytest.raises(SystemExit) as end:
+            main([command, str(tmp_path / "game.json"), *["--format=vipr"][: command == "certify"]])
+        return end.value.code
+
+    for text in ("", "a,b", "[]", "{}", '{"level": "exact", "lower": "x", "upper": "1"}'):
+        (tmp_path / "game.json").write_text(text)
+        for command in ("check", "certify"):
+            assert status(command) == 2, text
+            assert "is no certificate" in capsys.readouterr().err
+    found = saved(tmp_path).document
+    (tmp_path / "game.json").write_text(json.dumps({**found, "upper": "-1"}))
+    assert status("check") == 1
+    assert capsys.readouterr().out == "REJECTED: the upper bound is below what d proves\n"
