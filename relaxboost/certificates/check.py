@@ -416,7 +416,7 @@ def check(document, path=None):
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
     size = len(content) + (os.path.getsize(path) if path is not None else 0)
     longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
-    doc.limits.left, doc.limits.each = UNITS + size // 32, 1 + (longest / 500) ** 2
+    doc.limits.left, doc.limits.each = UNITS + size // 32, 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
     if level == "enclosed":
