@@ -63,6 +63,7 @@ Examples:
     default=True,
     help="gb11-fig3: without scikit-learn's accuracy beside.",
 )
+@click.option("--line-search", is_flag=True, help="Best steps along directions, not c/√t.")
 def reproduce(
     figure: str,
     data: Path | None,

@@ -18,7 +18,15 @@ from relaxboost.reproductions import findings
 from relaxboost.reproductions.drawing import STYLES, draw, png, table
 from relaxboost.reproductions.experiments import EXPERIMENTS, DataSplit, Experiment
 from relaxboost.reproductions.findings import Finding, Grid, Results
-from relaxboost.reproductions.runs import BASELINE, Result, Store, baseline, follow
+from relaxboost.reproductions.runs import (
+    BASELINE,
+    LINE_SEARCH,
+    STEP,
+    Result,
+    Store,
+    baseline,
+    follow,
+)
 from relaxboost.reproductions.summary import describe, title, written
 from relaxboost.views.plots import check_plot
 
@@ -61,6 +69,8 @@ class Effort:
         Small parts of the data, and by default 60 learners and 2 seeds: a look, no reproduction.
     baseline : bool
         For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+    line_search : bool
+        Each step is the best along its direction, in place of c/sqrt(t).
 
     Raises
     ------
@@ -72,6 +82,7 @@ class Effort:
     seeds: int = None  # type: ignore[assignment]
     quick: bool = False
     baseline: bool = True
+    line_search: bool = False
 
     def __post_init__(self) -> None:
         for name, quick, usual in (("learners", QUICK_LEARNERS, 300), ("seeds", QUICK_SEEDS, 3)):
@@ -183,14 +194,15 @@ class _Runner:
     ) -> None:
         self.experiment, self.effort, self.store = experiment, effort, store
         self.show, self.done = show, 0
-        runs = (len(experiment.scales) + effort.seeds - 1) * len(ALGORITHMS)
+        self.scales = (1.0,) if effort.line_search else experiment.scales
+        runs = (len(self.scales) + effort.seeds - 1) * len(ALGORITHMS)
         self.total = sets * (runs + effort.seeds * effort.baseline)
 
     def run(self, name: str, folder: Path) -> _Set:
         """Return the results on a set."""
         effort, seeds = self.effort, range(self.effort.seeds)
         problem = self.experiment.problems(name, folder, effort.seeds, effort.quick)
-        first, scales = problem(0), self.experiment.scales
+        first, scales = problem(0), self.scales
         grid = {s: {a: self.one(first, a, s) for a in ALGORITHMS} for s in scales}
         means = {s: np.mean([r["rows"][-1][1] for r in row.values()]) for s, row in grid.items()}
         scale = min(scales, key=lambda s: (means[s], s))
@@ -222,12 +234,14 @@ class _Runner:
             "test": len(problem.test.y),
             "data": problem.digest(),
             "format": 1,
+            **({"step": LINE_SEARCH} if self.effort.line_search else {}),
         }
 
         def make() -> Result:
             if scale is None:
                 return baseline(problem, learners)
-            return follow(self.experiment, problem, algorithm, scale, learners)
+            step = LINE_SEARCH if self.effort.line_search else STEP
+            return follow(self.experiment, problem, algorithm, scale, learners, step)
 
         self.show(self.done, self.total, self.store.name(spec).removesuffix(".json"))
         result = self.store.get(spec, make)
@@ -244,11 +258,13 @@ def _write(experiment: Experiment, effort: Effort, found: dict[str, _Set], targe
         "learners": effort.learners,
         "seeds": effort.seeds,
         "quick": effort.quick,
+        "line_search": effort.line_search,
         "sets": {},
         "findings": [finding._asdict() for one in found.values() for finding in one.findings],
     }
     for name, one in found.items():
         data["sets"][name] = describe(one.scale, one.grid, one.results, one.baselines)
+        data["sets"][name]["line_search"] = effort.line_search
     notes = [finding.line() for one in found.values() for finding in one.findings]
     text = written(data, notes)
     curves = {name: one.results for name, one in found.items()}

@@ -23,7 +23,7 @@ Result = dict[str, Any]
 
 COLUMNS = ("learners", "train_loss", "train_score", "test_loss", "test_score")
 BASELINE = "HistGradientBoosting"
-STEP = "1/sqrt(t)"
+STEP, LINE_SEARCH = "1/sqrt(t)", "line-search"
 
 
 def labels(score: str) -> list[str]:
@@ -32,7 +32,12 @@ def labels(score: str) -> list[str]:
 
 
 def follow(
-    experiment: Experiment, problem: DataSplit, algorithm: str, scale: float, learners: int
+    experiment: Experiment,
+    problem: DataSplit,
+    algorithm: str,
+    scale: float,
+    learners: int,
+    step: str = STEP,
 ) -> Result:
     """Boost, and return loss and score on both sets after every round.
 
@@ -51,6 +56,7 @@ def follow(
     loss, half, held = experiment.loss, problem.train, problem.test
     train = loss.bind(half.y, groups=half.groups)
     weights, unit = (None, 1.0) if experiment.geometry is None else experiment.geometry(train)
+    unit = unit if step == STEP else 1.0
     test = loss.bind(held.y, groups=held.groups, classes=train.classes)
     rows: list[list[float]] = []
     wrong = [SCORES[experiment.score](risk) for risk in (train, test)]
@@ -72,7 +78,9 @@ def follow(
             half.X,
             loss.bind(half.y, weights, groups=half.groups),
             experiment.learner,
-            algorithm=ALGORITHMS[algorithm](step=STEP, scale=scale * unit),
+            algorithm=ALGORITHMS[algorithm](
+                step=step, scale=scale * (unit if step == STEP else 1.0)
+            ),
             stopping=Stopping(learners, max_learners=learners, callback=watch),
         )
     except SystemError as error:  # Ctrl-C within a compiled kernel
@@ -152,5 +160,7 @@ class Store:
         parts = [spec["figure"], spec["set"], spec["algorithm"]]
         if spec["scale"] is not None:
             parts.append(f"scale{spec['scale']:g}")
+        if "step" in spec:
+            parts[-1] = spec["step"]
         parts += [f"seed{spec['seed']}", str(spec["learners"]), *["quick"] * spec["quick"]]
         return "-".join(parts) + ".json"

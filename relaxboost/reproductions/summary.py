@@ -45,7 +45,8 @@ def describe(scale: float, grid: Grid, results: Results, baselines: list[Result]
 def title(name: str, data: Data, score: str) -> str:
     """Return the title of a set's panels."""
     what = "paths" if score == "missed" else "rows"
-    return f"{name}: {data['train']} + {data['test']} {what}, steps {data['scale']:g}/√t"
+    steps = "by line search" if data["line_search"] else f"{data['scale']:g}/√t"
+    return f"{name}: {data['train']} + {data['test']} {what}, steps {steps}"
 
 
 def written(data: Data, lines: list[str]) -> str:
@@ -80,6 +81,8 @@ def _ends(name: str, one: Data, score: str) -> list[str]:
 
 
 def _grid(one: Data) -> list[str]:
+    if one["line_search"]:
+        return []
     chosen = f"{one['scale']:g}"
     lines = [f"  final training loss of seed 0 with steps c/sqrt(t); least mean: c = {chosen}"]
     for scale, row in one["grid"].items():

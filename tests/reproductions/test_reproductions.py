@@ -111,6 +111,14 @@ def test_a_run_is_that_of_boost(data, algorithm):
     assert run["splits"] == len({(h.feature, h.threshold) for h in kept})
 
 
+def test_a_line_search_never_raises_the_training_loss(data):
+    experiment, problem = EXPERIMENTS["gb11-fig3"], split(read_labelled("letter", data), 1)
+    run = follow(experiment, problem, "naive", 1.0, 10, "line-search")
+    losses = np.array([row[1] for row in run["rows"]])
+    assert (np.diff(losses) <= 1e-12).all()
+    assert losses[-1] < 0.9 * losses[0]
+
+
 def test_a_ranking_run_counts_violated_pairs(data):
     problem = EXPERIMENTS["gb11-fig2"].problems("mq2008", data, 2, False)(1)
     train, test = read_fold("mq2008", data, 2)
@@ -312,5 +320,15 @@ def test_findings_follow_the_numbers():
     assert findings.multiclass("pendigits", stuck, grid)[0].agrees is False
     first = findings.ranking("mq2008", {**fine, "residual": line(0.5)}, grid)[0]
     assert first.agrees is False
-    assert "residual at 0.500, lower in 0 of 1 runs" in first.numbers
+    assert "repeated is lower in 1, residual is lower in 0; so in 0 of 1 runs" in first.numbers
     assert findings.ranking("mq2008", fine, grid)[0].agrees is True
+    # Medians .4 > .3 > .25, and the runs do not agree: naive is behind both others in 1 of 3.
+    three = {
+        "naive": line(0.2) + line(0.4) + line(0.5),
+        "repeated": line(0.3) + line(0.3) + line(0.6),
+        "residual": line(0.25) + line(0.1) + line(0.7),
+    }
+    mixed = findings.ranking("mq2008", three, grid)[0]
+    assert mixed.agrees is False
+    assert "naive ends at 0.400, repeated ends at 0.300, residual ends at 0.250" in mixed.numbers
+    assert "in 1 of 3 runs" in mixed.numbers
