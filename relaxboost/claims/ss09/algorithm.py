@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Instance, Real, Slack, Space, Vector, Whole
+from relaxboost.claims import Instance, Real, Slack, Space, Vector, Weights, Whole
 from relaxboost.claims.measure import assume, at_least, at_most, equal
+from relaxboost.claims.record import OPEN
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -113,7 +114,9 @@ def accuracy_lambert(x: Instance) -> Iterator[Slack]:
     "<d_t, A(e^{j_t} − w_t)> ≤ ε/2 ⇒ max_γ (...) ≥ ρ − ε",
 )
 def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
-    """ε_t ≤ ε/2, and the smoothing costs ε/2. `T9-rounds` with a gap of ε/2 takes twice as long."""
+    """Proof. ε_t ≤ gap ≤ ε/2 (Lemma 11), and the smoothing costs β log(m/k) ≤ ε/2 (step 1 of the
+    first correction). The rounds are those of `T9-rounds` with ε/2 in its phases (step 1).
+    """
     run = Fig1Run(x, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
@@ -124,7 +127,9 @@ def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
     "f(d_t) + ‖Aᵀd_t‖_∞ − max_γ (...) ≤ ε ⇒ max_γ (...) ≥ ρ − ε",
 )
 def accuracy_bracket(x: Instance) -> Iterator[Slack]:
-    """Weak duality without smoothing. The bracket is at most gap + ε/2, so the rounds suffice."""
+    """Proof. f(d_t) + ‖Aᵀd_t‖_∞ ≥ ρ. The bracket is at most gap + β log(m/k) ≤ gap + ε/2 (step 1),
+    so that the rounds until gap ≤ ε/2 suffice.
+    """
     run = Fig1Run(x, stop=lambda now: now.upper - now.lower <= x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
@@ -154,6 +159,31 @@ def _(x: Instance) -> Iterator[Slack]:
     yield at_most(mean - least, x.beta * most, "<d, u> − min u")
     for s in (x.u - least) / x.beta:
         yield at_most(float((s - most) * math.exp(-s)), math.exp(-1.0 - most), "one term")
+
+
+@accuracy.step(
+    "Both phases until the gap is ε/2, and the last round, come to 64 log(m)/ε².",
+    "(8/(βε/2) − 1) + (ε/2)/(β(ε/2)²/8) + 1 = 64 log(m)/ε², β = ε/(2 log m)",
+    correction=3,
+    space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)),
+)
+def _(x: Instance) -> Slack:
+    smoothing, half = beta(x.m, x.epsilon), 0.5 * x.epsilon
+    total = (8.0 / (smoothing * half) - 1.0) + half / (smoothing * half**2 / 8.0) + 1.0
+    return equal(total * x.epsilon**2 / math.log(x.m), 64.0, "rounds ε²/log m")
+
+
+@accuracy.step(
+    "The unsmoothed bracket is at most β log(m/k) wider than the gap.",
+    "‖Aᵀd‖_∞ − F(Aw) ≤ ‖Aᵀd‖_∞ − <d, Aw> + β log(m/k), d = argmin <d, Aw> + f̂(d)",
+    correction=4,
+    space=CAPPED_RUNS.but(w=Weights()),
+)
+def _(x: Instance) -> Slack:
+    u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
+    mean = float(distribution(u, x.k, smoothing)[0] @ u)
+    most = smoothing * math.log(len(u) / x.k)
+    return at_most(mean - float(margin(u, x.k)), most, "<d, Aw> − F(Aw)")
 
 
 def _errors(x: Instance, run: Fig1Run) -> list[float]:
@@ -297,7 +327,7 @@ def rounds_worst(x: Instance) -> Iterator[Slack]:
 
     With c = 1 − 2/m the gap is nearly c(1 − s), s = ‖w_t‖_1, and ‖v‖_∞ = 1 + cs, so that
     ds/dt = βc(1 − s)²/(1 + cs)², and (1 + c)²/(βε) rounds pass until the gap is ε. What constant
-    below 32 holds for all games is open; `L12-sharper` has 64/3 for ε ≤ 2/5.
+    below 32 holds for all games is open (`T9-rounds-open`); `L12-sharper` has 64/3 for ε ≤ 2/5.
     """
     limit = (2.0 - 2.0 / x.m) ** 2 / beta(x.m, x.epsilon) / x.epsilon
     found = _slowest(x.m, x.epsilon)
@@ -323,6 +353,22 @@ def _slowest(m: int, epsilon: float) -> int:
         eta = min(1.0, smoothing * gap / size**2)
         w *= 1.0 - eta
         w[j] += eta
+
+
+@SOURCE.claim(
+    "T9-rounds-open",
+    "Theorem 9, rounds: half of them may be enough",
+    "Fig. 1 terminates within 16 log(m)/ε² rounds.",
+    formula="t ≤ 16 log(m)/ε²",
+    page="not in the paper",
+    ruling=OPEN,
+    given="as `T9-rounds`",
+    space=GAMES,
+).checked(trials=30)
+def half_the_rounds(x: Instance) -> Slack:
+    """No game is known that takes more than 8 log(m)/ε²; 64/3 is proved, for ε ≤ 2/5."""
+    bound = 16.0 * math.log(len(x.A)) / x.epsilon**2
+    return at_most(len(fig1(game(x), x.epsilon, max_rounds=math.ceil(bound) + 2)), bound, "rounds")
 
 
 @SOURCE.claim(

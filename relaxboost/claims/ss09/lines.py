@@ -203,7 +203,14 @@ line("After Fig. 1", "‖w_t‖_1 ≤ 1.", "F1-norm")
 line("After Fig. 1", "Other f change d_t only.", "F1-d", "L11", "L12")
 line("After Fig. 1", "An efficient procedure for caps.", "F2")
 line("Theorem 9", "ε-accurate.", "T9", "T9-many-rows", "T9-capped")
-line("Theorem 9", "32 log(m)/ε² iterations.", "T9-rounds", "T9-rounds-worst", "T9-phases")
+line(
+    "Theorem 9",
+    "32 log(m)/ε² iterations.",
+    "T9-rounds",
+    "T9-rounds-worst",
+    "T9-rounds-open",
+    "T9-phases",
+)
 line("After Theorem 9", "Iterations bound the non-zero elements.", "remark-sparsity")
 line("After Theorem 9", "The hard margin in O(log(m)/ε²) iterations.", "T9-rounds")
 line("After Theorem 9", "AdaBoost*, Rudin et al.: rates of others.", "remark-other-rates")

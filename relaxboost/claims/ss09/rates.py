@@ -10,7 +10,17 @@ from itertools import combinations, product
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Distribution, Instance, Matrix, Real, Slack, Space, Vector, Whole
+from relaxboost.claims import (
+    Distribution,
+    Instance,
+    Matrix,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Weights,
+    Whole,
+)
 from relaxboost.claims.measure import assume, at_least, at_most, equal
 from relaxboost.claims.ss09.runs import fig1
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run
@@ -38,9 +48,25 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     space=CAPPED_RUNS,
 )
 def sparsity(x: Instance) -> Iterator[Slack]:
-    """w_1 = 0, and each update adds one column: t − 1 is a bound too, and attained."""
+    """t − 1 is a bound too, and attained.
+
+    Proof. w_1 = 0, and an update adds one column at most (step 1).
+    """
     for now in Fig1Run(x).rounds:
         yield at_most(int(np.count_nonzero(now.w)), now.number - 1, "non-zeros", now.number)
+
+
+@sparsity.step(
+    "An update adds one non-zero weight at most.",
+    "#{i: ((1 − η)w + ηe^j)_i ≠ 0} ≤ #{i: w_i ≠ 0} + 1",
+    space=Space(w=Weights(), j=Whole(1, "n"), eta=Real(0.0, 1.0)).including(
+        {"w": [0, 1], "j": 1, "eta": "1/2"}
+    ),
+)
+def _(x: Instance) -> Slack:
+    moved = (1.0 - x.eta) * x.w
+    moved[x.j - 1] += x.eta
+    return at_most(int(np.count_nonzero(moved)), int(np.count_nonzero(x.w)) + 1, "non-zeros")
 
 
 @SOURCE.claim(

@@ -20,6 +20,8 @@ MUTANTS = (
     Mutant("SS09-T9", "constant", "x.beta * most", "x.beta * most / 1.05", correction=2, step=1),
     Mutant("SS09-T9", "constant", "/ math.e", "/ 3.0", correction=2, step=1),
     Mutant("SS09-T9", "constant", "0.5 * x.epsilon", "0.9 * x.epsilon", correction=3),
+    Mutant("SS09-T9", "constant", "half**2 / 8.0", "half**2 / 7.0", correction=3, step=1),
+    Mutant("SS09-T9", "direction", "at_most", "at_least", correction=4, step=1),
     # The rounds: 2I − 1 with m = 100 and ε = 9/400 takes 7.02 log(m)/ε².
     Mutant("SS09-T9-rounds-worst", "constant", "32.0", "7.0"),
     Mutant("SS09-T9-rounds", "norm", "size**2", "(0.5 * size) ** 2", step=1),
@@ -72,6 +74,7 @@ MUTANTS = (
     Mutant("SS09-T9-proof", "constant", "float(run.slope[0]), 1.0", "float(run.slope[0]), 0.9"),
     Mutant("SS09-T9-proof", "direction", "at_most(suboptimal, 8.0", "at_least(suboptimal, 8.0"),
     # Remarks
+    Mutant("SS09-remark-sparsity", "index", "(x.w)) + 1", "(x.w))", step=1),
     Mutant("SS09-remark-sparsity", "index", "now.number - 1", "now.number - 2"),
     Mutant(
         "SS09-remark-half-margin",
