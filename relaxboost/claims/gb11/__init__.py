@@ -16,5 +16,6 @@ SOURCE = gather(
     "residual_proofs",
     "displays",
     "remarks",
+    "leaves",
     "lines",
 )

@@ -164,9 +164,9 @@ class Trees(WeakLearner):
     name = "trees"
     leafy = True
 
-    max_depth: int | None = 4
+    max_depth: int | None = 5
     max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 40
+    min_samples_leaf: int = 30
     bins: int = 255
     subsample: float = 0.5
     categorical: Sequence[int] = ()

@@ -1,0 +1,237 @@
+"""Leaves refitted to the loss (Friedman 2001) beside GB11's projections: what remains provable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from relaxboost import functional as fn
+from relaxboost._core.arrays import Array
+from relaxboost.claims import (
+    Choice,
+    Distribution,
+    Instance,
+    Real,
+    Slack,
+    Space,
+    Vector,
+    Whole,
+    assume,
+    at_least,
+    at_most,
+)
+from relaxboost.claims.gb11.functions import Places
+from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.functional.losses.leaves import sums
+from relaxboost.functional.schedules import line_search
+
+LOSSES: dict[str, Any] = {
+    "squared": fn.Squared(),
+    "absolute": fn.Absolute(),
+    "quantile": fn.Quantile(0.25),
+    "huber": fn.Huber(0.5),
+    "hinge": fn.Hinge(),
+    "smooth hinge": fn.SmoothHinge(0.5),
+    "logistic": fn.Logistic(),
+    "exponential": fn.Exponential(),
+}
+_SMOOTH = ("squared", "huber", "smooth hinge")
+_CORNERS = ("hinge", "absolute")
+ATTAINED = tuple(LOSSES)[:-2]
+EXAMPLES = Space(
+    sizes={"m": (1, 6)},
+    p=Distribution("m"),
+    f=Vector("m", -3, 3),
+    y=Vector("m", -2, 2),
+    leaf=Places("m", 1, 3),
+    loss=Choice(*ATTAINED),
+    eta=Real(0, 1),
+)
+
+
+def bound(x: Instance) -> Any:
+    """Return the risk; of a loss of two classes the labels are the signs of y."""
+    loss = LOSSES[x.loss]
+    y = x.y if loss.task == "regression" else np.where(x.y < 0.0, -1.0, 1.0)
+    return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)
+
+
+def means(risk: Any, values: Array, leaf: Any) -> Array:
+    """Return the projection on the functions constant on leaves: the means in each."""
+    p, leaves = risk.measure.p, int(leaf.max()) + 1
+    weight = sums(leaf, p, leaves)
+    return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)
+
+
+@SOURCE.claim(
+    "leaves",
+    "Algorithm 1, with leaves refitted",
+    "With minimisers in the leaves a step η gains at least η times what the best multiple of the "
+    "projection gains, and the risk never rises.",
+    formula="R[f + ηv] ≤ R[f] − η max_s (R[f] − R[f − s h]), 0 ≤ η ≤ 1",
+    page="not in the paper",
+    given="R = Σ p_n l(f(x_n), y_n), l convex; v minimises the sum of each leaf; h is the "
+    "projection of ∇R[f] on the functions constant on the leaves",
+    space=EXAMPLES,
+)
+def never_rises(x: Instance) -> Iterator[Slack]:
+    """Proof. −s h is constant on leaves, so that R[f + v] ≤ R[f − s h]; then R is convex.
+
+    So each round of Theorem 3 with the step of a line search is made up for.
+    """
+    risk, leaf = bound(x), x.leaf.astype(int) - 1
+    v = risk.refitted(x.f, leaf, 3, exact=True)[leaf]
+    h = means(risk, risk.evaluate(x.f)[1], leaf)[leaf]
+    start = risk.value(x.f)
+    best = risk.value(x.f - line_search(risk, x.f, h) * h)
+    yield at_most(risk.value(x.f + x.eta * v), start - x.eta * (start - best), "R[f + ηv]")
+
+
+class Curved(fn.PointwiseLoss):
+    """λ(f − y)²/2 + log cosh(f − y), λ-strongly convex and (λ + 1)-smooth."""
+
+    task = "regression"
+
+    def __init__(self, convexity: float) -> None:
+        self.strong_convexity, self.smoothness = convexity, convexity + 1.0
+
+    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the values and slopes."""
+        z = F - y
+        values = self.strong_convexity * z * z / 2.0 + np.logaddexp(z, -z) - math.log(2.0)
+        return values, self.strong_convexity * z + np.tanh(z)
+
+    def atoms(self, F: Any, y: Array) -> Any:
+        """Not asked for."""
+        raise NotImplementedError
+
+    def conjugates(self, Z: Array, y: Array) -> Array:
+        """Not asked for."""
+        raise NotImplementedError
+
+
+STUMPS = Space(
+    sizes={"m": (2, 6)},
+    f=Vector("m", -3, 3),
+    y=Vector("m", -2, 2),
+    lam=Real(0.05, 4.0, log=True),
+    eta=Real(0.05, 1.0),
+    T=Whole(1, 10),
+)
+
+
+@SOURCE.claim(
+    "leaves-rate",
+    "Theorem 3, with leaves refitted",
+    "Refitted leaves keep the rate of Theorem 3, with the edge of the projection and shrinkage η.",
+    formula="R[f_T] − R[f*] ≤ Π_t (1 − ηγ_t²λ/Λ) (R[f_0] − R[f*])",
+    page="not in the paper",
+    given="l λ-strongly convex and Λ-smooth in f; stumps; γ_t = ‖h_t‖/‖∇_t‖, h_t the projection on "
+    "the stump of the largest γ_t",
+    space=STUMPS,
+).checked(trials=60)
+def rate(x: Instance) -> Iterator[Slack]:
+    """Proof. GB11-leaves with s = 1/Λ gains ηγ²‖∇‖²/(2Λ), and ‖∇‖² ≥ 2λ(R − R*).
+
+    Theorems 4 to 7 do not carry over: their projections need not be along minimisers, and the
+    minimisers of leaves are no sum of subgradients, whose errors would add up to anything.
+    """
+    loss = Curved(x.lam)
+    risk = fn.losses.PointwiseRisk(loss, x.y, fn.Empirical(x.y.size), None)
+    F, factor = x.f, 1.0
+    start = risk.value(F)
+    assume(start > 1e-6)
+    for t in range(1, x.T + 1):
+        gradient = risk.evaluate(F)[1]
+        length = risk.measure.norm(gradient)
+        if length**2 < 1e-16:
+            return
+        splits = [(np.arange(x.y.size) >= cut).astype(int) for cut in range(1, x.y.size)]
+        found = [means(risk, gradient, leaf)[leaf] for leaf in splits]
+        lengths = [risk.measure.norm(h) for h in found]
+        best = int(np.argmax(lengths))
+        factor *= 1.0 - x.eta * (lengths[best] / length) ** 2 * x.lam / loss.smoothness
+        F = F + x.eta * loss.minimisers(F, x.y, risk.measure.p, splits[best], 2)[splits[best]]
+        yield at_most(risk.value(F) / start, factor, "(R[f_T] − R*)/(R[f_0] − R*)", t)
+
+
+@SOURCE.claim(
+    "leaves-damped",
+    "Leaves without a minimum",
+    "The step log(1 + |G|/H) against the slope lowers logistic and exponential losses.",
+    formula="φ(0) − φ(v) ≥ (|G| + H) log(1 + |G|/H) − |G| ≥ 0, v = −sign(G) log(1 + |G|/H)",
+    page="not in the paper",
+    given="φ(v) = Σ p_n l(f_n + v, y_n) over a leaf, G = φ'(0), H = φ''(0)",
+    space=EXAMPLES.but(loss=Choice("logistic", "exponential")),
+)
+def damped(x: Instance) -> Iterator[Slack]:
+    """Proof. |φ'''| ≤ φ'', so that φ'' grows no faster than e^|v|: φ(v) ≤ φ(0) + G v +
+    H (e^|v| − 1 − |v|), and this v minimises the right side. Equal for exp(−yf) and one label.
+    """
+    risk, one = bound(x), np.zeros(x.y.size, dtype=int)
+    v = float(risk.refitted(x.f, one, 1)[0])
+    slope, bend = risk.loss.derivatives(x.f, risk.y)
+    G, H = abs(float(x.p @ slope)), float(x.p @ bend)
+    gain = (G + H) * math.log1p(G / H) - G
+    yield at_least(gain, 0.0, "(|G| + H) log(1 + |G|/H) − |G|")
+    yield at_least(risk.value(x.f) - risk.value(x.f + v), gain, "φ(0) − φ(v)")
+
+
+@SOURCE.claim(
+    "leaves-stuck",
+    "Sec. 4.2, with leaves refitted",
+    "Where a risk is not minimal, refitting the leaves of some stump lowers it.",
+    formula="R[f] > R[f*] ⇒ min over stumps of R[f + v] < R[f]",
+    page="not in the paper",
+    given="examples at different points of a line; R* is of all sums of stumps; v minimises in "
+    "both leaves",
+    space=EXAMPLES.but(loss=Choice(*_CORNERS, *_SMOOTH)),
+    counterexamples=[
+        {"p": ["2/5", "1/5", "2/5"], "f": [1, 1, 1], "y": [1, -1, 1], "leaf": [1, 1, 1],
+         "loss": "hinge", "eta": 1}
+    ],
+)  # fmt: skip
+def moves(x: Instance) -> Iterator[Slack]:
+    """At f = 1 with labels +, −, + every leaf has more weight on its corner than can gain.
+
+    The risk stays at 2/5, and 0 is among the sums of stumps. It is what GB11 says of Algorithm 1 on
+    nonsmooth risks; leaves fitted to the loss are no way out, and `Hinge` has another rule.
+    """
+    risk, start, lowest = _lowest(x)
+    assume(start > risk.value(_minimiser(risk)) + 1e-3)
+    yield at_most(lowest, start * (1.0 - 1e-9), "least R[f + v], R[f]")
+
+
+@moves.corrected(
+    "It does where the loss is smooth, by as much as the edge says.",
+    "min over stumps of R[f + v] ≤ R[f] − γ²‖∇R[f]‖²/(2Λ)",
+)
+def moves_smooth(x: Instance) -> Iterator[Slack]:
+    """A gradient that is not 0 has a stump with an edge, since stumps span all functions."""
+    assume(x.loss in _SMOOTH)
+    risk, start, lowest = _lowest(x)
+    gradient = risk.evaluate(x.f)[1]
+    longest = max(risk.measure.norm(means(risk, gradient, leaf)[leaf]) for leaf in _splits(x))
+    yield at_most(lowest, start - longest**2 / (2.0 * risk.smoothness), "least R[f + v]")
+
+
+def _splits(x: Instance) -> list[Any]:
+    """Return both leaves of all stumps on a line, and the constant."""
+    return [(np.arange(x.y.size) >= cut).astype(int) for cut in range(x.y.size)]
+
+
+def _lowest(x: Instance) -> tuple[Any, float, float]:
+    """Return the risk, R[f] and the least R[f + v] over all stumps."""
+    risk = bound(x)
+    values = [
+        risk.value(x.f + risk.refitted(x.f, leaf, 2, exact=True)[leaf]) for leaf in _splits(x)
+    ]
+    return risk, risk.value(x.f), min(values)
+
+
+def _minimiser(risk: Any) -> Array:
+    """Return f*: y itself, also for the hinge."""
+    return np.asarray(risk.y)

@@ -1,0 +1,20 @@
+"""Errors planted in the claims on refitted leaves."""
+
+from __future__ import annotations
+
+from tests.claims.mutants.mutant import Mutant
+
+_LEAVES = "relaxboost.claims.gb11.leaves:"
+
+MUTANTS = (
+    Mutant("GB11-leaves", "constant", "- x.eta * (start", "- 1.1 * x.eta * (start"),
+    Mutant(
+        "GB11-leaves",
+        "hypothesis",
+        "exact=True)[leaf]",
+        "exact=False)[leaf]",
+    ),
+    Mutant("GB11-leaves-rate", "constant", "(lengths[best] / length) ** 2", "1.0"),
+    Mutant("GB11-leaves-damped", "constant", "(G + H) *", "1.1 * (G + H) *"),
+    Mutant("GB11-leaves-stuck", "constant", "(2.0 * risk", "(1.8 * risk", correction=1),
+)
