@@ -1,6 +1,7 @@
 """Nonsmooth losses beside scikit-learn and LightGBM, everyone with their defaults, on test splits.
 
 Run: python benchmarks/nonsmooth.py [--data DIR] [--part report|choose] [--splits 5] [--task TASK]
+[--rows 2000]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds the public sets (docs/functional.md names
 them). Defaults of relaxboost were chosen on the sets of the part "choose" alone.
@@ -29,16 +30,14 @@ import relaxboost as rb
 from relaxboost import functional as fn
 from relaxboost.reproductions.readers import read_fold
 
-ROWS = 5000
 KINDS = ("absolute", "quantile .1", "quantile .5", "quantile .9", "huber")
 Data = tuple[np.ndarray, np.ndarray]
 
 
 def frame(folder: Path, name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
-    """Return a file, texts as the numbers of their first occurrence, at most ROWS rows."""
+    """Return a file, texts as the numbers of their first occurrence."""
     data = pd.read_csv(folder / name, sep=sep, header=header, skipinitialspace=True).dropna()
     data.columns = range(data.shape[1])
-    data = data.sample(min(ROWS, len(data)), random_state=0)
     for column in data:
         if data[column].dtype.kind not in "if":
             data[column] = pd.factorize(data[column])[0]
@@ -160,21 +159,23 @@ def classifiers() -> dict[str, object]:
     return made
 
 
-def splits(X: np.ndarray, y: np.ndarray, count: int, labels: bool) -> Iterator[list[np.ndarray]]:
-    """Yield training and test sets, 70 and 30 %."""
-    for seed in range(count):
+def splits(data: Data, how: argparse.Namespace, labels: bool) -> Iterator[list[np.ndarray]]:
+    """Yield training and test sets, 70 and 30 % of some of the rows."""
+    X, y = data
+    some = np.random.default_rng(0).permutation(len(y))[: how.rows]
+    X, y = X[some], y[some]
+    for seed in range(how.splits):
         yield train_test_split(
             X, y, test_size=0.3, random_state=seed, stratify=y if labels else None
         )
 
 
-def ratios(named: dict[str, Callable[[], Data]], count: int) -> None:
+def ratios(named: dict[str, Callable[[], Data]], how: argparse.Namespace) -> None:
     """Print test loss over that of the best constant of the training set."""
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     spent: dict[str, float] = defaultdict(float)
     for name, read in named.items():
-        X, y = read()
-        for Xa, Xb, ya, yb in splits(X, y, count, False):
+        for Xa, Xb, ya, yb in splits(read(), how, False):
             # Targets in units of Huber's corner, which is the nine-tenth quantile of the distance.
             middle = np.median(ya)
             unit = np.quantile(np.abs(ya - middle), 0.9)
@@ -207,19 +208,20 @@ def ratios(named: dict[str, Callable[[], Data]], count: int) -> None:
     rows.append(("worst", "", *(f"{np.max(per[who]):.3f}" for who in whos)))
     rows.append(("CPU seconds", "", *(f"{spent[who]:.0f}" for who in whos)))
     table(
-        f"test loss over that of the best constant, means of {count} splits",
+        f"test loss over that of the best constant, means of {how.splits} splits, at most "
+        f"{how.rows} rows",
         ("data", "loss", *whos),
         rows,
     )
 
 
-def errors(named: dict[str, Callable[[], Data]], count: int) -> None:
+def errors(named: dict[str, Callable[[], Data]], how: argparse.Namespace) -> None:
     """Print test errors and mean ranks."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     whos = list(classifiers())
     spent: dict[str, float] = defaultdict(float)
     for name, read in named.items():
-        for Xa, Xb, ya, yb in splits(*read(), count, True):
+        for Xa, Xb, ya, yb in splits(read(), how, True):
             for who, model in classifiers().items():
                 begin = time.process_time()
                 found[name, who].append(float(np.mean(model.fit(Xa, ya).predict(Xb) != yb)))
@@ -235,7 +237,9 @@ def errors(named: dict[str, Callable[[], Data]], count: int) -> None:
     rows.append(("CPU seconds", *(f"{spent[who]:.0f}" for who in whos)))
     width = len(whos) + 1
     rows = [(*row, *[""] * (width - len(row))) for row in rows]
-    table(f"test errors, means of {count} splits", ("data", *whos), rows)
+    table(
+        f"test errors, means of {how.splits} splits, at most {how.rows} rows", ("data", *whos), rows
+    )
 
 
 def ndcg(scores: np.ndarray, grades: np.ndarray, queries: np.ndarray, depth: int = 10) -> float:
@@ -285,6 +289,7 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("RELAXBOOST_DATA"))
     parser.add_argument("--part", choices=("report", "choose"), default="report")
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--task", choices=("regression", "classification", "ranking"))
     given = parser.parse_args()
     if not given.data:
@@ -293,9 +298,9 @@ def main() -> None:
     machine()
     folder = Path(given.data)
     if given.task in (None, "regression"):
-        ratios(regression(folder)[given.part], given.splits)
+        ratios(regression(folder)[given.part], given)
     if given.task in (None, "classification"):
-        errors(classification(folder)[given.part], given.splits)
+        errors(classification(folder)[given.part], given)
     if given.task in (None, "ranking"):
         ranking(folder)
 
