@@ -1,3 +1,4 @@
+from .bands import QuantileBandRegressor as QuantileBandRegressor
 from .classifier import FunctionalGradientClassifier as FunctionalGradientClassifier
 from .ensembles import EnsembleReport as EnsembleReport
 from .ensembles import certify_ensemble as certify_ensemble

@@ -133,9 +133,11 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
             X, y = X[rows], y[rows]
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
-        learner, before = weak_learner(self.learner), self._before()
+        learner, before, most = weak_learner(self.learner), self._before(), threads(self.n_jobs)
+        if most is not None and getattr(learner, "n_jobs", most) is None:
+            learner = with_options("learner", learner, {"n_jobs": most})
         watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
-        with at_most(threads(self.n_jobs)):
+        with at_most(most):
             boosted = boost(
                 X,
                 risk,
@@ -212,6 +214,18 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
                 f"validation_fraction={part} of {len(y)} examples cannot be held out: {error}; "
                 "change it, or leave n_iter_no_change out"
             ) from error
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in what all splits lowered squared errors by, shape (d,).
+
+        An AttributeError says where weak learners have none.
+        """
+        check_is_fitted(self)
+        try:
+            return self.boosted_.importances(self.n_features_in_)
+        except InputError as error:
+            raise AttributeError(str(error)) from error
 
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -152,7 +152,9 @@ class Boosted:
         for place in np.flatnonzero(self.weights()):
             found = self.terms[place].hypothesis.gains()
             if found is None:
-                raise InputError(f"{self.learner!r} has no feature importances; use trees")
+                raise InputError(
+                    f"{self.learner!r} has no feature importances; use stumps or trees"
+                )
             total += np.bincount(found[0], found[1], features)
         return total / (total.sum() or 1.0)
 

@@ -155,6 +155,24 @@ def test_threads_change_nothing_and_are_as_many_as_asked_for():
         Regressor(n_jobs=0).fit(X, Y)
 
 
+def test_importances_are_where_the_signal_is(rng):
+    data = rng.normal(size=(300, 4))
+    y = 3.0 * data[:, 2] + data[:, 0]
+    for learner in ("stumps", "trees"):
+        shares = Regressor("absolute", learner, max_rounds=30).fit(data, y).feature_importances_
+        assert shares.shape == (4,)
+        assert shares.sum() == pytest.approx(1.0)
+        assert shares[2] > 0.6 > 0.4 > shares[0] > max(shares[1], shares[3])
+    one = Regressor(learner="stumps", max_rounds=1, algorithm="naive").fit(data, y).boosted_
+    h = one.terms[0].hypothesis(data)
+    rest = y - y.mean()
+    lowered = (rest**2).sum() - ((rest + h) ** 2).sum()  # h is near the gradient, −rest
+    assert one.terms[0].hypothesis.gain == pytest.approx(lowered)
+    made = Regressor(learner="networks", max_rounds=1).fit(data, y)
+    with pytest.raises(AttributeError, match="no feature importances; use stumps or trees"):
+        made.feature_importances_  # noqa: B018
+
+
 def test_verbose_prints_the_risk():
     for verbose, lines in ((0, 0), (1, 11), (2, 21)):
         told = io.StringIO()

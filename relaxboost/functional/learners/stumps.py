@@ -39,12 +39,19 @@ class StumpHypothesis(Hypothesis):
     leaves : array of shape (2,) or (2, K)
     width : int
         The number of features d of the rows it takes.
+    gain : float
+        What it lowered the squared error of its target by, in units of the run.
     """
 
     feature: int
     threshold: float
     leaves: Array
     width: int
+    gain: float = 0.0
+
+    def gains(self) -> tuple[Whole, Array]:
+        """Return the feature and the gain of the split; see `Hypothesis.gains`."""
+        return np.array([self.feature]), np.array([self.gain])
 
     def __call__(self, X: Array) -> Array:
         """Return the outputs for rows X of shape (N, d), of shape (N,) or (N, K)."""
@@ -248,8 +255,10 @@ class _Pool(Pool):
         values = np.empty_like(v)
         histograms.spread(bins.codes[row], place, leaves, values)
         threshold = float(bins.thresholds[row][place])
+        square = values if self._p is None else values * self._p[:, None]
+        gain = float(np.vdot(v, values)) ** 2 / (float(np.vdot(square, values)) or 1.0)
         stump = StumpHypothesis(
-            int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width
+            int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width, gain
         )
         return stump, values.reshape(target.shape)
 

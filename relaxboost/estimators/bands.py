@@ -1,0 +1,184 @@
+"""A band around the median that holds a share of new examples, from one fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, share
+from relaxboost.estimators.choices import weak_learner
+from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
+
+
+class _Quantiles(Risk):
+    """Quantile losses of several levels, one for each output, of the same examples."""
+
+    def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
+        self.losses = [Quantile(q) for q in levels]
+        self.columns = [y - start for start in starts]
+        self.measure, self.outputs = Empirical(len(y)), len(levels)
+        self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
+
+    def evaluate(self, F: Array) -> tuple[float, Array]:
+        """Return the sum of the risks, and their subgradients."""
+        each = [
+            loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
+        ]
+        value = sum(self.measure.mean(values) for values, _ in each)
+        return float(value), np.stack([slopes for _, slopes in each], axis=1)
+
+    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+        """Return the quantiles of what is left in each leaf, level by level."""
+        each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
+        parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
+        return np.stack(
+            [
+                loss.refitted(f, y, self.measure.p, np.ascontiguousarray(at), leaves)
+                for loss, f, y, at in parts
+            ],
+            axis=1,
+        )
+
+    def expression(self, F: Any) -> Any:
+        """Return R as a convex cvxpy expression."""
+        parts = enumerate(zip(self.losses, self.columns, strict=True))
+        return sum(self.measure.p @ loss.atoms(F[:, k], y) for k, (loss, y) in parts)
+
+    def conjugate(self, Z: Array) -> float:
+        """Return the sum of the conjugates."""
+        parts = zip(self.losses, Z.T, self.columns, strict=True)
+        return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
+
+
+class QuantileBandRegressor(RegressorMixin, BaseEstimator):
+    """The median, and a band that holds a new y with the probability asked for.
+
+    One run of boosting finds both ends and the median together, one output each. Where they come
+    out in the wrong order they are sorted, which never raises their losses. Then the band is made
+    wider, or narrower, by one number, found on examples held out: of n of them and the new one, all
+    as likely in any order, it holds the new one with probability at least `coverage`. That is over
+    the draw of all of them, not for each x. With n < coverage/(1 − coverage) no finite band has
+    this coverage, and the ends are infinite.
+
+    Parameters
+    ----------
+    coverage : float
+        In (0, 1).
+    learner : {"stumps", "trees"} or WeakLearner
+        One whose leaves can be refitted.
+    max_rounds : int
+        >= 1, with steps of 0.1.
+    calibration_fraction : float
+        In (0, 1): the share of the examples held out for the width.
+    random_state : int, RandomState, optional
+        For the examples held out, and for learners that make random choices.
+
+    Attributes
+    ----------
+    boosted_ : Boosted
+        Of the three outputs, less `starts_`.
+    starts_ : array of shape (3,)
+        The quantiles of all y.
+    widening_ : float
+        What the ends were moved by; negative where the band is narrower, inf for too few examples.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Romano, Patterson & Candès (2019), Conformalized quantile regression, Theorem 1;
+    Chernozhukov, Fernández-Val & Galichon (2010), Quantile and probability curves without crossing.
+    """
+
+    def __init__(
+        self,
+        coverage: float = 0.9,
+        learner: Any = "stumps",
+        *,
+        max_rounds: int = 200,
+        calibration_fraction: float = 0.25,
+        random_state: Any = None,
+    ) -> None:
+        self.coverage = coverage
+        self.learner = learner
+        self.max_rounds = max_rounds
+        self.calibration_fraction = calibration_fraction
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> QuantileBandRegressor:
+        """Train on rows X of shape (N, d) and numbers y of shape (N,).
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+        y : array of shape (N,)
+
+        Raises
+        ------
+        InputError
+            For data or parameters that do not fit; it is a ValueError.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64)
+        part, coverage = self.calibration_fraction, share("coverage", self.coverage)
+        held = math.ceil(share("calibration_fraction", part) * len(y))
+        if held >= len(y):
+            raise InputError(
+                f"calibration_fraction={part} of {len(y)} sample holds out all of them; give more, "
+                "of which some are left to train on"
+            )
+        rank = math.ceil((held + 1) * coverage)
+        random = check_random_state(self.random_state)
+        order = random.permutation(len(y))
+        out, rows = order[:held], order[held:]
+        levels = ((1.0 - coverage) / 2.0, 0.5, (1.0 + coverage) / 2.0)
+        self.starts_ = np.quantile(y[rows], levels)
+        boosted = boost(
+            X[rows],
+            _Quantiles(levels, y[rows], self.starts_),
+            weak_learner(self.learner),
+            algorithm="refitted",
+            stopping=count("max_rounds", self.max_rounds),
+            seed=int(random.randint(2**31 - 1)),
+        )
+        self.boosted_: Boosted = replace(boosted, state=None)
+        low, _, high = self._sorted(X[out]).T
+        outside = np.maximum(low - y[out], y[out] - high)
+        self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
+        return self
+
+    def _sorted(self, X: Array) -> Array:
+        return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
+
+    def predict_interval(self, X: Any) -> Array:
+        """Return the ends of the band, of shape (N, 2), the lower ones first.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+        """
+        low, median, high = self._checked(X).T
+        # A band that would be empty becomes a point, which holds no less.
+        return np.stack(
+            [
+                np.minimum(low - self.widening_, median),
+                np.maximum(high + self.widening_, median),
+            ],
+            axis=1,
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Return the medians for rows X of shape (N, d), each within its band."""
+        return self._checked(X)[:, 1]
+
+    def _checked(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._sorted(validate_data(self, X, reset=False, dtype=np.float64))
