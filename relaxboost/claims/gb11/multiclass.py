@@ -133,7 +133,7 @@ def multiclass_corrected(x: Instance) -> Slack:
     formula="δ > 0 ⇒ <∇, h'> ≥ γ‖∇‖‖h'‖, γ > 0, for every ∇; checked with 1e-9 for > 0",
     printed="Then, the following statements are equivalent: (1) H' has edge γ for some γ > 0, and "
     "(2) H satisfies the performance over baseline requirements detailed in Theorem 1 of "
-    "(Mukherjee & Schapire, 2010). … We also make the additional assumption that Σ_k w_nk = 0, ∀n "
+    "(Mukherjee & Schapire, 2010). … We also make the additional assumption that Σ k w_nk = 0, ∀n "
     "without loss of generality.",
     page="Theorem 2, and its proof in Appendix A",
     given="K = 3; (2) for every labeling",
