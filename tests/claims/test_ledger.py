@@ -179,6 +179,11 @@ def test_the_pages_and_pictures_are_written(tmp_path, monkeypatch):
     first = [path.read_bytes() for path in paths]
     assert measuring.on_file().keys() == made.MADE.claims.keys()
     assert first == [path.read_bytes() for path in ledger.write(tmp_path)]
+    assert [path.name for path in ledger.write(tmp_path, ["MADE-few"])] == names[1:]
+    assert first == [path.read_bytes() for path in paths]
+    measuring.write({})
+    with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured"):
+        ledger.write(tmp_path, ["MADE-few"])
     measuring.on_file.cache_clear()
     with pytest.raises(rb.InputError, match="no folder"):
         ledger.write(tmp_path / "nowhere")

@@ -2,7 +2,7 @@
 
 ``python -m relaxboost.claims.publishing.ledger docs`` checks every claim, keeps what the verdicts
 rest on in measured.json, and writes a page for each source, an overview, and the pictures of the
-claims that are refuted.
+claims that are refuted. With patterns of ids after the folder those alone are checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from relaxboost.claims.record import (
     MISPRINT,
     PROOF,
 )
-from relaxboost.claims.registry import sources
+from relaxboost.claims.registry import select, sources
 from relaxboost.claims.running import Failure, check_all
 from relaxboost.claims.verdict import ClaimVerdict
 
@@ -173,8 +173,15 @@ def pages(all_sources: Sequence[Source], record: measuring.Record) -> dict[str, 
     return {"index.md": index(all_sources), **found}
 
 
-def write(folder: Path | str) -> list[Path]:
-    """Check all claims, and write what they rest on, the pages and the pictures.
+def write(folder: Path | str, patterns: Sequence[str] = ()) -> list[Path]:
+    """Check claims, and write what they rest on, the pages and the pictures.
+
+    Parameters
+    ----------
+    folder : path
+        Of the documentation.
+    patterns : sequence of str
+        Ids of the claims to check, all by default. Of the others what is on file is kept.
 
     Returns
     -------
@@ -184,10 +191,8 @@ def write(folder: Path | str) -> list[Path]:
     Raises
     ------
     InputError
-        If there is no such folder, or a check ends in an error.
+        If there is no such folder, a check ends in an error, or something was never measured.
     """
-    from relaxboost.claims.publishing.pictures import picture, svg
-
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"no folder {folder}; give the one of the documentation, docs")
@@ -195,6 +200,30 @@ def write(folder: Path | str) -> list[Path]:
     images, texts = folder / PICTURES, folder / FOLDER
     for made in (images, texts):
         made.mkdir(parents=True, exist_ok=True)
+    verdicts, written = _checked(select(list(patterns), claims), images)
+    record = measuring.kept(claims) if patterns else {}
+    record = {**record, **measuring.measure(verdicts)}
+    new = pages(sources(), record)  # which fails where something was not measured
+    written.append(measuring.write(record))
+    for name, text in new.items():
+        write_atomically(texts / name, text.encode())
+        written.append(texts / name)
+    findings = folder / FINDINGS
+    if findings.exists():
+        text = renewed(findings.read_text(encoding="utf-8"), sources())
+        write_atomically(findings, text.encode())
+        written.append(findings)
+    there = {*written, *(images / f"{claim.id}.svg" for claim in claims if claim.counterexamples)}
+    for old in {*images.glob("*.svg"), *texts.glob("*.md")} - there:
+        old.unlink()
+    _complain(verdicts)
+    return written
+
+
+def _checked(claims: Sequence[Claim], images: Path) -> tuple[list[ClaimVerdict], list[Path]]:
+    """Check claims and draw those that are refuted; return the verdicts and the pictures."""
+    from relaxboost.claims.publishing.pictures import picture, svg
+
     verdicts, written = [], []
     for claim, outcome in check_all(claims, seed=measuring.SEED):
         if isinstance(outcome, Failure):
@@ -204,20 +233,7 @@ def write(folder: Path | str) -> list[Path]:
             written.append(_draw(images, claim, svg(picture(claim, outcome), claim.id)))
     if len(verdicts) < len(claims):
         raise InputError(f"interrupted after {len(verdicts)} of {len(claims)} claims")
-    record = measuring.measure(verdicts)
-    written.append(measuring.write(record))
-    for name, text in pages(sources(), record).items():
-        write_atomically(texts / name, text.encode())
-        written.append(texts / name)
-    findings = folder / FINDINGS
-    if findings.exists():
-        text = renewed(findings.read_text(encoding="utf-8"), sources())
-        write_atomically(findings, text.encode())
-        written.append(findings)
-    for old in {*images.glob("*.svg"), *texts.glob("*.md")} - set(written):
-        old.unlink()
-    _complain(verdicts)
-    return written
+    return verdicts, written
 
 
 def _draw(folder: Path, claim: Claim, content: bytes) -> Path:
@@ -234,9 +250,11 @@ def _complain(verdicts: Iterable[ClaimVerdict]) -> None:
 
 def main() -> None:
     """Write the pages and their pictures below the folder given."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
-    for path in write(sys.argv[1]):
+    if len(sys.argv) < 2:
+        sys.exit(
+            "usage: python -m relaxboost.claims.publishing.ledger FOLDER [ID]..., e.g. docs 'TEL-*'"
+        )
+    for path in write(sys.argv[1], sys.argv[2:]):
         print(path)
 
 

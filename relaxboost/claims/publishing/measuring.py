@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -103,3 +103,10 @@ def measure(verdicts: Iterable[ClaimVerdict]) -> Record:
     for verdict in verdicts:
         found.update(of_verdict(verdict))
     return found
+
+
+def kept(claims: Sequence[Claim]) -> Record:
+    """Return what is on file of claims that are still there, and of the steps of their proofs."""
+    steps = [step for claim in claims for part in claim.statements for step in part.steps]
+    known = {one.id for one in (*claims, *steps)}
+    return {id: parts for id, parts in on_file().items() if id in known}
