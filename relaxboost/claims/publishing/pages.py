@@ -173,14 +173,18 @@ def rests_on(claim: Claim, statement: Statement, found: Measured) -> str:
     if kind == COUNTEREXAMPLE:
         number = len(claim.counterexamples)
         text = "a counterexample" if number == 1 else f"{number} counterexamples"
-        return f"{text} on record; of {found.tried} instances {found.refuted} refute it"
+        return f"{text} on record; {_refuting(found)}"
     if kind == PROOF:
         return f"a proof, each step checked; and on {instances(found)}"
     if kind == EXACT and claim.every is not None:
         return f"enumeration: {claim.every.words}; {instances(found)}"
     if found.refuted:
-        return f"instances: {found.refuted} of {found.tried} refute it"
+        return f"instances: {_refuting(found)}"
     return instances(found)
+
+
+def _refuting(found: Measured) -> str:
+    return f"of {found.tried} instances {found.refuted} refute{'s' * (found.refuted == 1)} it"
 
 
 def instances(found: Measured) -> str:
