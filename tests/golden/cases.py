@@ -354,5 +354,9 @@ def without_times(text: str) -> str:
 JUDGED_AGAIN: set[str] = {"TEL-one-round", "TEL-bad-set", "SS09-D6", "SS09-remark-adaboost-loss"}
 """Claims whose verdict was found wrong since; each has its reason in its note."""
 
-DECIDED_SINCE: set[str] = {"SS09-remark-one-over-gamma", "SS09-Sec6-log-loss"}
+DECIDED_SINCE: set[str] = {
+    "SS09-remark-one-over-gamma",
+    "SS09-remark-approximate",
+    "SS09-Sec6-log-loss",
+}
 """Statements that were listed as not checkable, and are claims now."""

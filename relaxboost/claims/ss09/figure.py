@@ -424,11 +424,3 @@ def smoothing_guarded(x: Instance) -> Iterator[Slack]:
         yield equal(2.0 * beta(m, x.epsilon) * math.log(m), x.epsilon, "2β log m")
     else:
         yield at_most(float(np.abs(x.A).max()) - float(x.A[0] @ trace[-1].w), x.epsilon, "error")
-
-
-SOURCE.unchecked(
-    "remark-approximate",
-    "Sec. 5, after Fig. 1",
-    "The algorithm can be extended to weak learners that find a column which is nearly the best.",
-    "says that it is possible, and neither how nor at what rate",
-)

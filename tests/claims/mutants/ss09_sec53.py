@@ -154,6 +154,15 @@ MUTANTS = (
         correction=1,
     ),
     # Sec. 5.1, AdaBoost; Sec. 6
+    Mutant("SS09-remark-approximate", "hypothesis", "gap + x.delta", "0.9 * gap"),
+    Mutant("SS09-remark-approximate", "direction", "at_least", "at_most"),
+    Mutant(
+        "SS09-remark-approximate",
+        "norm",
+        "np.max(np.abs(d @ x.A))",
+        "np.mean(np.abs(d @ x.A))",
+        step=1,
+    ),
     Mutant("SS09-Sec6-log-loss", "direction", "np.exp(x.u))", "np.exp(-x.u))"),
     Mutant("SS09-Sec6-log-loss", "constant", "/ 2.0)", "/ 1.9)", step=1),
 )
