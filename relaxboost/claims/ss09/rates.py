@@ -192,7 +192,10 @@ def adaboost_error_half(x: Instance) -> Iterator[Slack]:
     Proof. The error is at most the loss (step 1), and that at most e^{−γ²t/2}
     (`remark-adaboost-loss`).
     """
-    yield from _decay(x, "error", error, 0.5)
+    rate = 0.5
+    yield from _decay(x, "error", error, rate)
+    bound = math.exp(-rate * 0.3**2 * 200)
+    yield at_most(_tail(200, 0.35), bound, "200 independent columns of edge .3")
 
 
 @adaboost_error.step(
