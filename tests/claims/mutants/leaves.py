@@ -16,5 +16,5 @@ MUTANTS = (
     ),
     Mutant("GB11-leaves-rate", "constant", "(lengths[best] / length) ** 2", "1.0"),
     Mutant("GB11-leaves-damped", "constant", "(G + H) *", "1.1 * (G + H) *"),
-    Mutant("GB11-leaves-stuck", "constant", "(2.0 * risk", "(1.8 * risk", correction=1),
+    Mutant("GB11-leaves-stuck", "constant", "(2.0 * risk", "(1.8 * risk"),
 )
