@@ -29,7 +29,7 @@ _WIDTH = 80
 """Columns of what a check prints."""
 _FEW = 10
 """Claims up to which a table shows the inequality of least slack of those that hold."""
-_STATUS = len("not decidable here")
+_STATUS, _VERDICT = len("not decidable here"), len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 _LEGEND = (
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
@@ -166,7 +166,7 @@ class Table:
                 yield _folded("      ", str(known.slack))
 
     def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
-        line = f"{id:{self.width}}  {status:{_STATUS}}"
+        line = f"{id:{self.width}}  {status:{_VERDICT}}"
         return f"{line}  {instances:>9}  {seconds:>7}  {slack:>7}".rstrip()
 
 

@@ -66,7 +66,7 @@ def test_list(call, toys):
         assert lines[number + 1] == f"    {claim.location}: {claim.stated.words}"
     unchecked = sum(len(source.not_checked) for source in claims.sources())
     assert len(lines) == 2 * len(listed) == 2 * (len(claims.all()) + unchecked)
-    out = call("list", "--source", "SS09", "SS09-T9", "SS09-T9-rounds*")[1]
+    out = call("list", "--source", "SS09", "SS09-T9", "SS09-T9-ro*s", "SS09-T9-*-worst")[1]
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == [
         "id",
         "SS09-T9",
