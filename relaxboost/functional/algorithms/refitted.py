@@ -73,7 +73,11 @@ class Refitted(Naive):
             part = part._replace(coefficient=eta * part.coefficient, point=eta * part.point)
             return Direction((part,), part.point)
         values = pool.allowed(part.hypothesis, values)
-        outputs = values[leaf] if leaf.ndim == 1 else np.take_along_axis(values, leaf, axis=0)
+        outputs = (
+            values.take(leaf, axis=0)
+            if leaf.ndim == 1
+            else np.take_along_axis(values, leaf, axis=0)
+        )
         h = part.hypothesis.with_leaves(values)
         part = part._replace(hypothesis=h, coefficient=-1.0, point=-outputs)
         return Direction((part,), part.point)

@@ -248,6 +248,7 @@ class _Grower(Pool):
         p = measure.p if self._held is None else measure.p[self._held]
         self._p = measure.p
         self._weights = p / p.mean()
+        self._hessian = np.tile(self._weights, outputs).astype(np.float32)
         options = learner.options(X.shape[1], outputs)
         # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
         options["min_sum_hessian_in_leaf"] = max(0.5 * self._weights.min(), 1e-10 * len(p))
@@ -274,7 +275,7 @@ class _Grower(Pool):
             leaves[:, k] = np.divide(sums, weight, out=np.zeros(most), where=weight > 0.0)
             if self._signs.any():
                 leaves[:, k] = nodes.ordered(grown[k], leaves[:, k], -self._signs)
-            values[:, k] = leaves[leaf, k]
+            values[:, k] = leaves[:, k].take(leaf)
         self._leaf = columns[0] if target.ndim == 1 else np.stack(columns, axis=1)
         tree = Tree(tuple(grown), leaves.reshape(most, *target.shape[1:]), self._X.shape[1])
         return tree, values.reshape(target.shape)
@@ -302,13 +303,12 @@ class _Grower(Pool):
             return [nodes.SINGLE] * self._outputs
         # A power of two, by which numbers are scaled exactly: LightGBM takes single precision.
         scale = 2.0 ** (math.frexp(float(np.abs(wanted).max()))[1] - 1)
-        factor = self._weights / -scale
+        gradient = (wanted * (self._weights[:, None] / -scale)).astype(np.float32)
         if self._share < 1.0:  # LightGBM's own bagging could not go on after a warm start
-            factor = factor * (self._rng.random(len(factor)) < self._share)
-        gradient = (wanted * factor[:, None]).ravel(order="F")
-        hessian = np.tile(self._weights, self._outputs)
+            gradient *= (self._rng.random(len(wanted), np.float32) < self._share)[:, None]
+        given = gradient.ravel(order="F"), self._hessian
         before = self._booster.num_trees()
-        stuck = self._booster.update(fobj=lambda scores, data: (gradient, hessian))
+        stuck = self._booster.update(fobj=lambda scores, data: given)
         if stuck:  # LightGBM takes trees of one leaf back, but for those of the first round
             return [nodes.SINGLE] * self._outputs
         text = self._booster.model_to_string(

@@ -164,10 +164,11 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     """
     low, high = np.full(leaves, -math.inf), np.full(leaves, math.inf)
     v, reach = np.zeros(leaves), np.ones(leaves)
-    for _ in range(200):
+    for turn in range(200):
         slope, bend = slopes(v[leaf])
         g = sums(leaf, weights * slope, leaves)
-        size = sums(leaf, weights * np.abs(slope), leaves)
+        if turn == 0:
+            size = sums(leaf, weights * np.abs(slope), leaves)
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
