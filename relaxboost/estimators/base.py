@@ -16,7 +16,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import threads, weak_learner
+from relaxboost.estimators.choices import takes_missing, threads, weak_learner
 from relaxboost.estimators.options import options_of, with_options
 from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
 from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
@@ -95,7 +95,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
     def _validated(
         self, X: Any, y: Any, sample_weight: Any, numeric: bool
     ) -> tuple[Array, Any, Array | None]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=numeric)
+        X, y = validate_data(self, X, y, y_numeric=numeric, **self._features())
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
@@ -106,7 +106,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
             return None
         if X_val is None or y_val is None:
             raise InputError("X_val and y_val go together; give both, or neither")
-        X_val = validate_data(self, X_val, reset=False, dtype=np.float64)
+        X_val = validate_data(self, X_val, reset=False, **self._features())
         y_val = column_or_1d(y_val)
         check_consistent_length(X_val, y_val, sample_weight_val)
         return Held(X_val, y_val, None, sample_weight_val)
@@ -229,7 +229,19 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64)
+        return validate_data(self, X, reset=False, **self._features())
+
+    def _features(self) -> dict[str, Any]:
+        """Return what X has to be: doubles, and finite unless the learner takes missing values."""
+        return {
+            "dtype": np.float64,
+            "ensure_all_finite": "allow-nan" if takes_missing(self.learner) else True,
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self.learner)
+        return tags
 
     def _scores(self, F: Array) -> Array:
         """Return scores as the interface has them, given f."""

@@ -93,3 +93,9 @@ def threads(jobs: Any) -> int | None:
         Unless it is None, -1 or a whole number >= 1.
     """
     return None if jobs is None or jobs == -1 else count("n_jobs", jobs)
+
+
+def takes_missing(learner: Any) -> bool:
+    """Return whether a learner, by name or object, takes missing values."""
+    known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner
+    return bool(getattr(known, "missing", False))

@@ -56,6 +56,7 @@ SKIPPED = {"check_array_api_input"}
         Regressor(),
         Regressor("absolute"),
         Regressor("huber", algorithm="naive"),
+        Regressor("absolute", "trees", max_rounds=20),
         OneQuery(),
     ],
     ids=repr,

@@ -114,6 +114,9 @@ class WeakLearner(ABC):
     leafy: bool = False
     """Whether its functions are any constants on their leaves: `leaves` and `with_leaves`."""
 
+    missing: bool = False
+    """Whether rows may have missing values, nan."""
+
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)
 

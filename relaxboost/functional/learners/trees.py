@@ -163,6 +163,7 @@ class Trees(WeakLearner):
 
     name = "trees"
     leafy = True
+    missing = True
 
     max_depth: int | None = 5
     max_leaf_nodes: int | None = None
