@@ -15,9 +15,6 @@ from tests.claims import made
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-SETTLED = False
-"""Whether the pages are those of the claims as they are; False while many claims change."""
-
 BAD = "counterexample 1 of MADE-few does not refute it"
 
 
@@ -27,7 +24,6 @@ def record():
     return measuring.measure(claim.check() for claim in made.MADE.claims.values())
 
 
-@pytest.mark.skipif(not SETTLED, reason="claims are being changed; make claims renews the pages")
 def test_the_pages_are_those_of_the_registry():
     shown = {path.name: path.read_text("utf-8") for path in (DOCS / ledger.FOLDER).glob("*.md")}
     found = ledger.pages(registry.sources(), measuring.on_file())
@@ -40,7 +36,6 @@ def test_the_pages_are_those_of_the_registry():
     assert linked == there == refuted, "run make claims"
 
 
-@pytest.mark.skipif(not SETTLED, reason="claims are being changed; make claims renews the numbers")
 def test_what_verdicts_rest_on_is_on_file():
     """Of every claim; and of some, what a check gives now."""
     found = measuring.on_file()
