@@ -138,6 +138,28 @@ class Boosted:
             raise InputError("SHAP values need at least one round, of hypotheses of one kind")
         return type(some[0]).contributions(weights[places], some, X)
 
+    def leaves(self, X: Any) -> Array:
+        """Return in which leaf of each stump or tree rows X are, of shape (N, terms).
+
+        `leaf_columns` makes hypotheses of them, over which `optimum` brackets the least risk.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+
+        Raises
+        ------
+        InputError
+            For weak learners without leaves, or with several outputs.
+        """
+        if not self.learner.leafy or self.outputs is not None or not self.terms:
+            raise InputError(
+                f"{self.learner!r} gave no leaves of one output; use stumps or trees, and a loss "
+                "of one output"
+            )
+        some: list[Any] = [term.hypothesis for term in self.terms]
+        return np.column_stack([h.with_leaves(np.arange(float(len(h.leaves))))(X) for h in some])
+
     def importances(self, features: int) -> Array:
         """Return the share of each feature in what all splits lowered the squared error by.
 
