@@ -54,12 +54,12 @@ def row(name: str, report: pl.Evaluation, seconds: float) -> tuple:
 def held_out(
     tasks: list[pl.Task], folds: int, constant: int, first: np.ndarray, limit: int | None = None
 ) -> list[tuple]:
-    """Return a row for each learner, cross-validated by pairs; seconds are for all folds.
+    """Return a row for each learner, cross-validated; seconds are for all folds.
 
     With `limit` the first folds only are run, out of as many as before.
     """
     X = tasks[0].graph.arc_features
-    parted = pl.split(tasks, folds, by="pair")[:limit]
+    parted = pl.split(tasks, folds)[:limit]
     tested = [tasks[i] for fold in parted for i in fold.test]
     rows = [row("where it starts", pl.evaluate(tested, np.maximum(X @ first, 1e-9)), 0.0)]
     for name, learn in learners(constant, first).items():
@@ -106,7 +106,7 @@ def borlange_rows(folder: Path, boosted: bool, limit: int | None) -> list[tuple]
     if boosted:
         for setting in borlange.SETTINGS["boosted"]:
             clock = time.perf_counter()
-            report, _ = borlange.cross_validated(trips, setting, "pair", 5)
+            report, _ = borlange.cross_validated(trips, setting, "overlap", 5)
             rows.append(row(f"maximum margin, {setting.name}", report, time.perf_counter() - clock))
     return rows
 
@@ -125,7 +125,7 @@ def main() -> None:
         table("planted costs, felt with 10 % noise, 300 tasks, 2 folds", HEADER, planted())
     if "borlange" in parts:
         rows = borlange_rows(data_folder(options.data) / "borlange", options.boosted, options.limit)
-        table("Borlange, 4 features, 5 folds by pairs of origin and destination", HEADER, rows)
+        table("Borlange, 4 features, 5 folds by clusters of trips that overlap", HEADER, rows)
 
 
 if __name__ == "__main__":

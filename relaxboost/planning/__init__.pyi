@@ -41,6 +41,7 @@ from .optimisers.frank_wolfe import FrankWolfe as FrankWolfe
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
+from .overlaps import overlap as overlap
 from .planners.base import PLANNERS as PLANNERS
 from .planners.base import Planner as Planner
 from .planners.bellman_ford import BellmanFord as BellmanFord

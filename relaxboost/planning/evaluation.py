@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
+from relaxboost.planning.overlaps import clusters
 from relaxboost.planning.planners.base import Ends, arc_costs
 from relaxboost.planning.planners.dijkstra import shortest_arcs
 from relaxboost.planning.planners.shortest import simple_if_needed
@@ -69,6 +70,8 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
 
 METRICS = tuple(_RATIOS)
 
+_STRATA = {"< .3": (0.0, 0.3), ".3-.5": (0.3, 0.5), ".5-.8": (0.5, 0.8), ">= .8": (0.8, np.inf)}
+
 
 def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
     return numerator / denominator, np.ones_like(numerator)
@@ -110,6 +113,31 @@ class Evaluation:
     def metrics(self) -> dict[str, float]:
         """Return all of `METRICS` by name."""
         return {name: self.metric(name) for name in METRICS}
+
+    def at(self, places: Any) -> Evaluation:
+        """Return the report on some of the tasks: their numbers, or a mask of shape (T,)."""
+        kept = np.arange(len(self.tasks))[places]
+        tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
+        return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
+
+    def strata(self, overlap: Array) -> dict[str, Evaluation]:
+        """Return the reports on tasks alike in how much of them was seen in training.
+
+        Those of "< .3", ".3-.5", ".5-.8" and ">= .8". What costs gain in the last alone they have
+        learned by heart. A stratum without tasks has metrics nan.
+
+        Parameters
+        ----------
+        overlap : array of shape (T,)
+            As `planning.overlap` has it.
+        """
+        x = np.asarray(overlap, dtype=np.float64)
+        if x.shape != (len(self.tasks),) or not (x >= 0.0).all():
+            raise InputError(
+                f"overlap must be {len(self.tasks)} numbers in [0, 1], one for each task; "
+                "planning.overlap(tasks, training) makes them"
+            )
+        return {name: self.at((x >= low) & (x < high)) for name, (low, high) in _STRATA.items()}
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
@@ -199,7 +227,7 @@ def compare(
     draws: int = 10_000,
     *,
     metrics: Sequence[str] = METRICS,
-    by: Any = None,
+    by: Any = "task",
 ) -> dict[str, Difference]:
     """Return by how much a second evaluation differs from a first, with bootstrap intervals.
 
@@ -217,8 +245,8 @@ def compare(
     metrics : sequence of str
         Of `METRICS`.
     by
-        Groups of tasks that are drawn together, since they are alike, as for `split`; by default
-        every task for itself.
+        Groups of tasks that are drawn together, since they are alike, as for `split`: on recorded
+        trips best ``"overlap"``. By default every task for itself.
 
     Returns
     -------
@@ -360,7 +388,9 @@ class Fold(NamedTuple):
     test: Whole
 
 
-def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) -> tuple[Fold, ...]:
+def split(
+    tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = "overlap"
+) -> tuple[Fold, ...]:
     """Return folds of tasks for cross-validation; every task is in the test part of one.
 
     Parameters
@@ -370,11 +400,14 @@ def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) 
         >= 2.
     seed : int
         The same seed gives the same folds.
-    by : {"pair", "source", "target", "graph"}, callable, or sequence, optional
+    by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
         Tasks alike in this are never on both sides: a trip that is made every day would otherwise
-        be learned by heart. ``"pair"`` is source and target together. A callable maps a task to a
-        hashable; a sequence has one for each task. By default every task is for itself. Sizes of
-        folds differ by no more than the largest group.
+        be learned by heart. By default these are clusters: tasks that have half of their arcs in
+        common (arcs of both over arcs of either, the Jaccard index), and what such tasks connect.
+        ``"pair"`` is source and target together, and lets trips on both sides that differ in their
+        first street alone; ``"task"`` is every task for itself. A callable maps a task to a
+        hashable; a sequence has one for each task. Sizes of folds differ by no more than the
+        largest group.
 
     Raises
     ------
@@ -387,7 +420,13 @@ def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) 
     group = np.array(_group_numbers(made, by))
     sizes = np.bincount(group)
     if sizes.size < folds:
-        raise InputError(f"{folds} folds need as many groups, and there are {sizes.size}")
+        what, other = "groups", ""
+        if isinstance(by, str) and by == "overlap":
+            what, other = "clusters of tasks that overlap", ', or another by=, such as "pair"'
+        raise InputError(
+            f"{folds} folds need as many {what}, and there are {sizes.size}; ask for fewer "
+            f"folds{other}"
+        )
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(sizes.size)
     # Large groups first, each to the fold that is smallest so far.
@@ -400,15 +439,17 @@ def split(tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = None) 
     return tuple(Fold(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(folds))
 
 
-_GROUPS: dict[str, Callable[[Task], Hashable]] = {
-    "pair": lambda task: (task.graph, task.source, task.target),
-    "source": lambda task: (task.graph, task.source),
-    "target": lambda task: (task.graph, task.target),
-    "graph": lambda task: task.graph,
+_GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
+    "overlap": clusters,
+    "pair": lambda tasks: [(task.graph, task.source, task.target) for task in tasks],
+    "source": lambda tasks: [(task.graph, task.source) for task in tasks],
+    "target": lambda tasks: [(task.graph, task.target) for task in tasks],
+    "graph": lambda tasks: [task.graph for task in tasks],
+    "task": lambda tasks: range(len(tasks)),
 }
 
 
-def _group_numbers(tasks: Sequence[Task], by: Any = None) -> list[int]:
+def _group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
     """Return the number of each task's group, from 0 in the order in which they come; see `split`.
 
     Raises
@@ -416,13 +457,12 @@ def _group_numbers(tasks: Sequence[Task], by: Any = None) -> list[int]:
     InputError
         For an unknown name, or a sequence of another length.
     """
-    if by is None:
-        return list(range(len(tasks)))
-    if isinstance(by, str):
+    if isinstance(by, str | None):
         if by not in _GROUPS:
             raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")
-        by = _GROUPS[by]
-    keys = [by(task) for task in tasks] if callable(by) else list(by)
+        keys = list(_GROUPS[by](tasks))
+    else:
+        keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
         raise InputError(f"by has {len(keys)} entries for {len(tasks)} tasks; one each")
     number: dict[Hashable, int] = {}

@@ -204,7 +204,7 @@ def slow_interval(first, second, metric, seed, draws, groups):
     return np.percentile(found, [2.5, 97.5])
 
 
-@pytest.mark.parametrize("by", [None, "pair", "source"])
+@pytest.mark.parametrize("by", ["task", "pair", "source"])
 def test_intervals_against_a_slow_twin(by):
     rng = np.random.default_rng(4)
     graph, tasks = street(rng)
@@ -212,7 +212,7 @@ def test_intervals_against_a_slow_twin(by):
     second = pl.evaluate(tasks, rng.random(graph.arcs))
     found = pl.compare(first, second, seed=5, draws=300, by=by)
     keys = {
-        None: id,
+        "task": id,
         "pair": lambda task: (task.source, task.target),
         "source": lambda task: task.source,
     }
@@ -250,18 +250,25 @@ def test_the_same_trips_on_a_graph_with_other_features_compare():
 
 def test_folds_are_a_partition_and_repeatable():
     _, tasks = street(np.random.default_rng(7))
-    for by in (None, "pair", "source", lambda task: len(task.demonstration), range(30)):
+    for by in (
+        "overlap",
+        "task",
+        "pair",
+        "source",
+        lambda task: len(task.demonstration),
+        range(30),
+    ):
         folds = pl.split(tasks, 4, seed=3, by=by)
         again = pl.split(tasks, 4, seed=3, by=by)
         assert np.array_equal(np.sort(np.concatenate([f.test for f in folds])), np.arange(30))
         for fold, same in zip(folds, again, strict=True):
             assert np.array_equal(fold.test, same.test)
             assert np.array_equal(np.sort(np.concatenate(fold)), np.arange(30))
-    sizes = [len(fold.test) for fold in pl.split(tasks, 4)]
+    sizes = [len(fold.test) for fold in pl.split(tasks, 4, by="task")]
     assert sorted(sizes) == [7, 7, 8, 8]
     assert any(
         not np.array_equal(a.test, b.test)
-        for a, b in zip(pl.split(tasks, 4, 0), pl.split(tasks, 4, 1), strict=True)
+        for a, b in zip(*(pl.split(tasks, 4, seed, "task") for seed in (0, 1)), strict=True)
     )
 
 
@@ -304,8 +311,14 @@ def test_errors():
         pl.split(tasks, 1)
     with pytest.raises(InputError, match="as many groups"):
         pl.split(tasks, 2, by="pair")
-    with pytest.raises(InputError, match="by must be one of"):
-        pl.split(tasks, 2, by="weather")
+    with pytest.raises(InputError, match=r"2 folds need as many clusters .* there are 1; ask"):
+        pl.split([tasks[0], tasks[0], tasks[0]], 2)
+    for by in ("weather", None):
+        with pytest.raises(InputError, match="by must be one of overlap, pair"):
+            pl.split(tasks, 2, by=by)
+    for wrong in ([0.1], [0.1, math.nan], [0.1, -0.1]):
+        with pytest.raises(InputError, match="overlap must be 2 numbers"):
+            report.strata(wrong)
     with pytest.raises(InputError, match="1 entries for 2"):
         pl.split(tasks, 2, by=["x"])
 
