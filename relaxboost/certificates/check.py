@@ -295,14 +295,14 @@ def polyhedral(spec, m, real):
     constant, cost = spec.number("constant"), spec.vector("cost", size)
     box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
     columns = spec.take("columns", list)
-    spec.spend(len(columns))
+    count = sum(len(row) for row in columns if type(row) is list)
+    spec.spend(len(columns), count * (spec.limits.each - 1))  # a sum of long numbers is longer
     for row in columns:
         fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
         need(fine and len(set(row)) == len(row), "'columns' are not different variables")
-    entries = iter(spec.vector("coefficients", sum(map(len, columns))))
+    entries = iter(spec.vector("coefficients", count))
     rows = [[(j, next(entries)) for j in row] for row in columns]
-    limits = [spec.bounds(name, len(rows)) for name in ("row_lower", "row_upper")]
-    sides = list(zip(*limits, strict=True))
+    sides = list(zip(*(spec.bounds(s, len(rows)) for s in ("row_lower", "row_upper")), strict=True))
     spec.done()
 
     def penalty(d, given):
@@ -336,7 +336,7 @@ def part(given, name):
 
 def relaxation(spec, m, real):
     """Return f, a function of d and auxiliaries, and one of u and a witness, nowhere above F(u)."""
-    spec.spend(m + 20, 50_000)  # a term makes the numbers in all sums longer
+    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
     kind = spec.left.get("kind")
     if kind in ("polyhedral", "sum", "scaled"):
         spec.take("kind")
@@ -364,9 +364,7 @@ def relaxation(spec, m, real):
         return lambda d, given: real(c) * f(d, given), scaled
     f, conjugate = atom(spec, m, real)
 
-    def alone(d, given):
-        need(given is None, "this f has no auxiliaries")
-        return f(d)
+    alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
 
     def bound(u, w):
         gamma = w.number("gamma")
@@ -406,17 +404,19 @@ def over_domain(spec, w, v, real):
     return (real(size * size * sum(x * x for x in v))).sqrt(), real(ZERO)
 
 
-def check(document, path=None):
+def check(document, path=None, known=None):
     """Return (level, lower, upper) as claimed and proved, or raise Rejected with the reason."""
+    # `known` is what stands in for A where a certificate is made: its bytes, SHA-256, Aw and A'd.
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
     content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
     need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
-    size = len(content) + (os.path.getsize(path) if path is not None else 0)
+    beside = os.path.getsize(path) if path is not None else known[0] if known else 0
     longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
-    doc.limits.left, doc.limits.each = UNITS + size // 32, 1 + (longest / 300) ** 2
+    doc.limits.left = UNITS + (len(content) + beside) // 32
+    doc.limits.each = 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
     if level == "enclosed":
@@ -426,7 +426,7 @@ def check(document, path=None):
     m, n = game.whole("m", 1, ENTRIES), game.whole("n", 1, ENTRIES)
     need(m * n <= ENTRIES, f"A has more than {ENTRIES} entries")
     doc.spend(0, m + n + m * n * (0.01 + longest / 40_000))
-    rows, sha = matrix(game, m, n, path)
+    rows, sha = matrix(game, m, n, path) if known is None else known[:2]
     need(game.take("sha256") == sha, "the SHA-256 of A is another one")
     doc.limits.digits = min(DIGITS, WORK // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
@@ -435,7 +435,7 @@ def check(document, path=None):
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
     f, bound = relaxation(game.take("relaxation", dict), m, real)
-    u, v = products(rows, d, w)
+    u, v = products(rows, d, w) if known is None else known[2:]
     g, cost = over_domain(game.take("over", dict), w, v, real)
     low, high = doc.number("lower"), doc.number("upper")
     witness, given = doc.take("witness", dict), part(doc, "auxiliaries")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -24,6 +25,11 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import LEVELS
+
+
+class _Refused(Exception):
+    """Why the checker would not accept what was made."""
+
 
 Penalty = Callable[[list[Fraction]], tuple[dict[str, Any], Any]]
 """From d to the auxiliaries of f(d), and f(d)."""
@@ -53,7 +59,8 @@ def certify(
     signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
     γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd). What
     is proved of a solution's pair lies within its `lower` and `upper`; of what `exact_optimum`
-    returned, both bounds are the optimum.
+    returned, both bounds are the optimum; where its fractions are longer than the checker reads,
+    they are what its pair proves in doubles. `certify` asks the checker before it returns.
 
     Parameters
     ----------
@@ -75,7 +82,8 @@ def certify(
     ------
     InputError
         If the level is beyond what the relaxation allows, columns are not enumerated, no exact
-        point near d is feasible, or what the solution's points prove is far wider than its bracket.
+        point near d is feasible, what the solution's points prove is far wider than its bracket, or
+        the certificate would be beyond the limits of the checker.
 
     References
     ----------
@@ -99,6 +107,12 @@ def certify(
             f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
             "write the hypotheses used into a matrix"
         )
+    if level != "numerical" and game.m * game.n > check.ENTRIES:
+        raise InputError(
+            f"the checker reads matrices of at most {check.ENTRIES} entries, and this game has "
+            f"{game.m} x {game.n}; certify a game of fewer columns (max_cuts=, for stumps), or "
+            'take level="numerical"'
+        )
     source = _Source.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
@@ -110,9 +124,20 @@ def certify(
         document["precision"] = PRECISION
     with precisely(level, PRECISION) as real:
         try:
-            return source.held(_prove(document, game, source, real))
+            try:
+                return source.held(_prove(document, game, source, real))
+            except _Refused:
+                if source.optimum is None:
+                    raise
+                return source.shorter().held(_prove(document, game, source.shorter(), real))
         except check.Rejected as error:
             raise InputError(f"these points prove nothing: {error}") from error
+        except _Refused as error:
+            raise InputError(
+                f"the checker would reject this certificate for its limits: {error}. Give d and w "
+                "as floats, whose fractions are short; certify fewer examples or a simpler f; or "
+                'take level="numerical"'
+            ) from error
 
 
 class _Source(NamedTuple):
@@ -126,6 +151,8 @@ class _Source(NamedTuple):
     upper: Any = None
     """Bounds that the certificate has to hold; None where nothing is known."""
     optimum: ExactOptimum | None = None
+    digits: int = check.DIGITS
+    """The most that a bound is written with."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> _Source:
@@ -150,6 +177,14 @@ class _Source(NamedTuple):
         if len(own.keys() & {"d", "w"}) < 2:
             raise InputError("certify needs a solution, or a game with both d and w")
         return cls(**own)
+
+    def shorter(self) -> _Source:
+        """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
+        assert self.optimum is not None
+        support, w = self.w
+        pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
+        value = self.optimum.value
+        return _Source(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
         """Return the certificate unless it is far wider than what it certifies."""
@@ -270,7 +305,8 @@ def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> Certificate:
-    """Evaluate both bounds and complete the document."""
+    """Evaluate both bounds and return the document, completed, or raise a _Refused."""
+    document = {**document, "game": dict(document["game"])}
     described, w = document["game"], _exact_w(source.w, game)
     if source.optimum is not None and described["relaxation"]["kind"] == "sum":
         # As one linear program it has multipliers; the parts of a sum would need a split of u.
@@ -286,10 +322,11 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     below_d = math.lcm(*(x.denominator for x in d))
     below_w = math.lcm(*(c.denominator for c in w.values()))
     shares = [int(x * below_d) for x in d]
+    weights = [int(c * below_w) for c in w.values()]
     v: list[Fraction] = []
     for found, shift in products.edges(game.matrix, shares):
         v += [Fraction(e, below_d << shift) for e in found]
-    found, shift = products.margins(game.matrix, list(w), [int(c * below_w) for c in w.values()])
+    found, shift = products.margins(game.matrix, list(w), weights)
     u = [Fraction(x, below_w << shift) for x in found] if w else [Fraction(0)] * game.m
     g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
     document["d"] = {
@@ -301,7 +338,7 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     document["columns"] = list(w)
     document["w"] = {
         "denominator": integer(below_w),
-        "numerators": [integer(int(c * below_w)) for c in w.values()],
+        "numerators": [integer(c) for c in weights],
     }
     if source.optimum is not None:
         witness = optimal_witness(game.relaxation, described["relaxation"], source.optimum, u)
@@ -311,9 +348,30 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
             known = game.relaxation.witness(np.array([float(x) for x in u]))
         witness = describe_witness(game.relaxation, described["relaxation"], known, u)
     document["witness"], lower = _accepted(witness, u, bound)
-    document["lower"] = number(_short(_below(lower - cost), game))
-    document["upper"] = number(-_short(_below(-(cost_d + g)), game))
+    digits = min(source.digits, check.WORK // max(game.m, len(v)))
+    document["lower"] = number(_short(_below(lower - cost), digits))
+    document["upper"] = number(-_short(_below(-(cost_d + g)), digits))
+    _admitted(document, game, u, v)
     return Certificate.made(document)
+
+
+def _admitted(
+    document: dict[str, Any], game: Game, u: Sequence[Fraction], v: Sequence[Fraction]
+) -> None:
+    """Raise a _Refused if the checker would reject this, for its limits above all.
+
+    It reads the document, but is given A w and Aᵀd, which take more work than all the rest.
+    """
+    about = dict(document["game"])
+    left = {name: about.pop(name) for name in ("rows", "stumps") if name in about}
+    size = len(json.dumps(left, separators=(",", ":"))) - 1 if left else 0
+    if "rows" not in left:  # in a file, with a digit and what follows it for each number
+        size += 2 * game.m * (2 if left else len(v)) - 1
+    try:
+        content = Certificate.made({**document, "game": about}).document
+        check.check(content, known=(size, about["sha256"], u, v))
+    except check.Rejected as error:
+        raise _Refused(str(error)) from error
 
 
 def _accepted(
@@ -370,9 +428,8 @@ def _below(x: Any) -> Fraction:
     return Fraction(math.floor(exact * 2**bits), 2**bits)
 
 
-def _short(x: Fraction, game: Game) -> Fraction:
-    """Return x, or a number just below it with no more digits than a checker reads."""
-    digits = min(check.DIGITS, check.WORK // max(game.m, game.matrix.known))
+def _short(x: Fraction, digits: int) -> Fraction:
+    """Return x, or a number just below it with no more than so many digits."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     return Fraction(math.floor(x * 2**200), 2**200)

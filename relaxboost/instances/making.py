@@ -152,8 +152,7 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
     found = _kept(path, game, level, comments)
     if found is not None:
         return found, "kept"
-    points, how = _points(game, entry.tol)
-    proved = certify(game, level, d=points[0], w=points[1], inline=entry.inline)
+    proved, how = _proved(game, level, entry)
     with precisely(level, PRECISION):
         if "rows" in proved.document["game"]:
             check.check(proved.document)  # by the checker's own arithmetic, before it is written
@@ -182,16 +181,24 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
     return certificate if found == level else None
 
 
-def _points(game: Game, tol: float) -> tuple[tuple[Any, Any], str]:
-    """Return (d, w) and how they were found."""
-    if tol == 0:
+def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
+    """Return a certificate for what the entry asks, and how its points were found."""
+    if entry.tol == 0:
         from relaxboost.certificates import exact_optimum  # which needs python-flint
 
-        optimum = exact_optimum(game)
-        return (optimum.d, (optimum.support, optimum.w)), "made by exact_optimum"
-    solution = _solution(game, tol)
+        best = exact_optimum(game)
+        proved = certify(best, level, inline=entry.inline)
+        if not proved.gap:  # its fractions are not too long for a checker
+            # Sets on file have the witness of f, unless that, found in doubles, leaves a gap; a
+            # sum is described as one there, and not as a linear program.
+            pair = certify(game, level, d=best.d, w=(best.support, best.w), inline=entry.inline)
+            if not pair.gap or not is_about(proved.document, game, level):
+                proved = pair
+        return proved, "made by exact_optimum"
+    solution = _solution(game, entry.tol)
     how = f"made by {solution.method}, {solution.rounds} rounds, {solution.status}"
-    return (solution.d, (solution.support, solution.coefficients)), how
+    w = (solution.support, solution.coefficients)
+    return certify(game, level, d=solution.d, w=w, inline=entry.inline), how
 
 
 def _solution(game: Game, tol: float) -> Solution:

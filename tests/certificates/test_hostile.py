@@ -265,6 +265,67 @@ def test_certificates_of_forced_entropies_and_tiny_entries(verdict, rng):
     assert verdict(rb.certify(rb.solve(game)).document)
 
 
+def extreme(rng, m, n):
+    return rng.uniform(-1, 1, (m, n)) * 10.0 ** rng.uniform(-300, 0, (m, n))
+
+
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(3), rb.KLPenalty(0.1)], ids=repr)
+@pytest.mark.parametrize("kind", ["tiny", "mixed", "float32"])
+def test_extreme_entries_are_certified_and_accepted(f, kind, verdict, rng):
+    A = extreme(rng, 20, 1000)
+    if kind == "mixed":
+        A = rng.choice([1e-300, -5e-324, 1.0, -1.0, 0.3], A.shape)
+    game = rb.Game(A.astype(np.float32) if kind == "float32" else A, f)
+    certificate = rb.certify(game, d=extreme(rng, 20, 1)[:, 0] ** 2, w=extreme(rng, 1000, 1)[:, 0])
+    assert verdict(certificate.document)
+
+
+def test_an_optimum_with_fractions_too_long_is_shortened(monkeypatch, verdict):
+    A = np.abs(extreme(np.random.default_rng(1), 12, 9)) + np.eye(12, 9) / 2
+    best = rb.certificates.exact_optimum(rb.Game(np.minimum(A, 1)))
+    assert max(x.denominator for x in best.d) > 10**900
+    assert rb.certify(best).gap == 0
+    monkeypatch.setattr(check, "UNITS", 15_000)  # in place of a thousand times as many rows
+    certificate = rb.certify(best)
+    assert verdict(certificate.document)
+    assert certificate.lower <= best.value <= certificate.upper
+    assert 0 < certificate.gap < 1e-15
+    pair = {"d": best.d, "w": (best.support, best.w)}  # exactly these were asked for
+    with pytest.raises(rb.InputError, match=r"for its limits: .*more work.*d and w as floats"):
+        rb.certify(best.game, **pair)
+
+
+def test_what_the_checker_would_not_read_is_an_error(monkeypatch, verdict):
+    wide = rb.matrices.stumps(np.arange(9000.0)[:, None], np.ones(9000))
+    with pytest.raises(rb.InputError, match=r"at most 67108864 entries.*fewer columns"):
+        rb.certify(rb.Game(wide), d=np.ones(9000), w=np.ones(8999))
+    f = rb.KLPenalty(1)
+    for _ in range(7):
+        f += rb.NormPenalty(1, 0.1)
+    game, pair = rb.Game(np.eye(2), f), {"d": [0.5, 0.5], "w": [0.5, 0.5]}
+    assert verdict(rb.certify(game, **pair).document)
+    for _ in range(20):
+        f += rb.NormPenalty(1, 0.1)
+    with pytest.raises(rb.InputError, match="more than 20 objects are within each other"):
+        rb.certify(rb.Game(np.eye(2), f), **pair)
+    # As little as a certificate takes, wherever A is written, is what the checker admits.
+    game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (60, 4)), rb.Capped(9))
+    pair = {"d": np.ones(60), "w": np.ones(4)}
+    document = rb.certify(game, **pair).document
+    seen = set()
+    for units in range(5000, 6500, 100):
+        monkeypatch.setattr(check, "UNITS", units)
+        accepted = bool(verdict(document))
+        seen.add(accepted)
+        try:
+            rb.certify(game, **pair)
+        except rb.InputError:
+            assert not accepted
+        else:
+            assert accepted
+    assert seen == {True, False}
+
+
 def test_files_that_are_no_certificates(tmp_path):
     path = tmp_path / "c.json"
     for text in ("", "[]", '{"level": "exact", "lower": "x", "upper": "1"}', "{" * 10**5):

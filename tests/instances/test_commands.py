@@ -61,7 +61,7 @@ def test_check(call, made, own):
     assert (status, json.loads(out)["ok"]) == (1, False)
     assert json.loads(out)["reason"] == "the lower bound is above what w proves"
     spoiled.write_text("no certificate")
-    assert call("check", spoiled)[0] == 1
+    assert call("check", spoiled)[0] == 2
     status, out, err = call("check", own / "nothing.json")
     assert (status, out) == (2, "")
     assert err.endswith("nothing.json does not exist\n")
