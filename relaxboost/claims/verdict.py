@@ -158,10 +158,11 @@ class ClaimVerdict:
     def agrees(self) -> bool:
         """Whether this is what is on record.
 
-        The status is, every counterexample on record refutes, and every correction holds; of the
-        other readings of an ambiguous claim some may not.
+        The status is, every counterexample on record refutes, and every correction holds; the
+        other readings of an ambiguous claim are decided, one way or the other.
         """
-        right = self.recorded == AMBIGUOUS or all(p.status == HOLDS for p in self.corrections)
+        settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
+        right = all(part.status in settled for part in self.corrections)
         return self.status == self.recorded and not self.idle and right
 
     @property

@@ -169,6 +169,9 @@ def test_the_pages_and_pictures_are_written(tmp_path, monkeypatch):
     old = tmp_path / "images" / "claims" / "MADE-gone.svg"
     old.parent.mkdir(parents=True)
     old.write_text("")
+    with pytest.raises(rb.InputError, match="not as recorded:\nMADE-never: undecided, not holds"):
+        ledger.write(tmp_path)
+    monkeypatch.delitem(made.MADE.claims, "MADE-never")
     paths = ledger.write(tmp_path)
     names = ["MADE-trace.svg", "MADE-few.svg", "measured.json", "index.md", "made.md"]
     assert [path.name for path in paths] == names

@@ -124,6 +124,8 @@ def is_of_paper(claim: Claim) -> bool:
 def renewed(text: str, all_sources: Sequence[Source]) -> str:
     """Return the page of findings with the numbers of the registry."""
     start, end = _NUMBERS
+    if text.count(start) != 1 or text.count(end) != 1:
+        raise InputError(f"the page of findings needs the lines {start.strip()} and {end.strip()}")
     head, _, rest = text.partition(start)
     _, _, tail = rest.partition(end)
     wrapped = textwrap.fill(numbers(all_sources), 120, break_on_hyphens=False)
@@ -242,10 +244,10 @@ def _draw(folder: Path, claim: Claim, content: bytes) -> Path:
 
 
 def _complain(verdicts: Iterable[ClaimVerdict]) -> None:
-    """Say which verdicts are not those on record."""
-    for verdict in verdicts:
-        if not verdict.agrees:
-            print(f"not as recorded: {verdict}", file=sys.stderr)
+    """Refuse verdicts that are not those on record."""
+    other = [str(verdict) for verdict in verdicts if not verdict.agrees]
+    if other:
+        raise InputError("the pages are written, but not as recorded:\n" + "\n".join(other))
 
 
 def main() -> None:

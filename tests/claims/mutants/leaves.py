@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-_LEAVES = "relaxboost.claims.gb11.leaves:"
-
 MUTANTS = (
     Mutant("GB11-leaves", "constant", "- x.eta * (start", "- 1.1 * x.eta * (start"),
     Mutant(
