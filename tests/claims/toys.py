@@ -91,7 +91,9 @@ def without_time(data):
     """Return data of verdicts without what differs from run to run."""
     if isinstance(data, list):
         return [without_time(entry) for entry in data]
-    return {key: value for key, value in data.items() if key != "seconds"}
+    if not isinstance(data, dict):
+        return data
+    return {key: without_time(value) for key, value in data.items() if key != "seconds"}
 
 
 def toy(check, space=None, trials=30, resolution=1e-7, **options):
