@@ -56,12 +56,13 @@ def bregman(x: Instance) -> Iterator[Slack]:
 
 
 @bregman.corrected(
-    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.",
-    "d0 in int S ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
+    "It holds for closed f̂ where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "f̂ closed, ∇h(d0) = θ ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
 )
 def bregman_inside(x: Instance) -> Iterator[Slack]:
-    """Proof. ∇f̂*(θ) maximises <d, θ> − h(d) − f(d); B_h(d ‖ d0) + f(d) is minus that, but for a
-    constant, if ∇h(d0) = θ (step 1).
+    """Proof. As f̂ is closed and strongly convex, ∇f̂*(θ) is the maximiser of <d, θ> − h(d) − f(d)
+    (Lemma 18). B_h(d ‖ d0) + f(d) is minus that, but for a constant, if ∇h(d0) = θ (step 1).
+    Without "closed" there may be no maximiser, even with d0 in the interior: L13-closed.
     """
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
@@ -223,11 +224,11 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 @bregman_projection.corrected(
-    "It holds where ∇h(d0) = θ, as at every d0 in the interior of S.",
-    "d0 = ∇h*(θ) in int S ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
+    "It holds for closed h and C where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "h and C closed, ∇h(d0) = θ ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
 )
 def bregman_projection_inside(x: Instance) -> Iterator[Slack]:
-    """As for Lemma 13."""
+    """As for Lemma 13: h + I_C is closed with h and C."""
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
     yield from bregman_projection(x)

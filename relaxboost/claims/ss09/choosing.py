@@ -222,7 +222,7 @@ def worst_average(x: Instance) -> Iterator[Slack]:
     assume(x.nu <= len(x.A))
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
     yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
-    yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "these margins and formula")
+    yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "formula and these margins")
 
 
 @worst_average.corrected("The same for ν ≤ k.", "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k")

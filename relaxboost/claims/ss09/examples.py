@@ -42,7 +42,8 @@ GAMES = Space(
     "arbitrary norm … max_{w ∈ B_1^n, γ ∈ ℝ} (γ − ν‖[γ − Aw]_+‖_*) = "
     "min_{d ∈ S^m : ‖d‖ ≤ ν} ‖dᵀA‖_∞",
     page="Sec. 4.2, Example 1",
-    given="the ball meets the simplex; here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02",
+    given="the ball meets the simplex; here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02; "
+    "paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2); ellipsoid: ‖d‖² = d_1² + 2c d_1 d_2 + d_2²",
     space=GAMES,
     counterexamples=[
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
@@ -143,7 +144,7 @@ CONDITIONS = Space(
     printed="Furthermore, f*(w) = ν‖w‖_* and therefore the third condition given in the theorem "
     "holds as well.",
     page="Sec. 4.2, Example 1",
-    given="an arbitrary norm",
+    given="an arbitrary norm; paired and ellipsoid as in SS09-E1",
     space=CONDITIONS,
     counterexamples=[
         {"theta": [1, -1], "i": 2, "alpha": 1, "norm": "paired", "c": 0, "nu": 1},
@@ -309,7 +310,7 @@ def _(x: Instance) -> Slack:
     "given in the theorem clearly holds here as well and we obtain the dual problem "
     "max_{w ∈ B_1^m, γ ∈ ℝ} γ s.t. ‖[γ − Aw]_+‖_* ≤ ν.",
     page="Sec. 4.2, Example 2",
-    given="ν a scalar",
+    given="ν a scalar; paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2)",
     space=GAMES.but(nu=Real(-0.2, 1.5)),
     counterexamples=[
         {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},

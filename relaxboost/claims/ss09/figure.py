@@ -339,7 +339,7 @@ def step(x: Instance) -> Iterator[Slack]:
         bend = size[t] ** 2 / (2.0 * run.beta)
         own = float(eta * run.slope[t] - eta**2 * bend)
         best = float(np.max(others * run.slope[t] - others**2 * bend))
-        yield at_least(own, best, "bound at η_t and elsewhere", t + 1)
+        yield at_least(own, best, "bound elsewhere and at η_t", t + 1)
 
 
 @step.step(

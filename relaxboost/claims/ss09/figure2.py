@@ -57,6 +57,7 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
         "for the entropic projection problem defined by Eq. (14)."
     ),
     page="Sec. 5.3, Fig. 2",
+    ruling=MISPRINT,
     given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
     space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99)),
     counterexamples=[
@@ -66,7 +67,8 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
     ],
 ).checked(trials=300)
 def figure(x: Instance) -> Iterator[Slack]:
-    """In fractions; the first ENDFOR is read as ENDIF.
+    """The input line admits too much; the paper calls the procedure only where Eq. 14 has a
+    solution. In fractions; the first ENDFOR is read as ENDIF.
 
     A d0 with fewer than 1/ν positive entries has no solution, and the test never passes: as
     Z ≤ (p − i + 1)u_i for p positive entries, ξ u_i ≤ ν needs pν ≥ 1. If all are positive, as in
@@ -83,7 +85,8 @@ def figure(x: Instance) -> Iterator[Slack]:
 
 
 @figure.corrected(
-    "It does where Eq. 14 has a solution of finite divergence.",
+    "It does where Eq. 14 has a solution of finite divergence. The input line should ask for "
+    "ν ≥ 1/m and d0 > 0.",
     "ν · #{r : d0_r > 0} ≥ 1",
 )
 def figure_feasible(x: Instance) -> Iterator[Slack]:

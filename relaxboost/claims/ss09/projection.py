@@ -86,7 +86,7 @@ def order(x: Instance) -> Iterator[Slack]:
     for a, left in zip(d0, d, strict=True):
         for b, right in zip(d0, d, strict=True):
             if a > b:
-                yield at_least(left, right, "d_{t,i} ≥ d_{t,j}")
+                yield at_least(left, right, "d_{t,j} ≤ d_{t,i}")
 
 
 @SOURCE.claim(
@@ -253,7 +253,7 @@ def monotone(x: Instance) -> Iterator[Slack]:
         rest = float(1 - nu * (i - 1))
         for j in range(i, len(d0)):
             more, less = _xi(d0, nu, i, j), _xi(d0, nu, i, j + 1)
-            yield at_least(more, less, f"ξ({i}, {j}) ≥ ξ({i}, {j + 1})")
+            yield at_least(more, less, f"ξ({i}, {j + 1}) ≤ ξ({i}, {j})")
             yield at_most(rest * math.log(less), rest * math.log(more), "objective")
 
 

@@ -216,8 +216,9 @@ def attained_threshold(x: Instance) -> Slack:
 def least_threshold(x: Instance) -> Iterator[Slack]:
     """Compared squared, in fractions.
 
-    Proof. For γ ≥ max u the mean of (γ − u_i)² is s² + V with s = γ − mean u. s² ≤ s² + V ≤ (s +
-    V/(2s))², so that γ falls short of mean u by at least 0 and at most V/(2s) → 0.
+    Proof. For γ ≥ max u the mean of (γ − u_i)² is s² + V with s = γ − mean u (step 1). s² ≤ s² + V
+    ≤ (s + V/(2s))², so that γ − f* falls short of mean u by at least 0 and at most V/(2s) → 0. For
+    γ < max u it is at most mean min(γ, u_i) < mean u, as ‖x‖_2/√m ≥ mean x (step 2).
     """
     u, gamma = exactly(x.u), Fraction(x.gamma)
     mean = sum(u) / len(u)
@@ -234,6 +235,18 @@ def _(x: Instance) -> Slack:
     mean = sum(u) / len(u)
     variance = sum(v**2 for v in u) / len(u) - mean**2
     return equal(sum((gamma - v) ** 2 for v in u) / len(u), (gamma - mean) ** 2 + variance)
+
+
+@attained_threshold.step(
+    "Below max u it stays below mean u.",
+    "mean [γ − u_i]_+² ≥ (γ − mean min(γ, u_i))²",
+    correction=1,
+    space=Space(u=Vector("m"), gamma=Real(-1.0, 1.0)).including({"u": [0, 0], "gamma": 1}),
+)
+def _(x: Instance) -> Slack:
+    u, gamma = exactly(x.u), Fraction(x.gamma)
+    losses = sum(max(gamma - v, Fraction(0)) ** 2 for v in u) / len(u)
+    return at_least(losses, (gamma - sum(min(gamma, v) for v in u) / len(u)) ** 2)
 
 
 @SOURCE.claim(
@@ -291,7 +304,8 @@ def _(x: Instance) -> Slack:
     printed="If ρ > 0 then we can use the fact that dom(f̃) ⊆ dom(f) and therefore the same "
     "arguments as in the end of the proof of Thm. 4 holds here as well.",
     page="Sec. 4.2, proof of Theorem 7, last sentence",
-    given="f closed with (i), (ii), (iii)",
+    given="f closed with (i), (ii), (iii); max norm: f(d) = (1/10 + s)‖d‖_∞, which is ‖d‖_∞/10 "
+    "for s = 0",
     space=Space(
         sizes={"m": (1, 5), "n": (1, 4)},
         A=Matrix(),

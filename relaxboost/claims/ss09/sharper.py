@@ -48,19 +48,25 @@ def sharper(x: Instance) -> Iterator[Slack]:
 
 @sharper.step(
     "The standard deviation of log d under d is at most .964 log m.",
-    "Σ d_i log² d_i − (Σ d_i log d_i)² ≤ (.964 log m)²; m ≥ 2",
+    "Σ d_i log² d_i − (Σ d_i log d_i)² ≤ min(log²(m − 1)/4 + 1, (.964 log m)²); m ≥ 2",
     space=Space(sizes={"m": (2, 12)}, theta=Vector("m", -6.0, 6.0)).including(
-        {"theta": [0, 2.3994]}
+        {"theta": [0, 2.3994]}, {"theta": [3.6354, *[0] * 11]}
     ),
     trials=60,
 )
-def _(x: Instance) -> Slack:
-    """ln²(m − 1)/4 + 1 bounds the variance for m ≥ 3 (Reeb & Wolf 2015, Lemma 8); for m = 2 it is
-    p(1 − p) log²(p/(1 − p)) ≤ .4393, at log(p/(1 − p)) = 2.3994, and .4393 = (.9563 log 2)².
+def _(x: Instance) -> Iterator[Slack]:
+    """Where the variance is greatest, log² d_i + 2(1 − μ) log d_i, with μ the mean of log d, is the
+    same for all d_i > 0, so that these have two values at most. Let k of n ≤ m have the one, with
+    mass q, and y = log(q/(1 − q)). The variance is q(1 − q)(y + log((n − k)/k))², which is at most
+    (|y| + L)²/(4 cosh²(y/2)), L = log(m − 1). As cosh²(y/2) ≥ 1 + y²/4 and, by Cauchy's
+    inequality, (|y| + L)² ≤ (1 + y²/4)(4 + L²), this is at most L²/4 + 1. Reeb & Wolf 2015
+    (arXiv 1304.0036) have that bound too. For m ≥ 3 it is at most (.964 log m)²; for m = 2 the
+    variance is y²/(4 cosh²(y/2)) ≤ .4393 = (.9563 log 2)², at y = 2.3994.
     """
-    log_d = x.theta - np.logaddexp.reduce(x.theta)
+    log_d, m = x.theta - np.logaddexp.reduce(x.theta), len(x.theta)
     deviation = _deviation(np.exp(log_d), log_d)
-    return at_most(deviation, SPREAD * math.log(len(log_d)), "deviation of log d")
+    yield at_most(deviation**2, math.log(m - 1) ** 2 / 4.0 + 1.0, "variance of log d")
+    yield at_most(deviation, SPREAD * math.log(m), "deviation of log d")
 
 
 def _deviation(d: Array, v: Array) -> float:

@@ -80,7 +80,7 @@ def gradient_as_printed(x: Instance) -> Slack:
     The chain rule gives −Aᵀ∇L(−Aw): the sign of the inner function is lost.
     """
     g = x.A.T @ reweighting(x.A, x.w)
-    return at_least(risk(x.A, x.w + x.h), risk(x.A, x.w) + g @ x.h, "f(w + h), f(w) + <g, h>")
+    return at_least(risk(x.A, x.w + x.h), risk(x.A, x.w) + g @ x.h, "f(w) + <g, h>, f(w + h)")
 
 
 @gradient_as_printed.corrected("It is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
@@ -93,7 +93,7 @@ def gradient_corrected(x: Instance) -> Iterator[Slack]:
     at, g = risk(x.A, x.w), -x.A.T @ reweighting(x.A, x.w)
     for size in (1.0, 1e-2):
         h = size * x.h
-        yield at_least(risk(x.A, x.w + h), at + g @ h, "f(w + h), f(w) + <g, h>")
+        yield at_least(risk(x.A, x.w + h), at + g @ h, "f(w) + <g, h>, f(w + h)")
         # exp s <= 1 + s + s² exp|s|/2, averaged over the rows with s = −(Ah)_i.
         s = -(x.A @ h)
         most = float(reweighting(x.A, x.w) @ (s * s * np.exp(np.abs(s)))) / 2.0
@@ -116,7 +116,7 @@ def _(x: Instance) -> Slack:
 )
 def _(x: Instance) -> Iterator[Slack]:
     for s in (x.s, x.s / 30.0):
-        yield at_least(math.exp(s), 1.0 + s, "e^s, 1 + s")
+        yield at_least(math.exp(s), 1.0 + s, "1 + s, e^s")
         yield at_most(math.exp(s), 1.0 + s + s * s * math.exp(abs(s)) / 2.0, "1 + s + s² e^|s|/2")
 
 
@@ -210,7 +210,7 @@ def _(x: Instance) -> Iterator[Slack]:
     for margin, slope in zip(A @ x.w, reweighting(A, x.w), strict=True):
         for h in (0.01, -0.01):  # a convex function is above its tangent, on both sides
             rise = (math.exp(h - margin) - math.exp(-margin)) / len(A)
-            yield at_least(rise / slope, h, "L(v + h e_i) − L(v) over the slope, h")
+            yield at_least(rise / slope, h, "h, L(v + h e_i) − L(v) over the slope")
 
 
 def _sums(x: Instance) -> list[float]:
@@ -293,7 +293,7 @@ def _(x: Instance) -> Slack:
 )
 def _(x: Instance) -> Iterator[Slack]:
     small, large = (4.0 * math.sinh(v / 2.0) ** 2 / v**2 for v in sorted((x.s, x.b)))
-    yield at_least(small, 1.0, "2(cosh s − 1)/s², 1")
+    yield at_least(small, 1.0, "1, 2(cosh s − 1)/s²")
     yield at_most(small, large, "2(cosh s − 1)/s² at s and b")
 
 
@@ -303,7 +303,7 @@ def _second_difference(x: Instance, H: Array) -> Iterator[Slack]:
     # Σ φ_i 2(cosh s_i − 1) with s = Ah, so that nothing cancels.
     found = float(reweighting(x.A, x.w) @ (4.0 * np.sinh(x.A @ x.h / 2.0) ** 2))
     form = float(x.h @ H @ x.h)
-    yield at_least(found, form, "f(w + h) − 2f(w) + f(w − h), hᵀHh")
+    yield at_least(found, form, "hᵀHh, f(w + h) − 2f(w) + f(w − h)")
     most = form * 2.0 * (math.cosh(b) - 1.0) / b**2
     yield at_most(found, most, "f(w + h) − 2f(w) + f(w − h), hᵀHh · 2(cosh b − 1)/b²")
 
@@ -395,7 +395,7 @@ def _(x: Instance) -> Iterator[Slack]:
     mu, m = _contradicted(x), len(x.A)
     for w in (x.w, x.h):
         bound = math.exp(mu * float(np.abs(w).sum())) / m
-        yield at_least(risk(x.A, w), bound, "f(w), exp(μ‖w‖_1)/n")
+        yield at_least(risk(x.A, w), bound, "exp(μ‖w‖_1)/n, f(w)")
 
 
 @strong_convexity.step("Margins are at most ‖w‖_1.", "ℓ''(−(Aw)_i) ≥ exp(−‖w‖_1)", space=POINTS)

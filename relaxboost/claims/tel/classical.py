@@ -137,7 +137,7 @@ def _(x: Instance) -> Iterator[Slack]:
     least = math.sqrt(1.0 - x.gamma**2)
     for eta in (math.atanh(x.gamma), x.other, x.gamma):
         found = math.cosh(eta) - x.gamma * math.sinh(eta)
-        yield at_least(found, least, "cosh η − γ sinh η, sqrt(1 − γ²)")
+        yield at_least(found, least, "sqrt(1 − γ²), cosh η − γ sinh η")
     eta = math.atanh(x.gamma)
     yield equal(math.cosh(eta) - x.gamma * math.sinh(eta), least, "at artanh γ")
 
@@ -250,7 +250,7 @@ def _(x: Instance) -> Iterator[Slack]:
     # 1 − Z(γ) = γ sinh γ − 2 sinh²(γ/2), which keeps its digits
     drop = x.gamma * math.sinh(x.gamma) - 2.0 * math.sinh(x.gamma / 2.0) ** 2
     size = max(x.gamma**2, 1e-12)
-    yield at_least(drop / size, x.gamma**2 / 2.0 / size, "(1 − Z)/γ², 1/2")
+    yield at_least(drop / size, x.gamma**2 / 2.0 / size, "1/2, (1 − Z)/γ²")
     yield at_most(drop / size, (x.gamma**2 / 2.0 + x.gamma**4 / 6.0) / size, "(1 − Z)/γ²")
 
 

@@ -58,12 +58,12 @@ def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
         return ((k - 1) * loss(-w) + loss(k * w)) / k
 
     for w in (1e-3, 1e-2, 0.1, 1.0, 10.0):
-        yield at_least(risk(w), loss(0.0) + s * w / k, f"risk at w = {w:g}, ℓ(0) + sw/k")
+        yield at_least(risk(w), loss(0.0) + s * w / k, f"ℓ(0) + sw/k, risk at w = {w:g}")
     best = _minimiser(risk)
     yield at_most(risk(best), loss(0.0), "least risk, risk at 0")
     for w in (-100.0, -200.0, 100.0, 200.0):
-        yield at_least(risk(w), risk(best), f"risk at w = {w:g}, least on [−50, 50]")
-    yield at_least(_error(best, points), 1.0 - x.epsilon, "error of the minimiser, 1 − ε")
+        yield at_least(risk(w), risk(best), f"least on [−50, 50], risk at w = {w:g}")
+    yield at_least(_error(best, points), 1.0 - x.epsilon, "1 − ε, error of the minimiser")
     yield at_most(_error(1.0, points), x.epsilon, "error of w = 1, ε")
 
 
@@ -88,7 +88,7 @@ def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
     k = math.ceil(1.0 / x.epsilon)
     found = ((k - 1) * loss(-x.w) + loss(k * x.w)) / k
-    return at_least(found, loss(0.0) + s * x.w / k, "R(w), ℓ(0) + sw/k")
+    return at_least(found, loss(0.0) + s * x.w / k, "ℓ(0) + sw/k, R(w)")
 
 
 @bad_set.step(

@@ -82,8 +82,10 @@ def one_round_corrected(x: Instance) -> Iterator[Slack]:
     """Smoothness on the sublevel set is enough, as the step does not leave it.
 
     Proof. Let f = L∘(−A). As long as the segment from w_{i−1} to w_{i−1} − sη_i v_i is in the set,
-    its end has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i (1), and so for 0 < s ≤ 1 is in its interior:
-    no point of the step is the first one outside. Then s = 1, and TEL-edge.
+    its end has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i (1). If ∇f = 0 nothing moves. Else −v_i is a
+    descent direction, so f < f(w_{i−1}) for small s > 0. If the step left the set, let s* ≤ 1 be
+    the last s up to which it stays: 0 < s* < 1 and f = f(w_{i−1}) there, against (1). So s = 1
+    will do in (1), and the second inequality is TEL-edge.
     """
     yield from one_round(x, False)
 
@@ -167,7 +169,7 @@ def norm(x: Instance) -> Iterator[Slack]:
 @norm.step("The exponential is its own slope.", "ℓ' = ℓ > 0", space=Space(v=Real(-5, 5)))
 def _(x: Instance) -> Iterator[Slack]:
     for h in (0.01, -0.01):  # convex, with slope e^v: above the tangent on both sides
-        yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "rise over e^v, h")
+        yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "h, rise over e^v")
 
 
 @SOURCE.claim(

@@ -44,8 +44,8 @@ def theorem(x: Instance) -> Iterator[Slack]:
         g = gradient(x.A, before)
         steepest = before - eta * float(np.sign(g @ moved)) * moved
         yield equal(np.abs(vote.w - steepest).max(), 0.0, "w_i, w_{i−1} − η_i v_i", vote.number)
-        yield at_least(np.abs(g @ moved), np.abs(g).max(), "|<∇f, v_i>|, ‖∇f‖_∞", vote.number)
-        yield at_least(eta, gamma, "η_i, γ", vote.number)
+        yield at_least(np.abs(g @ moved), np.abs(g).max(), "‖∇f‖_∞, |<∇f, v_i>|", vote.number)
+        yield at_least(eta, gamma, "γ, η_i", vote.number)
         bound = math.exp(-vote.number * gamma**2 / 2.0)
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), exp(−tγ²/2)", vote.number)
 
@@ -97,7 +97,7 @@ def step_larger(x: Instance) -> Iterator[Slack]:
     gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
         plain = float(np.abs(gradient(x.A, vote.before)).max())
-        yield at_least(vote.step, plain, "η_i, ‖∇f‖_∞", vote.number)
+        yield at_least(vote.step, plain, "‖∇f‖_∞, η_i", vote.number)
         bound = math.exp(-(vote.number - 1) * gamma**2 / 2.0)
         yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
 
@@ -135,7 +135,7 @@ def plain(x: Instance) -> Iterator[Slack]:
         g, before = gradient(x.A, w), risk(x.A, w)
         j = int(np.argmax(np.abs(g)))
         w[j] -= g[j]
-        yield at_least(risk(x.A, w), 1.0 / (1.0 + (math.e - 1.0) * t), "L, 1/(1 + (e − 1)t)", t)
+        yield at_least(risk(x.A, w), 1.0 / (1.0 + (math.e - 1.0) * t), "1/(1 + (e − 1)t), L", t)
         yield at_most(risk(x.A, w), before - g[j] ** 2 / 2.0, "L_i, L_{i−1} − ‖∇f‖²/2", t)
 
 
@@ -187,7 +187,7 @@ def strongly_convex_rate(x: Instance) -> Iterator[Slack]:
 def _(x: Instance) -> Slack:
     g, error = np.abs(x.q * x.w), float(x.q @ x.w**2) / 2.0
     steep = float(g.max()) ** 2 if x.norm == "l1" else float(g @ g)
-    return at_least(steep, 2.0 * _modulus(x) * error, "‖∇f‖_*², 2λ(f − f(w̄))")
+    return at_least(steep, 2.0 * _modulus(x) * error, "2λ(f − f(w̄)), ‖∇f‖_*²")
 
 
 def _modulus(x: Instance) -> float:
@@ -206,7 +206,7 @@ def _modulus(x: Instance) -> float:
     space=TURNING.but(w=Vector("n", -2, 2)),
 )
 def condition_number(x: Instance) -> Iterator[Slack]:
-    """No smaller number will do: on the turning matrices, which have γ = 1/(2k + 1), the first
+    """No constant below 2 will do: on the turning matrices, which have γ = 1/(2k + 1), the first
     round needs more than κ = (2/γ²)(1 − γ²).
 
     Proof. inf L = 0 (TEL-infimum), and each round multiplies L by 1 − γ²/2 ≤ exp(−γ²/2) at most,
@@ -225,7 +225,7 @@ def condition_number(x: Instance) -> Iterator[Slack]:
             found = risk(A, w) / before
             yield at_most(found, math.exp(-t / kappa), "L(−A w_t)/L(−A w_0), exp(−t/κ)", t)
     needed = -1.0 / math.log(found)  # of the turning matrix
-    yield at_least(needed, 2.0 / least**2 * (1.0 - least**2), "κ needed, (2/γ²)(1 − γ²)", 1)
+    yield at_least(needed, 2.0 / least**2 * (1.0 - least**2), "(2/γ²)(1 − γ²), κ needed", 1)
 
 
 @condition_number.step(

@@ -47,7 +47,7 @@ def assumption(x: Instance) -> Iterator[Slack]:
     yield at_most(sum(map(abs, w)), 1, "‖w‖_1")
     if x.phi.sum() > 1e-3:
         other = float(np.abs(x.A.T @ x.phi).max()) / float(x.phi.sum())
-        yield at_least(other, gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ")
+        yield at_least(other, gamma, "γ, ‖Aᵀφ‖_∞/‖φ‖_1")
 
 
 @SOURCE.claim(
@@ -68,7 +68,7 @@ def gordan(x: Instance) -> Iterator[Slack]:
     A = exactly(x.A)
     gamma, d, w = optimum(x, Game(x.A))
     if gamma.lower > 0:
-        yield at_least(min(A @ w), Fraction(gamma.lower), "min (Av)_i, γ")
+        yield at_least(min(A @ w), Fraction(gamma.lower), "γ, min (Av)_i")
     else:
         yield equal(largest_edge(A, d), 0, "‖Aᵀφ‖_∞")
         yield equal(sum(d), 1, "Σ φ")
@@ -95,7 +95,7 @@ def edge(x: Instance) -> Iterator[Slack]:
     for t, w in enumerate([x.w, np.zeros(x.w.size), *(v.w for v in adaboost(x.A, x.t, "lecture"))]):
         phi = reweighting(x.A, w)
         size = phi.sum()
-        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "‖Aᵀφ‖_∞/‖φ‖_1, γ", t or None)
+        yield at_least(np.abs(x.A.T @ (phi / size)).max(), gamma, "γ, ‖Aᵀφ‖_∞/‖φ‖_1", t or None)
 
 
 @edge.step("The entries of ∇L are positive.", "(∇L(−Aw))_i ≥ exp(−‖w‖_1)/n > 0")
@@ -109,7 +109,7 @@ def _(x: Instance) -> Iterator[Slack]:
     gamma = x.optimum(Game(x.A))
     for phi in (x.phi, np.array([float(p) for p in x.optima[-1].d])):
         right = Bracket(gamma.lower, gamma.upper) * Fraction(float(phi.sum()))
-        yield at_least(float(np.abs(x.A.T @ phi).max()), right, "‖Aᵀφ‖_∞, γ‖φ‖_1")
+        yield at_least(float(np.abs(x.A.T @ phi).max()), right, "γ‖φ‖_1, ‖Aᵀφ‖_∞")
 
 
 @SOURCE.claim(
@@ -129,10 +129,10 @@ def distribution(x: Instance) -> Iterator[Slack]:
     by definition (TEL-edge, 2). What can vanish, where A is not separable, is Aᵀ∇L.
     """
     phi = reweighting(x.A, x.w)
-    yield at_least(float(phi.min()) / float(phi.sum()), 0.0, "least d_i, 0")
+    yield at_least(float(phi.min()) / float(phi.sum()), 0.0, "0, least d_i")
     yield equal(math.fsum(phi / phi.sum()), 1.0, "Σ d_i, 1")
     edge = float(np.abs(x.A.T @ (phi / phi.sum())).max())
-    yield at_least(edge, float(x.optimum(Game(x.A)).lower), "edge of d, γ")
+    yield at_least(edge, float(x.optimum(Game(x.A)).lower), "γ, edge of d")
 
 
 @distribution.step("A positive vector over its sum has sum 1.", "Σ φ_i/Σ φ_k = 1, φ_i/Σ φ_k ≤ 1")
@@ -171,7 +171,9 @@ def weighted_erm_corrected(x: Instance) -> Iterator[Slack]:
     left, right = _both_sides(x, 1.0 / len(x.A))
     yield equal(left, right, "max_j |(1/n) Σ y ℓ' h_j|, max_j |(Aᵀ∇L)_j|")
     gamma = float(x.optimum(Game(x.A)).lower)
-    yield at_least(left, gamma * float(reweighting(x.A, x.w).sum()), "the same, γ‖∇L‖_1")
+    yield at_least(
+        left, gamma * float(reweighting(x.A, x.w).sum()), "γ‖∇L‖_1, max_j |(1/n) Σ y ℓ' h_j|"
+    )
 
 
 @weighted_erm.step("The entries of Aᵀ∇L.", "(Aᵀ∇L)_j = (1/n) Σ_i A_ij ℓ'(−(Aw)_i)", correction=1)
@@ -199,7 +201,9 @@ def stray_index(x: Instance, kept: bool = True) -> Iterator[Slack]:
     right = np.linalg.norm(g[x.j - 1 : x.j] if kept else g, np.inf)
     yield equal(float(max(map(abs, g))), float(right), "max_k |(Aᵀ∇L)_k|, ‖(Aᵀ∇L)_j‖_∞")
     gamma = float(x.optimum(Game(x.A)).lower)
-    yield at_least(float(right), gamma * float(reweighting(x.A, x.w).sum()), "the same, γ‖∇L‖_1")
+    yield at_least(
+        float(right), gamma * float(reweighting(x.A, x.w).sum()), "γ‖∇L‖_1, ‖(Aᵀ∇L)_j‖_∞"
+    )
 
 
 @stray_index.corrected(
@@ -324,7 +328,7 @@ def infimum(x: Instance) -> Iterator[Slack]:
     if gamma == 0.0:
         cut = np.where(np.arange(len(x.A)) == 0, 0.0, 1.0)[:, None]  # one row is 0, others are 1
         for A, at in ((x.A, x.w), (cut, np.array([30.0]))):
-            yield at_least(risk(A, at), 1.0 / len(A), "L(−Aw), 1/n")
+            yield at_least(risk(A, at), 1.0 / len(A), "1/n, L(−Aw)")
         return
     v = w.astype(np.float64)
     there = x.w + x.s * v
@@ -337,7 +341,7 @@ def infimum(x: Instance) -> Iterator[Slack]:
     steep = -(x.A @ (far * v))
     log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")
-    yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "log f(w), −‖w‖_1")
+    yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "−‖w‖_1, log f(w)")
 
 
 @infimum.step("The risk falls along a separator.", "f(w + sv) ≤ e^(−sγ) f(w), γ = min (Av)_i")

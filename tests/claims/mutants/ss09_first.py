@@ -345,6 +345,8 @@ MORE = (
     Mutant("SS09-remark-k-share-sharp", "index", "i >= x.k - 1", "i >= x.k - 2", step=2),
     Mutant("SS09-T7", "constant", "- f.f_star(", "- 0.7 * f.f_star(", correction=1, step=1),
     Mutant("SS09-T7-max", "direction", "- mean**2", "+ mean**2", correction=1, step=1),
+    # at u = (0, 0), γ = 1 both sides are 1
+    Mutant("SS09-T7-max", "constant", "min(gamma, v)", "min(gamma, v - 0.1)", correction=1, step=2),
     Mutant("SS09-E1-core", "constant", "near(x.share *", "near(0.9 * x.share *", step=1),
     Mutant("SS09-L8", "direction", "x.theta).min()", "x.theta).max()", correction=1, step=1),
     Mutant("SS09-L8", "direction", "max(t + gamma, F", "min(t + gamma, F", correction=1, step=2),

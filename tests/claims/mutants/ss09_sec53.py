@@ -69,6 +69,7 @@ MUTANTS = (
     Mutant("SS09-Eq13-rounds", "direction", "at_most(left, now.slope", "at_least(left, now.slope"),
     Mutant("SS09-L12-sharper", "direction", "at_least(float(gain)", "at_most(float(gain)"),
     Mutant("SS09-L12-sharper", "constant", "SPREAD", "0.9", step=1),
+    Mutant("SS09-L12-sharper", "constant", "** 2 / 4.0", "** 2 / 5.0", step=1),
     Mutant("SS09-L12-sharper", "constant", "deviation) ** 2", "0.9 * deviation) ** 2", step=2),
     Mutant("SS09-L12-sharper", "constant", "3.0 / 16.0", "3.2 / 16.0", step=3),
     Mutant("SS09-Eq13-sharper", "direction", "at_least(now.best", "at_most(now.best"),
