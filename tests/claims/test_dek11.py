@@ -28,13 +28,13 @@ FIGURES = {
     "DEK11-T2-order": [(0.6865, 0.16205)],
     "DEK11-mean": [(1.0, 0.0)],
     "DEK11-mean-risk": [(0.5, 0.0), (0.98, 0.0)],
-    "DEK11-majority-zero": [(0.8, 0.0)],
+    "DEK11-majority-zero": [(0.8, 8 / 15)],
     "DEK11-radius": [(1.0, math.exp(-0.5))],
     "DEK11-as-good": [(1.0, 0.01)],
     "DEK11-half": [(1.0, 0.05)],
     "DEK11-best": [(1.0, 0.5)],
     "DEK11-ERM": [(1.0 - 0.9**15, 0.2)],
-    "DEK11-T3-sum": [(0.25061, 0.0)],
+    "DEK11-T3-sum": [(0.566219, 0.0)],
     "DEK11-T3": [(1.0, 0.0), (6.4307, 3.8413)],
 }
 """Left and right side of the decisive inequality of each counterexample on record."""

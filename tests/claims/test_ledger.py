@@ -63,9 +63,7 @@ def test_what_was_measured():
     (refuted,) = measuring.of_verdict(x_at_most(-1).check(5))["S-a"]
     assert (refuted.tried, refuted.refuted, refuted.least) == (5, 5, "")
     assert pages.instances(holds) == "30 instances, least relative slack 0.33"
-    assert pages.instances(measuring.Measured(7, 0, 7, "0")).endswith(
-        "all of which both sides are equal"
-    )
+    assert pages.instances(measuring.Measured(7, 0, 7, "0")).endswith("all of which it holds")
     assert pages.instances(measuring.Measured(1, 0, 0, "")) == "1 instance"
     assert [measuring.two_digits(x) for x in (1e-15, -0.0123, 1.0)] == ["0", "-0.012", "1"]
 

@@ -177,14 +177,15 @@ def _(x: Instance) -> Iterator[Slack]:
 @SOURCE.claim(
     "majority-zero",
     "Sec. 2.3, 2",
-    "It is, whatever a prediction of 0 counts as.",
+    "The bound holds whatever a prediction of 0 counts as.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
     printed="We know that the 0-1 risk of the majority vote hypothesis is at most twice the 0-1 "
     "risk "
     "of Q.",
     page="line 116 of the text",
     ruling=AMBIGUOUS,
-    given="sign(0), which is not defined, read as 0, and as no error; any sample",
+    given="sign(0), which is not defined, read as 0, and as no error; any sample; the vote "
+    "of those that Q is on, w_0, ..., w_{m−1}",
     space=LAWS,
     counterexamples=[
         {
@@ -199,10 +200,12 @@ def _(x: Instance) -> Iterator[Slack]:
 ).checked(trials=40)
 def abstaining(x: Instance) -> Iterator[Slack]:
     """Those who abstain neither vote nor err: one error among many abstentions decides the vote.
+    On the sample of rows 1, 2, 3, in this order, w_0, w_1, w_2 say 0, 0, −1 at x = e_2. With risks
+    of 0, 0, .8 their mean is .267, and the vote has .8. That of w_1, w_2, w_3 has .8 as well.
 
     It comes up: w_0 = 0 abstains everywhere, and w_i on what is orthogonal to x_1, ..., x_i.
     """
-    yield from majority(x, 1, (0.0,))
+    yield from majority(x, 0, (0.0,))
 
 
 @abstaining.corrected(

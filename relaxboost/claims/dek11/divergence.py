@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp, rel_entr, xlogy
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
+from relaxboost.claims import Bracket, Instance, Real, Slack, Space, Whole, at_least, at_most, equal
 from relaxboost.claims.dek11.experts import STREAMS, steep, turned
 from relaxboost.claims.dek11.runs import LEMMA, LOSSES, Passed, hoeffdings_lemma, largest, one
 from relaxboost.claims.dek11.source import SOURCE
@@ -218,8 +218,8 @@ def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
     run = one(x).exponentiated(x.eta)
     total, n = float(alphas(run, x.w).sum()), len(x.w)
     first, end = (float(rel_entr(x.w, w).sum()) for w in run.w[0, [0, -1 if last else x.i]])
-    scale = 1.0 + end + abs(total)
-    yield equal(total / scale, (first - end) / scale, "Σ α_i")
+    error = 1e-12 * (1.0 + end + abs(total))
+    yield equal(total, Bracket(first - end - error, first - end + error), "Σ α_i")
     yield at_most(total, first, "Σ α_i, KL(w* ‖ w_0)")
     yield at_most(first, math.log(n), "KL(w* ‖ w_0), log n")
     yield equal(float(rel_entr(np.eye(n)[0], run.w[0, 0]).sum()), math.log(n), "at a vertex")

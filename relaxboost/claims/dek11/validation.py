@@ -106,7 +106,8 @@ def _(x: Instance) -> Iterator[Slack]:
 def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     """A union over m bounds of two sides each needs log(2m/δ).
 
-    A fair coin is off by 1/2 whatever it shows: m = 1 and δ = .7 fail with probability 1.
+    A fair coin is off by 1/2 whatever it shows: m = 1 and δ = .7 fail with probability 1. The
+    instance needs δ > e^{−1/2}; a fair coin with one fixed hypothesis gives none for m = 2 to 12.
     """
     law = Samples(x)
     seen, risk, rest = later(law)

@@ -10,6 +10,7 @@ import numpy as np
 from relaxboost.claims import Instance, Real, Slack, Space, Whole, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Descent, Kinks
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
@@ -33,13 +34,15 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
     printed="The algorithm will always select h* such that h*(x_2) = 0 when projecting gradients "
     "from the example objective",
     page="Sec. 4.1, the example",
+    ruling=AMBIGUOUS,
     given="R[f] = 2|f(x_1)| + |f(x_2)|, H = {±e_1, ±e_2}; g in [−1, 1] the subgradient of |·| that "
-    "is taken at 0",
+    "is taken at 0; the paper says “gradients”, and at 0 there is none",
     space=STARTS.but(g=Real(-1, 1)),
     counterexamples=[{"a": 2, "b": 5, "T": 2, "g": g} for g in (0, "2/5", "-2/5")],
 )
 def select(x: Instance) -> Iterator[Slack]:
-    """Not where f(x_1) = 0 and |g| < 1/2 there: then x_2 is corrected.
+    """Not where f(x_1) = 0 and |g| < 1/2 there: then x_2 is corrected. The paper's point
+    stands: for |g| > 1/2 it never moves at x_2 (GB11-example-stuck).
 
     From (2, 5) the first step leads to (0, 5). From (1, 5) the run is at R = 5 for thousands of
     rounds (in doubles until f(x_1) is 0 by rounding, at t = 3610).
@@ -49,7 +52,10 @@ def select(x: Instance) -> Iterator[Slack]:
         yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected("It will if |g| > 1/2.", "|g| > 1/2 ⇒ h_t(x_2) = 0 for every t")
+@select.corrected(
+    "reading: at 0 the subgradient has |g| > 1/2. It always will.",
+    "|g| > 1/2 ⇒ h_t(x_2) = 0 for every t",
+)
 def select_corrected(x: Instance) -> Iterator[Slack]:
     """|<∇, e_1>| is 2|g| or 2 times |<∇, e_2>|, which is at most 1: more in either case."""
     assume(abs(x.g) > 0.5)
@@ -57,7 +63,20 @@ def select_corrected(x: Instance) -> Iterator[Slack]:
 
 
 @select.corrected(
-    "Where |g| < 1/2 it will not: from f(x_1) = 0 it moves at x_2.",
+    "reading: gradients, which are where f(x_1) ≠ 0. There it will.",
+    "f_{t−1}(x_1) ≠ 0 ⇒ h_t(x_2) = 0",
+)
+def select_gradients(x: Instance) -> Iterator[Slack]:
+    """2 > |<∇, e_2>|. Of the run as long as it does not come to 0 at x_1."""
+    for before, after, direction in run(x.a, x.b, Naive(), x.T, x.g).moves():
+        if before.F[0] == 0.0:
+            break
+        moved = abs(float(direction.values[1]))
+        yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
+
+
+@select.corrected(
+    "reading: at 0 it has |g| < 1/2. Then it will not: from f(x_1) = 0 it moves at x_2.",
     "f_{t−1}(x_1) = 0 ≠ f_{t−1}(x_2), |g| < 1/2 ⇒ h_t(x_1) = 0",
 )
 def select_escapes(x: Instance) -> Slack:

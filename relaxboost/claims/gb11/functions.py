@@ -221,7 +221,7 @@ def empirical(x: Instance) -> Iterator[Slack]:
     """
     for n, v in enumerate(_at_points(x)):
         low, high = slopes(x.loss, _values(x.f, x.at)[n : n + 1], x.y[n : n + 1])
-        yield at_least(v, float(low[0]), f"g(x_{n + 1}), least subgradient of l")
+        yield at_least(v, float(low[0]), f"least subgradient of l, g(x_{n + 1})")
         yield at_most(v, float(high[0]), f"g(x_{n + 1}), largest subgradient of l")
     yield from _supports(x)
 

@@ -274,7 +274,8 @@ def learners(x: Instance) -> Iterator[Slack]:
     "regret O(ln T/T + 1/(γ²T)), while the residual algorithm uses O(T) weak learners and has "
     "average regret O(ln T/(γ⁴T))",
     page="Sec. 4.2, last paragraph",
-    given="λ-strongly convex R, the steps of Theorems 4 and 6; f_0..f_{T−1}",
+    given="Algorithm 2 as corrected (GB11-Alg2); λ-strongly convex R, the steps of Theorems "
+    "4 and 6; f_0..f_{T−1}",
     space=STRONG,
 ).checked(trials=60)
 def efficiency(x: Instance) -> Iterator[Slack]:

@@ -24,6 +24,7 @@ from relaxboost.claims.gb11.convex import AVERAGES, roots
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.record import MISPRINT
 from relaxboost.functional.algorithms import Residual
 
 
@@ -212,6 +213,7 @@ def strong_end(x: Instance) -> Iterator[Slack]:
     formula="‖Δ_{t+1}‖ ≤ (1 − γ²) ‖Δ_t + ∇_t‖",
     printed="(b) at each time step it increases by at most ∇_t and is multiplied by 1 − γ²",
     page="Appendix C, proof of Theorem 6, after the third display",
+    ruling=MISPRINT,
     given="γ at every Δ_t + ∇_t",
     space=STRONG,
     counterexamples=[

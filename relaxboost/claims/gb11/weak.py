@@ -224,7 +224,7 @@ def _(x: Instance) -> Slack:
 def chain(x: Instance) -> Slack:
     """The 1/N of the display before has moved to the wrong side. For any γ > 0; here γ = 1."""
     w = abs(exactly(x.v))
-    return at_least(sum(w) / len(w), sum(w), "‖w‖_1/N, Σ w_n")
+    return at_least(sum(w) / len(w), sum(w), "Σ w_n, ‖w‖_1/N")
 
 
 @chain.corrected(

@@ -259,7 +259,7 @@ def conjecture(x: Instance) -> Slack:
     ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099. The paper's own (36) has .988
     there, and 1.384 < 1.386 for M = 4 (JNTV05-Eq36-ratio).
     """
-    return at_least(_ratio(x), x.radius**2 * math.log(x.x.size), "(1/α) max V, λ² ln M")
+    return at_least(_ratio(x), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
 
 
 @conjecture.corrected(

@@ -31,6 +31,7 @@ from relaxboost.claims.jntv05.formulas import (
     mirror_of,
     modulus,
 )
+from relaxboost.claims.jntv05.proofs import SIGN
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.record import AMBIGUOUS, OPEN
 from relaxboost.claims.sides import exactly
@@ -93,8 +94,9 @@ def _below_roof(x: Instance, shift: float) -> Slack | None:
     printed="Furthermore, if V̄ is a constant such that V(θ*_A) ≤ V̄ and we set β_0 = "
     "L_{Θ,Q}(αV̄)^{−1/2}, then E A(θ̂_t) − min_{θ ∈ Θ} A(θ) ≤ 2L_{Θ,Q}(α⁻¹V̄)^{1/2} √(t + 1)/t",
     page="p. 20, Theorem 2, Eq. 34",
+    ruling=AMBIGUOUS,
     given="here regression with squared loss, Eq. 31, on the simplex; θ_0 = θ_*; finite laws. Our "
-    "copy breaks (33); with (28) it is (β_0 V(θ*) + L²/(αβ_0)) √(t + 1)/t",
+    f"copy breaks (33); with (28) it is (β_0 V(θ*) + L²/(αβ_0)) √(t + 1)/t; {SIGN}",
     space=GENERAL,
     counterexamples=[
         {
@@ -111,7 +113,7 @@ def _below_roof(x: Instance, shift: float) -> Slack | None:
     ],
 )
 def theorem_2(x: Instance) -> Slack:
-    """Definition 2 lets V(θ*) be negative, so that any V̄ > 0 will do: Proposition 2 needs V ≥ 0.
+    """If V(θ*) may be negative, any V̄ > 0 will do: Proposition 2 needs V ≥ 0.
     At the counterexample V is the entropy less 1, A(θ) = (1 − θ_1)², θ̂_1 = θ_* and L = 2.
     """
     slack = _below_roof(x, x.shift)
@@ -120,7 +122,9 @@ def theorem_2(x: Instance) -> Slack:
     return slack
 
 
-@theorem_2.corrected("It is, if V ≥ 0; with V − V(θ_*) for any.", "(33) and (34), V(θ_*) ≥ 0")
+@theorem_2.corrected(
+    "reading: V : Θ → R_+. With V − V(θ_*) it holds for any.", "(33) and (34), V(θ_*) ≥ 0"
+)
 def theorem_2_corrected(x: Instance) -> Iterator[Slack]:
     """Proposition 3 and (28). Where V̄ = 0 is allowed, (34) has β_0 = ∞: θ_i = θ_* = θ* for ever."""
     slack = _below_roof(x, abs(x.shift))
@@ -195,7 +199,9 @@ def _(x: Instance) -> Iterator[Slack]:
     formula="V(θ) ≤ V̄ for all θ ∈ Θ, for some V̄",
     printed="In particular, if Θ is a convex compact set, we can take V̄ = max_{θ ∈ Θ} V(θ).",
     page="p. 20, Theorem 2",
-    given="Θ the unit disc, V(θ) = ‖θ‖_2²/2 + θ_2⁴/(1 − θ_1)³, and 1/2 at (1, 0); V̄ given; θ at "
+    ruling=AMBIGUOUS,
+    given="V any convex function here, while Appendix B has “as V is continuous on Θ”; "
+    "Θ the unit disc, V(θ) = ‖θ‖_2²/2 + θ_2⁴/(1 − θ_1)³, and 1/2 at (1, 0); V̄ given; θ at "
     "((1 − τ²)/(1 + τ²), 2τ/(1 + τ²)), which is on the circle",
     space=Space(tau=Real(0.01, 1), most=Real(1, 1000, log=True)),
     counterexamples=[{"tau": "1/2", "most": 5}],
@@ -213,9 +219,14 @@ def _disc(one: Fraction, two: Fraction) -> Fraction:
     return (one**2 + two**2) / 2 + two**4 / (1 - one) ** 3
 
 
-@largest.corrected("If V is bounded, as it is on polytopes.", "V(Σ p_j v_j) ≤ max V(v_j)")
+@largest.corrected(
+    "reading: V is continuous on Θ, and so has a maximum. For V bounded V̄ = sup V will do.",
+    "V(θ) ≤ V̄ = sup V < ∞",
+)
 def largest_corrected(x: Instance) -> Slack:
-    """Convexity: the same V on the triangle of (−1, 0), (0, 1), (0, −1), at a point between."""
+    """Weierstrass. Here the same V, at a point of the triangle of (−1, 0), (0, 1), (0, −1), where
+    it is continuous; by convexity its supremum is attained at a vertex, as on any polytope.
+    """
     share, other = min(Fraction(1), 1 / Fraction(x.most)), min(Fraction(1), Fraction(x.tau))
     one, two = -share, (1 - share) * (2 * other - 1)
     vertices = [(-1, 0), (0, 1), (0, -1)]

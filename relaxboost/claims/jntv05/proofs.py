@@ -29,6 +29,7 @@ from relaxboost.claims.jntv05.formulas import (
 from relaxboost.claims.jntv05.proxy import DUALS
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS
 
 TRACES = STREAMS.but(
     growth=Vector("t", 0, 1),
@@ -39,6 +40,11 @@ TRACES = STREAMS.but(
 """β_i − β_{i−1} in `growth`; `shift` is added to V, so that it is min V."""
 FALLS = DUALS.but(more=Real(0, 2), shift=Real(-1, 1))
 """β and how much it grows, and what is added to V."""
+SIGN = (
+    "our copy has “V : Θ → R, proxy function” in Definition 2, on p. 9: R, or R_+, which it "
+    "also shows as “R,” in φ : R → R_+. Here R"
+)
+"""What we cannot see of Definition 2, and how it is read first."""
 _FLAT = {"growth": [1], "theta": ["1/2", "1/2"], "proxy": "entropy", "shift": -1}
 _NOTHING = {"U": [[0, 0]], "gamma": [1], "radius": 1, "beta": 1, **_FLAT}
 
@@ -57,19 +63,19 @@ def temperatures(x: Instance) -> Array:
     printed="Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1}) ≤ β_tV(θ) − β_0V(θ_*) − Σ_{i=1}^t "
     "γ_i(θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) + Σ_{i=1}^t (γ_i²/(2αβ_{i−1}))‖u_i(θ_{i−1})‖_∞²",
     page="p. 16, Proposition 2, and p. 17, the end of its proof",
-    given="u_i = ∇A + ξ_i, so that the terms in ξ_i make u_i of ∇A; V proxy by Definition 2, "
-    "θ_0 = θ_*",
+    ruling=AMBIGUOUS,
+    given=f"u_i = ∇A + ξ_i, so that the terms in ξ_i make u_i of ∇A; θ_0 = θ_*; {SIGN}",
     space=TRACES,
     counterexamples=[_NOTHING],
 ).checked(trials=200)
 def proposition_2(x: Instance) -> Slack:
-    """A constant may be subtracted from a proxy: nothing in Definition 2 forbids V(θ_*) < 0. It
-    takes c(β_t − β_0) from the right side. The proof has W_β fall as β grows, for which V ≥ 0.
+    """If V may be negative, a constant c may be subtracted from it, which takes c(β_t − β_0) from
+    the right side. The proof has W_β fall as β grows, for which V ≥ 0: R_+ is likely meant.
     """
     return _regret(x, x.shift, x.shift)
 
 
-@proposition_2.corrected("It is, if V ≥ 0.", "the same, V(θ_*) ≥ 0")
+@proposition_2.corrected("reading: V : Θ → R_+.", "the same, V(θ_*) ≥ 0")
 def proposition_2_corrected(x: Instance) -> Slack:
     """All proxies of the paper but ‖θ‖_p have minimum 0; that of (35) is positive.
 
@@ -89,7 +95,7 @@ def _(x: Instance) -> Slack:
 
 
 @proposition_2.corrected(
-    "For any proxy with β_t (V(θ) − V(θ_*)), which is less where V(θ_*) > 0.",
+    "reading: V : Θ → R, with β_t (V(θ) − V(θ_*)), which is less where V(θ_*) > 0.",
     "... ≤ β_t (V(θ) − V(θ_*)) + Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
 )
 def proposition_2_sharper(x: Instance) -> Iterator[Slack]:
@@ -221,7 +227,8 @@ def descent_lemma(x: Instance) -> Iterator[Slack]:
     formula="β' ≥ β ⇒ W_β'(z) ≤ W_β(z)",
     printed="for z fixed, β ↦ W_β(z) is a non-increasing function",
     page="p. 16, proof of Proposition 2",
-    given="V any proxy by Definition 2: here the entropy and a constant",
+    ruling=AMBIGUOUS,
+    given=f"V the entropy and a constant; {SIGN}",
     space=FALLS,
     counterexamples=[
         {
@@ -240,7 +247,7 @@ def falling(x: Instance) -> Slack:
     return _falling(x, x.shift)
 
 
-@falling.corrected("If V ≥ 0.", "the same, V ≥ 0")
+@falling.corrected("reading: V : Θ → R_+.", "the same, V ≥ 0")
 def falling_corrected(x: Instance) -> Slack:
     """With V ≥ 0.
 

@@ -21,9 +21,10 @@ from relaxboost.claims import (
     equal,
 )
 from relaxboost.claims.jntv05.formulas import LAWS, VALUES, iterates, law, mirror_of, modulus
-from relaxboost.claims.jntv05.proofs import temperatures
+from relaxboost.claims.jntv05.proofs import SIGN, temperatures
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Constant, MirrorDescent
 
@@ -60,7 +61,8 @@ def _excess(x: Instance, shift: float) -> Iterator[Slack]:
     printed="E A(θ̂_t) ≤ inf_{θ ∈ Θ} [A(θ) + (β_tV(θ) − β_0V(θ_*))/Σ_{i=1}^t γ_i] + "
     "L_φ²(λ)(Σ_{i=1}^t γ_i)⁻¹ Σ_{i=1}^t γ_i²/(2αβ_{i−1})",
     page="p. 17, Proposition 3, Eq. 25",
-    given="θ_0 = θ_*; finite laws, all samples",
+    ruling=AMBIGUOUS,
+    given=f"θ_0 = θ_*; finite laws, all samples; {SIGN}",
     space=EXPECTED,
     counterexamples=[
         {
@@ -79,11 +81,13 @@ def _excess(x: Instance, shift: float) -> Iterator[Slack]:
     ],
 )
 def proposition_3(x: Instance) -> Iterator[Slack]:
-    """As Proposition 2: V may not be negative. At the counterexample A is constant."""
+    """As Proposition 2: it fails if V may be negative. At the counterexample A is constant."""
     yield from _excess(x, x.shift)
 
 
-@proposition_3.corrected("It is, if V ≥ 0; and with β_t (V(θ) − V(θ_*)) for any V.", "V ≥ 0")
+@proposition_3.corrected(
+    "reading: V : Θ → R_+. With β_t (V(θ) − V(θ_*)) it holds for any V.", "the same, V ≥ 0"
+)
 def proposition_3_corrected(x: Instance) -> Iterator[Slack]:
     """Both for V ≥ 0 and for V − V(θ_*).
 

@@ -191,11 +191,11 @@ def instances(found: Measured) -> str:
     """Return how many instances there were, and how tight they are, in words."""
     text = f"{found.tried} instance{'s' * (found.tried != 1)}"
     if found.tight == found.tried > 0:
-        return f"{text}, on all of which both sides are equal"
+        return f"{text}, on all of which it holds"
     if found.tight:
-        return f"{text}, on {found.tight} of which both sides are equal"
+        return f"{text}, on {found.tight} of which it holds with an equality"
     if found.least == "0":  # in fractions, where nothing need be allowed for rounding
-        return f"{text}, on some of which both sides are equal"
+        return f"{text}, on some of which it holds with an equality"
     return f"{text}, least relative slack {found.least}" if found.least else text
 
 

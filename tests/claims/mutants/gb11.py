@@ -93,7 +93,8 @@ OF_SECTION_4_1 = (
         "GB11-T3-dominance", "constant", "2.0 * x.lam", "2.2 * x.lam", at=_SMOOTH + "_dominance"
     ),
     Mutant("GB11-example-select", "constant", "> 0.5", "> 0.3", correction=1),
-    Mutant("GB11-example-select", "constant", "< 0.5", "< 0.7", correction=2),
+    Mutant("GB11-example-select", "hypothesis", "before.F[0] == 0.0", "False", correction=2),
+    Mutant("GB11-example-select", "constant", "< 0.5", "< 0.7", correction=3),
     Mutant("GB11-example-stuck", "constant", "eta, 2.0 * eta", "eta, 1.5 * eta"),
 )
 
