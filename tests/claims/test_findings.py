@@ -70,7 +70,7 @@ def test_numbers_are_counted(monkeypatch):
     assert found.endswith("\n<!-- end -->\nb\n")
     words = one_line(found)
     assert "**4 hold**. As printed **2 are false**, each with a counterexample, and 1 of" in words
-    assert "0 are open, and 1 cannot be decided by computing. Tables of 0 lines" in words
+    assert "0 are open, and 1 cannot be decided by computing. The index counts 0 more" in words
     assert ledger.renewed(found, [made.MADE]) == found
     monkeypatch.setattr(made.few, "page", "not in the paper")
     assert "6 statements" in ledger.numbers([made.MADE])

@@ -368,5 +368,6 @@ DECIDED_SINCE: set[str] = {
     "SS09-remark-one-over-gamma",
     "SS09-remark-approximate",
     "SS09-Sec6-log-loss",
+    "GB11-efficiency",
 }
 """Statements that were listed as not checkable, and are claims now."""

@@ -106,13 +106,16 @@ def numbers(all_sources: Sequence[Source]) -> str:
         claims, [one for source in all_sources for one in source.not_checked]
     )
     mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
+    also = " and" if mended == false else f", and {mended} of these with"
+    own = sum(len(source.claims) for source in all_sources) - len(claims)
     lines = sum(len(source.lines) for source in all_sources)
     return (
         f"{len(all_sources)} papers and lectures, {len(claims) + left} statements: theorems, "
         f"displays, steps of proofs, remarks. **{holds} hold**. As printed **{false} are false**, "
-        f"each with a counterexample, and {mended} of these with what is true instead. {misprint} "
+        f"each with a counterexample{also} what is true instead. {misprint} "
         f"are misprints that harm nothing, {ambiguous} are ambiguous, {open_} are open, and {left} "
-        f"cannot be decided by computing. Tables of {lines} lines say where each of them stands."
+        f"cannot be decided by computing. The index counts {own} more, which this package adds. "
+        f"Tables of {lines} lines say where each of them stands."
     )
 
 
