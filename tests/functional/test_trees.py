@@ -142,6 +142,19 @@ def test_contributions_sum_to_the_prediction(loss):
         stump.contributions(X[:, 1:])
 
 
+def test_importances_are_what_splits_lower_the_squared_error_by():
+    """Two signs: the first round takes 100 x0 and the second .1 x1, whatever else is constant."""
+    signs = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)] * 50)
+    y = signs @ [100.0, 0.1]
+    for learner, mean in ((fn.Trees(1, subsample=1.0), 0.0), (fn.RegressionStumps(), 1000.0)):
+        loss, algorithm = fn.Squared().bind(y + mean), fn.Refitted(step=1.0)
+        run = fn.boost(signs, loss, learner, algorithm=algorithm, stopping=2)
+        falls = np.array([term.hypothesis.gains()[1].sum() for term in run.terms])
+        assert falls / falls[0] == pytest.approx([1.0, 1e-6], rel=1e-3)
+        assert falls[0] == pytest.approx(200 * 100.0**2, rel=1e-3) or learner.name == "trees"
+        assert run.importances(2) == pytest.approx([1.0, 1e-6], rel=1e-3)
+
+
 def test_runs_are_stored_without_their_rows_and_need_no_lightgbm_to_predict():
     X, v = data(20_000)
     run = fn.boost(X, fn.Absolute().bind(v), fn.Trees(), algorithm="refitted", stopping=2)
@@ -157,6 +170,14 @@ REFUSED = {
     "rows": (lambda X: fn.Trees(min_samples_leaf=0.5), "min_samples_leaf"),
     "share": (lambda X: fn.Trees(subsample=0.0), r"subsample must lie in \(0, 1\], got 0.0"),
     "sign": (lambda X: fn.Trees(monotone={0: 2}), "monotone must be 1, 0 or −1"),
+    "order": (
+        lambda X: fn.Trees(categorical=[3], monotone={3: -1}),
+        "monotone names column 3, which is categorical and has no order; leave it out of one",
+    ),
+    "too many leaves": (
+        lambda X: fn.Trees(max_leaf_nodes=131_073),
+        "max_leaf_nodes must be at most 131072, LightGBM's limit, got 131073",
+    ),
     "absent": (
         lambda X: pool(fn.Trees(monotone={4: 1}), X),
         "monotone names column 4, and X has 4 features, from 0 on",

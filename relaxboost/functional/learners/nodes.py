@@ -94,7 +94,7 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
     Two rows that differ in one feature part at a split on it, so that this is enough.
     """
     values = values.copy()
-    deep = sorted(range(len(nodes.features)))  # parents come before their children
+    deep = range(len(nodes.features))  # parents come before their children
     below: dict[int, list[int]] = {}
     for node in reversed(deep):
         for child in nodes.children[node].tolist():

@@ -40,7 +40,8 @@ class StumpHypothesis(Hypothesis):
     width : int
         The number of features d of the rows it takes.
     gain : float
-        What it lowered the squared error of its target by, in units of the run.
+        What it lowered the squared error of its target by, beyond the best constant, in units of
+        the run.
     """
 
     feature: int
@@ -257,6 +258,7 @@ class _Pool(Pool):
         threshold = float(bins.thresholds[row][place])
         square = values if self._p is None else values * self._p[:, None]
         gain = float(np.vdot(v, values)) ** 2 / (float(np.vdot(square, values)) or 1.0)
+        gain = max(0.0, gain - self._constant_gain(sums.sum(axis=0)))
         stump = StumpHypothesis(
             int(bins.features[row]), threshold, leaves.reshape(2, *shape), self._width, gain
         )
@@ -268,6 +270,12 @@ class _Pool(Pool):
             return np.zeros(self._bins.codes.shape[1], dtype=np.int64), 2
         row, place = self._found
         return (self._bins.codes[row] > place).astype(np.int64), 2
+
+    def _constant_gain(self, whole: Array) -> float:
+        """Return what the best constant lowers the squared error by, given the target's sum."""
+        constant = self._leaves(np.stack([whole, whole]), self._total, self._total)[0]
+        square = self._total * float(constant @ constant)
+        return float(whole @ constant) ** 2 / (square or 1.0)
 
     def _leaves(self, sums: Array, before: float, after: float) -> Array:
         """Return what the leaves hold, given the sums and the weights of their targets."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +19,7 @@ from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner, c
 from relaxboost.functional.measure import Empirical
 
 _GAINS = ("features", "gains")
+_LEAVES = 131_072
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,8 @@ class Trees(WeakLearner):
     max_depth : int, optional
         None for no limit.
     max_leaf_nodes : int, optional
-        >= 2, the best splits first; by default 31, or as many as the depth allows if fewer.
+        From 2 to 131 072, the best splits first; by default 31, or as many as the depth allows if
+        fewer.
     min_samples_leaf : int
         Rows in a leaf at least; with weights, about.
     bins : int
@@ -180,6 +183,11 @@ class Trees(WeakLearner):
                 setattr(self, name, count(name, getattr(self, name)))
         for name in ("min_samples_leaf", "bins"):
             setattr(self, name, count(name, getattr(self, name)))
+        if self.max_leaf_nodes is not None and self.max_leaf_nodes > _LEAVES:
+            raise InputError(
+                f"max_leaf_nodes must be at most {_LEAVES}, LightGBM's limit, got "
+                f"{self.max_leaf_nodes}"
+            )
         if self.max_leaf_nodes == 1 or self.bins == 1:
             name = "bins" if self.bins == 1 else "max_leaf_nodes"
             raise InputError(f"{name} must be at least 2, got 1")
@@ -190,6 +198,11 @@ class Trees(WeakLearner):
             natural("monotone", column)
             if sign not in (-1, 0, 1):
                 raise InputError(f"monotone must be 1, 0 or −1 for a column, got {sign!r}")
+            if sign and column in self.categorical:  # LightGBM would end the process
+                raise InputError(
+                    f"monotone names column {column}, which is categorical and has no order; leave "
+                    "it out of one of them"
+                )
 
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
@@ -228,7 +241,8 @@ class Trees(WeakLearner):
             "monotone_constraints": [-self.monotone.get(j, 0) for j in range(width)]
             if any(self.monotone.values())
             else None,
-            "num_threads": self.n_jobs or 0,
+            # For absurdly many OpenMP ends the process.
+            "num_threads": min(self.n_jobs or 0, os.cpu_count() or 1),
             "force_col_wise": True,
             "deterministic": True,
             "verbosity": -1,
@@ -315,4 +329,4 @@ class _Grower(Pool):
         text = self._booster.model_to_string(
             start_iteration=before // self._outputs, num_iteration=1
         )
-        return nodes.read(text)
+        return [tree._replace(gains=tree.gains * scale**2) for tree in nodes.read(text)]
