@@ -103,6 +103,23 @@ def test_roots_of_slopes_with_and_without_second_derivatives():
     np.testing.assert_allclose(newton, plain, atol=1e-12)
 
 
+def test_roots_of_some_leaves_do_not_wait_for_those_without():
+    """Leaf 0 falls for ever; the others have to be found, leaf 3 far below one."""
+    leaf, y = np.arange(4), np.array([0.0, 1.0 / 3.0, -7.0, 1e-30])
+
+    def slopes(v, bend=None):
+        return np.where(leaf == 0, -1.0, np.sign(v - y)), bend
+
+    expected = [1e100, *y[1:]]
+    np.testing.assert_allclose(roots(slopes, np.ones(4), leaf, 4), expected, rtol=1e-12)
+    tiny = np.full(4, 1e-150)  # Newton's first step would pass 1e100 in every leaf
+    found = roots(lambda v: slopes(v, tiny), np.ones(4), leaf, 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    steep = np.full(4, 1e20)  # and here it creeps
+    found = roots(lambda v: slopes(v, steep), np.ones(4), leaf, 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", FALLING)
 def test_damped_newton_steps_never_rise_and_start_as_newtons(name):
     case = FALLING[name]

@@ -22,6 +22,10 @@ Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
 
 _ROUNDING = 1e-12
 """Share of a leaf's weight within which its sums count as equal."""
+_FAR = 1e100
+"""Beyond it `roots` looks for nothing."""
+_NEWTON = 100
+"""Turns after which `roots` takes no more of Newton's steps."""
 _FINE = 1e-13
 """Relative width at which the bracket of a minimiser is closed."""
 
@@ -161,11 +165,16 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     Returns
     -------
     array of shape (leaves,)
+        ±1e100 where a minimiser is not nearer.
     """
     low, high = np.full(leaves, -math.inf), np.full(leaves, math.inf)
     v, reach = np.zeros(leaves), np.ones(leaves)
-    for turn in range(200):
-        slope, bend = slopes(v[leaf])
+    far = np.zeros(leaves, dtype=bool)
+    # It ends within 1100 turns: after _NEWTON steps only double, past _FAR by turn 334, or halve a
+    # bracket, of width 2 _FAR at most, to 1 / _FAR within 667 more.
+    turn = 0
+    while True:
+        slope, bend = slopes(np.where(far, 0.0, v)[leaf])
         g = sums(leaf, weights * slope, leaves)
         if turn == 0:
             size = sums(leaf, weights * np.abs(slope), leaves)
@@ -174,18 +183,19 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
         high = np.where((g >= 0.0) | flat, v, high)
         inside = np.isfinite(low) & np.isfinite(high)
         with np.errstate(invalid="ignore"):
-            closed = high - low <= _FINE * np.maximum(np.abs(low), np.abs(high))
-        open_ = ~flat & ~(inside & closed)
+            fine = _FINE * np.maximum(np.abs(low), np.abs(high))
+            closed = high - low <= np.maximum(fine, 1.0 / _FAR)
+        open_ = ~far & ~flat & ~(inside & closed)
         if not open_.any():
             return v
         with np.errstate(all="ignore"):
             halved = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
             step = v
-            if bend is not None:
+            if bend is not None and turn < _NEWTON:
                 step = v - g / sums(leaf, weights * bend, leaves)
-            good = np.isfinite(step) & (step > low) & (step < high)
+            good = (np.abs(step) < _FAR) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, halved), v)
-        if not (np.abs(v) < 1e100).all():
-            return np.clip(v, -1e100, 1e100)
-    return v
+        far |= ~(np.abs(v) < _FAR)  # also nan
+        v = np.clip(v, -_FAR, _FAR)
+        turn += 1
