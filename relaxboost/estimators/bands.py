@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import weak_learner
+from relaxboost.estimators.choices import finite, takes_missing, weak_learner
 from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
@@ -126,7 +126,7 @@ class QuantileBandRegressor(RegressorMixin, BaseEstimator):
         InputError
             For data or parameters that do not fit; it is a ValueError.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, y_numeric=True, **self._features())
         y = y.astype(np.float64)
         part, coverage = self.calibration_fraction, share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
@@ -181,4 +181,12 @@ class QuantileBandRegressor(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._sorted(validate_data(self, X, reset=False, dtype=np.float64))
+        return self._sorted(validate_data(self, X, reset=False, **self._features()))
+
+    def _features(self) -> dict[str, Any]:
+        return {"dtype": np.float64, "ensure_all_finite": finite(self.learner)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self.learner)
+        return tags

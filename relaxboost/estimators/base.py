@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import takes_missing, threads, weak_learner
+from relaxboost.estimators.choices import finite, takes_missing, threads, weak_learner
 from relaxboost.estimators.options import options_of, with_options
 from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
 from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
@@ -103,6 +104,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
     def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
         """Return the validation set that `fit` was given, checked; None for none."""
         if X_val is None and y_val is None:
+            if sample_weight_val is not None:
+                raise InputError("sample_weight_val goes with X_val and y_val; give all, or none")
             return None
         if X_val is None or y_val is None:
             raise InputError("X_val and y_val go together; give both, or neither")
@@ -123,7 +126,9 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
         scale: float | None = None,
         held: Held | None = None,
     ) -> None:
-        random = check_random_state(self.random_state)
+        before = self._before()
+        drawn = self._seeded(before is not None)
+        random = check_random_state(drawn)
         seed = int(random.randint(2**31 - 1))
         patience = self.n_iter_no_change
         patience = None if patience is None else count("n_iter_no_change", patience)
@@ -133,30 +138,40 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
             X, y = X[rows], y[rows]
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
-        learner, before, most = weak_learner(self.learner), self._before(), threads(self.n_jobs)
+        learner, most = weak_learner(self.learner), threads(self.n_jobs)
         if most is not None and getattr(learner, "n_jobs", most) is None:
             learner = with_options("learner", learner, {"n_jobs": most})
         watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
-        with at_most(most):
-            boosted = boost(
-                X,
-                risk,
-                learner,
-                algorithm=self._algorithm(risk, scale, held is not None),
-                stopping=Stopping(
-                    max_rounds=self.max_rounds,
-                    max_learners=self.max_learners,
-                    patience=patience,
-                    validation=held,
-                    callback=watcher,
-                ),
-                warm_start=before,
-                seed=seed,
-            )
-        # What a warm start needs are arrays of the length of the training set.
-        self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
-        self.n_iter_ = self.boosted_.rounds
-        watcher.end()
+        try:
+            with at_most(most):
+                boosted = boost(
+                    X,
+                    risk,
+                    learner,
+                    algorithm=self._algorithm(risk, scale, held is not None),
+                    stopping=Stopping(
+                        max_rounds=self.max_rounds,
+                        max_learners=self.max_learners,
+                        patience=patience,
+                        validation=held,
+                        callback=watcher,
+                    ),
+                    warm_start=before,
+                    seed=seed,
+                )
+            # What a warm start needs are arrays of the length of the training set.
+            self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
+            self.n_iter_, self._seed = self.boosted_.rounds, drawn
+        finally:
+            watcher.end()
+
+    def _seeded(self, goes_on: bool) -> int:
+        """Return the seed of the split; a warm start splits the data as the fit before did."""
+        if goes_on:
+            return self._seed
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _before(self) -> Boosted | None:
         """Return the run to go on with, None without a warm start."""
@@ -235,7 +250,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
         """Return what X has to be: doubles, and finite unless the learner takes missing values."""
         return {
             "dtype": np.float64,
-            "ensure_all_finite": "allow-nan" if takes_missing(self.learner) else True,
+            "ensure_all_finite": finite(self.learner),
         }
 
     def __sklearn_tags__(self) -> Any:

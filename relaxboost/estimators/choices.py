@@ -95,6 +95,11 @@ def threads(jobs: Any) -> int | None:
     return None if jobs is None or jobs == -1 else count("n_jobs", jobs)
 
 
+def finite(learner: Any) -> Any:
+    """Return `ensure_all_finite` of scikit-learn for a learner, by name or object."""
+    return "allow-nan" if takes_missing(learner) else True
+
+
 def takes_missing(learner: Any) -> bool:
     """Return whether a learner, by name or object, takes missing values."""
     known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner

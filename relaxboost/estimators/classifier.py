@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost.estimators.base import FunctionalGradientEstimator
+from relaxboost.estimators.base import FunctionalGradientEstimator, Held
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.functional.losses.targets import decided
 
@@ -63,7 +63,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     verbose : int
         1 prints the risk ten times in a fit, 2 each round.
     class_weight : dict or "balanced", optional
-        Factors on the weights of the examples of each class, as in scikit-learn.
+        Factors on the weights of the examples of each class, as in scikit-learn; also of those
+        held out or in X_val.
 
     Attributes
     ----------
@@ -125,6 +126,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
         self.classes_ = classes  # callbacks ask for predictions
+        if held is not None and self.class_weight is not None:
+            held = held._replace(weights=self._like(y, held))
         self._boost(X, y, self._weighted(y, sample_weight, classes), loss, held=held)
         self.classes_ = self.boosted_.classes
         return self
@@ -143,6 +146,13 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
                     "or give it weight"
                 )
         return np.where(weights < _LIGHT * weights.mean(), 0.0, weights)
+
+    def _like(self, y: Any, held: Held) -> Array:
+        """Return the weights of a validation set times those the classes have in training."""
+        known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
+        # The loss complains of a label that is not known.
+        factors = np.array([known.get(label, 1.0) for label in held.y.tolist()])
+        return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) for rows X: shape (N,), positive for the second of two classes, or (N, K).

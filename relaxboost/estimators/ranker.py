@@ -78,6 +78,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         """
         X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
         held = self._given(X_val, y_val, None)
+        if held is None and groups_val is not None:
+            raise InputError("groups_val goes with X_val and y_val; give all, or none")
         if held is not None:
             held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(

@@ -106,10 +106,9 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield (t, f_t(X)) for each round that added something, a new array each time."""
+        """Yield (t, f_t(X)) for each round from 1 on, a new array where it added something."""
         total, place = self._zero(X), 0
-        while place < len(self.terms):
-            t = self.terms[place].round
+        for t in range(1, self.rounds + 1):
             while place < len(self.terms) and self.terms[place].round == t:
                 total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
                 place += 1

@@ -58,11 +58,9 @@ class Validation:
 
     def resume(self, before: Boosted) -> None:
         """Take the rounds of a run to go on with."""
-        for t, F in before.staged(self.X) if before.terms else ():
-            self._total = self._total + (t - self._seen - 1) * self.F + F
+        for t, F in before.staged(self.X):
+            self._total = self._total + F
             self._seen, self.F = t, F
-        self._total = self._total + (before.rounds - self._seen) * self.F
-        self._seen = before.rounds
 
 
 class _Kept(NamedTuple):

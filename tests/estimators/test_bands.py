@@ -88,3 +88,15 @@ def test_a_band_keeps_no_training_data(rng):
     X, y = drawn(rng, 2000)
     few, many = (len(pickle.dumps(Band(max_rounds=5).fit(X[:n], y[:n]))) for n in (200, 2000))
     assert many < few + 500
+
+
+def test_trees_take_missing_values(rng):
+    X, y = drawn(rng, 400)
+    X[::5, 0] = np.nan
+    made = Band(0.8, "trees", max_rounds=3, random_state=0).fit(X, y)
+    low, high = made.predict_interval(X).T
+    assert 0.7 < np.mean((low <= y) & (y <= high)) < 0.9
+    assert made.__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        Band(0.8).fit(X, y)
+    assert not Band(0.8).__sklearn_tags__().input_tags.allow_nan

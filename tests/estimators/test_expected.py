@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from relaxboost.estimators.watching import Watcher
 
 Classifier = rb.estimators.FunctionalGradientClassifier
 Regressor = rb.estimators.FunctionalGradientRegressor
@@ -73,6 +75,32 @@ def test_class_weights_are_weights_of_examples():
     np.testing.assert_allclose(balanced.decision_function(C), same.decision_function(C))
 
 
+def test_class_weights_hold_for_a_given_validation_set():
+    heavy = np.where(LABELS == 1, 5.0, 1.0)
+    for given, copies in (({1: 5.0}, None), ("balanced", None), ({1: 5.0}, 1.0 + (C[:, 0] > 14))):
+        made = Classifier(class_weight=given, max_rounds=2)
+        made.fit(C, LABELS, copies, X_val=C, y_val=LABELS, sample_weight_val=copies)
+        for record in made.boosted_.history:
+            assert record.validation == pytest.approx(record.value, rel=1e-12)
+    part = Classifier(class_weight={1: 5.0}, max_rounds=2)
+    part.fit(C, LABELS, X_val=C[:9], y_val=LABELS[:9])
+    risk = fn.Logistic().bind(LABELS[:9], heavy[:9], classes=[0, 1])
+    assert part.boosted_.history[2].validation == pytest.approx(
+        risk.value(part.decision_function(C[:9]))
+    )
+
+
+def test_stages_are_all_rounds_also_where_one_adds_nothing():
+    made = Regressor("squared", iterate="average", max_rounds=7).fit(X, Y)
+    waited = tuple(term for term in made.boosted_.terms if term.round not in (1, 3, 4, 7))
+    made.boosted_ = replace(made.boosted_, terms=waited)
+    stages = np.array(list(made.staged_predict(X[:5])))
+    each = [made.boosted_.decision(X[:5], t) + made.intercept_ for t in range(1, 8)]
+    means = np.cumsum(each, axis=0) / np.arange(1, 8)[:, None]
+    np.testing.assert_allclose(stages, means, rtol=1e-12)
+    np.testing.assert_allclose(stages[-1], made.predict(X[:5]), rtol=1e-12)
+
+
 @pytest.mark.parametrize("iterate", ["last", "average"])
 def test_probabilities_by_stages_end_at_those_of_all_rounds(iterate):
     for data, labels in ((C, LABELS), load_iris(return_X_y=True)):
@@ -100,6 +128,18 @@ def test_warm_starts_go_on_to_the_same_model(kind):
         cold.fit(data, y)
     with pytest.raises(rb.InputError, match="is without it"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)
+
+
+def test_warm_starts_hold_out_the_same_examples():
+    for seed in (None, np.random.RandomState(3)):
+        made = Classifier(n_iter_no_change=9, max_rounds=2, random_state=seed, warm_start=True)
+        made.fit(C, LABELS)
+        before = made.boosted_.history
+        made.set_params(max_rounds=4).fit(C, LABELS)
+        after = [record.validation for record in made.boosted_.history]
+        assert len(after) == 5
+        assert after[:3] == [record.validation for record in before]
+        assert after[3] == pytest.approx(after[2], rel=0.2)
 
 
 def arrays(thing, seen=None):
@@ -216,6 +256,14 @@ def test_callbacks_of_scikit_learn_see_every_round():
             assert told.scores[-1] == whole.score(data, y)
 
 
+def test_watchers_hear_of_the_end_of_a_fit_that_fails(monkeypatch):
+    ends = []
+    monkeypatch.setattr(Watcher, "end", lambda self: ends.append(self.terms))
+    with pytest.raises(rb.InputError, match="monotone"):
+        Regressor(learner=fn.Trees(monotone={10: 1})).fit(X, Y)
+    assert ends == [[]]
+
+
 def test_weights_are_copies_with_bins_too(rng):
     data = rng.normal(size=(700, 2))
     y = np.sign(data[:, 0]) + rng.normal(size=700)
@@ -301,6 +349,14 @@ REFUSED = {
     "validation of other lengths": (
         lambda: Regressor().fit(X, Y, X_val=X, y_val=Y[:9]),
         "inconsistent numbers of samples",
+    ),
+    "weights without a validation set": (
+        lambda: Regressor().fit(X, Y, sample_weight_val=[-1.0]),
+        "sample_weight_val goes with X_val and y_val",
+    ),
+    "queries without a validation set": (
+        lambda: Ranker().fit(X, Y, np.zeros(442), groups_val=[0]),
+        "groups_val goes with X_val and y_val",
     ),
     "validation without queries": (
         lambda: Ranker().fit(X, Y, np.zeros(442), X_val=X, y_val=Y),
