@@ -142,11 +142,13 @@ def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
     space=LAWS,
 ).checked(trials=40)
 def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Iterator[Slack]:
-    """Equal where the vote ties. It is also true of w_1, ..., w_m as printed: w_0 = 0 errs wherever
-    w_m may, or half as much.
+    """Equal where the vote ties. It is true of w_0, ..., w_{m−1} and, as printed, of w_1, ..., w_m.
 
-    Proof. Where the vote costs b ≥ 1/2, the votes of those m cost mb/2 at least (1). Taken over D,
-    its risk is at most twice that of its voters.
+    Proof. Where the vote costs b, the votes of those m cost mb/2 at least (1). Taken over D, its
+    risk is at most twice that of its voters. Q has w_0 = 0, which costs c, for w_m. That is no
+    less, unless w_m is wrong and c = 1/2. Of w_1, ..., w_m let n₋ be wrong, n₊ right and n₀ be 0:
+    Q's cost n₋ + n₀/2 − 1/2 is m/2 at least if the vote is wrong, as n₋ ≥ n₊ + 1, and m/4 if it
+    ties, as n₋ = n₊ ≥ 1 (2).
     """
     law = Samples(x)
     run = law.run()
@@ -166,12 +168,28 @@ def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5))
     space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)),
 )
 def _(x: Instance) -> Iterator[Slack]:
-    votes = np.round(x.s)
     for zero in (0.5, 1.0):
-        costs = np.where(votes < 0.0, 1.0, np.where(votes > 0.0, 0.0, zero))
-        total = float(votes.sum())
-        cost = 1.0 if total < 0.0 else 0.0 if total > 0.0 else zero
+        cost, costs = _costs(np.round(x.s), zero)
         yield at_most(cost, 2.0 * float(costs.mean()), f"cost of the vote, 0 costs {zero:g}")
+
+
+@majority.step(
+    "It is also if a 0 takes the place of the last voter.",
+    "cost(Σ s_i) ≤ (2/m) (c + Σ_{i<m} cost(s_i)); c = 1/2 or 1",
+    space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)).including({"s": [1, -1, -1]}),
+)
+def _(x: Instance) -> Iterator[Slack]:
+    for zero in (0.5, 1.0):
+        cost, costs = _costs(np.round(x.s), zero)
+        most = 2.0 * (zero + float(costs[:-1].sum())) / len(costs)
+        yield at_most(cost, most, f"cost of the vote, 0 costs {zero:g}")
+
+
+def _costs(votes: Array, zero: float) -> tuple[float, Array]:
+    """Return what the majority costs, and each vote."""
+    signs = np.sign(np.append(votes, votes.sum()))
+    costs = np.where(signs < 0.0, 1.0, np.where(signs > 0.0, 0.0, zero))
+    return float(costs[-1]), costs[:-1]
 
 
 @SOURCE.claim(

@@ -109,7 +109,8 @@ def _(x: Instance) -> Iterator[Slack]:
     printed="Let l be a λ-Lipschtiz convex loss function bounded in [0,c]. Let l_i(w) = l(w; (x_i, "
     "y_i)) and ∇l_i(w) denote a subgradient",
     page="line 26 of the text",
-    given="l(w; (x, y)) = φ(<w, x>, y) with φ λ-Lipschitz and at most c for |<w, x>| ≤ BX, y = ±1",
+    given="l(w; (x, y)) = φ(<w, x>, y) with φ λ-Lipschitz and with values in [0, c] for "
+    "|<w, x>| ≤ BX, y = ±1",
     space=STREAMS,
 ).checked(trials=60)
 def lipschitz(x: Instance) -> Iterator[Slack]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, Whole, at_most, equal
+from relaxboost.claims import Choice, Instance, Real, Slack, Space, Vector, Whole, at_most, equal
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, space
 from relaxboost.claims.gb11.repeated import error, lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
@@ -112,16 +112,17 @@ def convex(x: Instance) -> Slack:
 def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
     """q/(1 − q) = q(1 + q)/γ² <= 2q/γ².
 
-    Proof. Σ gaps <= (sqrt(T)/2) max ‖z_t‖² + Σ (η_t‖h_t‖²/2 + <r_t, z_t>), and as for GB11-T4 the
-    last sum is Σ (η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>), with ‖z‖ <= 2F, ‖r_t‖ <= q^t G and
-    Σ η_t <= 2 sqrt(T). For f_1..f_T, with one more round, it is sqrt(T+1)/T for 1/sqrt(T).
+    Proof. Σ gaps <= (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ (η_t‖h_t‖²/2 + <r_t, z_t>), and as
+    for GB11-T4 the last sum is Σ (η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>), with ‖z‖ <= 2F and
+    ‖r_t‖ <= q^t G. For f_1..f_T the gap of f_0, which is >= 0, goes, and that of f_T comes in. It
+    is at most <∇_{T+1}, z_{T+1}> <= (sqrt(T)/2)‖z_{T+1}‖² + G²/(2 sqrt(T)), of which the first is
+    there to spare. Of G²/2 there are then Σ η_t + 1/sqrt(T) <= 2 sqrt(T).
     """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
         q, G = wasted(run.gamma(t)), run.gradients(t)
         D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
-        rounds = math.sqrt(t if proof else t + 1) / t
-        right = (D**2 / 2.0 + G**2) * rounds + D * G * q / ((1.0 - q) * t)
+        right = (D**2 / 2.0 + G**2) / math.sqrt(t) + D * G * q / ((1.0 - q) * t)
         yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
@@ -132,7 +133,7 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack
 def convex_looser(x: Instance) -> Iterator[Slack]:
     """What the paper's argument gives with ‖h_t‖ <= 2‖∇_t‖, for both averages.
 
-    For f_1..f_T by the above if F <= G sqrt(3T), and else as a gap is at most 2FG.
+    It follows from the above, as q/(1 − q) <= 2q/γ².
     """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
@@ -273,12 +274,19 @@ def roots(x: Instance) -> Iterator[Slack]:
     yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")
 
 
-convex.step(
+@convex.step(
     "the potential, with the distances bounded",
-    "Σ gaps ≤ (sqrt(T)/2) max ‖z_t‖² + Σ ((η_t/2)‖h_t‖² + <r_t, z_t>)",
+    "Σ gaps ≤ (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ ((η_t/2)‖h_t‖² + <r_t, z_t>)",
     correction=1,
     space=RUNS,
-)(telescoped_corrected)
+)
+def _(x: Instance) -> Iterator[Slack]:
+    run = weakly(x)
+    for sums, (_, after, _) in zip(_sums(x, run), run.moves(), strict=True):
+        t, gaps, lengths, errors, squares = sums
+        right = math.sqrt(t) / 2.0 * (max(squares) - run.norm(after.F - x.y) ** 2)
+        size = 1.0 + lengths + max(squares)
+        yield at_most(gaps / size, (right + lengths - errors) / size, "Σ gaps", t)
 
 
 @convex.step(
@@ -298,7 +306,31 @@ def _(x: Instance) -> Iterator[Slack]:
         yield equal(left / size, right / size, "with z_t, with z_{t+1}", after.round)
 
 
-convex.step("Σ 1/sqrt(t) ≤ 2 sqrt(T)", correction=1, space=roots.space)(roots.stated.check)
+def one_more(x: Instance) -> Slack:
+    """The sum is at most 1 and the integral of 1/sqrt(s) over [1, T], and 1/sqrt(T) at most 1."""
+    total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
+    return at_most(total + 1.0 / math.sqrt(x.T), 2.0 * math.sqrt(x.T), "Σ 1/√t + 1/√T, 2√T")
+
+
+convex.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", correction=1, space=roots.space)(one_more)
 convex.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", correction=1, space=STRONG)(
     error.stated.check
 )
+
+
+def paid(x: Instance) -> Iterator[Slack]:
+    """At the z that is worst, v/sqrt(T), and near it."""
+    root = math.sqrt(x.T)
+    for share in (1.0, 0.8, 1.3):
+        z = share * x.v / root
+        right = root / 2.0 * (z @ z) + x.v @ x.v / (2.0 * root)
+        yield at_most(float(x.v @ z), float(right), "<v, z>")
+
+
+LAST = Space(v=Vector("m", -3, 3), T=Whole(1, 25))
+convex.step(
+    "the last distance pays for one more gap",
+    "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T))",
+    correction=1,
+    space=LAST,
+)(paid)

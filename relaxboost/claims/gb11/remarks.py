@@ -127,10 +127,10 @@ def average_residual(x: Instance) -> Iterator[Slack]:
     """The residuals do not vanish, but the steps do.
 
     Proof. v_t = f_{t−1} − η_t Δ_t has v_{t+1} = v_t − η_t ∇_t + (η_t − η_{t+1}) Δ_{t+1}, so that
-    Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) <= ‖v_s − u‖²/2 + Σ η_t² (G²/2 + GB) + (η_s − η_{T+1})
-    B(D + B) for every u, with ‖Δ_t‖ <= B. As in GB11-average, for u = f* and s = 1, and for
-    u = f_{s−1}, where ‖v_s − u‖ <= η_s B. It is left to sum, weighted by 1/(k(k+1)), 1/t, η_{T−k}²
-    and η_{T−k} − η_{T+1}.
+    Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) <= ‖v_s − u‖²/2 + Σ η_t² (G²/2 + GB) + (η_s − η_T) B(D + B)
+    for every u, with ‖Δ_t‖ <= B: for t = T take η_T for η_{T+1}, so that of the v_{t+1} only those
+    for t < T occur. As in GB11-average, for u = f* and s = 1, and for u = f_{s−1}, where
+    ‖v_s − u‖ <= η_s B. It is left to sum, weighted by 1/(k(k+1)), 1/t, η_{T−k}² and η_{T−k} − η_T.
     """
     run = weakly(x, Residual())
     for T in range(1, run.last + 1):
@@ -145,8 +145,8 @@ def average_residual(x: Instance) -> Iterator[Slack]:
 
 @average_residual.step(
     "the potential of v_t",
-    "Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) ≤ ‖v_s − u‖²/2 + Σ (η_t²‖∇_t‖²/2 + η_t² <∇_t, Δ_t> + "
-    "(η_t − η_{t+1}) <Δ_{t+1}, v_{t+1} − u>)",
+    "Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) ≤ ‖v_s − u‖²/2 + Σ (η_t²‖∇_t‖²/2 + η_t² <∇_t, Δ_t>) + "
+    "Σ_{s≤t<T} (η_t − η_{t+1}) <Δ_{t+1}, v_{t+1} − u>",
     space=RUNS.but(s=Whole(1, 25)),
 )
 def _(x: Instance) -> Iterator[Slack]:
@@ -163,15 +163,14 @@ def _(x: Instance) -> Iterator[Slack]:
             v = before.gradient
             left += eta * (before.value - least)
             right += eta**2 * (inner(v, v) / 2.0 + inner(v, old))
-            right += (eta - then) * inner(rest, run.states[t].F - then * rest - u)
             size = 1.0 + abs(left) + abs(right)
             yield at_most(left / size, right / size, "Σ η_t (R[f_{t−1}] − R[u])", t)
+            right += (eta - then) * inner(rest, run.states[t].F - then * rest - u)
 
 
 @average_residual.step(
     "the weighted sums",
-    "Σ_{k<T} 1/(k(k+1)(T − k)) ≤ 3/T, Σ_{k<T} (1/sqrt(T − k) − 1/sqrt(T + 1))/(k(k+1)) ≤ "
-    "(1 + ln T)/T",
+    "Σ_{k<T} 1/(k(k+1)(T − k)) ≤ 3/T, Σ_{k<T} (1/sqrt(T − k) − 1/sqrt(T))/(k(k+1)) ≤ (1 + ln T)/T",
     space=Space(T=Whole(1, 200)),
 )
 def _(x: Instance) -> Iterator[Slack]:
@@ -179,9 +178,9 @@ def _(x: Instance) -> Iterator[Slack]:
     T = x.T
     squares = math.fsum(1.0 / (k * (k + 1) * (T - k)) for k in range(1, T))
     yield at_most(squares, 3.0 / T, "Σ η²/(k(k+1))")
-    falls = ((T - k) ** -0.5 - (T + 1) ** -0.5 for k in range(1, T))
+    falls = ((T - k) ** -0.5 - T**-0.5 for k in range(1, T))
     total = math.fsum(fall / (k * (k + 1)) for k, fall in enumerate(falls, 1))
-    yield at_most(total, (1.0 + math.log(T)) / T, "Σ (η_{T−k} − η_{T+1})/(k(k+1))")
+    yield at_most(total, (1.0 + math.log(T)) / T, "Σ (η_{T−k} − η_T)/(k(k+1))")
 
 
 @SOURCE.claim(

@@ -20,7 +20,7 @@ from relaxboost.claims import (
     equal,
 )
 from relaxboost.claims.fields import Rng, Sizes
-from relaxboost.claims.gb11.convex import AVERAGES, roots
+from relaxboost.claims.gb11.convex import AVERAGES, LAST, one_more, paid, roots
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
@@ -333,15 +333,16 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack
 
     Proof. With D for max ‖z_t‖, Σ gaps <= (sqrt(T)/2)(D² − ‖z_{T+1}‖²) + Σ (η_t/2)‖h_t‖² +
     <Δ_{T+1}, z_{T+1}>, and Σ η_t‖h_t‖² <= Σ η_t (‖∇_t‖² + 2<Δ_t, ∇_t>) − η_T‖Δ_{T+1}‖², where the
-    last term pays for the product. ‖Δ_t‖ <= qG/(1 − q), Σ η_t <= 2 sqrt(T). For f_1..f_T it is
-    sqrt(T+1)/T.
+    last term pays for the product. ‖Δ_t‖ <= qG/(1 − q), Σ η_t <= 2 sqrt(T). For f_1..f_T the gap
+    of f_0, which is >= 0, goes, and <∇_{T+1}, z_{T+1}> comes in. <Δ_{T+1} + ∇_{T+1}, z_{T+1}> <=
+    (sqrt(T)/2)‖z_{T+1}‖² + (η_T/2)‖Δ_{T+1} + ∇_{T+1}‖², where the first is there to spare and
+    ‖Δ_{T+1}‖² cancels. Of (G²/2)(1 + q)/(1 − q) there are Σ η_t + 1/sqrt(T) <= 2 sqrt(T).
     """
     run, proof = weakly(x, Residual()), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
         q, G = wasted(run.gamma(t)), run.gradients(t)
         D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
-        rounds = math.sqrt(t if proof else t + 1) / t
-        right = (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) * rounds
+        right = (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t)
         yield at_most(run.mean(t, proof), right * (1.0 + 1e-7), f"mean gap of {x.index}", t)
 
 
@@ -395,4 +396,10 @@ def _(x: Instance) -> Iterator[Slack]:
 convex.step("Δ_t is bounded", "‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", correction=1)(
     residual_bound.stated.check
 )
-convex.step("Σ 1/sqrt(t) ≤ 2 sqrt(T)", correction=1, space=roots.space)(roots.stated.check)
+convex.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", correction=1, space=roots.space)(one_more)
+convex.step(
+    "the last distance pays for one more gap",
+    "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T)), v = Δ_{T+1} + ∇_{T+1}",
+    correction=1,
+    space=LAST,
+)(paid)

@@ -312,7 +312,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
 
     Proof. exp(−min (A w_t)_i) ≤ m L, and L ≤ Π sqrt(1 − γ_s²), as a round multiplies it by
     sqrt(1 − γ_s²) at most. −½ log(1 − γ²) = Υ(γ) artanh γ by the definition of Υ, γ_s ≥ ρ, and Υ
-    increases.
+    increases: −log(1 − γ²) and 2 artanh γ are 0 at 0, and the quotient of their derivatives is γ.
     """
     rho, spent, gained = float(x.optimum(Game(x.A)).lower), 0.0, 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
@@ -387,14 +387,12 @@ def half(x: Instance) -> Iterator[Slack]:
 
 @half.step(
     "how far Υ is above r/2",
-    "r³/12 ≤ Υ(r) − r/2, and ≤ r³/6",
+    "Υ(r) − r/2 ≥ r³/12",
     space=Space(r=Real(0.01, 0.99, log=True)),
 )
-def _(x: Instance) -> Iterator[Slack]:
-    """In the limits 0 and 1 of r the quotients are 1/12 and 1/2; r³/6 is for r ≤ .8."""
-    yield at_least((upsilon(x.r) - x.r / 2.0) / x.r**3 + 1e-9, 1.0 / 12.0, "(Υ(r) − r/2)/r³")
-    if x.r <= 0.8:
-        yield at_most((upsilon(x.r) - x.r / 2.0) / x.r**3, 1.0 / 6.0, "(Υ(r) − r/2)/r³, 1/6")
+def _(x: Instance) -> Slack:
+    """In the limits 0 and 1 of r the quotients are 1/12 and 1/2."""
+    return at_least((upsilon(x.r) - x.r / 2.0) / x.r**3 + 1e-9, 1.0 / 12.0, "(Υ(r) − r/2)/r³")
 
 
 @SOURCE.claim(

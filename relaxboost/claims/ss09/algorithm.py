@@ -41,7 +41,8 @@ _ERROR = "ρ − margin of w_t"
         "− ε, where ρ is the optimal value of the solution as defined in Thm. 7."
     ),
     page="Sec. 5, Theorem 9",
-    given="A in [−1, 1]^(m×n), 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard margin",
+    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard "
+    "margin",
     space=GAMES,
     counterexamples=[
         {"A": [["1/10", "9/10"], ["-3/5", 0]], "k": 1, "epsilon": "3/10"},

@@ -80,7 +80,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "with binary entropies of each of the components of d_t with respect to the two dimensional "
     "vector (1/2, 1/2). The result is a boosting-based apparatus for the log-loss.",
     page="Sec. 6",
-    given="u = Aw, and the max over w in the ball on both sides",
+    given="u = Aw, and the max over w in the ball on both sides; for m = 1 max_γ is a supremum",
     space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution()),
 )
 def log_loss(x: Instance) -> Iterator[Slack]:

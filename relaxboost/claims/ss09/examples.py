@@ -42,7 +42,8 @@ GAMES = Space(
     "arbitrary norm … max_{w ∈ B_1^n, γ ∈ ℝ} (γ − ν‖[γ − Aw]_+‖_*) = "
     "min_{d ∈ S^m : ‖d‖ ≤ ν} ‖dᵀA‖_∞",
     page="Sec. 4.2, Example 1",
-    given="the ball meets the simplex; here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02; "
+    given="‖d‖ < ν for some d in S, here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02: where the ball only touches "
+    "S, as for A = (0, 1)ᵀ, ν = 1/√2 and l2, the max may be a supremum; "
     "paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2); ellipsoid: ‖d‖² = d_1² + 2c d_1 d_2 + d_2²",
     space=GAMES,
     counterexamples=[

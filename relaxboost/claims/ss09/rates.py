@@ -215,7 +215,7 @@ def _(x: Instance) -> Slack:
     formula="√((1−γ)/(1+γ)) (1−γ²)^{t/2}/√(2(t+1)) ≤ #{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}",
     page="not in the paper",
     given="the rows of A are all sequences of t signs, (1+γ)/2 of them 1 in each column and the "
-    "columns independent, as if drawn; a last column is constant, a little below γ",
+    "columns independent, as if drawn, γ a fraction; a last column is constant, a little below γ",
     space=Space(gamma=Real(0.05, 0.6), t=Whole(1, 300)).including({"gamma": "3/10", "t": 200}),
 ).checked(trials=40)
 def sharp_error(x: Instance) -> Iterator[Slack]:
@@ -226,9 +226,10 @@ def sharp_error(x: Instance) -> Iterator[Slack]:
     its signs are −1. For c > 1/2 the bound e^{−cγ²t} is false for small γ and large t, as
     √(1 − γ²) is e^{−γ²/2 − ...}. Matrices are written down and run in step 1.
 
-    Proof. AdaBoost is as said (step 1). Of C(t, h) (4pq)^{t/2} 2^{−t} (q/p)^{h − t/2} for
-    h = ⌈t/2⌉ wrong signs, q = (1−γ)/2, p = 1 − q, the lower bound is what C(2n, n) ≥ 4^n/√(4n)
-    leaves (step 2).
+    Proof. AdaBoost is as said (step 1). Every round's edge is γ, so that the exponential loss is
+    (1 − γ²)^{t/2} ≤ e^{−γ²t/2}, and the error is not above it. Of
+    C(t, h) (4pq)^{t/2} 2^{−t} (q/p)^{h − t/2} for h = ⌈t/2⌉ wrong signs, q = (1−γ)/2, p = 1 − q,
+    the lower bound is what C(2n, n) ≥ 4^n/√(4n) leaves (step 2).
     """
     found = _tail(x.t, (1.0 - x.gamma) / 2.0)
     root = math.sqrt((1.0 - x.gamma) / (1.0 + x.gamma) / (2.0 * (x.t + 1)))

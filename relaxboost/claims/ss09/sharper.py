@@ -32,7 +32,8 @@ def sharper(x: Instance) -> Iterator[Slack]:
     """‖v‖_∞ can be 2 for v = A(e^{j_t} − w_t), but not where d_t has its weight on both signs.
     The least gain that a search found is .27 β gap², for k = 4.
 
-    Proof. Let s be the gap, a = ‖v‖_∞ ≤ 2, η = βs/a² ≤ β/a, z = u + ηv. Along the step D bends by
+    Proof. Let s be the gap, a = ‖v‖_∞ ≤ 2, η = βs/a² ≤ β/a, which is the step, as nothing is
+    clipped (F1-clip), z = u + ηv. Along the step D bends by
     V/β, V the variance of v over what is not capped, so that the gain is at least
     ηs − η²V/(2β) = (βs²/a²)(1 − V/(2a²)). V ≤ a², and as v = (A_j − z)/(1 − η) its deviation is at
     most (1 + .482 ε)/(1 − η) (step 2): that of A_j is at most 1 and that of z, which is −β log d
@@ -82,7 +83,7 @@ def _deviation(d: Array, v: Array) -> float:
         column=Vector("m", -1.0, 1.0),
         k=Whole(1, "m"),
         beta=Real(0.01, 0.3, log=True),
-        eta=Real(0.0, 0.5),
+        eta=Real(0.0, 0.99),
     ).including({"u": [0, 0], "column": [1, -1], "k": 1, "beta": "1/50", "eta": "1/100"}),
     trials=100,
 )

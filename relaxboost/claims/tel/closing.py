@@ -24,7 +24,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
 """Convex losses of −y f(x) with a positive subgradient at zero; all but the last bounded below."""
 
 AT_A_POINT = Space(
-    epsilon=Real(0.02, 0.5, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
+    epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
 )
 
 
@@ -40,7 +40,7 @@ AT_A_POINT = Space(
     page="line 37 of the text",
     given="linear predictors w x, one of which has the error ε at most; a prediction of 0 is an "
     "error; 1 − ε read as at least that, as errors on a set are fractions",
-    space=Space(epsilon=Real(0.02, 0.5, log=True), loss=Choice(*LOSSES)),
+    space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)),
     counterexamples=[{"epsilon": "1/2", "loss": "linear"}],
 )
 def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
@@ -51,7 +51,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
     if bounded:
         assume(x.loss != "linear")
     loss, s = LOSSES[x.loss]
-    k = math.ceil(1.0 / x.epsilon)
+    k = max(2, math.ceil(1.0 / x.epsilon))
     points = np.array([1.0] * (k - 1) + [-float(k)])
 
     def risk(w: float) -> float:
@@ -73,10 +73,10 @@ def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
     "the error 1 − ε at least",
 )
 def bad_set_bounded(x: Instance) -> Iterator[Slack]:
-    """Proof. k = ceil(1/ε) points: k − 1 at x = 1 and one at −k, all labelled 1. R at w > 0 is at
-    least ℓ(0) + s w (k − (k − 1))/k > ℓ(0) (1), so that a minimiser is w ≤ 0, and wrong on the
-    k − 1, while w = 1 is wrong on one. There is one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) + inf ℓ)/k
-    grows without bound as w → −∞ (2).
+    """Proof. k = max(2, ceil(1/ε)) points: k − 1 at x = 1 and one at −k, all labelled 1. R at
+    w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0) (1), so that a minimiser is w ≤ 0, and wrong
+    on the k − 1, while w = 1 is wrong on one. There is one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) +
+    inf ℓ)/k grows without bound as w → −∞ (2).
     """
     yield from bad_set(x, True)
 
@@ -86,7 +86,7 @@ def bad_set_bounded(x: Instance) -> Iterator[Slack]:
 )
 def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
-    k = math.ceil(1.0 / x.epsilon)
+    k = max(2, math.ceil(1.0 / x.epsilon))
     found = ((k - 1) * loss(-x.w) + loss(k * x.w)) / k
     return at_least(found, loss(0.0) + s * x.w / k, "ℓ(0) + sw/k, R(w)")
 
@@ -100,7 +100,7 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
     assume(x.loss != "linear")
-    k = math.ceil(1.0 / x.epsilon)
+    k = max(2, math.ceil(1.0 / x.epsilon))
     found = ((k - 1) * loss(x.w) + loss(-k * x.w)) / k
     return at_least(found, (k - 1) * (loss(0.0) + s * x.w) / k, "R(−w), with inf ℓ = 0")
 

@@ -172,6 +172,8 @@ MUTANTS = (
     Mutant("DEK11-majority", "constant", "2.0 * errors", "1.8 * errors"),
     Mutant("DEK11-majority", "index", "first + 1", "first + 2"),
     Mutant("DEK11-majority", "constant", "2.0 * float(costs", "1.9 * float(costs", step=1),
+    # one wrong vote alone: w_0 costs 1/2, the vote 1
+    Mutant("DEK11-majority", "constant", "2.0 * (zero", "1.9 * (zero", step=2),
     Mutant(
         "DEK11-majority-zero",
         "index",

@@ -178,7 +178,8 @@ OF_ALGORITHM_3 = (
 _HIT = ("constant", "(float((h * h).sum()) / len(h)", "(float((h * h).sum()) * 1.1 / len(h)")
 _ROWS = ("norm", "/ math.sqrt(N)", "/ N")
 _LEFT = ("index", "** after.round", "** (after.round + 1)")
-_ROOTS = ("constant", '2.0 * math.sqrt(x.T), "Σ', '1.9 * math.sqrt(x.T), "Σ')
+_ROOTS = ("constant", "2.0 * math.sqrt(x.T)", "1.9 * math.sqrt(x.T)")
+_PAID = ("constant", "root / 2.0", "root / 2.2")
 
 OF_STEPS_SHARED = (
     Mutant("GB11-T2", *_HIT, correction=1, step=1),
@@ -198,6 +199,7 @@ OF_STEPS_SHARED = (
     Mutant("GB11-T5", "index", "(v - h, then)", "(v - h, z)", correction=1, step=2),
     Mutant("GB11-T5", *_ROOTS, correction=1, step=3),
     Mutant("GB11-T5", *_LEFT, correction=1, step=4, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T5", *_PAID, correction=1, step=5),
     Mutant("GB11-T6-c", "norm", "True", "False", step=1),
     Mutant("GB11-T7", "constant", "+ lengths +", "+ 0.8 * lengths +", correction=1, step=1),
     Mutant(
@@ -205,6 +207,7 @@ OF_STEPS_SHARED = (
     ),
     Mutant("GB11-T7", "index", "q**t", "q ** (t - 1)", correction=1, step=3),
     Mutant("GB11-T7", *_ROOTS, correction=1, step=4),
+    Mutant("GB11-T7", *_PAID, correction=1, step=5),
     Mutant("GB11-average-residual", "constant", "inner(v, v) / 2.0", "inner(v, v) / 2.5", step=1),
     Mutant("GB11-average-residual", "direction", "at_most(squares", "at_least(squares", step=2),
 )
