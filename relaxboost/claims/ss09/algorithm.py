@@ -212,7 +212,7 @@ def lambert(y: float) -> float:
         "− ε, where ρ is the optimal value of the solution as defined in Thm. 7."
     ),
     page="Sec. 5, Theorem 9",
-    given="m rows, 0 < c < 1, 0 ≤ b ≤ 1, ε > 0",
+    given="m ≥ 2 rows, 0 < c < 1, 0 ≤ b ≤ 1, ε > 0",
     space=Space(
         m=Whole(2, 10_000), c=Real(0.05, 1.0), b=Real(0.0, 1.0), epsilon=Real(0.1, 1.0, log=True)
     ),
