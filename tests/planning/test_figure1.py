@@ -149,6 +149,7 @@ def test_wide_numbers_stay_apart():
     ends = {"learners": 4, "rounds": 4, "splits": 4}
     ends |= {column: dict.fromkeys(("median", "low", "high"), 123.4) for column in COLUMNS[1:]}
     one = {"scale": 1.0, "train": 6, "test": 6, "splits": ["drawn"], "ends": {"naive": ends}}
+    one["line_search"] = False
     text = "".join(_ends("terrain", one, "missed"))
     assert text.count(" 123.4000 [123.400, 123.400]") == 4
 
@@ -174,7 +175,8 @@ def test_findings_follow_the_numbers():
     grid = {1.0: {name: runs[0] for name, runs in stuck.items()}}
     lower, level, step, least = findings.planning("terrain", stuck, grid)
     assert (lower.agrees, level.agrees, step.agrees, least.agrees) == (True, True, None, None)
-    assert "repeated at 2.000, lower in 1 of 1 runs" in lower.numbers
+    assert "repeated ends at 2.000" in lower.numbers
+    assert "repeated is lower in 1, residual is lower in 1; so in 1 of 1 runs" in lower.numbers
     fine = {**stuck, "naive": line(1.0)}
     lower, level, *_ = findings.planning("terrain", fine, grid)
     assert (lower.agrees, level.agrees) == (False, False)
