@@ -101,7 +101,7 @@ def test_show(call, toys):
         "SS09-T9: Theorem 9, accuracy",
         "Fig. 1, stopped by its own test, returns an ε-accurate w.",
         "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
-        "given:       A in [−1, 1]^(m×n), 0 < ε ≤ 1",
+        "given:       A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1",
         "on record:   false as stated\n",
         "rests on:    4 counterexamples on record; of 34 instances ",
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10",
