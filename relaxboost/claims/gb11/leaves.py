@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from relaxboost.claims import (
 )
 from relaxboost.claims.gb11.functions import Places
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.functional.losses.leaves import sums
+from relaxboost.functional.losses.leaves import roots, sums
 from relaxboost.functional.schedules import line_search
 
 LOSSES: dict[str, Any] = {
@@ -59,9 +60,9 @@ def bound(x: Instance) -> Any:
     return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)
 
 
-def means(risk: Any, values: Array, leaf: Any) -> Array:
+def means(p: Array, values: Array, leaf: Any) -> Array:
     """Return the projection on the functions constant on leaves: the means in each."""
-    p, leaves = risk.measure.p, int(leaf.max()) + 1
+    leaves = int(leaf.max()) + 1
     weight = sums(leaf, p, leaves)
     return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)
 
@@ -84,33 +85,15 @@ def never_rises(x: Instance) -> Iterator[Slack]:
     """
     risk, leaf = bound(x), x.leaf.astype(int) - 1
     v = risk.refitted(x.f, leaf, 3, exact=True)[leaf]
-    h = means(risk, risk.evaluate(x.f)[1], leaf)[leaf]
+    h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
     start = risk.value(x.f)
     best = risk.value(x.f - line_search(risk, x.f, h) * h)
     yield at_most(risk.value(x.f + x.eta * v), start - x.eta * (start - best), "R[f + ηv]")
 
 
-class Curved(fn.PointwiseLoss):
-    """λ(f − y)²/2 + log cosh(f − y), λ-strongly convex and (λ + 1)-smooth."""
-
-    task = "regression"
-
-    def __init__(self, convexity: float) -> None:
-        self.strong_convexity, self.smoothness = convexity, convexity + 1.0
-
-    def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and slopes."""
-        z = F - y
-        values = self.strong_convexity * z * z / 2.0 + np.logaddexp(z, -z) - math.log(2.0)
-        return values, self.strong_convexity * z + np.tanh(z)
-
-    def atoms(self, F: Any, y: Array) -> Any:
-        """Not asked for."""
-        raise NotImplementedError
-
-    def conjugates(self, Z: Array, y: Array) -> Array:
-        """Not asked for."""
-        raise NotImplementedError
+def curved(z: Array, lam: float) -> tuple[Array, Array]:
+    """Return λz²/2 + log cosh z, λ-strongly convex and (λ + 1)-smooth, and its slopes."""
+    return lam * z * z / 2.0 + np.logaddexp(z, -z) - math.log(2.0), lam * z + np.tanh(z)
 
 
 STUMPS = Space(
@@ -139,23 +122,29 @@ def rate(x: Instance) -> Iterator[Slack]:
     Theorems 4 to 7 do not carry over: their projections need not be along minimisers, and the
     minimisers of leaves are no sum of subgradients, whose errors would add up to anything.
     """
-    loss = Curved(x.lam)
-    risk = fn.losses.PointwiseRisk(loss, x.y, fn.Empirical(x.y.size), None)
-    F, factor = x.f, 1.0
-    start = risk.value(F)
+    z, factor = x.f - x.y, 1.0
+    p = np.full(z.size, 1.0 / z.size)
+    start = float(p @ curved(z, x.lam)[0])
     assume(start > 1e-6)
     for t in range(1, x.T + 1):
-        gradient = risk.evaluate(F)[1]
-        length = risk.measure.norm(gradient)
+        gradient = curved(z, x.lam)[1]
+        length = math.sqrt(p @ gradient**2)
         if length**2 < 1e-16:
             return
-        splits = [(np.arange(x.y.size) >= cut).astype(int) for cut in range(1, x.y.size)]
-        found = [means(risk, gradient, leaf)[leaf] for leaf in splits]
-        lengths = [risk.measure.norm(h) for h in found]
+        splits = [(np.arange(z.size) >= cut).astype(int) for cut in range(1, z.size)]
+        found = [means(p, gradient, leaf)[leaf] for leaf in splits]
+        lengths = [math.sqrt(p @ h**2) for h in found]
         best = int(np.argmax(lengths))
-        factor *= 1.0 - x.eta * (lengths[best] / length) ** 2 * x.lam / loss.smoothness
-        F = F + x.eta * loss.minimisers(F, x.y, risk.measure.p, splits[best], 2)[splits[best]]
-        yield at_most(risk.value(F) / start, factor, "(R[f_T] − R*)/(R[f_0] − R*)", t)
+        factor *= 1.0 - x.eta * (lengths[best] / length) ** 2 * x.lam / (x.lam + 1.0)
+        slopes = partial(_shifted, z, x.lam)
+        z = z + x.eta * roots(slopes, p, splits[best], 2)[splits[best]]
+        left = float(p @ curved(z, x.lam)[0])
+        yield at_most(left / start, factor, "(R[f_T] − R*)/(R[f_0] − R*)", t)
+
+
+def _shifted(z: Array, lam: float, v: Array) -> tuple[Array, None]:
+    """Return the slopes at f + v for `roots`, which asks for second derivatives too."""
+    return curved(z + v, lam)[1], None
 
 
 @SOURCE.claim(
@@ -205,7 +194,7 @@ def moves(x: Instance) -> Iterator[Slack]:
     yield at_least(level, hinge.value(_minimiser(hinge)) + 0.3, "hinge: R[f], R[f*] + .3")
     risk, start, lowest = _lowest(x)
     gradient = risk.evaluate(x.f)[1]
-    longest = max(risk.measure.norm(means(risk, gradient, leaf)[leaf]) for leaf in _splits(x))
+    longest = max(risk.measure.norm(means(x.p, gradient, leaf)[leaf]) for leaf in _splits(x))
     yield at_most(lowest, start - longest**2 / (2.0 * risk.smoothness), "least R[f + v]")
 
 

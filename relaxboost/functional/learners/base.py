@@ -34,7 +34,9 @@ class Hypothesis(ABC):
         values : array of shape (leaves,) or (leaves, K)
             By the numbers of `Pool.leaves`.
         """
-        raise NotImplementedError(f"{self!r} has no leaves")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no with_leaves; learners with leafy = True bring it"
+        )
 
     @classmethod
     def combined(
@@ -91,7 +93,9 @@ class Pool(ABC):
         tuple
             (leaves of shape (N,), their number); of shape (N, K) where each output has its own.
         """
-        raise NotImplementedError(f"{h!r} has no leaves")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no leaves; learners with leafy = True bring them"
+        )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
         """Return values for the leaves of h, to be added to f, near these; here these.
