@@ -17,6 +17,7 @@ from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
+from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, check_names
+from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.risk import PlanningLoss, PlanningRisk, site_weights
 from relaxboost.planning.tasks import Task, checked_tasks
 
@@ -85,9 +84,8 @@ class BoostedCosts(LearnedCosts):
         upto : int, optional
             Of the iterate of this round.
         """
-        check_names(graph, self.names, "the costs were learned on")
-        start = self.loss.start(graph)
-        return self.loss.linked(start, self.boosted.decision(graph.features, upto))
+        X, start = features_by_name(graph, self.names), self.loss.start(graph)
+        return self.loss.linked(start, self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return arc costs c = B C, shape (E,), that every planner takes.
@@ -188,8 +186,9 @@ def boost(
     measure = "visited" if given.measure is None else given.measure
     risk = made.bind(tasks, site_weights(made.bind(tasks), measure))
     if stop.validation is not None:
-        names = risk.oracle.graphs[0].names
-        stop = replace(stop, validation=_watched(stop.validation, made, names))
+        held = checked_tasks(stop.validation)
+        same_names([risk.oracle.graphs[0], *(task.graph for task in held)])
+        stop = replace(stop, validation=(made.bind(held).features, held))
     by_root = method.step == "1/sqrt(t)" or (method.step is None and not made.strength)
     scale = method.scale
     if scale is None:
@@ -235,11 +234,3 @@ def first_step(risk: PlanningRisk) -> float:
     if risk.loss.link == "additive":
         size = float(np.abs(risk.site_costs(F)).mean()) or 1.0
     return FIRST * size / length
-
-
-def _watched(validation: Any, loss: PlanningLoss, names: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return the validation set as `functional.boost` takes it."""
-    held = checked_tasks(validation)
-    for task in held:
-        check_names(task.graph, names, "the tasks have")
-    return loss.bind(held).features, held

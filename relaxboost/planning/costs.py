@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from relaxboost._core.arrays import Array
-from relaxboost.planning.graphs import Graph, check_names
+from relaxboost.planning.graphs import Graph, features_by_name
 
 
 class LearnedCosts(ABC):
-    """Costs of every graph that has the features they were learned from.
+    """Costs of every graph that has the features they were learned from, in any order.
+
+    Others are ignored, with an `ExtraFeatures` warning; where one is missing, the error names it.
 
     Attributes
     ----------
@@ -68,12 +70,10 @@ class LinearCosts(LearnedCosts):
 
     def site_costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, X w, shape (S,)."""
-        check_names(graph, self.names, "the costs were learned on")
-        made: Array = graph.features @ self.w
+        made: Array = features_by_name(graph, self.names) @ self.w
         return made
 
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, B X w, shape (E,)."""
-        check_names(graph, self.names, "the costs were learned on")
-        made: Array = graph.arc_features @ self.w
+        made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

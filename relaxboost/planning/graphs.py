@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -150,6 +151,11 @@ class Graph:
     keys : sequence of E hashables, optional
         What tells parallel arcs apart, as the keys of a networkx multigraph do; see `arc`.
 
+    Attributes
+    ----------
+    ignored : set of str
+        Features that costs did not use, as a warning has said.
+
     Raises
     ------
     InputError
@@ -183,6 +189,7 @@ class Graph:
         self.features = self._checked_features(features)
         self.names = self._checked_names(names)
         self.position = self._checked_position(position)
+        self.ignored: set[str] = set()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
             raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
@@ -413,13 +420,49 @@ class Graph:
         return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
 
 
-def check_names(graph: Graph, names: tuple[str, ...], what: str) -> None:
-    """Raise where a graph has not the features `names`, which belong to `what`."""
-    if graph.names != names:
+class ExtraFeatures(UserWarning):
+    """A graph has features beside those that costs were learned from, which are ignored."""
+
+
+def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
+    """Return the features `names` of a graph, in this order, for costs that were learned from them.
+
+    Features beside them are ignored, with one `ExtraFeatures` warning a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    names : tuple of d str
+    arcs : bool
+        Whether to return those of arcs, B X, shape (E, d), not those of sites, X, shape (S, d).
+
+    Raises
+    ------
+    InputError
+        With the names of those that the graph lacks.
+    """
+    X = graph.arc_features if arcs else graph.features
+    if graph.names == names:
+        return X
+    place = {name: column for column, name in enumerate(graph.names)}
+    missing = [name for name in names if name not in place]
+    if missing:
         raise InputError(
-            f"the graph has features {', '.join(graph.names)}; {what} {', '.join(names)}; give "
-            "the same in the same order"
+            f"the graph lacks {', '.join(missing)}: it has features {', '.join(graph.names)}, and "
+            f"the costs were learned from {', '.join(names)}; make it with these, as "
+            "from_pandas(edges, features=costs) does"
         )
+    ignored = set(graph.names) - set(names)
+    if not ignored <= graph.ignored:
+        graph.ignored |= ignored
+        warnings.warn(
+            f"{graph} has {', '.join(name for name in graph.names if name in ignored)} beside the "
+            "features that the costs were learned from; they are ignored",
+            ExtraFeatures,
+            stacklevel=3,
+        )
+    # In one piece, so that products round as they do for the graph that was learned from.
+    return np.ascontiguousarray(X[:, [place[name] for name in names]])
 
 
 def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:

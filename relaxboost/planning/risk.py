@@ -16,7 +16,7 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
 from relaxboost.planning.costs import LinearCosts
-from relaxboost.planning.graphs import Graph, check_names, same_names
+from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.oracle import NEGATIVE, AugmentedPlans, Oracle
 from relaxboost.planning.tasks import Task
 
@@ -43,8 +43,7 @@ class Linear:
 
     def __call__(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, shape (S,)."""
-        check_names(graph, self.names, "base was fitted on")
-        made: Array = graph.features @ np.array(self.w)
+        made: Array = features_by_name(graph, self.names) @ np.array(self.w)
         return made
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost import InputError
+from relaxboost import functional as fn
 from relaxboost import planning as pl
 
 
@@ -43,10 +44,39 @@ def test_back_to_the_bit(fitted, saved, tmp_path):
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_costs_of_another_graph_are_refused(saved):
-    other = pl.Graph([0], [1], [[1.0, 2.0]], names=["length", "toll"])
-    with pytest.raises(InputError, match="features length, toll; the costs were learned on length"):
-        pl.load_model(saved).costs(other)
+def other_columns(names):
+    """Return the same roads, with these features."""
+    columns = {"length": [1.0, 1.0, 2.0, 1.0], "höhe": [0.0, 1.0, 0.0, 0.3], "toll": [5.0] * 4}
+    X = np.stack([columns[name] for name in names], axis=1)
+    return pl.Graph([0, 1, 0, 2], [1, 3, 2, 3], X, names=names)
+
+
+def kinds_of_costs(fitted, saved):
+    """Return costs of every kind, learned from length and höhe."""
+    task = fitted.problem.tasks[0]
+    stumps = fn.RegressionStumps()
+    base = pl.PlanningLoss("exponential", base=fitted)
+    boosted = pl.boost([task], stumps, pl.PlanningLoss("exponential"), stopping=3)
+    return [fitted, pl.load_model(saved), boosted, pl.boost([task], stumps, base, stopping=3)]
+
+
+def test_reordered_features_are_aligned_and_more_ignored_with_one_warning(fitted, saved):
+    for costs in kinds_of_costs(fitted, saved):
+        wanted = costs.costs(other_columns(["length", "höhe"]))
+        assert np.unique(wanted).size > 1
+        assert np.array_equal(costs.costs(other_columns(["höhe", "length"])), wanted)
+        more = other_columns(["toll", "höhe", "length"])
+        with pytest.warns(pl.ExtraFeatures, match="toll beside the features") as told:
+            assert np.array_equal(costs.costs(more), wanted)
+        assert len(told) == 1
+        assert np.array_equal(costs.costs(more), wanted)  # said once
+        assert np.array_equal(costs.site_costs(more), wanted)
+
+
+def test_missing_features_are_refused_by_name(fitted, saved):
+    for costs in kinds_of_costs(fitted, saved):
+        with pytest.raises(InputError, match="the graph lacks höhe: it has features toll, length,"):
+            costs.costs(other_columns(["toll", "length"]))
 
 
 CHANGES = [

@@ -333,7 +333,7 @@ def test_models_of_other_features_are_refused(folder, capsys):
     run("fit --arcs arcs.csv --tasks tasks.csv --out costs.json", capsys)
     status, _, err = run("eval costs.json --map den312d.map --tasks cells.csv", capsys)
     assert status == 2
-    assert "the costs were learned on length, toll" in err
+    assert "the costs were learned from length, toll" in err
 
 
 def test_as_a_process(folder):
