@@ -43,11 +43,7 @@ from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
 from .overlaps import overlap as overlap
-from .planners.base import PLANNERS as PLANNERS
-from .planners.base import Planner as Planner
-from .planners.bellman_ford import BellmanFord as BellmanFord
-from .planners.dijkstra import Dijkstra as Dijkstra
-from .planners.shortest import BySign as BySign
+from .planners.shortest import PLANNERS as PLANNERS
 from .planners.shortest import shortest_path as shortest_path
 from .planners.shortest import shortest_paths as shortest_paths
 from .planners.simple import Simple as Simple

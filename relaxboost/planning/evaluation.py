@@ -17,9 +17,8 @@ from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.overlaps import clusters
-from relaxboost.planning.planners.base import Ends, arc_costs
-from relaxboost.planning.planners.dijkstra import shortest_arcs
-from relaxboost.planning.planners.shortest import simple_if_needed
+from relaxboost.planning.planners.base import arc_costs, told
+from relaxboost.planning.planners.shortest import shortest_arcs, simple_if_needed
 from relaxboost.planning.tasks import Task, checked_tasks
 
 
@@ -322,8 +321,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
     graph = task.graph
     if costs.min() < 0.0:
-        pair = Ends(task.source, task.target)
-        return simple_if_needed(graph, costs, pair, negative, f"task {task.name}: ").path
+        with told(f"task {task.name}: "):
+            return simple_if_needed(graph, costs, task.source, task.target, negative).path
     return Path(graph, shortest_arcs(graph, ordered, task.source, task.target)[0])
 
 

@@ -19,11 +19,10 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, sum_bounds
 from relaxboost.planning.graphs import Graph, Path
-from relaxboost.planning.kernels import NOTHING, worst_slack
+from relaxboost.planning.kernels import NOTHING, search, worst_slack
 from relaxboost.planning.losses import Gains, checked
-from relaxboost.planning.planners.base import Ends, arc_costs
-from relaxboost.planning.planners.dijkstra import distances_to, shortest_arcs
-from relaxboost.planning.planners.shortest import simple_if_needed
+from relaxboost.planning.planners.base import arc_costs, told
+from relaxboost.planning.planners.shortest import shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import below, capped, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
@@ -192,7 +191,8 @@ class Oracle:
         shorter = [i for i in rows if _grows(self.rows[i].gains)]
         ahead = NOTHING
         if len(shorter) > 1 and priced.lowest >= 0.0:
-            ahead = distances_to(priced.graph, priced.costs, target)
+            start, far, arcs = priced.graph.backward
+            ahead = search(start, far, priced.costs[arcs], target, -1, NOTHING)[0]
         made = []
         for i in rows:
             if clock is not None:
@@ -211,9 +211,9 @@ class Oracle:
         """Return the best path where a loss-augmented cost is negative."""
         if self.negative == "relaxed":
             return _relaxed(graph, row, ordered)
-        where = f"task {self.tasks[row.task].name}: "
-        pair = Ends(row.source, row.target)
-        plan = simple_if_needed(graph, ordered[graph.place], pair, self.negative, where)
+        with told(f"task {self.tasks[row.task].name}: "):
+            costs, ends = ordered[graph.place], (row.source, row.target)
+            plan = simple_if_needed(graph, costs, *ends, self.negative)
         if plan.potential is None:
             return _Found(plan.path.arcs, plan.claimed, plan.complete)
         return _Found(plan.path.arcs, check_plan(plan).lower)

@@ -39,14 +39,14 @@ class NegativeCycle(InputError):
         Of one round, < 0.
     """
 
-    def __init__(self, cycle: Path, costs: Array, where: str = "") -> None:
+    def __init__(self, cycle: Path, costs: Array) -> None:
         # Summed exactly and rounded once: the sign is right for cycles of almost no cost.
         self.cycle, self.cost = cycle, math.fsum(costs[cycle.arcs].tolist())
         shown = " -> ".join(repr(label) for label in cycle.nodes[:6])
         if len(cycle.nodes) > 6:
             shown += " -> ..."
         super().__init__(
-            f"{where}costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
+            f"costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
             f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
             'node twice (planner="simple"; negative="simple" in Problem and evaluate)'
         )
@@ -64,7 +64,7 @@ class Plan:
     potential : array of shape (nodes,)
         π with π_head <= π_tail + c on every arc: no path costs less than π_target − π_source. It is
         +inf at nodes that the source does not reach, −inf at nodes that do not reach the target.
-        None from ``"simple"``, whose bound is the word of its solver.
+        None from ``"simple"``.
     planner : str
     claimed : float
         Without potentials, what the solver says: a lower bound of the cost of a path that visits

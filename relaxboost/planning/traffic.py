@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import NOTHING, search, trace
-from relaxboost.planning.planners.base import arc_costs, non_negative
+from relaxboost.planning.planners.base import arc_costs
 from relaxboost.planning.tasks import Task
 
 
@@ -37,7 +37,9 @@ def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) ->
     Brandes & Pich (2007), Centrality estimation in large networks.
     """
     c = arc_costs(graph, costs)
-    non_negative(graph, c, "traffic")
+    if c.min() < 0.0:
+        arc = int(c.argmin())
+        raise InputError(f"traffic needs costs >= 0, and {graph.arc_name(arc)} has {c[arc]:g}")
     rng = np.random.default_rng(seed)
     sources = -(-count("trips", trips) // 20)
     ends = rng.integers(0, graph.nodes, (sources, 21))

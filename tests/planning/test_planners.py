@@ -12,7 +12,6 @@ import pytest
 from relaxboost import planning
 from relaxboost._core.errors import InputError
 from relaxboost.planning import (
-    PLANNERS,
     Graph,
     NegativeCycle,
     NoPath,
@@ -23,14 +22,8 @@ from relaxboost.planning import (
     shortest_paths,
     to_networkx,
 )
-from relaxboost.planning.planners.dijkstra import distances_to
 from tests.planning import slow, small, twins
 
-assert PLANNERS["csgraph"] is twins.CsGraph
-
-SLOW = ("led", "simple", "flow")
-"""They need estimates, have no potentials, or take their time: they have their own tests."""
-SEARCHES = [name for name in PLANNERS if name not in SLOW]
 NON_NEGATIVE = {
     "uniform": lambda rng, E: rng.random(E),
     "ties": lambda rng, E: rng.integers(0, 4, E).astype(float),
@@ -74,9 +67,9 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         exact = slow.exact_length(graph, costs, s, t)
         assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
-        ahead = distances_to(graph, costs, t)
+        ahead = twins.distances_to(graph, costs, t)
         ahead = np.zeros(graph.nodes) if trial % 3 == 0 else ahead / (1 + trial % 3 % 2)
-        for planner in (*SEARCHES, twins.Led(ahead)):
+        for planner in ("auto", twins.csgraph, twins.queued, twins.led(ahead)):
             if math.isinf(exact):
                 with pytest.raises(NoPath):
                     shortest_path(graph, costs, s, t, planner)
@@ -90,7 +83,7 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
                 assert held.ok
                 assert Fraction(held.lower) <= exact
             proved += 1
-    assert proved > 1000
+    assert proved > 800
 
 
 def negative(rng, graph, kind):
@@ -118,8 +111,7 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
         # networkx goes by, and within the tolerance of the linear program.
         if kind != "tenths":
             assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
-        some = [name for name in SEARCHES if PLANNERS[name].negative]
-        for name in (*some, *(["flow"] if trial < 40 and kind != "tenths" else [])):
+        for name in ("auto", *([twins.flow] if trial < 40 and kind != "tenths" else [])):
             if math.isinf(exact):
                 with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
                     shortest_path(graph, costs, s, t, name)
@@ -143,7 +135,7 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
             assert abs(Fraction(plan.cost) - exact) <= Fraction(1e-14) * size
             assert trial >= 60 or check_plan(plan, exact=True).ok
             paths += 1
-    assert paths > 100
+    assert paths > 60
     assert cycles > 20 or kind not in ("whole", "rare")
 
 
@@ -155,9 +147,9 @@ def test_the_flow_program_agrees(rng):
         exact = slow.exact_length(graph, costs, s, t)
         if math.isinf(exact):
             with pytest.raises(NoPath if exact > 0 else NegativeCycle):
-                shortest_path(graph, costs, s, t, "flow")
+                shortest_path(graph, costs, s, t, twins.flow)
         else:
-            plan = shortest_path(graph, costs, s, t, "flow")
+            plan = shortest_path(graph, costs, s, t, twins.flow)
             assert check_plan(plan).ok, check_plan(plan)
             assert math.isclose(plan.cost, float(exact), rel_tol=1e-9, abs_tol=1e-9)
 
@@ -227,7 +219,7 @@ def test_negative_cycles_elsewhere_do_no_harm():
     # 0 -> 1 is asked for; 2 and 3 go round after 0 without a way to 1, 4 and 5 before 1.
     graph = Graph([0, 0, 2, 3, 4, 5, 5], [1, 2, 3, 2, 5, 4, 1])
     costs = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0])
-    for name in ("auto", "flow", "simple"):
+    for name in ("auto", twins.flow, "simple"):
         plan = shortest_path(graph, costs, 0, 1, name)
         assert plan.path.arcs.tolist() == [0]
         assert name == "simple" or check_plan(plan).ok
@@ -243,27 +235,23 @@ GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
         (lambda: shortest_path(GRAPH, ["a", "b", "c"], 0, 2), "array of numbers"),
         (lambda: shortest_path(GRAPH, [1, np.inf, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is inf"),
         (lambda: shortest_path(GRAPH, [1, np.nan, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is nan"),
-        (lambda: shortest_path(GRAPH, [1, 1, -1e305], 0, 2), "divide all of them"),
+        (lambda: shortest_path(GRAPH, [1, 1, -1e305], 0, 2), "divide all costs"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 0), "same node, 0"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 9), "no node 9"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 3, 0), "no path from 3 to 0; no arc leaves"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 1, 0), "no path from 1 to 0; no arc enters"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "simple"), "no path from 0 to 3"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "flow"), "no path from 0 to 3"),
-        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "dijkstra"), r"arc 1 .* has -1"),
-        (lambda: shortest_path(GRAPH, [1, -1, 1], 0, 2, "csgraph"), r"arc 1 .* has -1"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, twins.flow), "no path from 0 to 3"),
         (
             lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"),
-            "planner must be one of bellman-ford, dijkstra, simple",
+            "planner must be one of auto, simple, or a function, got 'fast'",
         ),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, Simple), "or a Planner, got <class"),
+        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, Simple), "or a function, got <class"),
         (lambda: Simple(time_limit=0.0), "time_limit must be a positive"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], []), "list of pairs is empty"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 1), 2]), r"pairs\[1\] must be"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(0, 7)]), r"pairs\[0\]: no node 7"),
         (lambda: shortest_paths(GRAPH, [1, 1, 1], [(1, 1)]), r"pairs\[0\]: source and target"),
-        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "dijkstra"), "needs costs >= 0"),
-        (lambda: shortest_paths(GRAPH, [1, -1, 1], [(0, 1)], "csgraph"), "needs costs >= 0"),
     ],
 )
 def test_what_cannot_be_planned_is_named(work, match):
@@ -280,10 +268,10 @@ def test_every_name_is_exported():
 def test_what_rounding_hides_from_bellman_and_ford():
     """A cycle of −1e-15 after 1e16 may be overlooked, as the docstring says; 1e-13 is found."""
     graph = planning.Graph([0, 1, 2, 2], [1, 2, 1, 3])
-    shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3, "bellman-ford")
+    shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
     assert 1e-13 > 4**2 * 2.0**-101 * 1e16 > 1e-15
     with pytest.raises(planning.NegativeCycle):
-        shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3, "bellman-ford")
+        shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
 
 
 def test_bounds_of_simple_paths_in_rational_arithmetic():

@@ -1,7 +1,1 @@
-"""Planners, one file each: every one returns a path and what proves it shortest."""
-
-from importlib import import_module
-from pkgutil import iter_modules
-
-for _module in iter_modules(__path__):  # each enters `PLANNERS`
-    import_module(f"{__name__}.{_module.name}")
+"""Planners: each returns a path and, but for `simple`, what proves it shortest."""

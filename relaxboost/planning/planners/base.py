@@ -1,80 +1,18 @@
-"""What a planner is, and the check of its arguments that all of them share."""
+"""What planners check, and what they say where there is no path."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Flags, doubles
-from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
-from relaxboost._core.registry import Registry
 from relaxboost.planning.graphs import Adjacency, Graph
 from relaxboost.planning.kernels import NOTHING, search
-from relaxboost.planning.plans import LARGEST, NoPath, Plan
-
-PLANNERS: Registry[Planner] = Registry("planner")
-"""Every planner by its name."""
-
-
-class Ends(NamedTuple):
-    """The numbers of two different nodes."""
-
-    source: int
-    target: int
-
-
-class Planner(ABC):
-    """Finds a path of least cost between two nodes; an immutable dataclass of its options.
-
-    A subclass with a `name` enters `PLANNERS`, so that `shortest_path` takes the name for it.
-
-    Attributes
-    ----------
-    name : str
-    negative : bool
-        Whether it takes costs below 0.
-    threads : bool
-        Whether `shortest_paths` may run it in several threads at once.
-    """
-
-    name: ClassVar[str]
-    negative: ClassVar[bool] = False
-    threads: ClassVar[bool] = True
-
-    def __init_subclass__(cls) -> None:
-        PLANNERS.add(cls)
-
-    def __call__(self, graph: Graph, costs: ArrayLike, source: Hashable, target: Hashable) -> Plan:
-        """Return a path of least cost; see `shortest_path`."""
-        c = self.checked(graph, costs)
-        return self.plan(graph, c, *ends(graph, source, target))
-
-    def checked(self, graph: Graph, costs: ArrayLike) -> Array:
-        """Return costs as an array that this planner takes, or raise."""
-        c = arc_costs(graph, costs)
-        if not self.negative:
-            non_negative(graph, c, f"planner {self.name!r}")
-        return c
-
-    @abstractmethod
-    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a path of least cost between two nodes, for costs that were checked."""
-
-    def plans(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Plan | InputError]:
-        """Return a plan for each pair, or the error of one that has none; by default one by one."""
-
-        def alone(pair: Ends) -> Plan | InputError:
-            try:
-                return self.plan(graph, costs, *pair)
-            except InputError as error:
-                return error
-
-        return list((thread_pool()[0].map if self.threads else map)(alone, pairs))
+from relaxboost.planning.plans import LARGEST, NoPath
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -85,33 +23,16 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
             f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
             "them of costs per site"
         )
-    bad = np.flatnonzero(~np.isfinite(c))
-    if bad.size:
-        arc = int(bad[0])
+    if not (np.abs(c) <= LARGEST).all():
+        arc = int(np.argmin(np.abs(c) <= LARGEST))
         raise InputError(
-            f"the cost of {graph.arc_name(arc)} is {c[arc]}; costs must be finite, and arcs that "
-            "are closed left out of the graph"
-        )
-    arc = int(np.abs(c).argmax())
-    if abs(c[arc]) > LARGEST:
-        raise InputError(
-            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must lie within ±{LARGEST:g} "
-            "so that their sums are finite: divide all of them by one number"
+            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
+            f"±{LARGEST:g}: leave out arcs that are closed, and divide all costs by one number"
         )
     return c
 
 
-def non_negative(graph: Graph, c: Array, what: str) -> None:
-    """Raise where a cost is negative."""
-    arc = int(c.argmin())
-    if c[arc] < 0.0:
-        raise InputError(
-            f"{what} needs costs >= 0, and {graph.arc_name(arc)} has {c[arc]:g}; "
-            'planner="bellman-ford" does with negative ones'
-        )
-
-
-def ends(graph: Graph, source: Hashable, target: Hashable) -> Ends:
+def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
     """Return the numbers of two different nodes."""
     s, t = graph.node(source), graph.node(target)
     if s == t:
@@ -119,7 +40,17 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> Ends:
             f"source and target are the same node, {source!r}, and a path has at least one arc; "
             "leave such pairs out"
         )
-    return Ends(s, t)
+    return s, t
+
+
+@contextmanager
+def told(where: str) -> Iterator[None]:
+    """Say where it was before what an `InputError` says."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{where}{error}",)
+        raise
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
@@ -138,11 +69,9 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
     """Return the error for a target that is out of reach."""
-    out = graph.forward.start[source + 1] - graph.forward.start[source]
-    into = graph.backward.start[target + 1] - graph.backward.start[target]
     why = ""
-    if out == 0:
+    if not (graph.tail == source).any():
         why = "; no arc leaves the source"
-    elif into == 0:
+    elif not (graph.head == target).any():
         why = "; no arc enters the target"
     return NoPath(f"no path from {graph.label(source)!r} to {graph.label(target)!r}{why}")

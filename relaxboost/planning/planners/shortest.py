@@ -1,41 +1,50 @@
-"""`shortest_path` and `shortest_paths`: one interface to all planners, for one pair or many."""
+"""`shortest_path` and `shortest_paths`: Dijkstra's algorithm, Bellman and Ford's, or your own."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
-from relaxboost.planning.graphs import Graph
-from relaxboost.planning.planners.base import PLANNERS, Ends, Planner, ends
-from relaxboost.planning.planners.bellman_ford import BellmanFord
-from relaxboost.planning.planners.dijkstra import Dijkstra
+from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.kernels import NOTHING, relax, search, trace
+from relaxboost.planning.planners.base import arc_costs, between, ends, no_path, told
 from relaxboost.planning.planners.simple import Simple
-from relaxboost.planning.plans import NegativeCycle, NoPath, Plan
+from relaxboost.planning.plans import NegativeCycle, Plan, capped
+
+Planner = Callable[[Graph, Array, int, int], Plan]
+"""Plans at costs that were checked, from one node to another, given by their numbers."""
 
 
-@dataclass(frozen=True)
-class BySign(Planner):
-    """`Dijkstra` where no cost is negative, else `BellmanFord`."""
+def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
+    """Return a shortest path by Dijkstra's algorithm, or Bellman and Ford's for costs below 0.
 
-    name: ClassVar[str] = "auto"
-    negative: ClassVar[bool] = True
+    A cycle that is negative on the way from source to target is raised as a `NegativeCycle`;
+    others do no harm. The sign is that of the exact sum of the costs in doubles. A cycle may be
+    overlooked around which costs fall by less than nodes² · 2⁻¹⁰¹ of the largest distance on it.
+    """
+    start, far, arcs = graph.forward
+    if costs.min() >= 0.0:
+        taken, distance = shortest_arcs(graph, costs[arcs], source, target)
+        potential = capped(distance, distance[target], NOTHING)
+        return Plan(Path(graph, taken), costs, potential, "dijkstra")
+    reached, reaching = between(graph, source, target)
+    inside = reached & reaching
+    distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
+    if on >= 0:
+        raise _around(graph, costs, via, on)
+    potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
+    path = Path(graph, trace(via, arcs, graph.tail, source, target))
+    return Plan(path, costs, potential, "bellman-ford")
 
-    def plan(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a shortest path; see `Planner.plan`."""
-        return self._chosen(costs).plan(graph, costs, source, target)
 
-    def plans(self, graph: Graph, costs: Array, pairs: Sequence[Ends]) -> list[Plan | InputError]:
-        """Return the plans of the planner that suits the costs."""
-        return self._chosen(costs).plans(graph, costs, pairs)
-
-    def _chosen(self, costs: Array) -> Planner:
-        return BellmanFord() if costs.min() < 0.0 else Dijkstra()
+PLANNERS: dict[str, Planner] = {"auto": by_sign, "simple": Simple()}
+"""Planners by name."""
 
 
 def shortest_path(
@@ -54,11 +63,11 @@ def shortest_path(
         One an arc, finite; `graph.costs` makes them of costs per site.
     source, target : labels of nodes
         Different.
-    planner : {"auto", "dijkstra", "bellman-ford", "simple"} or Planner
-        A name, or an object with options, such as ``Simple(time_limit=5)``. ``"auto"``
-        is ``"dijkstra"`` where no cost is negative, else ``"bellman-ford"``. ``"simple"`` is exact
-        over paths that visit no node twice, even where cycles are negative. It is NP-hard, and
-        its plan has no potentials.
+    planner : {"auto", "simple"} or callable
+        ``"auto"`` is Dijkstra's algorithm where no cost is negative, else Bellman and Ford's.
+        ``"simple"``, or `Simple` with a time limit, is exact over paths that visit no node twice,
+        even where cycles are negative. It is NP-hard, and its plan has no potentials. A function
+        takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
 
     Returns
     -------
@@ -71,9 +80,10 @@ def shortest_path(
     NegativeCycle
         If costs are negative around a cycle between source and target; it has the cycle.
     InputError
-        For costs that do not fit the graph or the planner.
+        For costs that do not fit the graph.
     """
-    return _planner(planner)(graph, costs, source, target)
+    how, c = _planner(planner), arc_costs(graph, costs)
+    return how(graph, c, *ends(graph, source, target))
 
 
 def shortest_paths(
@@ -84,19 +94,16 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    For costs >= 0, pairs that share a source or a target share one search of the whole graph.
-    Searches run in parallel threads; plans do not depend on how many. Where several paths tie,
-    which one is taken may depend on the other pairs.
+    For costs >= 0, pairs that share a source (or a target, if these are fewer) share one search of
+    the whole graph, and searches run in parallel threads. Plans do not depend on how many. Where
+    paths tie, which one is taken may depend on the other pairs.
 
     Parameters
     ----------
-    graph : Graph
-    costs : array of shape (E,)
-        One an arc, finite.
+    graph, costs, planner
+        As for `shortest_path`.
     pairs : iterable of (source, target)
         Labels of nodes; not empty.
-    planner : str or Planner
-        As for `shortest_path`. A time limit is for each pair.
 
     Returns
     -------
@@ -104,77 +111,98 @@ def shortest_paths(
 
     Raises
     ------
-    NoPath
-        If a target is out of reach; the first such pair is named.
-    NegativeCycle
-        As `shortest_path`, for the first pair that has one.
-    InputError
-        For a pair that is none.
+    NoPath, NegativeCycle, InputError
+        As `shortest_path`, for the first pair that has one, which is named.
     """
-    how = _planner(planner)
-    c = how.checked(graph, costs)
-    asked = _checked_pairs(graph, pairs)
-    plans = []
-    for place, answer in enumerate(how.plans(graph, c, asked)):
-        if isinstance(answer, InputError):
-            raise _told_apart(answer, graph, c, place, asked[place])
-        plans.append(answer)
-    return plans
-
-
-def simple_if_needed(graph: Graph, costs: Array, pair: Ends, negative: str, where: str) -> Plan:
-    """Return a shortest path for costs of any sign, as tasks need it.
-
-    Parameters
-    ----------
-    graph : Graph
-    costs : array of shape (E,)
-    pair : Ends
-    negative : str
-        With ``"simple"``, a negative cycle makes it a path that visits no node twice.
-    where : str
-        What an error begins with.
-
-    Raises
-    ------
-    NegativeCycle
-        Unless `negative` is ``"simple"``.
-    """
-    planner = BellmanFord()
-    c = planner.checked(graph, costs)
-    try:
-        return planner.plan(graph, c, *pair)
-    except NegativeCycle as error:
-        if negative != "simple":
-            raise NegativeCycle(error.cycle, c, where) from None
-        return Simple().plan(graph, c, *pair)
-
-
-def _planner(given: str | Planner) -> Planner:
-    if isinstance(given, Planner):
-        return given
-    if isinstance(given, str) and given in PLANNERS:
-        return PLANNERS[given]()
-    raise InputError(f"planner must be one of {', '.join(PLANNERS)}, or a Planner, got {given!r}")
-
-
-def _checked_pairs(graph: Graph, pairs: Iterable[tuple[Hashable, Hashable]]) -> list[Ends]:
-    made = []
+    how, c = _planner(planner), arc_costs(graph, costs)
+    asked = []
     for place, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
             raise InputError(f"pairs[{place}] must be (source, target), got {pair!r}")
-        try:
-            made.append(ends(graph, *pair))
-        except InputError as error:
-            raise InputError(f"pairs[{place}]: {error}") from None
-    if not made:
+        with told(f"pairs[{place}]: "):
+            asked.append(ends(graph, *pair))
+    if not asked:
         raise InputError("the list of pairs is empty; give at least one (source, target)")
+    found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
+    for i, (s, t) in enumerate(asked):
+        if i not in found:
+            with told(f"pairs[{i}], {graph.label(s)!r} -> {graph.label(t)!r}: "):
+                found[i] = how(graph, c, s, t)
+    return [found[i] for i in range(len(asked))]
+
+
+def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
+    """Return plans by place, for pairs that have one, from a search for each source or target."""
+    backward = len({t for _, t in pairs}) < len({s for s, _ in pairs})
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place, pair in enumerate(pairs):
+        groups[pair[backward]].append(place)
+    start, far, arcs = graph.backward if backward else graph.forward
+    near, ordered = graph.head if backward else graph.tail, costs[arcs]
+    made: dict[int, Plan] = {}
+
+    def work(root: int) -> None:
+        leaves = [pairs[i][not backward] for i in groups[root]]
+        last = leaves[0] if len(leaves) == 1 else -1
+        distance, via = search(start, far, ordered, root, last, NOTHING)
+        potential = -distance if backward else distance
+        if last >= 0:
+            potential = np.clip(potential, -distance[last], distance[last])
+        for i, leaf in zip(groups[root], leaves, strict=True):
+            if np.isfinite(distance[leaf]):
+                path = trace(via, arcs, near, root, leaf)
+                path = Path(graph, path[::-1] if backward else path)
+                made[i] = Plan(path, costs, potential, "dijkstra")
+
+    list(thread_pool()[0].map(work, groups))
     return made
 
 
-def _told_apart(error: InputError, graph: Graph, c: Array, place: int, pair: Ends) -> InputError:
-    """Return the error of a pair with the pair in it."""
-    where = f"pairs[{place}], {graph.label(pair.source)!r} -> {graph.label(pair.target)!r}: "
-    if isinstance(error, NegativeCycle):
-        return NegativeCycle(error.cycle, c, where)
-    return (NoPath if isinstance(error, NoPath) else InputError)(f"{where}{error}")
+def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
+    """Return a shortest path for costs of any sign, as tasks need it.
+
+    With negative="simple", a negative cycle makes it a path that visits no node twice.
+    """
+    c = arc_costs(graph, costs)
+    try:
+        return by_sign(graph, c, source, target)
+    except NegativeCycle:
+        if negative != "simple":
+            raise
+    return Simple()(graph, c, source, target)
+
+
+def shortest_arcs(
+    graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
+) -> tuple[Whole, Array]:
+    """Return the arcs of a shortest path, and the distances that the search found until then.
+
+    For costs >= 0 in the order of `graph.forward`; with estimates of what lies ahead, A*.
+    """
+    start, far, arcs = graph.forward
+    distance, via = search(start, far, ordered, source, target, ahead)
+    if np.isinf(distance[target]):
+        raise no_path(graph, source, target)
+    return trace(via, arcs, graph.tail, source, target), distance
+
+
+def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
+    """Return the error for the cycle that goes through a node."""
+    taken = [int(graph.forward.arcs[via[node]])]
+    while graph.tail[taken[-1]] != node:
+        taken.append(int(graph.forward.arcs[via[graph.tail[taken[-1]]]]))
+    found = NegativeCycle(Path(graph, np.array(taken[::-1])), c)
+    if found.cost < 0.0:
+        return found
+    return InputError(
+        f"costs from {np.abs(c).min():g} to {np.abs(c).max():g} in size differ too widely for sums "
+        "in doubles to tell the sign of a cycle; round the small ones"
+    )
+
+
+def _planner(given: str | Planner) -> Planner:
+    if isinstance(given, str) and given in PLANNERS:
+        return PLANNERS[given]
+    if callable(given) and not isinstance(given, type):
+        return given
+    raise InputError(f"planner must be one of {', '.join(PLANNERS)}, or a function, got {given!r}")
