@@ -29,6 +29,7 @@ Examples:
 @click.option("--tasks", type=inputs.PathType, help="The demonstrations.")
 @click.option("--scenarios", type=inputs.PathType, help="Problems on the map, a .scen file.")
 @click.option("--task", "name", help="Its name, or number from 1. [default: 1, if it is the only]")
+@click.option("--zoom", is_flag=True, help="Only what is around the paths.")
 @click.option("--out", required=True, type=inputs.PathType, help="The picture: .png, .pdf or .svg.")
 def show(
     model: Path | None,
@@ -36,6 +37,7 @@ def show(
     tasks: Path | None,
     scenarios: Path | None,
     name: str | None,
+    zoom: bool,
     out: Path,
 ) -> None:
     """Draw a task: its demonstration, the path that is shortest for learned costs, the costs.
@@ -66,9 +68,9 @@ def show(
         ends = [problem.source, problem.target]
     with inputs.spoken(inputs.USED):
         planned = planning.shortest_path(graph, c, *ends)
-    figure = maps.paths(where, planned=planned, costs=None if learned is None else c)
-    figure.suptitle(f"{source.name}: {ends[0]} to {ends[1]}")
-    plots.save(figure, out)
+    axes = maps.paths(where, planned=planned, costs=None if learned is None else c)
+    axes.set_title(f"{source.name}: {ends[0]} to {ends[1]}", fontsize="medium")
+    plots.save(maps.zoom(axes) if zoom else axes, out)
     click.echo(f"picture:    {out}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,28 +16,28 @@ from relaxboost.planning.planners.shortest import shortest_path
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 
-__all__ = ["before_after", "paths"]
+__all__ = ["before_after", "paths", "zoom"]
 
 
 def paths(
-    where: Task | Graph,
-    demonstrated: Any = None,
+    where: Task | Graph | Sequence[Task],
     planned: Any = None,
     alternatives: Any = None,
     costs: Any = None,
     *,
     label: str = "cost",
     scale: str = "linear",
+    axes: Any = None,
 ) -> Any:
-    """Return a matplotlib figure of paths over a grid or a network, of its costs, or of both.
+    """Draw paths over a grid or a network, its costs, or both; return the matplotlib Axes.
 
     Parameters
     ----------
-    where : Task or Graph
-        A task brings its demonstrations, which are drawn unless `demonstrated` says otherwise,
-        and its ends.
-    demonstrated, planned, alternatives : Path, Plan, or sequence of these, optional
-        Thick and dark, orange, dotted blue; where they run together all are seen.
+    where : Task, sequence of Task, or Graph
+        Tasks of one graph bring their demonstrations and ends.
+    planned, alternatives : Path, Plan, or sequence of these, optional
+        Demonstrations are thick and dark, plans orange, alternatives dotted blue; where they run
+        together all are seen.
     costs : array of shape (S,) or (E,), or a fit, optional
         Per site or per arc. On a grid, the colour of the cells (of costs per arc: of the mean cost
         per length of the arcs that enter a cell). On a network, the colour of the lines (of arcs
@@ -46,22 +46,21 @@ def paths(
         Of the colour bar.
     scale : {"linear", "log"}
         Of the colours; ``"log"`` for positive costs of different sizes, as boosting makes them.
+    axes : Axes, optional
+        Where to draw; by default in a figure of its own, in the proportions of the graph.
 
     Returns
     -------
-    Figure
-        For `plots.save`, or `figure.savefig`; ``figure.suptitle`` gives it a title.
+    Axes
+        For `zoom`, `plots.save`, or whatever else is to be drawn there.
     """
-    graph, shown, ends = _asked(where, demonstrated, planned, alternatives)
-    figure, (axes,) = _new_figure(graph, 1)
-    drawing = _Drawing(graph)
-    values = drawing.values(costs)
-    image = drawing.ground(axes, values, _colour_norm([values], scale))
-    drawing.routes(axes, shown, ends)
-    if image is not None:
-        figure.colorbar(image, ax=axes, label=label, shrink=0.85, pad=0.02)
-    _add_legend(figure, [axes])
-    return figure
+    drawing = _Drawing(where, planned=planned, alternatives=alternatives)
+    value = drawing.values(costs)
+    panel = drawing.panels(1)[0] if axes is None else axes
+    image = drawing.on(panel, value, _colour_norm([value], scale))
+    _add_bar(panel.figure, image, panel, label)
+    _add_legend(panel, axes is None)
+    return panel
 
 
 def before_after(
@@ -72,11 +71,12 @@ def before_after(
     names: tuple[str, str] = ("before", "after"),
     label: str = "cost",
     scale: str = "linear",
+    axes: Any = None,
 ) -> Any:
-    """Return a matplotlib figure of a task under two costs, side by side on one colour scale.
+    """Draw a task under two costs, side by side on one colour scale; return the two Axes.
 
-    Each panel has the demonstrations, and the path that is shortest for its costs; above it stands
-    the loss of that path.
+    Each has the demonstrations, and the path that is shortest for its costs; above it stands the
+    loss of that path.
 
     Parameters
     ----------
@@ -87,68 +87,44 @@ def before_after(
         Of the panels.
     label, scale : str
         As for `paths`.
+    axes : pair of Axes, optional
     """
     if not isinstance(task, Task):
         raise InputError(f"before_after needs a Task, got {type(task).__name__}")
-    graph = task.graph
-    figure, panels = _new_figure(graph, 2)
-    drawing = _Drawing(graph)
-    values = [drawing.values(before), drawing.values(after)]
+    graph, source, target = task.graph, task.graph.label(task.source), task.graph.label(task.target)
+    plans = [shortest_path(graph, _arc_costs(graph, c), source, target) for c in (before, after)]
+    drawings = [_Drawing(task, planned=plan) for plan in plans]
+    values = [drawing.values(c) for drawing, c in zip(drawings, (before, after), strict=True)]
     norm = _colour_norm(values, scale)
-    image, source, target = None, graph.label(task.source), graph.label(task.target)
-    for axes, name, costs, value in zip(panels, names, (before, after), values, strict=True):
-        plan = shortest_path(graph, _arc_costs(graph, costs), source, target)
-        _, shown, ends = _asked(task, None, plan, None)
-        image = drawing.ground(axes, value, norm)
-        drawing.routes(axes, shown, ends)
+    panels = drawings[0].panels(2) if axes is None else list(axes)
+    for drawing, panel, name, value, plan in zip(
+        drawings, panels, names, values, plans, strict=True
+    ):
+        image = drawing.on(panel, value, norm)
         loss = task.loss.value(plan.path, task.demonstration)
-        axes.set_title(f"{name}: the shortest path has loss {loss:.4g}", fontsize="medium")
-    figure.colorbar(image, ax=panels, label=label, shrink=0.85, pad=0.02)
-    _add_legend(figure, panels)
-    return figure
+        panel.set_title(f"{name}: the shortest path has loss {loss:.4g}", fontsize="medium")
+    _add_bar(panels[0].figure, image, panels, label)
+    _add_legend(panels[0], axes is None)
+    return tuple(panels)
 
 
-def _asked(
-    where: Any, demonstrated: Any, planned: Any, alternatives: Any
-) -> tuple[Graph, dict[str, list[Path]], list[tuple[int, int]]]:
-    """Return the graph, its paths by kind, and the ends to mark."""
-    if isinstance(where, Task):
-        graph, ends = where.graph, [(where.source, where.target)]
-        demonstrated = where.demonstrations if demonstrated is None else demonstrated
-    elif isinstance(where, Graph):
-        graph, ends = where, []
-    else:
-        raise InputError(f"a picture needs a Task or a Graph, got {type(where).__name__}")
-    given = {"alternatives": alternatives, "demonstrated": demonstrated, "planned": planned}
-    shown = {kind: _paths(graph, kind, some) for kind, some in given.items()}
-    if not ends:
-        found = [(path.source, path.target) for some in shown.values() for path in some]
-        ends = list(dict.fromkeys(found))
-    return graph, shown, ends
+def zoom(axes: Any, margin: float = 0.3) -> Any:
+    """Cut a picture of `paths` to the paths and a margin, a share of their extent; return it."""
+    drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
+    if not drawn:
+        raise InputError("zoom needs a picture with a path; give paths a task or a plan")
+    xy = np.concatenate(drawn)
+    middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
+    half = np.maximum(half, 0.6 * half.max()) + 2.0 * margin * half.max()  # no strips
+    (left, bottom), (right, top) = middle - half, middle + half
+    axes.set(xlim=(left, right), ylim=(top, bottom) if axes.yaxis_inverted() else (bottom, top))
+    return axes
 
 
-def _paths(graph: Graph, kind: str, given: Any) -> list[Path]:
-    if given is None:
-        return []
-    some = given if isinstance(given, Iterable) else [given]
-    made = []
-    for one in some:
-        path = one.path if isinstance(one, Plan) else one
-        if not isinstance(path, Path):
-            raise InputError(
-                f"{kind} must be a Path, a Plan or a list of these, got {one!r}; graph.path(nodes) "
-                "makes a Path"
-            )
-        if path.graph is not graph:
-            raise InputError(f"{kind}: {path!r} is a path of another graph")
-        made.append(path)
-    return made
-
-
-# Told apart by width, dashes and lightness, not hue alone.
+# Told apart by width, dashes and lightness, not hue alone; drawn from the last to the first.
 _STYLES: dict[str, dict[str, Any]] = {
     "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
-    "planned": {"color": "#D55E00", "linewidth": 2.2, "linestyle": "-", "zorder": 6.0},
+    "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": "-", "zorder": 6.0},
     "alternatives": {
         "color": "#0072B2",
         "linewidth": 1.7,
@@ -156,12 +132,16 @@ _STYLES: dict[str, dict[str, Any]] = {
         "zorder": 4.0,
     },
 }
-LARGEST = 3000
-"""Nodes of the largest network that is laid out."""
-
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
+_WIDTHS = ((40, 3.2), (1000, 2.0), (5000, 0.9), (np.inf, 0.4))
+"""Of the lines of networks of up to so many edges."""
+SMALL, FEW = 300, 40
+"""Nodes of networks that are laid out with care, and of those whose nodes are named."""
+_PIVOTS = 64
+_DEAR = 98
+"""The percentile of costs where colours end."""
 
 
 def _arc_costs(graph: Graph, costs: Any) -> Array:
@@ -195,7 +175,9 @@ def _colour_norm(values: list[Array | None], scale: str) -> Any:
     known = [v[np.isfinite(v)] for v in values if v is not None]
     if not known:
         return None
-    low, high = float(np.concatenate(known).min()), float(np.concatenate(known).max())
+    every = np.concatenate(known)
+    # A few costs far above all others would leave one colour for these.
+    low, high = float(every.min()), float(np.percentile(every, _DEAR, method="higher"))
     if scale == "linear":
         return Normalize(low, high)
     if low <= 0.0:
@@ -206,21 +188,46 @@ def _colour_norm(values: list[Array | None], scale: str) -> Any:
 
 
 class _Drawing:
-    """A graph with coordinates of its nodes."""
+    """A graph with coordinates of its nodes, and the paths to draw on it by kind."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, where: Any, **given: Any) -> None:
+        tasks = [] if isinstance(where, Graph) else [where] if isinstance(where, Task) else where
+        if not isinstance(tasks, Sequence) or not all(isinstance(one, Task) for one in tasks):
+            kind = type(where).__name__
+            raise InputError(f"a picture needs a Task, a list of tasks or a Graph, got {kind}")
+        if not tasks and not isinstance(where, Graph):
+            raise InputError("the list of tasks is empty; give a Graph to draw no paths")
+        graph = self.graph = where if isinstance(where, Graph) else tasks[0].graph
+        given = {"demonstrated": [path for one in tasks for path in one.demonstrations], **given}
+        self.routes = {kind: self._paths(kind, some) for kind, some in given.items()}
+        ends = [(one.source, one.target) for one in tasks] or [
+            (path.source, path.target) for some in self.routes.values() for path in some
+        ]
+        self.ends = list(dict.fromkeys(ends))
         self.grid = graph.labels.shape if isinstance(graph.labels, Cells) else None
         if self.grid is not None:
             rows, columns = np.divmod(np.arange(graph.nodes), self.grid[1])
             self.xy = np.column_stack([columns, rows]).astype(np.float64)
-        elif graph.position is not None:
-            self.xy = graph.position
-        else:
-            self.xy = _layout(graph)
+            return
+        self.xy = _layout(graph) if graph.position is None else graph.position
         # An edge is all arcs between two nodes, whatever their direction.
-        pair = np.sort(np.column_stack([graph.tail, graph.head]), axis=1)
-        self.edges, self.edge = np.unique(pair, axis=0, return_inverse=True)
+        low, high = np.minimum(graph.tail, graph.head), np.maximum(graph.tail, graph.head)
+        pairs, self.edge = np.unique(low * graph.nodes + high, return_inverse=True)
+        self.edges = np.column_stack(np.divmod(pairs, graph.nodes))
+
+    def _paths(self, kind: str, given: Any) -> list[Path]:
+        made = []
+        for one in () if given is None else given if isinstance(given, Iterable) else [given]:
+            path = one.path if isinstance(one, Plan) else one
+            if not isinstance(path, Path):
+                raise InputError(
+                    f"{kind} must be a Path, a Plan or a list of these, got {one!r}; "
+                    "graph.path(nodes) makes a Path"
+                )
+            if path.graph is not self.graph:
+                raise InputError(f"{kind}: {path!r} is a path of another graph")
+            made.append(path)
+        return made
 
     def values(self, costs: Any) -> Array | None:
         """Return what is coloured, a number a cell or an edge, or None without costs."""
@@ -244,13 +251,23 @@ class _Drawing:
         used[self.graph.tail] = used[self.graph.head] = True
         return used
 
-    def ground(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the grid or the network; return what a colour bar is for, or None."""
-        if self.grid is not None or self.graph.position is not None:
-            axes.set_aspect("equal")
-        if self.grid is None:
-            return self._lines(axes, values, norm)
-        return self._cells(axes, values, norm)
+    def panels(self, count: int) -> list[Any]:
+        """Return the axes of a new figure, in the proportions of the graph."""
+        from matplotlib.figure import Figure
+
+        wide, high = np.ptp(self.xy, axis=0)
+        ratio = float(np.clip(high / wide if wide > 0.0 else 1.0, 0.35, 1.6))
+        width = 5.6 if count == 1 else 4.7
+        size = (width * count + 1.0, width * ratio + 0.9)
+        return list(np.atleast_1d(Figure(figsize=size, layout="constrained").subplots(1, count)))
+
+    def on(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        """Draw all on axes; return what a colour bar is for, or None."""
+        axes.set_aspect("equal")
+        image = (self._lines if self.grid is None else self._cells)(axes, values, norm)
+        self._routes(axes)
+        self._ends(axes)
+        return image
 
     def _cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
         from matplotlib.colors import ListedColormap
@@ -267,19 +284,22 @@ class _Drawing:
     def _lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
         from matplotlib.collections import LineCollection
 
-        few = self.graph.nodes <= 40
-        width = 3.2 if few else 2.0 if len(self.edges) <= 1000 else 0.9
-        lines = LineCollection(list(self.xy[self.edges]), linewidths=width, zorder=1)
+        count = len(self.edges)
+        order = slice(None) if values is None else np.argsort(values, kind="stable")
+        width = next(width for most, width in _WIDTHS if count <= most)
+        lines = LineCollection(
+            list(self.xy[self.edges[order]]), linewidths=width, zorder=1, rasterized=count > 1000
+        )
         if values is None:
             lines.set(color=_ROAD)
         else:
-            lines.set(cmap=_heat_colours(), norm=norm, array=values)
+            lines.set(cmap=_heat_colours(), norm=norm, array=values[order])
         axes.add_collection(lines)
         axes.update_datalim(self.xy)  # nodes without arcs count too
         axes.autoscale_view()
         axes.margins(0.06)
         axes.set_axis_off()
-        if few:
+        if self.graph.nodes <= FEW:
             self._names(axes)
         return None if values is None else lines
 
@@ -291,13 +311,10 @@ class _Drawing:
             text = name if len(name) <= 12 else f"{name[:11]}…"
             axes.text(x, y, text, fontsize=7, ha="center", va="center", bbox=box, zorder=7)
 
-    def routes(
-        self, axes: Any, shown: Mapping[str, list[Path]], ends: list[tuple[int, int]]
-    ) -> None:
-        """Draw paths by kind, and mark where they start and end."""
+    def _routes(self, axes: Any) -> None:
         from matplotlib import patheffects
 
-        for kind, some in shown.items():
+        for kind, some in self.routes.items():
             style = _STYLES[kind]
             wide = 1.2 * style["linewidth"] + 0.6
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
@@ -307,16 +324,15 @@ class _Drawing:
                 rounded = {"solid_capstyle": "round", "solid_joinstyle": "round"}
                 line = self.xy[path.numbers].T
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
-        self._ends(axes, ends)
 
-    def _ends(self, axes: Any, ends: list[tuple[int, int]]) -> None:
+    def _ends(self, axes: Any) -> None:
         # Beside the labels of a small network, and above them elsewhere.
-        size = 330 if self.grid is None and self.graph.nodes <= 40 else 85
-        order = 3.0 if size > 100 else 8.0
+        named = self.grid is None and self.graph.nodes <= FEW
+        size, order = (330, 3.0) if named else (85, 8.0)
         for column, (name, marker, colour) in enumerate(
-            (("source", "o", "#56B4E9"), ("target", "D", "#F0E442"))
+            (("source", "o", "white"), ("target", "D", "#F0E442"))
         ):
-            at = sorted({pair[column] for pair in ends})
+            at = sorted({pair[column] for pair in self.ends})
             if at:
                 look: dict[str, Any] = {"s": size * (1.0 - 0.15 * column), "c": colour}
                 x, y = self.xy[at].T
@@ -325,71 +341,65 @@ class _Drawing:
 
 
 def _heat_colours() -> Any:
-    """Return light to dark, which lines with a white rim stay legible on."""
+    """Return light to middling, which dark lines with a white rim stay legible on."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(colormaps["viridis_r"](np.linspace(0.0, 0.86, 256)))
+    return ListedColormap(colormaps["YlGnBu"](np.linspace(0.15, 0.78, 256)))
 
 
-def _new_figure(graph: Graph, count: int) -> tuple[Any, list[Any]]:
-    """Return a figure with panels in the proportions of the graph."""
-    from matplotlib.figure import Figure
-
-    ratio = 0.8
-    if isinstance(graph.labels, Cells):
-        ratio = graph.labels.shape[0] / graph.labels.shape[1]
-    elif graph.position is not None:
-        wide, high = np.ptp(graph.position, axis=0)
-        ratio = high / wide if wide > 0.0 else 1.0
-    ratio = float(np.clip(ratio, 0.35, 1.6))
-    width = 5.6 if count == 1 else 4.7
-    figure = Figure(figsize=(width * count + 1.0, width * ratio + 0.9), layout="constrained")
-    return figure, list(np.atleast_1d(figure.subplots(1, count)))
+def _add_bar(figure: Any, image: Any, panels: Any, label: str) -> None:
+    """Say what the colours mean, with a tip where some costs are above the scale."""
+    if image is not None:
+        beyond = "max" if image.get_array().max() > image.norm.vmax else "neither"
+        figure.colorbar(image, ax=panels, label=label, shrink=0.75, pad=0.02, extend=beyond)
 
 
-def _add_legend(figure: Any, panels: list[Any]) -> None:
-    """Name what the panels show, once, below them."""
-    handles: dict[str, Any] = {}
-    for axes in panels:
-        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(name, handle)
-    # Paths are drawn with alternatives at the bottom, and named with them at the end.
-    order = sorted(handles, key=lambda name: name.startswith("alternative"))
-    order = sorted(order, key=lambda name: name in ("source", "target"))
-    if handles:
-        figure.legend(
-            [handles[name] for name in order],
-            order,
-            loc="outside lower center",
-            ncols=len(handles),
-            fontsize="small",
-            frameon=False,
-            handlelength=2.6,
-            markerscale=0.6 if any(len(axes.texts) for axes in panels) else 1.0,
-        )
+def _add_legend(axes: Any, alone: bool) -> None:
+    """Name what was drawn, below it: of the figure, or of axes among others."""
+    handles, names = axes.get_legend_handles_labels()
+    if not handles:
+        return
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
+    if not alone:
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01), "ncols": 3}
+    marks = 0.6 if len(axes.texts) else 1.0
+    look = {"fontsize": "small", "frameon": False, "handlelength": 2.6, "markerscale": marks}
+    (axes.figure if alone else axes).legend(handles, names, **place, **look)
 
 
 def _layout(graph: Graph) -> Array:
     """Return coordinates for a network without any, shape (nodes, 2), the same every time.
 
-    Nodes that few arcs lie between are put near each other, by networkx.
+    Nodes that few arcs lie between are put near each other: by networkx, and where that takes too
+    long so that distances from some nodes, the pivots, are met as well as can be.
 
-    Raises
-    ------
-    InputError
-        For more than `LARGEST` nodes, which would take too long.
+    References
+    ----------
+    Brandes & Pich (2007), Eigensolver methods for progressive multidimensional scaling.
     """
     import networkx as nx
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, dijkstra
 
-    if graph.nodes > LARGEST:
-        raise InputError(
-            f"the graph of {graph.nodes} nodes has no position, and only up to {LARGEST} "
-            "are laid out; give position=, an array of shape (nodes, 2), when making it"
-        )
-    plain = nx.Graph()
-    plain.add_nodes_from(range(graph.nodes))
-    plain.add_edges_from(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
-    small = graph.nodes <= 300  # the better of the two takes cubic time
-    found = nx.kamada_kawai_layout(plain) if small else nx.spring_layout(plain, seed=0)
-    return np.array([found[node] for node in range(graph.nodes)], dtype=np.float64)
+    n, tail, head = graph.nodes, graph.tail, graph.head
+    arcs = csr_array((np.ones(graph.arcs), (tail, head)), shape=(n, n))
+    # Parts without a road between them hang together by their first nodes.
+    first = np.unique(connected_components(arcs, directed=False)[1], return_index=True)[1]
+    tail, head = np.append(tail, np.full(first.size - 1, first[0])), np.append(head, first[1:])
+    if n <= SMALL:
+        plain = nx.Graph()
+        plain.add_nodes_from(range(n))
+        plain.add_edges_from(zip(tail.tolist(), head.tolist(), strict=True))
+        found = nx.kamada_kawai_layout(plain)
+        return np.array([found[node] for node in range(n)], dtype=np.float64)
+    arcs = csr_array((np.ones(tail.size), (tail, head)), shape=(n, n))
+    pivot, rows, nearest = 0, [], np.full(n, np.inf)
+    for _ in range(_PIVOTS):
+        rows.append(dijkstra(arcs, directed=False, indices=pivot, unweighted=True))
+        nearest = np.minimum(nearest, rows[-1])
+        pivot = int(nearest.argmax())
+    D = np.stack(rows, axis=1) ** 2
+    B = D.mean(axis=0) + D.mean(axis=1, keepdims=True) - D.mean() - D
+    found = B @ np.linalg.eigh(B.T @ B)[1][:, :-3:-1]
+    return np.asarray(found / np.abs(found).max())

@@ -242,10 +242,10 @@ def regret_curves(*regrets: Regret, title: str = "") -> Any:
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write `figure` to `path` (.png, .pdf or .svg), whole or not at all."""
+    """Write a figure, or that of axes, to `path` (.png, .pdf or .svg), whole or not at all."""
     target = check_output(path, SUFFIXES)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
+    figure.figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
     write_atomically(target, buffer.getvalue())
 
 

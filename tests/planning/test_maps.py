@@ -6,6 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from scipy.spatial import Delaunay
 
 from relaxboost import InputError
 from relaxboost import planning as pl
@@ -46,8 +48,8 @@ def test_a_grid_has_obstacles_costs_and_paths(land):
     task = pl.Task(land, (0, 0), (1, 3), around)
     other = land.path([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (1, 3)])
     C = np.arange(12.0)
-    figure = maps.paths(task, planned=task.demonstration, alternatives=[other], costs=C)
-    axes, bar = figure.axes
+    axes = maps.paths(task, planned=task.demonstration, alternatives=[other], costs=C)
+    figure, bar = axes.figure, axes.figure.axes[1]
     free, costs = axes.images
     assert np.array_equal(free.get_array(), FREE)
     shown = costs.get_array()
@@ -63,18 +65,17 @@ def test_a_grid_has_obstacles_costs_and_paths(land):
 
 
 def test_costs_of_arcs_are_shown_per_length(land):
-    axes = maps.paths(land, costs=land.costs(np.full(12, 5.0))).axes[0]
+    axes = maps.paths(land, costs=land.costs(np.full(12, 5.0)))
     assert axes.images[1].get_array().compressed() == pytest.approx(5.0)
     task = pl.Task(land, (0, 0), (1, 3), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3)])
     fit = pl.fit([task], pl.Ridge(0.1))
-    axes = maps.paths(land, costs=fit).axes[0]
+    axes = maps.paths(land, costs=fit)
     shown = axes.images[1].get_array().compressed()
     assert shown == pytest.approx((np.arange(12.0).reshape(3, 4)[FREE]) * fit.w[0])
 
 
 def test_a_network_is_lines_with_the_mean_cost_of_their_arcs(town):
-    figure = maps.paths(town, planned=town.path(["a", "c", "d"]), costs=town.features[:, 0])
-    axes = figure.axes[0]
+    axes = maps.paths(town, planned=town.path(["a", "c", "d"]), costs=town.features[:, 0])
     edges = axes.collections[0]
     ends = [tuple(map(tuple, one)) for one in np.array(edges.get_segments()).tolist()]
     found = dict(zip(ends, edges.get_array().tolist(), strict=True))
@@ -91,20 +92,76 @@ def test_networks_without_coordinates_are_laid_out_alike_each_time():
     first, second = (np.array(lines_of(maps.paths(ring, costs=np.ones(9)))) for _ in range(2))
     assert np.array_equal(first, second)
     assert np.isfinite(first).all()
-    long = pl.Graph(np.arange(4000), np.arange(1, 4001))
-    with pytest.raises(InputError, match="4001 nodes has no position"):
-        maps.paths(long, costs=np.ones(4000))
 
 
-def lines_of(figure):
-    return figure.axes[0].collections[0].get_segments()
+def lines_of(axes):
+    return axes.collections[0].get_segments()
+
+
+def test_large_networks_without_coordinates_look_as_they_do_with(planar):
+    """Lengths of the picture's lines, and of its paths, are those of the plane but for a factor."""
+    graph, xy = planar
+    bare = pl.Graph(graph.tail, graph.head)
+    axes = maps.paths(bare)
+    ends = np.concatenate([(graph.tail, graph.head), (graph.head, graph.tail)], axis=1)
+    drawn = np.array(lines_of(axes))
+    assert len(drawn) == len({tuple(sorted(pair)) for pair in ends.T.tolist()})
+    far = np.random.default_rng(0).integers(0, graph.nodes, (2, 400))
+    at = maps._layout(bare)
+    true, shown = (np.linalg.norm(x[far[0]] - x[far[1]], axis=1) for x in (xy, at))
+    assert np.corrcoef(true, shown)[0, 1] > 0.97
+    assert np.array_equal(at, maps._layout(bare))
+
+
+def test_large_networks_are_faint_and_rasterised(planar):
+    graph, _ = planar
+    plan = pl.shortest_path(graph, graph.features[:, 0], 3, 77)
+    axes = maps.paths(graph, planned=plan, costs=graph.features[:, 0])
+    ground = axes.collections[0]
+    assert ground.get_rasterized()
+    route = axes.get_lines()[0]
+    assert ground.get_linewidths()[0] < 0.5 * route.get_linewidth()
+    assert np.array_equal(np.sort(ground.get_array()), ground.get_array())  # the dear on top
+    top = np.array([0.299, 0.587, 0.114]) @ ground.get_cmap()(1.0)[:3]
+    assert top > 0.25  # in grey too, no road is as dark as a demonstration
+    assert axes.figure.legends
+    assert axes.get_legend() is None
+    before = np.array([axes.get_xlim(), axes.get_ylim()])
+    assert maps.zoom(axes, 0.1) is axes
+    after, line = np.array([axes.get_xlim(), axes.get_ylim()]), np.array(route.get_data())
+    assert (after[:, 0] <= line.min(axis=1)).all()
+    assert (after[:, 1] >= line.max(axis=1)).all()
+    assert np.ptp(after, axis=1).max() < 0.9 * np.ptp(before, axis=1).max()
+
+
+@pytest.fixture(scope="module")
+def planar():
+    """Return a random planar network of 1500 nodes, and where they are."""
+    xy = np.random.default_rng(0).random((1500, 2))
+    corners = Delaunay(xy).simplices
+    pairs = np.unique(np.sort(np.concatenate([corners[:, :2], corners[:, 1:]]), axis=1), axis=0)
+    length = np.linalg.norm(xy[pairs[:, 0]] - xy[pairs[:, 1]], axis=1)
+    pairs = pairs[length < 0.1]
+    tail, head = np.concatenate([pairs, pairs[:, ::-1]]).T
+    length = np.linalg.norm(xy[tail] - xy[head], axis=1)
+    return pl.Graph(tail, head, length, nodes=1500, position=xy), xy
+
+
+def test_parts_without_a_road_between_them_are_drawn():
+    for half in (5, 200):
+        ring = np.arange(half)
+        tail = np.concatenate([ring, ring + half])
+        head = np.concatenate([np.roll(ring, 1), np.roll(ring, 1) + half])
+        at = maps._layout(pl.Graph(tail, head))
+        assert np.isfinite(at).all()
+        assert np.ptp(at[:half]) > 0.1
+        assert np.ptp(at[half:]) > 0.1
 
 
 def test_before_and_after_share_a_scale(land):
     task = pl.Task(land, (0, 0), (2, 2), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (2, 2)])
     before, after = np.ones(12), np.where(np.arange(12) == 4, 50.0, 1.0)
-    figure = maps.before_after(task, before, after, names=("one", "two"))
-    left, right, _ = figure.axes
+    left, right = maps.before_after(task, before, after, names=("one", "two"))
     assert left.images[1].get_clim() == right.images[1].get_clim() == (1.0, 50.0)
     assert left.get_title() == "one: the shortest path has loss 6"
     assert right.get_title() == "two: the shortest path has loss 0"
@@ -113,8 +170,8 @@ def test_before_and_after_share_a_scale(land):
 
 
 def test_logarithmic_colours_need_costs_above_zero(land):
-    figure = maps.paths(land, costs=np.arange(1.0, 13.0), scale="log")
-    assert type(figure.axes[0].images[1].norm).__name__ == "LogNorm"
+    axes = maps.paths(land, costs=np.arange(1.0, 13.0), scale="log")
+    assert type(axes.images[1].norm).__name__ == "LogNorm"
     with pytest.raises(InputError, match="the least cost is 0"):
         maps.paths(land, costs=np.arange(12.0), scale="log")
     with pytest.raises(InputError, match="scale must be linear or log"):
@@ -123,8 +180,8 @@ def test_logarithmic_colours_need_costs_above_zero(land):
 
 def test_styles_differ_without_colour(land):
     task = pl.Task(land, (0, 0), (0, 2), [(0, 0), (0, 1), (0, 2)])
-    figure = maps.paths(task, planned=task.demonstration, alternatives=task.demonstration)
-    drawn = figure.axes[0].get_lines()
+    axes = maps.paths(task, planned=task.demonstration, alternatives=task.demonstration)
+    drawn = axes.get_lines()
     assert len({line.get_linewidth() for line in drawn}) == 3
     widest = max(drawn, key=lambda line: line.get_linewidth())
     assert widest.get_label() == "demonstrated"
@@ -134,8 +191,13 @@ def test_styles_differ_without_colour(land):
 
 
 def test_what_cannot_be_drawn(land, town):
-    with pytest.raises(InputError, match="a picture needs a Task or a Graph, got str"):
-        maps.paths("map")
+    for other in ("map", [land]):
+        with pytest.raises(InputError, match="a picture needs a Task, a list of tasks or a Graph"):
+            maps.paths(other)
+    with pytest.raises(InputError, match="the list of tasks is empty"):
+        maps.paths([])
+    with pytest.raises(InputError, match="zoom needs a picture with a path"):
+        maps.zoom(maps.paths(land))
     with pytest.raises(InputError, match="planned must be a Path, a Plan or a list of these"):
         maps.paths(land, planned=[(0, 0), (0, 1)])
     with pytest.raises(InputError, match="is a path of another graph"):
@@ -144,6 +206,32 @@ def test_what_cannot_be_drawn(land, town):
         maps.paths(land, costs=np.ones(3))
     with pytest.raises(InputError, match="before_after needs a Task"):
         maps.before_after(land, np.ones(12), np.ones(12))
+
+
+def test_pictures_go_where_they_are_wanted(land):
+    one = pl.Task(land, (0, 0), (0, 2), [(0, 0), (0, 1), (0, 2)])
+    two = pl.Task(land, (2, 0), (2, 2), [(2, 0), (2, 1), (2, 2)])
+    figure = Figure(layout="constrained")
+    axes = figure.subplots(2, 2)
+    assert maps.paths([one, two], axes=axes[0, 0]) is axes[0, 0]
+    assert len(axes[0, 0].get_lines()) == 2
+    assert markers(axes[0, 0])["target"] == [[2.0, 0.0], [2.0, 2.0]]
+    names = [text.get_text() for text in axes[0, 0].get_legend().get_texts()]
+    assert names == ["demonstrated, 2 paths", "source", "target"]
+    assert maps.before_after(one, np.ones(12), np.ones(12), axes=axes[1]) == tuple(axes[1])
+    assert not figure.legends
+    figure.draw_without_rendering()
+    below = axes[0, 0].get_legend().get_window_extent()
+    assert below.y1 <= axes[0, 0].get_window_extent().y0
+
+
+def test_a_few_dear_arcs_leave_colours_to_the_others(planar):
+    graph, _ = planar
+    c = graph.features[:, 0].copy()
+    c[0] = 1e6
+    axes = maps.paths(graph, costs=c)
+    assert axes.collections[0].norm.vmax < 1.0
+    assert axes.figure.axes[1]._colorbar.extend == "max"
 
 
 def test_pictures_are_saved(land, tmp_path):
