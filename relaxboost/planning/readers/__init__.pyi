@@ -16,7 +16,6 @@ from .rasters import Layers as Layers
 from .rasters import read_layers as read_layers
 from .tntp import Into as Into
 from .tntp import RoadNetwork as RoadNetwork
-from .tntp import read_demand as read_demand
 from .tntp import read_network as read_network
 from .tntp import road_graph as road_graph
 from .tntp import road_target as road_target

@@ -12,74 +12,66 @@ from numpy.typing import NDArray
 
 from relaxboost._core.errors import InputError
 
-
-def number(path: Path, n: int, text: str, what: str, least: float = -math.inf) -> float:
-    """Return text as a finite number, at least `least`, or raise with its line.
-
-    Raises
-    ------
-    InputError
-        If it is no such number.
-    """
-    try:
-        value = math.nan if "_" in text else float(text)  # Python takes 1_0 for 10
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        shown = repr(text) if text else "missing"
-        raise InputError(f"{path}, line {n}: {what} is {shown}; it must be a finite number")
-    if value < least:
-        raise InputError(f"{path}, line {n}: {what} is {text}; it must be at least {least:g}")
-    return value
+ANY = 2**53
+"""More than any whole number may be."""
 
 
-def whole(path: Path, n: int, text: str, what: str, least: int, most: int = 2**53) -> int:
-    """Return text as a whole number from `least` to `most`, or raise with its line.
-
-    Raises
-    ------
-    InputError
-        If it is no such number; 1e3 and 12.0 are.
-    """
-    value = number(path, n, text, what)
-    if value != math.floor(value):
-        raise InputError(f"{path}, line {n}: {what} is {text}; it must be a whole number")
-    if not least <= value <= most:
-        bounds = f"{least} or more" if most == 2**53 else f"from {least} to {most}"
-        raise InputError(f"{path}, line {n}: {what} is {text}; it must be {bounds}")
-    return int(value)
+Line = int | str
+"""The number of a line, or what else says where something is."""
 
 
 class NumberField(NamedTuple):
-    """What the numbers of a column are called and must be."""
+    """What a number is called and must be."""
 
     what: str
     least: float = -math.inf
     most: int | None = None
-    """Whole numbers up to this one; None for finite numbers of any kind."""
+    """Whole numbers up to this one, or `ANY`; None for finite numbers of any kind."""
+
+
+def number(
+    path: Path,
+    n: Line,
+    text: str,
+    what: str,
+    least: float = -math.inf,
+    most: int | None = None,
+) -> float:
+    """Return text as the number that a `NumberField` describes, or raise with its line."""
+    try:
+        value = math.nan if "_" in text else float(text)  # Python takes 1_0 for 10
+    except ValueError:
+        value = math.nan
+    wrong = ""
+    if not math.isfinite(value):
+        text, wrong = repr(text) if text else "missing", "a finite number"
+    elif most is not None and value != math.floor(value):
+        wrong = "a whole number"
+    elif not least <= value <= (math.inf if most is None else most):
+        wrong = f"at least {least:g}" if most in (None, ANY) else f"from {least:g} to {most}"
+    if wrong:
+        raise InputError(f"{path}, {_line(n)}: {what} is {text}; it must be {wrong}")
+    return value
 
 
 def row(
-    path: Path, n: int, fields: Sequence[str], columns: Sequence[NumberField], what: str = "it"
+    path: Path,
+    n: Line,
+    fields: Sequence[str],
+    columns: Sequence[NumberField],
+    what: str = "it",
 ) -> list[float]:
-    """Return the numbers of a line, one a column, or raise with its line.
-
-    Raises
-    ------
-    InputError
-        If there are more fields or fewer, or one is no such number.
-    """
+    """Return the numbers of a line, one a column, or raise with its line."""
     if len(fields) != len(columns):
         names = ", ".join(column.what.removeprefix("the ") for column in columns)
         raise InputError(
-            f"{path}, line {n}: {len(fields)} fields; {what} needs {len(columns)}: {names}"
+            f"{path}, {_line(n)}: {len(fields)} fields; {what} needs {len(columns)}: {names}"
         )
-    return [
-        number(path, n, text, column.what, column.least)
-        if column.most is None
-        else whole(path, n, text, column.what, int(column.least), column.most)
-        for text, column in zip(fields, columns, strict=True)
-    ]
+    return [number(path, n, text, *column) for text, column in zip(fields, columns, strict=True)]
+
+
+def _line(n: Line) -> str:
+    return f"line {n}" if isinstance(n, int) else n
 
 
 def archive(path: Path) -> dict[str, NDArray[Any]]:

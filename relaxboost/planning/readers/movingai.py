@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from relaxboost import planning
 from relaxboost._core.arrays import Flags, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import number, whole
+from relaxboost.planning.readers.fields import ANY, NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
 OCTILE, CORNER = "octile", "octile-corner"
+FEATURES = ("step", "swamp", "near_wall")
 
 _PASSABLE = ".GS"
-_BLOCKED = "@OTW"
-_HEADER = "type octile, height H, width W, map, each on a line"
-_FIELDS = "bucket, map, width, height, start x, start y, goal x, goal y, length"
+_KNOWN = _PASSABLE + "@OTW"
+_HEADER = f"type {OCTILE} or {CORNER}, height H, width W, map, each on a line"
+_WHOLE = (("bucket", 0), ("width", 1), ("height", 1))
+_ENDS = tuple((f"{axis} of the {end}", 0) for end in ("start", "goal") for axis in "xy")
+_COLUMNS = [NumberField(f"the {what}", least, ANY) for what, least in (*_WHOLE, *_ENDS)]
+_COLUMNS += [NumberField("the length", 0)]
 
 Line = tuple[int, str]
 
@@ -60,16 +64,13 @@ class Scenario(NamedTuple):
 def read_map(path: str | PathLike[str]) -> GridMap:
     """Read a map of MovingAI, type ``octile`` or ``octile-corner``; gzipped or not.
 
-    Passable are ``.`` and ``G`` (ground) and ``S`` (swamp). Not passable are ``@`` and ``O`` (out
-    of bounds), ``T`` (trees) and ``W`` (water): water can be crossed, but not entered from ground,
-    so that for a walker it is a wall. The characters stay in `terrain` for whoever counts
-    otherwise.
+    Passable are ``.`` and ``G`` (ground) and ``S`` (swamp); not ``@``, ``O`` (out of bounds),
+    ``T`` (trees) and ``W``: water cannot be entered from ground. The characters stay in `terrain`.
 
     Maps of type ``octile-corner`` (Warcraft III) have two layers of H rows and W columns: first
     the heights, a digit for each corner of cells, then the terrain, where a small letter is a
     ramp and otherwise the same as the capital. As H x W corners have (H - 1) x (W - 1) cells
-    between them, the last row and the last column of the terrain are no cells; they are kept,
-    for the shape that the header says, and are not passable.
+    between them, the last row and the last column of the terrain are kept and not passable.
 
     Parameters
     ----------
@@ -79,14 +80,12 @@ def read_map(path: str | PathLike[str]) -> GridMap:
     Returns
     -------
     GridMap
-        `height` is None for type ``octile``.
 
     Raises
     ------
     InputError
-        If the file is missing (with where to get it) or cannot be read, the header is wrong, rows
-        are too many, too few, too short or too long, or a character is none of those above (with
-        its row and column from 0, and its line).
+        If the file is missing (with where to get it) or cannot be read, and for a wrong header,
+        row or character, with its line.
 
     References
     ----------
@@ -96,8 +95,7 @@ def read_map(path: str | PathLike[str]) -> GridMap:
     path = located(path, SOURCES["movingai"])
     text = list(lines(path))
     kind, height, width = _header(path, text[:4])
-    layers = 2 if kind == CORNER else 1
-    rows = text[4:]
+    layers, rows = 2 if kind == CORNER else 1, text[4:]
     if len(rows) != layers * height:
         n = rows[layers * height][0] if len(rows) > layers * height else text[-1][0]
         each = "rows" if layers == 1 else "rows in each of two layers"
@@ -105,20 +103,19 @@ def read_map(path: str | PathLike[str]) -> GridMap:
             f"{path}, line {n}: {len(rows)} rows follow the header, which says height {height} "
             f"({height} {each}); get the file again"
         )
-    for n, row in rows:
-        if len(row) != width:
+    for n, cells in rows:
+        if len(cells) != width:
             raise InputError(
-                f"{path}, line {n}: a row of {len(row)} characters; the header says width {width}"
+                f"{path}, line {n}: a row of {len(cells)} characters; the header says width {width}"
             )
-    name = _stem(path.name)
     if layers == 1:
-        terrain = _grid(path, rows, _PASSABLE + _BLOCKED)
-        return GridMap(name, terrain, np.isin(terrain, list(_PASSABLE)))
+        terrain = _grid(path, rows, _KNOWN)
+        return GridMap(_stem(path.name), terrain, np.isin(terrain, list(_PASSABLE)))
     digits = _grid(path, rows[:height], "0123456789")
-    terrain = _grid(path, rows[height:], _PASSABLE + _BLOCKED + "gstwo")
+    terrain = _grid(path, rows[height:], _KNOWN + "gstwo")
     passable = np.isin(np.char.upper(terrain), list(_PASSABLE))
     passable[-1] = passable[:, -1] = False
-    return GridMap(name, terrain, passable, digits.astype(np.int64))
+    return GridMap(_stem(path.name), terrain, passable, digits.astype(np.int64))
 
 
 def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> list[Scenario]:
@@ -146,8 +143,7 @@ def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> li
     ------
     InputError
         If the file is missing (with where to get it), cannot be read, has no problems or another
-        version, or a line is malformed, has a start or goal outside the map, or does not match
-        `grid`; with the number of the line.
+        version, and for a problem that is malformed or does not match `grid`, with its line.
 
     Examples
     --------
@@ -164,8 +160,9 @@ def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> li
     found = []
     for n, line in text[1:]:
         scenario = _scenario(path, n, line)
-        if grid is not None:
-            _check_match(path, n, scenario, grid)
+        wrong = "" if grid is None else _mismatch(scenario, grid)
+        if wrong:
+            raise InputError(f"{path}, line {n}: {wrong}; give the map that it was made for")
         found.append(scenario)
     return found
 
@@ -176,8 +173,6 @@ def _stem(name: str) -> str:
 
 def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
     """Return type, height and width, or raise with the first line that is wrong."""
-    if not text:
-        raise InputError(f"{path} is empty; a map begins with {_HEADER}")
     sizes: dict[str, int] = {}
     kind = ""
     for place, (n, line) in enumerate(text):
@@ -185,14 +180,14 @@ def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
         if place == 0 and key == "type" and value.strip() in (OCTILE, CORNER):
             kind = value.strip()
         elif place in (1, 2) and key in {"height", "width"} - sizes.keys():
-            sizes[key] = whole(path, n, value.strip(), key, 1)
+            sizes[key] = int(number(path, n, value.strip(), key, 1, ANY))
         elif place != 3 or line != "map":
             raise InputError(
-                f"{path}, line {n}: {line[:40]!r} in the header; a map begins with {_HEADER} "
-                f"(or type {CORNER})"
+                f"{path}, line {n}: {line[:40]!r} in the header; a map begins with {_HEADER}"
             )
     if len(text) < 4:
-        raise InputError(f"{path}, line {text[-1][0]}: ends in the header, which is {_HEADER}")
+        n = text[-1][0] if text else 1
+        raise InputError(f"{path}, line {n}: ends in the header, which is {_HEADER}")
     return kind, sizes["height"], sizes["width"]
 
 
@@ -212,47 +207,29 @@ def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:
 def _scenario(path: Path, n: int, line: str) -> Scenario:
     # Names of maps may have blanks in them, which is why the files are written with tabs.
     fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
-    if len(fields) != 9:
-        raise InputError(f"{path}, line {n}: {len(fields)} fields; it needs 9: {_FIELDS}")
-    bucket = whole(path, n, fields[0], "the bucket", 0)
-    width = whole(path, n, fields[2], "the width", 1)
-    height = whole(path, n, fields[3], "the height", 1)
-    x, goal_x = (
-        whole(path, n, fields[at], f"the x of the {what}", 0, width - 1)
-        for at, what in ((4, "start"), (6, "goal"))
-    )
-    y, goal_y = (
-        whole(path, n, fields[at], f"the y of the {what}", 0, height - 1)
-        for at, what in ((5, "start"), (7, "goal"))
-    )
-    length = number(path, n, fields[8], "the length", 0)
-    return Scenario(bucket, fields[1], width, height, (y, x), (goal_y, goal_x), length)
+    name = fields.pop(1) if len(fields) > 1 else ""
+    *whole, length = row(path, n, fields, _COLUMNS, "a problem, beside the map,")
+    bucket, width, height, x, y, goal_x, goal_y = map(int, whole)
+    if max(x, goal_x) >= width or max(y, goal_y) >= height:
+        raise InputError(f"{path}, line {n}: the start or the goal is outside the map")
+    return Scenario(bucket, name, width, height, (y, x), (goal_y, goal_x), length)
 
 
-def _check_match(path: Path, n: int, scenario: Scenario, grid: GridMap) -> None:
-    """Raise if a problem is not one on this map."""
-    named = _stem(scenario.map.replace("\\", "/").rsplit("/", 1)[-1])
-    if named != grid.name:
-        raise InputError(
-            f"{path}, line {n}: is for the map {scenario.map!r}, and the map given is "
-            f"{grid.name!r}; give the one it is for"
-        )
+def _mismatch(scenario: Scenario, grid: GridMap) -> str:
+    """Return why a problem is not one on this map, or nothing."""
+    if _stem(scenario.map.replace("\\", "/").rsplit("/", 1)[-1]) != grid.name:
+        return f"is for the map {scenario.map!r}, and the map given is {grid.name!r}"
     height, width = grid.passable.shape
     if (scenario.width, scenario.height) != (width, height):
-        raise InputError(
-            f"{path}, line {n}: is for a map of width {scenario.width} and height "
-            f"{scenario.height}; {grid.name} has width {width} and height {height}"
+        return (
+            f"is for a map of width {scenario.width} and height {scenario.height}; {grid.name} "
+            f"has width {width} and height {height}"
         )
-    for what, (row, column) in (("start", scenario.source), ("goal", scenario.target)):
-        if not grid.passable[row, column]:
-            raise InputError(
-                f"{path}, line {n}: the {what}, row {row} and column {column}, is "
-                f"{str(grid.terrain[row, column])!r} in {grid.name}, which is not passable; give "
-                "the map that the problems were made for"
-            )
-
-
-FEATURES = ("step", "swamp", "near_wall")
+    for what, (y, x) in (("start", scenario.source), ("goal", scenario.target)):
+        if not grid.passable[y, x]:
+            cell = str(grid.terrain[y, x])
+            return f"the {what}, row {y} and column {x}, is {cell!r}, which is not passable"
+    return ""
 
 
 def map_graph(grid: GridMap, neighbours: int = 8) -> planning.Graph:
@@ -266,10 +243,6 @@ def map_graph(grid: GridMap, neighbours: int = 8) -> planning.Graph:
     grid : GridMap
     neighbours : {8, 4}
         Diagonal steps need both cells beside them passable, as the lengths of scenarios do.
-
-    Returns
-    -------
-    planning.Graph
     """
     from scipy.ndimage import convolve
 

@@ -19,7 +19,7 @@ from relaxboost.planning.readers.places import SOURCES
 ARRAYS = (".npz", ".npy")
 TIFFS = (".tif", ".tiff")
 
-_NAMED = list[tuple[str, NDArray[Any]]]
+_Named = list[tuple[str, NDArray[Any]]]
 
 
 class Layers(NamedTuple):
@@ -34,8 +34,6 @@ class Layers(NamedTuple):
     in row r and column k is at x = a k + b r + c, y = d k + e r + f. Otherwise None."""
     crs: str | None = None
     """The coordinates that x and y are in, such as EPSG:32717, or as well-known text; or None."""
-    others: dict[str, NDArray[Any]] = {}  # noqa: RUF012  (a field of a tuple, never written to)
-    """What else an .npz file has: arrays that are not numbers in two or three dimensions."""
 
 
 def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -> Layers:
@@ -44,13 +42,11 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     Every array of two dimensions is a layer with the name of the array (in an .npy file, of the
     file). One of three dimensions is several, ``name_0``, ``name_1`` and so on. Which axis counts
     them is told by the layers of two dimensions beside it, if one of (H, W, B) and (B, H, W) has
-    their shape, and otherwise is the shorter of the first and the last. Other arrays are in
-    `others`. True and false are 1 and 0. Here only NaN means no data: other marks, such as the
-    class 0 of land cover, stay what they are.
+    their shape, and otherwise is the shorter of the first and the last. Other arrays are left out.
+    True and false are 1 and 0. Here only NaN means no data.
 
     The bands of a GeoTIFF have its descriptions as names, or ``band_1``, ``band_2`` ... where it
-    has none. No-data values and masks become NaN. If a band says a scale and an offset, values
-    are multiplied by the one and added to the other.
+    has none. No-data values and masks become NaN, and scales and offsets are applied.
 
     Parameters
     ----------
@@ -78,102 +74,82 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     (2, 415, 383)
     """
     path = Path(path)
-    suffix = path.suffix.lower()
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise InputError(f"{path} {what}; name another file, or get it from {SOURCES['rasters']}")
-    if suffix in TIFFS:
-        layers, (transform, crs) = _geotiff(path)
-        others: dict[str, NDArray[Any]] = {}
-    elif suffix in ARRAYS:
-        layers, others = _arrays(path)
-        transform = crs = None
-    else:
+    if path.suffix.lower() not in ARRAYS + TIFFS:
         raise InputError(f"{path} must end in one of {', '.join(ARRAYS + TIFFS)}")
+    tiff = path.suffix.lower() in TIFFS
+    layers, transform, crs = _geotiff(path) if tiff else (_arrays(path), None, None)
     layers = _selected(path, layers, names)
-    _check_shapes(path, layers)
-    values = np.stack([layer for _, layer in layers]).astype(np.float64)
-    infinite = np.argwhere(np.isinf(values))
-    if infinite.size:
-        layer, row, column = infinite[0]
+    shapes: dict[tuple[int, ...], list[str]] = {}
+    for name, layer in layers:
+        shapes.setdefault(layer.shape, []).append(name)
+        if layer.dtype.kind == "c":
+            raise InputError(f"{path}: {name} is complex; save its real or its absolute values")
+        infinite = np.argwhere(np.isinf(layer))
+        if infinite.size:
+            raise InputError(
+                f"{path}: {name} is infinite in row {infinite[0][0]}, column {infinite[0][1]}; "
+                "write NaN where there is no data"
+            )
+    if len(shapes) > 1:
+        listed = "; ".join(f"{', '.join(named)}: {shape}" for shape, named in shapes.items())
         raise InputError(
-            f"{path}: {layers[layer][0]} is infinite in row {row}, column {column}; write NaN "
-            "where there is no data"
+            f"{path}: all layers must have one shape, and they have {listed}; give names "
+            "of some that have, or resample them to one grid"
         )
-    return Layers(tuple(name for name, _ in layers), values, transform, crs, others)
+    values = np.stack([layer for _, layer in layers]).astype(np.float64)
+    return Layers(tuple(name for name, _ in layers), values, transform, crs)
 
 
-def _selected(path: Path, layers: _NAMED, names: Sequence[str] | None) -> _NAMED:
+def _selected(path: Path, layers: _Named, names: Sequence[str] | None) -> _Named:
     """Return the layers wanted, or raise where a name is unknown or not the name of one."""
-    read = [name for name, _ in layers]
-    repeated = sorted({name for name in read if read.count(name) > 1})
-    if repeated:
-        raise InputError(f"{path} has more than one layer {repeated[0]!r}; rename one")
-    if names is None:
-        return layers
-    wanted = [names] if isinstance(names, str) else list(names)
-    if not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(read):
+    held = dict(layers)
+    if len(held) < len(layers):
+        read = [name for name, _ in layers]
+        again = next(name for name in read if read.count(name) > 1)
+        raise InputError(f"{path} has more than one layer {again!r}; rename one")
+    wanted = list(held) if names is None else [names] if isinstance(names, str) else list(names)
+    if not wanted or len(set(wanted)) < len(wanted) or not set(wanted) <= set(held):
         raise InputError(
             f"names are {', '.join(map(repr, wanted)) or 'none'}; they must be different ones "
-            f"of the layers of {path}: {', '.join(map(repr, read))}"
+            f"of the layers of {path}: {', '.join(map(repr, held))}"
         )
-    return [layers[read.index(name)] for name in wanted]
+    return [(name, held[name]) for name in wanted]
 
 
-def _arrays(path: Path) -> tuple[_NAMED, dict[str, NDArray[Any]]]:
+def _arrays(path: Path) -> _Named:
     held = archive(path)
-    numeric = {
-        name: array
-        for name, array in held.items()
-        if array.ndim in (2, 3) and array.dtype.kind in "fiubc" and array.size
-    }
-    broken = [name for name, array in numeric.items() if array.dtype.kind == "c"]
-    if broken:
-        raise InputError(f"{path}: {broken[0]} is complex; save its real or its absolute values")
-    flat = {name: array.shape for name, array in numeric.items() if array.ndim == 2}
-    layers: _NAMED = []
+    numeric = {n: a for n, a in held.items() if a.ndim in (2, 3) and a.dtype.kind in "fiubc"}
+    flat = {array.shape for array in numeric.values() if array.ndim == 2}
+    layers: _Named = []
     for name, array in numeric.items():
-        if array.ndim == 2:
+        if array.ndim == 2 and array.size:
             layers.append((name, array))
-            continue
-        axis = _band_axis(path, name, array.shape, set(flat.values()))
-        bands = np.moveaxis(array, axis, 0)
-        layers.extend((f"{name}_{k}", band) for k, band in enumerate(bands))
+        elif array.size:
+            bands = np.moveaxis(array, _band_axis(path, name, array.shape, flat), 0)
+            layers.extend((f"{name}_{k}", band) for k, band in enumerate(bands))
     if not layers:
         has = ", ".join(f"{name} of shape {array.shape}" for name, array in held.items())
         raise InputError(
             f"{path} has no layers: numbers in two or three dimensions (it has {has or 'nothing'})"
         )
-    return layers, {name: array for name, array in held.items() if name not in numeric}
+    return layers
 
 
 def _band_axis(path: Path, name: str, shape: tuple[int, ...], flat: set[tuple[int, ...]]) -> int:
     """Return which axis of an array counts its bands, the last or the first."""
     last, first = shape[:2] in flat, shape[1:] in flat
-    if last != first:
-        return -1 if last else 0
-    if shape[0] == shape[-1]:
+    if last == first and shape[0] == shape[-1]:
         raise InputError(
             f"{path}: {name} of shape {shape} may be (H, W, bands) or (bands, H, W); save its "
             "bands as arrays of two dimensions"
         )
-    return -1 if shape[-1] < shape[0] else 0
+    return -1 if (last if last != first else shape[-1] < shape[0]) else 0
 
 
-def _check_shapes(path: Path, layers: _NAMED) -> None:
-    """Raise if layers differ in shape, with those of each."""
-    shapes: dict[tuple[int, ...], list[str]] = {}
-    for name, layer in layers:
-        shapes.setdefault(layer.shape, []).append(name)
-    if len(shapes) > 1:
-        listed = "; ".join(f"{', '.join(names)}: {shape}" for shape, names in shapes.items())
-        raise InputError(
-            f"{path}: all layers must have one shape, and they have {listed}; give names "
-            "of some that have, or resample them to one grid"
-        )
-
-
-def _geotiff(path: Path) -> tuple[_NAMED, tuple[tuple[float, ...] | None, str | None]]:
+def _geotiff(path: Path) -> tuple[_Named, tuple[float, ...] | None, str | None]:
     try:
         import rasterio
         from rasterio.errors import NotGeoreferencedWarning
@@ -186,20 +162,15 @@ def _geotiff(path: Path) -> tuple[_NAMED, tuple[tuple[float, ...] | None, str | 
             # A picture without a place is a fine grid.
             warnings.simplefilter("ignore", NotGeoreferencedWarning)
             with rasterio.open(path, driver="GTiff") as file:
-                if any(np.dtype(kind).kind == "c" for kind in file.dtypes):
-                    raise InputError(f"{path}: its bands are complex; save their absolute values")
-                read = file.read(masked=True).astype(np.float64)
+                read = file.read(masked=True)
+                kind = np.complex128 if read.dtype.kind == "c" else np.float64
                 factors = np.reshape(file.scales, (-1, 1, 1)), np.reshape(file.offsets, (-1, 1, 1))
-                values = (read * factors[0] + factors[1]).filled(np.nan)
-                names = tuple(
-                    said or f"band_{k}" for k, said in enumerate(file.descriptions, start=1)
-                )
+                values = (read.astype(kind) * factors[0] + factors[1]).filled(np.nan)
+                names = [said or f"band_{k}" for k, said in enumerate(file.descriptions, start=1)]
                 placed = None if file.transform.is_identity else tuple(file.transform)[:6]
                 crs = file.crs.to_string() if file.crs else None
-    except InputError:
-        raise
     except Exception as error:  # a damaged file raises GDAL's errors as well as Python's
         raise InputError(
             f"{path}: cannot be read as a GeoTIFF ({error}); get the file again"
         ) from None
-    return list(zip(names, values, strict=True)), (placed, crs)
+    return list(zip(names, values, strict=True)), placed, crs

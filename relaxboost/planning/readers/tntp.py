@@ -7,35 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import NumberField, number, row, whole
+from relaxboost.planning.readers.fields import ANY, NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
-ATTRIBUTES = (
-    "capacity",
-    "length",
-    "free_flow_time",
-    "b",
-    "power",
-    "speed",
-    "toll",
-    "link_type",
-)
+ATTRIBUTES = ("capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type")
 _ENDS = ("init_node", "term_node")
 _NOT_NEGATIVE = {"capacity", "length", "free_flow_time"}
-_END = "END OF METADATA"
-MOST_ZONES = 20_000
-"""The largest table of trips that is read: more would take over 3 GB."""
-
-_SLACK = 1e-3  # totals of trips are published with fewer digits than their entries
-
-Line = tuple[int, str]
 
 
 class RoadNetwork(NamedTuple):
@@ -94,10 +78,9 @@ def read_network(
     Raises
     ------
     InputError
-        If a file is missing (with where to get it), cannot be read or is empty; a line is
-        malformed or has a number that is not finite (with its number); a node is outside 1 to N;
-        links are not as many as the metadata say; a link has no flow or a flow no link (naming
-        it); a node has no position or several.
+        If a file is missing (with where to get it) or cannot be read; a line is malformed (with its
+        number; of GeoJSON that of the feature); links are not as many as the metadata say; a link
+        has no flow or a flow no link; a node has no position or several.
 
     References
     ----------
@@ -105,22 +88,13 @@ def read_network(
            https://github.com/bstabler/TransportationNetworks.
     """
     path = located(path, SOURCES["tntp"])
-    said, rows = _metadata(path)
-    zones, count, through, links = (
-        _said(path, said, key)
-        for key in ("NUMBER OF ZONES", "NUMBER OF NODES", "FIRST THRU NODE", "NUMBER OF LINKS")
-    )
-    if zones > count or through > count + 1:
-        raise InputError(
-            f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither can "
-            "be more than there are nodes"
-        )
+    zones, count, through, links = _metadata(path)
     columns = [NumberField(name, 1, count) for name in _ENDS]
     columns += [NumberField(name, 0.0 if name in _NOT_NEGATIVE else -np.inf) for name in ATTRIBUTES]
-    found = [row(path, n, line.rstrip("; \t").split(), columns, "a link") for n, line in rows]
+    rows = [values for _, values in _table(path, columns, "a link")]
     if len(rows) != links:
         raise InputError(f"{path}: {len(rows)} links, and its metadata say {links}; get it again")
-    table = np.array(found).T.copy()
+    table = np.array(rows).T.copy()
     tail, head = table[:2].astype(np.int64)
     attributes = dict(zip(ATTRIBUTES, table[2:], strict=True))
     name = path.name.removesuffix(".gz").removesuffix(".tntp").removesuffix("_net")
@@ -133,149 +107,82 @@ def read_network(
     return network
 
 
-def read_demand(path: str | PathLike[str]) -> Array:
-    """Read the trips between zones, <name>_trips.tntp, gzipped or not.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    array of shape (zones, zones)
-        Trips from zone i + 1 to zone j + 1; 0 where the file has none.
-
-    Raises
-    ------
-    InputError
-        If the file is missing (with where to get it) or cannot be read, a line is malformed, a
-        zone is outside 1 to the number of zones, a pair comes twice, a number is negative or not
-        finite, or the sum is not what the metadata say (to a thousandth).
-    """
-    path = located(path, SOURCES["tntp"])
-    said, rows = _metadata(path)
-    zones = _said(path, said, "NUMBER OF ZONES", MOST_ZONES)
-    demand = np.full((zones, zones), np.nan)
-    origin = 0
-    for n, line in rows:
-        if line.lower().startswith("origin"):
-            origin = whole(path, n, line[len("origin") :].strip(), "the origin", 1, zones)
-            continue
-        if not origin:
-            raise InputError(f"{path}, line {n}: trips must come after a line 'Origin <zone>'")
-        for pair in filter(None, map(str.strip, line.split(";"))):
-            zone, colon, text = pair.partition(":")
-            if not colon:
-                raise InputError(f"{path}, line {n}: {pair!r} is not 'zone : trips;'")
-            to = whole(path, n, zone.strip(), "the destination", 1, zones)
-            if not np.isnan(demand[origin - 1, to - 1]):
-                raise InputError(f"{path}, line {n}: trips from {origin} to {to} come twice")
-            demand[origin - 1, to - 1] = number(path, n, text.strip(), "trips", 0)
-    if np.isnan(demand).all():
-        raise InputError(f"{path} has no trips; get the file again")
-    demand = np.nan_to_num(demand)
-    if "TOTAL OD FLOW" in said:
-        n, text = said["TOTAL OD FLOW"]
-        total = number(path, n, text, "the total", 0)
-        if abs(demand.sum() - total) > _SLACK * max(total, 1.0):
-            raise InputError(
-                f"{path}: trips sum to {demand.sum():.10g}, and its metadata say {text}; get the "
-                "file again"
-            )
-    return demand
-
-
-def _metadata(path: Path) -> tuple[dict[str, Line], list[Line]]:
-    """Return the metadata by name with their lines, and the lines after that are no comments."""
-    said: dict[str, Line] = {}
-    begun = False
-    rows = []
+def _metadata(path: Path) -> list[int]:
+    """Return the numbers of zones and nodes, the first node to pass, and the number of links."""
+    said = {}
     for n, line in lines(path):
-        if begun:
-            if not line.startswith("~"):
-                rows.append((n, line))
-            elif "init_node" in line.lower():
-                _check_columns(path, n, line)
-            continue
-        key, closed, value = line.removeprefix("<").partition(">")
-        if not line.startswith("<") or not closed:
-            if line.startswith("~"):
-                continue
-            raise InputError(
-                f"{path}, line {n}: {line[:40]!r} before <{_END}>; there each line is <NAME> value"
-            )
-        begun = key.strip() == _END
-        said[key.strip()] = (n, value.strip())
-    if not begun:
-        raise InputError(f"{path} has no line <{_END}>; it is no TNTP file, or is cut short")
-    return said, rows
-
-
-def _said(path: Path, said: dict[str, Line], key: str, most: int = 2**53) -> int:
-    if key not in said:
-        raise InputError(f"{path}: its metadata lack <{key}>; get the file again")
-    n, text = said[key]
-    return whole(path, n, text, f"<{key}>", 1, most)
-
-
-def _check_columns(path: Path, n: int, line: str) -> None:
-    """Raise if a line of headings has other columns than the format."""
-    headings = tuple(line.lower().replace("~", " ").replace(";", " ").split())
-    if headings != (*_ENDS, *ATTRIBUTES):
+        if line.startswith("<"):
+            key, _, value = line[1:].partition(">")
+            said[key.strip()] = n, value.strip()
+        elif "init_node" in line.lower():
+            headings = tuple(line.lower().replace("~", " ").replace(";", " ").split())
+            if headings != (*_ENDS, *ATTRIBUTES):
+                raise InputError(
+                    f"{path}, line {n}: columns {', '.join(headings)}; the format has "
+                    f"{', '.join(_ENDS + ATTRIBUTES)}, in this order"
+                )
+    found = []
+    for key in ("NUMBER OF ZONES", "NUMBER OF NODES", "FIRST THRU NODE", "NUMBER OF LINKS"):
+        if key not in said:
+            raise InputError(f"{path}: its metadata lack <{key}>; get the file again")
+        n, text = said[key]
+        found.append(int(number(path, n, text, f"<{key}>", 1, ANY)))
+    zones, count, through, _ = found
+    if zones > count or through > count + 1:
         raise InputError(
-            f"{path}, line {n}: columns {', '.join(headings)}; the format has "
-            f"{', '.join(_ENDS + ATTRIBUTES)}, in this order"
+            f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither can "
+            "be more than there are nodes"
         )
+    return found
 
 
-def _table(path: Path, *columns: NumberField) -> Iterator[tuple[int, list[float]]]:
-    """Yield the rows of a table that may have headings, comments and closing semicolons."""
-    first = True
+def _table(
+    path: Path, columns: Sequence[NumberField], what: str = "it"
+) -> Iterator[tuple[str, list[float]]]:
+    """Yield the rows of a table that may have metadata, headings and comments before them."""
+    begun = False
     for n, line in lines(path):
-        if line[0] in "<~":
-            continue
         fields = line.replace(";", " ").replace(":", " ").split()
-        heading = first and fields and fields[0].isalpha()
-        first = False
-        if not heading:
-            yield n, row(path, n, fields, columns)
+        if line[0] in "<~" or (not begun and fields and fields[0].isalpha()):
+            continue
+        begun = True
+        yield f"line {n}", row(path, n, fields, columns, what)
 
 
 def _flows(path: Path, network: RoadNetwork) -> tuple[Array, Array]:
     """Return volume and cost in the order of the links, which the file need not have."""
     waiting = defaultdict(list)
-    for place in reversed(range(len(network.tail))):
-        waiting[int(network.tail[place]), int(network.head[place])].append(place)
-    volume = np.full(len(network.tail), np.nan)
-    cost = volume.copy()
-    nodes = NumberField("from", 1, network.nodes), NumberField("to", 1, network.nodes)
-    for n, (one, other, *values) in _table(
-        path, *nodes, NumberField("the volume", 0), NumberField("the cost", 0)
-    ):
-        ends = int(one), int(other)
+    links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    for place in reversed(range(len(links))):
+        waiting[links[place]].append(place)
+    found = np.full((2, len(links)), np.nan)
+    columns = [NumberField(end, 1, network.nodes) for end in ("from", "to")]
+    columns += [NumberField("the volume", 0), NumberField("the cost", 0)]
+    for at, (tail, head, *values) in _table(path, columns):
+        ends = int(tail), int(head)
         if not waiting.get(ends):
             what = "comes again" if ends in waiting else f"is not in {network.name}"
-            raise InputError(f"{path}, line {n}: the link {ends[0]} -> {ends[1]} {what}")
-        place = waiting[ends].pop()
-        volume[place], cost[place] = values
-    missing = np.flatnonzero(np.isnan(volume))
+            raise InputError(f"{path}, {at}: the link {ends[0]} -> {ends[1]} {what}")
+        found[:, waiting[ends].pop()] = values
+    missing = np.flatnonzero(np.isnan(found[0]))
     if missing.size:
-        place = missing[0]
+        tail, head = links[missing[0]]
         raise InputError(
-            f"{path}: no flow for the link {network.tail[place]} -> {network.head[place]} of "
-            f"{network.name} ({missing.size} of {len(volume)} links have none); give the flows of "
-            "this network"
+            f"{path}: no flow for the link {tail} -> {head} of {network.name} ({missing.size} of "
+            f"{len(links)} links have none); give the flows of this network"
         )
-    return volume, cost
+    return found[0], found[1]
 
 
 def _positions(path: Path, count: int) -> Array:
     geojson = path.name.removesuffix(".gz").lower().endswith((".geojson", ".json"))
+    columns = NumberField("the node", 1, count), NumberField("x"), NumberField("y")
+    rows = _points(path, columns) if geojson else _table(path, columns)
     position = np.full((count, 2), np.nan)
-    for place, node, point in _points(path, count) if geojson else _node_rows(path, count):
-        if not np.isnan(position[node - 1, 0]):
-            raise InputError(f"{path}, {place}: node {node} comes again")
-        position[node - 1] = point
+    for at, (node, *point) in rows:
+        if not np.isnan(position[int(node) - 1, 0]):
+            raise InputError(f"{path}, {at}: node {int(node)} comes again")
+        position[int(node) - 1] = point
     missing = np.flatnonzero(np.isnan(position[:, 0])) + 1
     if missing.size:
         raise InputError(
@@ -285,33 +192,21 @@ def _positions(path: Path, count: int) -> Array:
     return position
 
 
-def _node_rows(path: Path, count: int) -> Iterator[tuple[str, int, list[float]]]:
-    columns = NumberField("the node", 1, count), NumberField("x"), NumberField("y")
-    for n, (node, *point) in _table(path, *columns):
-        yield f"line {n}", int(node), point
-
-
-def _points(path: Path, count: int) -> Iterator[tuple[str, int, list[float]]]:
+def _points(path: Path, columns: Sequence[NumberField]) -> Iterator[tuple[str, list[float]]]:
+    """Yield id, x and y of the points of a GeoJSON file."""
     text = "\n".join(line for _, line in lines(path))
     try:
-        features: Any = json.loads(text)["features"]
         found = [
-            (feature["properties"]["id"], feature["geometry"]["coordinates"])
-            for feature in features
+            [feature["properties"]["id"], *feature["geometry"]["coordinates"][:2]]
+            for feature in json.loads(text)["features"]
         ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(
             f"{path}: is no GeoJSON collection of points, each with a property id ({error!r})"
         ) from None
-    for place, (node, point) in enumerate(found, start=1):
-        where = f"feature {place}"
-        if type(node) is not int or not 1 <= node <= count:
-            raise InputError(f"{path}, {where}: id is {node!r}; it must be from 1 to {count}")
-        good = isinstance(point, list) and len(point) in (2, 3)
-        # A comparison is also false for NaN, and does not overflow for whole numbers of any size.
-        if not good or not all(type(v) in (int, float) and abs(v) < 1e300 for v in point):
-            raise InputError(f"{path}, {where}: coordinates {point!r}; it needs two finite numbers")
-        yield where, node, [float(x) for x in point[:2]]
+    for n, values in enumerate(found, start=1):
+        place, texts = f"feature {n}", [json.dumps(value) for value in values]
+        yield place, row(path, place, texts, columns)
 
 
 class Into(NamedTuple):
@@ -347,19 +242,14 @@ def road_graph(
         For an unknown name, and for times under traffic of a network that was read without.
     """
     closed = network.first_through - 1
-    head = np.where(
-        network.head <= closed, network.nodes + network.head - 1, network.head - 1
-    ).astype(np.int64)
-    labels: list[object] = list(range(1, network.nodes + 1))
-    labels += [Into(number) for number in range(1, closed + 1)]
+    enters = network.head + np.where(network.head <= closed, network.nodes, 0)
     at = network.position
-    X = np.stack([_feature(network, name) for name in names], axis=1)
     return planning.Graph(
         network.tail - 1,
-        head,
-        X,
-        names=list(names),
-        nodes=labels,
+        enters - 1,
+        np.stack([_feature(network, name) for name in names], axis=1),
+        names=names,
+        nodes=[*range(1, network.nodes + 1), *map(Into, range(1, closed + 1))],
         position=None if at is None else np.concatenate([at, at[:closed]]),
     )
 
