@@ -17,6 +17,10 @@ from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
+from .frames import Join as Join
+from .frames import Trips as Trips
+from .frames import from_pandas as from_pandas
+from .frames import paths_from_pandas as paths_from_pandas
 from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
