@@ -25,6 +25,8 @@ from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid
+from .logit import LogitFit as LogitFit
+from .logit import RecursiveLogit as RecursiveLogit
 from .losses import LOSSES as LOSSES
 from .losses import Distance as Distance
 from .losses import Gains as Gains
@@ -74,3 +76,4 @@ from .turns import TurnGraph as TurnGraph
 from .turns import turn_angles as turn_angles
 from .turns import turn_pairs as turn_pairs
 from .turns import turns as turns
+from .walks import EndlessWalks as EndlessWalks

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost.planning.graphs import Graph, features_by_name
+from relaxboost.planning.tasks import Task
 
 
 class LearnedCosts(ABC):
@@ -29,6 +33,13 @@ class LearnedCosts(ABC):
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
         """Return c = B C, the costs of a graph's arcs, shape (E,)."""
+
+    def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
+        """Return log p of each task's demonstration, shape (T,); nan where costs say nothing of p.
+
+        Those of a `LogitFit` do; ``RecursiveLogit().scale(training, costs)`` makes one of any.
+        """
+        return np.full(len(tasks), np.nan)
 
 
 @dataclass(frozen=True, eq=False)

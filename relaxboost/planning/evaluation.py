@@ -49,6 +49,8 @@ class PerTask(NamedTuple):
     """Of the plan."""
     margin: Array
     """The margin loss R_i >= 0 of the task, with its own `PathLoss`."""
+    log_likelihood: Array
+    """log p of the demonstration; nan but for the costs of a recursive logit."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
@@ -64,10 +66,12 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
     "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
     "regret": lambda r: (r.shown_cost - r.planned_cost, np.ones_like(r.exact)),
     "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
+    "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
 }
 """Each a sum over tasks divided by another."""
 
-METRICS = tuple(_RATIOS)
+METRICS = tuple(_RATIOS)[:-1]
+"""Those that all costs have."""
 
 _STRATA = {"< .3": (0.0, 0.3), ".3-.5": (0.3, 0.5), ".5-.8": (0.5, 0.8), ">= .8": (0.8, np.inf)}
 
@@ -94,7 +98,7 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return one of `METRICS`, in which all tasks count alike; nan for 0/0.
+        """Return one of `METRICS` or ``log_likelihood``; all tasks count alike; nan for 0/0.
 
         * ``exact_match``: the share of plans that are a demonstration.
         * ``optimal_match``: the share of demonstrations that are shortest; ties count as met.
@@ -104,6 +108,8 @@ class Evaluation:
         * ``cost_ratio``: what demonstrations cost over what plans cost, >= 1 for costs >= 0.
         * ``regret``: the mean difference of the two, >= 0.
         * ``margin_loss``: the mean of R_i.
+        * ``log_likelihood``: the mean of log p, for a `LogitFit` only, such as the one that
+          `RecursiveLogit.scale` makes of any costs; else nan.
         """
         numerator, denominator = _ratio(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -203,7 +209,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
-    columns = [*np.array(rows).T.copy(), margin]
+    learned = isinstance(costs, LearnedCosts)
+    likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
+    columns = [*np.array(rows).T.copy(), margin, likely]
     return Evaluation(made, plans, PerTask(*columns))
 
 
@@ -242,7 +250,7 @@ def compare(
     draws : int
         >= 100.
     metrics : sequence of str
-        Of `METRICS`.
+        Of `METRICS`, or ``log_likelihood``.
     by
         Groups of tasks that are drawn together, since they are alike, as for `split`: on recorded
         trips best ``"overlap"``. By default every task for itself.
@@ -279,7 +287,7 @@ def compare(
 
 def _ratio(name: str, each: PerTask) -> tuple[Array, Array]:
     if name not in _RATIOS:
-        raise InputError(f"no metric {name!r}; there are {', '.join(METRICS)}")
+        raise InputError(f"no metric {name!r}; there are {', '.join(_RATIOS)}")
     return _RATIOS[name](each)
 
 
@@ -327,7 +335,7 @@ def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
 
 
 def _numbers(task: Task, plan: Path, costs: Array) -> Array:
-    """Return all columns of `PerTask` but the margin."""
+    """Return the columns of `PerTask` up to the margin."""
     cost, own = plan.cost(costs), len(plan)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]

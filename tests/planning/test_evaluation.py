@@ -134,9 +134,9 @@ def test_costs_in_every_form_give_the_same():
     wanted = pl.evaluate(mixed, found).each
     forms = (arrays, dict(zip((graph, other), arrays, strict=True)), found.costs)
     for form in forms:
-        assert np.array_equal(pl.evaluate(mixed, form).each, wanted)
+        assert np.array_equal(pl.evaluate(mixed, form).each, wanted, equal_nan=True)
     alone = pl.evaluate(tasks, found.costs(graph)).each
-    assert np.array_equal(pl.evaluate(tasks, [found.costs(graph)]).each, alone)
+    assert np.array_equal(pl.evaluate(tasks, [found.costs(graph)]).each, alone, equal_nan=True)
 
 
 def test_a_report_does_not_depend_on_company_order_or_scale():
@@ -146,9 +146,9 @@ def test_a_report_does_not_depend_on_company_order_or_scale():
     report = pl.evaluate(tasks, costs)
     order = rng.permutation(len(tasks))
     shuffled = pl.evaluate([tasks[i] for i in order], costs)
-    assert np.array_equal(np.array(shuffled.each), np.array(report.each)[:, order])
+    assert np.array_equal(np.array(shuffled.each), np.array(report.each)[:, order], equal_nan=True)
     joined = pl.Evaluation.joined([pl.evaluate(tasks[:7], costs), pl.evaluate(tasks[7:], costs)])
-    assert np.array_equal(joined.each, report.each)
+    assert np.array_equal(joined.each, report.each, equal_nan=True)
     assert joined.plans == report.plans
     scaled = pl.evaluate(tasks, 4.0 * costs)
     assert scaled.plans == report.plans

@@ -122,27 +122,27 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     return _from_arrays(given, archive(given))
 
 
-def left_turns(routes: Routes) -> Array:
+def left_turns(routes: Routes, least: float = _STRAIGHT, most: float = _BACK) -> Array:
     """Return 1 for each arc that is a left turn, else 0, shape (A,).
 
-    A left turn is an angle to the left of more than 40 and less than 177 degrees, as in Fosgerau,
-    Frejinger & Karlstrom (2013); a fifth of the arcs are. (The published code of Mai has 30
+    A left turn is an angle to the left of more than 40 and less than 177 degrees, as Fosgerau,
+    Frejinger & Karlstrom (2013) say; a fifth of the arcs are. (The published code of Mai has 30
     degrees, with 40 in a comment, and 3.1 radians, 177.6 degrees, which makes three arcs no
-    u-turns.) Left is negative: so that code has it, and so the data: every roundabout and every
-    other circle of one-way links, which in Sweden are driven anticlockwise, sums to -2π. Where the
-    angle is unknown it is 0, as in the code.
+    u-turns; the published estimates are those of the code.) Left is negative: so that code has it,
+    and so the data: every roundabout and every other circle of one-way links, which in Sweden are
+    driven anticlockwise, sums to -2π. Where the angle is unknown it is 0, as in the code.
     """
     degrees = np.degrees(np.nan_to_num(routes.turn_angle))
-    return ((degrees < -_STRAIGHT) & (degrees > -_BACK)).astype(np.float64)
+    return ((degrees < -least) & (degrees > -most)).astype(np.float64)
 
 
-def u_turns(routes: Routes) -> Array:
+def u_turns(routes: Routes, least: float = _BACK) -> Array:
     """Return 1 for each arc that is a u-turn, else 0, shape (A,).
 
     A u-turn is an angle of 177 degrees or more to either side. Where it is unknown it is 0, as in
     the published code; see `left_turns` and `read_routes`.
     """
-    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= _BACK).astype(np.float64)
+    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= least).astype(np.float64)
 
 
 def _source() -> str:

@@ -1,0 +1,414 @@
+"""The recursive logit: costs under which demonstrations are most likely, and how likely they are.
+
+A traveller at node i on the way to t takes the arc a with probability exp(u_a) z_j / z_i, where u
+are utilities, costs with the other sign, j is where the arc leads, and z_i sums exp(utility) over
+all walks from i to t. At t the way ends with probability 1 / z_t. So a walk from s to t has
+probability exp(its utility) / z_s: a logit over all walks, z being one column of (I − M)^-1.
+
+With u = X β the log-likelihood is a linear function of β less log z_s, a logarithm of a sum of
+exponentials: concave, on the convex set of β where the sum is finite. Newton's method maximises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from relaxboost._core.arrays import Array, Whole, doubles
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count, positive
+from relaxboost.planning.costs import LearnedCosts
+from relaxboost.planning.graphs import Graph, features_by_name, same_names
+from relaxboost.planning.planners.base import arc_costs
+from relaxboost.planning.tasks import Task, checked_tasks
+from relaxboost.planning.walks import EndlessWalks, Walks, sums
+
+LINK_SIZE = "link size"
+_FLAT = 1e-13
+"""Up to this share of the largest an eigenvalue of the Hessian is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogitFit(LearnedCosts):
+    """Costs −X β of greatest likelihood, or costs that were learned otherwise times their scale.
+
+    Attributes
+    ----------
+    beta : array of shape (d,)
+        Utilities of the features; of scaled costs their scale alone.
+    names : tuple of str
+        Of the entries of beta: of the features, then "link size" if there is one; or "scale".
+    log_likelihood : float
+        Of the tasks learned from: the sum over tasks, by their weights, of log p. Of several
+        demonstrations of a task the mean counts.
+    covariance : array of shape (d, d)
+        The inverse of minus the Hessian.
+    robust : array of shape (d, d)
+        The sandwich of it with the outer products of scores (BHHH), which holds where trips are
+        independent though the model is wrong.
+    status : str
+        "optimal", "max_rounds", or "stalled" where rounding hides what is left to gain.
+    rounds : int
+    link_size : array of shape (d,), optional
+        See `RecursiveLogit`.
+    scaled : LearnedCosts or callable, optional
+        What the scale is of.
+    """
+
+    beta: Array
+    names: tuple[str, ...]
+    log_likelihood: float
+    covariance: Array
+    robust: Array
+    status: str
+    rounds: int
+    link_size: Array | None = field(default=None, repr=False)
+    scaled: Any = field(default=None, repr=False)
+
+    @property
+    def standard_errors(self) -> Array:
+        """Of beta, by the Hessian; `robust` has others on its diagonal."""
+        errors: Array = np.sqrt(np.diag(self.covariance))
+        return errors
+
+    def site_costs(self, graph: Graph) -> Array:
+        """Return the costs of a graph's sites, −X β, shape (S,)."""
+        self._check_one()
+        if self.scaled is None:
+            made: Array = -(features_by_name(graph, self.names) @ self.beta)
+            return made
+        if not isinstance(self.scaled, LearnedCosts):
+            raise InputError("a function of arc costs was scaled: it has no costs of sites")
+        return self.beta[0] * self.scaled.site_costs(graph)
+
+    def costs(self, graph: Graph) -> Array:
+        """Return the costs of a graph's arcs, shape (E,), for planners.
+
+        The shortest path is the most likely one. Costs may be negative, but around no circle.
+        """
+        self._check_one()
+        return -(self._features(graph) @ self.beta)
+
+    def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
+        """Return log p of each task's demonstration, shape (T,); the mean of several."""
+        made = checked_tasks(tasks)
+        return _likelihood(_groups(made, self._features, self.link_size), self.beta, len(made))
+
+    def probabilities(self, graph: Graph, target: Any) -> Array:
+        """Return how likely each arc is taken by who stands where it begins, shape (E,).
+
+        From a node that leads to the target they add to 1; at the target to less, since the way
+        may end there; else all are 0.
+
+        Parameters
+        ----------
+        graph : Graph
+        target : label of a node
+        """
+        place = np.array([graph.node(target)])
+        walks = Walks(graph, self.costs(graph)).towards(int(place[0]))[0]
+        z = walks.solve(walks.units(place))[:, 0]
+        there, here = walks.weights * z[graph.head], z[graph.tail]
+        return np.divide(there, here, out=np.zeros(graph.arcs), where=here > 0.0)
+
+    def _features(self, graph: Graph) -> Array:
+        plain = self.names if self.link_size is None else self.names[:-1]
+        return _features_of(plain, self.scaled)(graph)
+
+    def _check_one(self) -> None:
+        if self.link_size is not None:
+            raise InputError(
+                "with a link size an arc costs another amount for each pair of ends; plan with a "
+                "RecursiveLogit without one"
+            )
+
+
+@dataclass(frozen=True)
+class RecursiveLogit:
+    """The learner of utilities by maximum likelihood.
+
+    Parameters
+    ----------
+    start : array of shape (d,), optional
+        Utilities to begin with, at which walks have a finite sum. By default all features cost
+        alike, measured in their means, and as much as it takes.
+    link_size : array of shape (d,), optional
+        Utilities, such as (−2.5, −1, −20, −.4): adds the feature "link size", the expected visits,
+        on the way of a task at these utilities, of the node that an arc leads to. Ways that many
+        share are corrected by it. It is for graphs whose nodes are links of a road, as those of
+        `turns`, and costs a factorisation for each pair of ends instead of one for all.
+    tol : float
+        > 0. Newton's method ends when its quadratic model has less than this to gain in
+        log-likelihood.
+    max_rounds : int
+
+    References
+    ----------
+    Fosgerau, Frejinger & Karlström (2013), A link based network route choice model with
+    unrestricted choice set, Transportation Research Part B 56.
+    """
+
+    start: ArrayLike | None = None
+    link_size: ArrayLike | None = None
+    tol: float = 1e-6
+    max_rounds: int = 100
+
+    def __post_init__(self) -> None:
+        positive("tol", self.tol)
+        if count("max_rounds", self.max_rounds) < 1:
+            raise InputError("max_rounds must be at least 1")
+
+    def fit(self, tasks: Sequence[Task]) -> LogitFit:
+        """Return the utilities of the features under which demonstrations are most likely.
+
+        Raises
+        ------
+        InputError
+            For graphs with different features; where no start is found, and a given one is
+            `EndlessWalks`; where some features add to the same on all walks that matter, with
+            their names.
+        """
+        made = checked_tasks(tasks)
+        return self._fitted(made, same_names([task.graph for task in made]), None)
+
+    def scale(self, tasks: Sequence[Task], costs: LearnedCosts | Callable[[Graph], Array]) -> Any:
+        """Return costs times the positive number under which demonstrations are most likely.
+
+        Parameters
+        ----------
+        tasks : sequence of Task
+        costs : LearnedCosts or callable
+            Such as a `Fit` or `BoostedCosts`; or a function from a graph to its arc costs.
+
+        Returns
+        -------
+        LogitFit
+        """
+        if not isinstance(costs, LearnedCosts) and not callable(costs):
+            raise InputError(f"costs must be learned, or a function of a graph, got {costs!r}")
+        return replace(self, link_size=None)._fitted(checked_tasks(tasks), ("scale",), costs)
+
+    def _fitted(self, tasks: tuple[Task, ...], names: tuple[str, ...], scaled: Any) -> LogitFit:
+        features, size = _features_of(names, scaled), None
+        if self.link_size is not None:
+            size = _checked("link_size", self.link_size, len(names))
+            names = (*names, LINK_SIZE)
+        groups = _groups(tasks, features, size)
+        weight = np.array([task.weight for task in tasks])
+        unit = _units(groups, names)
+        at = self._first(groups, weight, unit, size)
+        rounds, status = 0, ""
+        while not status:
+            rounds += 1
+            step, gain = _step(at, unit)
+            last, at = at, at if gain <= self.tol else _along(groups, weight, at, step)
+            if at is last:
+                status = "optimal" if gain <= self.tol else "stalled"
+            elif rounds == self.max_rounds:
+                status = "max_rounds"
+        covariance = _inverse(at.hessian, unit, names)
+        outer = (at.scores * weight[:, None]).T @ (at.scores * weight[:, None])
+        return LogitFit(
+            beta=at.beta,
+            names=names,
+            log_likelihood=at.value,
+            covariance=covariance,
+            robust=covariance @ outer @ covariance,
+            status=status,
+            rounds=rounds,
+            link_size=size,
+            scaled=scaled,
+        )
+
+    def _first(
+        self, groups: list[_Group], weight: Array, unit: Array, size: Array | None
+    ) -> _Point:
+        """Return where to begin; with a link size where that was computed."""
+        if self.start is not None:
+            return _point(groups, weight, _checked("start", self.start, unit.size))
+        if size is not None:
+            return _point(groups, weight, np.append(size, 0.0))
+        for κ in 2.0 ** np.arange(14):
+            try:
+                return _point(groups, weight, -κ * unit)
+            except EndlessWalks as error:
+                last = error
+        raise InputError(
+            f"no start was found, for features as high as 8192 times their mean: {last}; or give "
+            "RecursiveLogit(start=...)"
+        )
+
+
+class _Group:
+    """Trips on one graph that have the same features."""
+
+    def __init__(self, graph: Graph, X: Array, tasks: Sequence[Task], places: Whole) -> None:
+        self.graph, self.X, self.places = graph, X, places
+        self.source = np.array([tasks[i].source for i in places])
+        self.target = np.array([tasks[i].target for i in places])
+        self.paths = [tasks[i].demonstrations for i in places]
+        self.visits: Array | None = None
+
+    def features(self) -> Array:
+        """Return the features of arcs, shape (E, d)."""
+        if self.visits is None:
+            return self.X
+        return np.column_stack([self.X, self.visits[self.graph.head]])
+
+    def shown(self, X: Array) -> Array:
+        """Return the sums of features along demonstrations, shape (P, d)."""
+        return np.array([np.mean([X[p.arcs].sum(axis=0) for p in ps], axis=0) for ps in self.paths])
+
+
+class _Point(NamedTuple):
+    """The log-likelihood at utilities, with derivatives."""
+
+    beta: Array
+    value: float
+    scores: Array
+    """Gradients of each task, shape (T, d), without its weight."""
+    gradient: Array
+    hessian: Array
+
+
+def _features_of(names: tuple[str, ...], scaled: Any) -> Callable[[Graph], Array]:
+    """Return the function that makes the features of arcs: costs to be scaled count as one."""
+    if scaled is None:
+        return lambda graph: features_by_name(graph, names, arcs=True)
+    made = scaled.costs if isinstance(scaled, LearnedCosts) else scaled
+    return lambda graph: -arc_costs(graph, made(graph))[:, None]
+
+
+def _checked(name: str, given: ArrayLike, d: int) -> Array:
+    made = doubles(name, given)
+    if made.shape != (d,) or not np.isfinite(made).all():
+        raise InputError(f"{name} needs {d} finite numbers, one a feature, got {given!r}")
+    return made
+
+
+def _groups(
+    tasks: tuple[Task, ...], features: Callable[[Graph], Array], size: Array | None
+) -> list[_Group]:
+    """Return tasks by graph; with a link size by graph, source and target."""
+    made = []
+    for graph in dict.fromkeys(task.graph for task in tasks):
+        places = np.array([i for i, task in enumerate(tasks) if task.graph is graph])
+        group = _Group(graph, features(graph), tasks, places)
+        made += [group] if size is None else _by_ends(group, tasks, size)
+    return made
+
+
+def _by_ends(group: _Group, tasks: Sequence[Task], size: Array) -> list[_Group]:
+    """Return a group for each pair of ends, with how often nodes are visited between them."""
+    made = []
+    for block in sums(Walks(group.graph, -(group.X @ size)), group.source, group.target):
+        pairs = np.stack([block.source, block.column])
+        for source, column in np.unique(pairs, axis=1).T:
+            same = (pairs == [[source], [column]]).all(axis=0)
+            one = _Group(group.graph, group.X, tasks, group.places[block.places[same]])
+            u = block.walks.solve(block.walks.units(np.array([source])), transposed=True)[:, 0]
+            one.visits = u * (block.z[:, column] / block.z[source, column])
+            made.append(one)
+    return made
+
+
+def _likelihood(groups: Sequence[_Group], beta: Array, size: int) -> Array:
+    """Return log p of each task."""
+    found = np.empty(size)
+    for group in groups:
+        X = group.features()
+        shown = group.shown(X) @ beta
+        for block in sums(Walks(group.graph, -(X @ beta)), group.source, group.target):
+            found[group.places[block.places]] = shown[block.places] - block.log
+    return found
+
+
+def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
+    """Return the log-likelihood and its derivatives.
+
+    With M_k = M ∘ X_k a derivative is ∂_k z = N M_k z. The second derivatives at the sources are
+    u'(M_kl z + M_k ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z): one solve more, and not d².
+    """
+    each, scores = np.empty(weight.size), np.empty((weight.size, beta.size))
+    hessian = np.zeros((beta.size, beta.size))
+    for group in groups:
+        X = group.features()
+        shown, (tail, head) = group.shown(X), (group.graph.tail, group.graph.head)
+        for block in sums(Walks(group.graph, -(X @ beta)), group.source, group.target):
+            walks, at = block.walks, group.places[block.places]
+            e, z, ends = walks.weights, block.z, (block.source, block.column)
+            w = weight[at] / block.there
+            b = np.zeros_like(z)
+            np.add.at(b, ends, w)
+            u = walks.solve(b, transposed=True)[tail]
+            flow = e * np.einsum("et,et->e", u, z[head])
+            mixed, mean = np.empty((len(e), beta.size)), np.empty((at.size, beta.size))
+            for k in range(beta.size):
+                dz = walks.solve(walks.matrix(e * X[:, k]) @ z)
+                mean[:, k] = dz[ends] / block.there
+                mixed[:, k] = e * np.einsum("et,et->e", u, dz[head])
+            cross = X.T @ mixed
+            outer = (mean * weight[at, None]).T @ mean
+            hessian -= (X * flow[:, None]).T @ X + cross + cross.T - outer
+            scores[at] = shown[block.places] - mean
+            each[at] = shown[block.places] @ beta - block.log
+    return _Point(beta, float(weight @ each), scores, weight @ scores, hessian)
+
+
+def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
+    """Return utilities by which features cost 1 in the mean or, below 0, −1, shape (d,)."""
+    size = np.mean([np.abs(group.features()).mean(axis=0) for group in groups], axis=0)
+    nothing = np.flatnonzero(size == 0.0)
+    if nothing.size:
+        what = f"the feature {names[nothing[0]]!r} is" if names != ("scale",) else "costs are"
+        raise InputError(f"{what} 0 on every arc, and tell no walk from another; leave it out")
+    mean = np.mean([group.features().mean(axis=0) for group in groups], axis=0)
+    made: Array = np.where(mean < 0.0, -1.0, 1.0) / size
+    return made
+
+
+def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
+    """Return eigenvalues of minus the Hessian in units of features, and vectors as columns."""
+    values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
+    return values, vectors
+
+
+def _step(at: _Point, unit: Array) -> tuple[Array, float]:
+    """Return Newton's step, and what it gains in the quadratic model before it is cut short."""
+    values, vectors = _spectrum(at.hessian, unit)
+    slope = vectors.T @ (at.gradient * unit)
+    step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
+    gain = 0.5 * float((at.gradient * unit) @ step)
+    most = 1.0 + float(np.abs(at.beta / unit).max())
+    step *= min(1.0, most / max(float(np.abs(step).max()), 1e-300))
+    return step * unit, gain
+
+
+def _along(groups: Sequence[_Group], weight: Array, at: _Point, step: Array) -> _Point:
+    """Return a point along the step that gains enough: the step is halved until one does."""
+    slope = float(at.gradient @ step)
+    for t in 2.0 ** -np.arange(60.0):
+        try:
+            new = _point(groups, weight, at.beta + t * step)
+        except EndlessWalks:
+            continue
+        if new.value >= at.value + 1e-4 * t * slope:
+            return new
+    return at
+
+
+def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
+    """Return the inverse of minus the Hessian, or raise where it has none."""
+    values, vectors = _spectrum(hessian, unit)
+    if not values[0] > _FLAT * values[-1]:
+        alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]
+        raise InputError(
+            f"the likelihood does not change along {', '.join(alike)}: the demonstrations are "
+            "likely already, or these features add to the same on all walks; leave one out"
+        )
+    made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
+    return made
