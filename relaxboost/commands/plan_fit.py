@@ -78,7 +78,7 @@ Examples:
     metavar="NAME",
     default="bundle",
     show_default=True,
-    help="bundle, or frank-wolfe, which takes ridge and --power 1.",
+    help="bundle, or an optimiser of your own.",
 )
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)

@@ -44,7 +44,6 @@ from .optimisers.base import OPTIMISERS as OPTIMISERS
 from .optimisers.base import FitState as FitState
 from .optimisers.base import Optimiser as Optimiser
 from .optimisers.bundle import Bundle as Bundle
-from .optimisers.frank_wolfe import FrankWolfe as FrankWolfe
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,21 @@ class Cut(NamedTuple):
     offset: float
     slope: Array
     error: Array | float = 0.0
+
+
+class Cuts(NamedTuple):
+    """Affine functions of w, each a `Cut` of some part of R."""
+
+    offset: Array
+    """Shape (K,)."""
+    slope: Array
+    """Shape (K, d)."""
+    error: Array
+    """Shape (K, d)."""
+
+    def of(self, kept: Any) -> Cuts:
+        """Return some of them."""
+        return Cuts(*(x[kept] for x in self))
 
 
 class Pieces(NamedTuple):
@@ -99,50 +114,57 @@ class Plans:
         )
 
 
-def combined(pieces: Pieces, rates: Array, less: float = 0.0) -> Cut:
-    """Return Σ rate · piece − less, with its roundings.
+def combined(pieces: Pieces, rates: Array, less: Array) -> Cuts:
+    """Return Σ rate · piece − less for each row of rates, with its roundings.
 
     Parameters
     ----------
     pieces : Pieces
-    rates : array
-        One >= 0 for each, taken as they are.
-    less : float
+    rates : array of shape (K, pieces)
+        >= 0, taken as they are.
+    less : array of shape (K,)
         >= 0, rounded upwards by whoever made it.
     """
-    γ = roundoff(pieces.terms + rates.size + 8)
-    offset = float(rates @ pieces.loss) - γ * float(rates @ pieces.loss_size) - less
-    size = float(rates @ pieces.loss_size) + less
-    return Cut(
-        down(offset - 8.0 * UNIT * size),
+    γ = roundoff(pieces.terms + rates.shape[1] + 8)
+    size = rates @ pieces.loss_size
+    offset = rates @ pieces.loss - γ * size - less
+    return Cuts(
+        np.nextafter(offset - 8.0 * UNIT * (size + less), -np.inf),
         rates @ pieces.slope,
         2.0 * γ * (rates @ pieces.slope_size),
     )
 
 
-def squares(rates: Array, weights: Array) -> float:
-    """Return Σ rate²/(4 weight), rounded upwards: what 2 r R − r² loses, with rate = 2 weight r."""
-    total = float((rates * rates / weights).sum()) / 4.0
-    return total * (1.0 + 2.0 * roundoff(rates.size + 6))
+def squares(rates: Array, weights: Array) -> Array:
+    """Return Σ rate²/(4 weight) of each row, rounded upwards.
 
-
-def mean(cuts: Sequence[Cut], weights: Array) -> Cut | None:
-    """Return the average of cuts, with 0 <= R for what is left of the weights.
-
-    Weights are what a solver says, made >= 0 with a sum <= 1 here.
-    None if they are nothing of the kind.
+    This is what 2 r R − r² loses, with rate = 2 weight r.
     """
-    alpha = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
-    total = float(alpha.sum())
-    if not np.isfinite(total) or total <= 0.0:
+    total = (rates * rates / weights).sum(axis=-1) / 4.0
+    return total * (1.0 + 2.0 * roundoff(rates.shape[-1] + 6))
+
+
+def mean(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
+    """Return the sum over groups of averages of cuts, with 0 <= R for what is left of the weights.
+
+    Parameters
+    ----------
+    cuts : Cuts
+    weights : array of shape (K,)
+        What a solver says; made >= 0 here, with a sum <= 1 in each group. None is returned if
+        they are nothing of the kind.
+    group : array of int, shape (K,)
+        The part of R that each cut is below.
+    """
+    alpha = np.maximum(weights, 0.0)
+    total = np.bincount(group, alpha)
+    if not np.isfinite(total).all() or total.max() <= 0.0:
         return None
     γ = roundoff(alpha.size + 8)
-    alpha = alpha / total * (1.0 - 2.0 * γ)
-    a = np.array([cut.offset for cut in cuts])
-    G = np.array([cut.slope for cut in cuts])
-    error = alpha @ np.array([cut.error + np.zeros(G.shape[1]) for cut in cuts])
+    alpha = alpha / np.where(total > 0.0, total, 1.0)[group] * (1.0 - 2.0 * γ)
+    a, G, error = cuts
     return Cut(
         down(float(alpha @ a) - 2.0 * γ * float(alpha @ np.abs(a))),
         alpha @ G,
-        error * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(G)),
+        (alpha @ error) * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(G)),
     )

@@ -81,7 +81,7 @@ def fit(
         to negative costs.
     regulariser : Regulariser, optional
         By default `Ridge()`. A `Problem` has its own.
-    method : {"bundle", "frank-wolfe"} or Optimiser
+    method : {"bundle"} or Optimiser
         A name, or an object with options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
         > 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.

@@ -31,7 +31,7 @@ class LinearModel(LinearCosts):
     Attributes
     ----------
     regulariser : str
-        Such as ``"Ridge(strength=0.01)"``.
+        Such as ``"Ridge(strength=0.01), w times [2.5, 0.1]"``.
     losses : tuple of str
         Of the tasks, each kind once, such as ``"Missed(weight=None, scale=1.0)"``.
     nonnegative : bool
@@ -125,7 +125,7 @@ def _without_tasks(fit: Any) -> LinearModel:
     losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
         **common,
-        regulariser=repr(problem.regulariser),
+        regulariser=problem.described,
         losses=tuple(losses),
         nonnegative=problem.nonnegative,
         negative=problem.oracle.negative,

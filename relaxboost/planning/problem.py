@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
-from relaxboost.planning.cuts import Cut, Pieces, Plans, combined, squares
+from relaxboost.planning.cuts import Cut, Cuts, Pieces, Plans, combined, mean, squares
 from relaxboost.planning.graphs import Graph, same_names
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
+
+GROUPS = 16
+"""Parts of R that have cuts of their own: more make better models, and larger master problems."""
 
 
 class FitPoint(NamedTuple):
@@ -28,16 +32,24 @@ class FitPoint(NamedTuple):
     """Ω(w) + R(w)."""
     bound: float
     """Not below the exact value, proved by potentials; nan unless asked for."""
-    cut: Cut
-    """An affine function below R that touches it at w."""
+    cuts: Cuts
+    """Affine functions, each below the part of R of a group of demonstrations, and equal at w."""
     plans: AugmentedPlans
     """What was planned for each demonstration."""
 
+    @property
+    def cut(self) -> Cut:
+        """The sum of the cuts, an affine function below R that touches it at w."""
+        K = self.cuts.offset.size
+        found = mean(self.cuts, np.ones(K), np.arange(K))
+        assert found is not None
+        return found
+
 
 class Problem:
-    """What `fit` minimises: Ω(w) + Σ weight R_i(B X w)^power, over the weights w of d features.
+    """What `fit` minimises: Ω(s w) + Σ weight R_i(B X w)^power, over the weights w of d features.
 
-    R_i is the margin loss of demonstration i.
+    R_i is the margin loss of demonstration i, and s w is taken entry by entry.
 
     Parameters
     ----------
@@ -51,6 +63,16 @@ class Problem:
         What to do where a cost less its loss is negative; see `Oracle`.
     power : {1, 2}
         2 squares the margin losses.
+    scale : {"rms", "none"}
+        With ``"rms"`` s_j is the root mean square of feature j over the arcs of all graphs, 1 where
+        that is 0: metres, miles and seconds then have the same best costs. Features are
+        not centred, since paths have different numbers of arcs, so that a constant on every arc
+        changes which is shortest. With ``"none"`` s is 1.
+
+    Attributes
+    ----------
+    scale : array of shape (d,)
+        s.
 
     Raises
     ------
@@ -67,7 +89,10 @@ class Problem:
         nonnegative: bool = True,
         negative: str = "exact",
         power: int = 1,
+        scale: str = "rms",
     ) -> None:
+        if scale not in ("rms", "none"):
+            raise InputError(f'scale must be "rms" or "none", got {scale!r}')
         self.oracle = Oracle(tasks, negative, power)
         self.regulariser = Ridge() if regulariser is None else regulariser
         if not isinstance(self.regulariser, Regulariser):
@@ -77,12 +102,21 @@ class Problem:
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
+        self.groups = np.arange(len(self.oracle.rows)) % GROUPS
         self.arc_features = [graph.arc_features for graph in self.oracle.graphs]
+        self.rms = root_mean_squares(self.arc_features)
+        self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks."""
         return self.oracle.tasks
+
+    @property
+    def described(self) -> str:
+        """The regulariser and its scale in words, all that its value at w depends on."""
+        by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
+        return f"{self.regulariser!r}{by}"
 
     @property
     def d(self) -> int:
@@ -108,6 +142,15 @@ class Problem:
             )
         return weights
 
+    def project(self, w: Array) -> Array:
+        """Return a point of the domain near w, the nearest at the scale of Ω."""
+        return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
+
+    def penalty(self, w: Any) -> tuple[Any, list[Any]]:
+        """Return Ω(s w) as a cvxpy expression of w, and the constraints of the domain."""
+        penalty, rules = self.regulariser.expression(cp.multiply(self.scale, w))
+        return penalty, [*rules, w >= 0.0] if self.nonnegative else rules
+
     def costs(self, w: ArrayLike) -> list[Array]:
         """Return arc costs for each graph."""
         weights = self.weights(w)
@@ -126,41 +169,35 @@ class Problem:
         """
         weights = self.weights(w)
         found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
-        size = self.regulariser.value(weights)
+        size = self.regulariser.value(self.scale * weights)
         bound = math.nan
         if prove:
-            above = size + 2.0 * roundoff(self.d + 4) * abs(size)
+            above = size + 2.0 * roundoff(self.d + 8) * abs(size)
             bound = up(up(above) + self._above(found, weights))
-        p = self.oracle.weights
-        return FitPoint(weights, size + found.value, bound, self._cut(found, p), found)
+        return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
-    def plans(self, w: Array, rows: Sequence[int], *, clock: Clock | None = None) -> AugmentedPlans:
-        """Return the plans for a few demonstrations at w."""
-        needed = {self.oracle.rows[i].graph for i in rows}
-        costs = [x @ w if g in needed else x[:0, 0] for g, x in enumerate(self.arc_features)]
-        return self.oracle.evaluate(costs, rows=rows, clock=clock)
-
-    def pieces(self, found: AugmentedPlans, rows: Sequence[int] | None = None) -> Pieces:
+    def pieces(self, found: AugmentedPlans) -> Pieces:
         """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""
         plans = Plans(self.arc_features)
-        among = self.oracle.rows if rows is None else [self.oracle.rows[i] for i in rows]
-        for row, answer in zip(among, found.each, strict=True):
+        for row, answer in zip(self.oracle.rows, found.each, strict=True):
             if answer.value > 0.0:
                 plans.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
                 plans.nothing()
         return plans.pieces()
 
-    def _cut(self, found: AugmentedPlans, p: Array) -> Cut:
+    def _cuts(self, found: AugmentedPlans) -> Cuts:
         """Return Σ weight · (rate · (ℓ_i + <f_demonstrated − f_taken, w>) − (rate/2)² if squared).
 
         R_i >= ℓ_i + <., w> whichever path was taken, and R_i² >= 2 r R_i − r² for every r >= 0.
         """
-        pieces = self.pieces(found)
-        if self.oracle.power == 1:
-            return combined(pieces, p)
-        rates = 2.0 * p * np.array([answer.value for answer in found.each])
-        return combined(pieces, rates, squares(rates, p))
+        p = rates = self.oracle.weights
+        if self.oracle.power == 2:
+            rates = 2.0 * p * np.array([answer.value for answer in found.each])
+        own = np.zeros((int(self.groups.max()) + 1, p.size))
+        own[self.groups, np.arange(p.size)] = rates
+        less = squares(own, p) if self.oracle.power == 2 else np.zeros(len(own))
+        return combined(self.pieces(found), own, less)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return a bound above R at exact costs, for plans at rounded ones.
@@ -182,20 +219,31 @@ class Problem:
         return float(p @ bounds**power) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return a − Ω*(−G): not above the least value, whatever cut or mean of cuts it comes from.
+        """Return a − Ω*(−G/s): not above the least value, whatever cut or mean of cuts it is of.
 
         Where Ω* is infinite the cut is mixed with 0 <= R until it is not. Roundings, of the slope
         and here, are charged.
         """
         v = -cut.slope
-        wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 2.0 * UNIT * np.abs(v)
-        v = v + (wide if self.nonnegative else np.copysign(wide, v))
+        wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
+        v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
         s = self.regulariser.scale(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
         won = s * cut.offset
         bound = won - conjugate - 4.0 * UNIT * (abs(won) + abs(conjugate))
         return max(down(bound), 0.0) if math.isfinite(bound) else 0.0
+
+
+def root_mean_squares(features: Sequence[Array]) -> Array:
+    """Return that of each column, over the rows of all arrays; 1 for a column of zeros."""
+    rows, made = sum(map(len, features)), np.ones(features[0].shape[1])
+    for j in range(made.size):
+        largest = max(float(np.abs(x[:, j]).max(initial=0.0)) for x in features)
+        if largest > 0.0:  # divided by it, no square leaves the range of doubles
+            squares = sum(float(np.square(x[:, j] / largest).sum()) for x in features)
+            made[j] = largest * math.sqrt(squares / rows)
+    return made
 
 
 def _check_sign(graph: Graph) -> None:

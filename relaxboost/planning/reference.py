@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import roundoff
 from relaxboost.planning.cuts import Cut, Plans, combined, squares
@@ -73,7 +74,7 @@ def reference(
     problem = as_problem(tasks, regulariser)
     _check(problem)
     clock = Clock()
-    curved = problem.regulariser.strong_convexity > 0.0 or problem.oracle.power == 2
+    curved = not problem.penalty(cp.Variable(problem.d))[0].is_pwl() or problem.oracle.power == 2
     about = f"{problem.regulariser!r} with power={problem.oracle.power}" if curved else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
     best: FitPoint | None = None
@@ -85,7 +86,7 @@ def reference(
         if model.w.value is None or not np.isfinite(model.w.value).all():
             continue
         lower = max(lower, *(problem.lower(model.cut(cycles)) for cycles in (False, True)))
-        w = problem.regulariser.project(np.asarray(model.w.value), problem.nonnegative)
+        w = problem.project(np.asarray(model.w.value))
         try:
             best = problem.at(w, prove=True)
         except NegativeCycle:  # by a rounding of the solver's; stay further inside
@@ -154,7 +155,6 @@ class _Model:
     """The program, and its multipliers as a cut."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
-        import cvxpy as cp
         from scipy.sparse import block_diag
 
         self.problem, self.power = problem, problem.oracle.power
@@ -169,9 +169,7 @@ class _Model:
         self.w = cp.Variable(problem.d, name="w")
         potentials = cp.Variable(D.shape[1], name="potentials")
         slack = cp.Variable(p.size, name="slack", nonneg=True)
-        penalty, rules = problem.regulariser.expression(self.w)
-        if problem.nonnegative:
-            rules = [*rules, self.w >= 0.0]
+        penalty, rules = problem.penalty(self.w)
         costs = F @ self.w - gains
         loss = constant + shown @ self.w - potentials[targets]
         self.below = D @ potentials <= costs - inside * max(1.0, float(np.abs(gains).max()))
@@ -230,8 +228,8 @@ class _Model:
                     rates.append(amount)
         if not rates:
             return Cut(0.0, np.zeros(self.problem.d))
-        less = 0.0 if self.power == 1 else squares(used, p)
-        return combined(plans.pieces(), np.array(rates), less)
+        less = np.zeros(1) if self.power == 1 else squares(used[None], p)
+        return Cut(*(x[0] for x in combined(plans.pieces(), np.array([rates]), less)))
 
 
 def _multipliers(constraint: Any) -> Array:
@@ -266,8 +264,6 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 def _solve(model: _Model, name: str) -> str:
     """Run the solver; return what it says."""
-    import cvxpy as cp
-
     with warnings.catch_warnings():
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)

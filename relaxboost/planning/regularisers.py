@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost._core.registry import Registry
+
+
+class Form(NamedTuple):
+    """Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, for ‖w‖₁ <= radius."""
+
+    square: float = 0.0
+    absolute: float = 0.0
+    radius: float = math.inf
 
 
 class Regulariser(ABC):
@@ -25,7 +34,11 @@ class Regulariser(ABC):
     """
 
     name: ClassVar[str] = ""
-    strong_convexity: float = 0.0
+
+    @property
+    def form(self) -> Form | None:
+        """Its three numbers, if that is what it is: cvxpy then has no part in a fit."""
+        return None
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -42,9 +55,14 @@ class Regulariser(ABC):
         """Return the largest s in [0, 1] with Ω*(s v) < inf; 1 where that is finite everywhere."""
         return 1.0
 
-    @abstractmethod
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω as a cvxpy expression of w, and constraints."""
+        """Return Ω as a cvxpy expression of w, and constraints; by default those of `form`."""
+        if self.form is None:
+            raise NotImplementedError(f"{type(self).__name__} needs a form or an expression")
+        square, absolute, radius = self.form
+        size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
+        rules = [cp.norm1(w) <= radius] if radius < math.inf else []
+        return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
         """Return the nearest point of the set; w or its positive part, where Ω is finite there."""
@@ -73,9 +91,9 @@ class Ridge(Regulariser):
         positive("strength", self.strength)
 
     @property
-    def strong_convexity(self) -> float:  # type: ignore[override]
-        """λ."""
-        return self.strength
+    def form(self) -> Form:
+        """A square."""
+        return Form(square=self.strength)
 
     def value(self, w: Array) -> float:
         """Return Ω(w)."""
@@ -90,12 +108,6 @@ class Ridge(Regulariser):
         """Return ‖v‖²/(2λ), of the positive part for w >= 0."""
         kept = np.maximum(v, 0.0) if nonnegative else v
         return _half_square(kept, 1.0, self.strength)
-
-    def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω as a cvxpy expression."""
-        import cvxpy as cp
-
-        return 0.5 * self.strength * cp.sum_squares(w), []
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
@@ -131,6 +143,11 @@ class Lasso(Regulariser):
     def __post_init__(self) -> None:
         positive("strength", self.strength)
 
+    @property
+    def form(self) -> Form:
+        """Absolute values."""
+        return Form(absolute=self.strength)
+
     def value(self, w: Array) -> float:
         """Return Ω(w)."""
         return self.strength * float(np.abs(w).sum())
@@ -144,12 +161,6 @@ class Lasso(Regulariser):
         size = _largest(v, nonnegative)
         # A little less than λ, so that rounding cannot put it outside.
         return 1.0 if size <= self.strength else self.strength / size * (1.0 - 1e-15)
-
-    def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω as a cvxpy expression."""
-        import cvxpy as cp
-
-        return self.strength * cp.norm1(w), []
 
 
 @dataclass(frozen=True)
@@ -169,6 +180,11 @@ class L1Radius(Regulariser):
     def __post_init__(self) -> None:
         positive("radius", self.radius)
 
+    @property
+    def form(self) -> Form:
+        """A ball."""
+        return Form(radius=self.radius)
+
     def value(self, w: Array) -> float:
         """Return 0 within the ball, else inf; `project` returns points within it."""
         return 0.0 if math.fsum(np.abs(w).tolist()) <= self.radius else np.inf
@@ -177,17 +193,11 @@ class L1Radius(Regulariser):
         """Return radius times the largest entry of v (of |v| for free signs), at least 0."""
         return self.radius * _largest(v, nonnegative)
 
-    def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 and the ball."""
-        import cvxpy as cp
-
-        return cp.Constant(0.0), [cp.norm1(w) <= self.radius]
-
     def project(self, w: Array, nonnegative: bool) -> Array:
         """Return the nearest point of the ball, by sorting, pulled inside by a few roundings."""
         w = super().project(w, nonnegative)
         size = np.abs(w)
-        if math.fsum(size.tolist()) <= self.radius:
+        if math.fsum(size.tolist()) <= self.radius * (1.0 - 1e-15):
             return w
         # In terms of how much less an entry is than the largest, which may dwarf the radius.
         less = size.max() - size

@@ -94,7 +94,7 @@ def loss_of(row, g, c, relaxed=False):
 
 def risk(problem, w, relaxed=False):
     """Ω(w) + R(w) by looking at every path."""
-    oracle, total = problem.oracle, problem.regulariser.value(np.asarray(w))
+    oracle, total = problem.oracle, problem.regulariser.value(problem.scale * np.asarray(w))
     for row in oracle.rows:
         g = oracle.graphs[row.graph]
         total += row.weight * loss_of(row, g, g.arc_features @ w, relaxed) ** oracle.power

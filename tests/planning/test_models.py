@@ -33,7 +33,7 @@ def test_back_to_the_bit(fitted, saved, tmp_path):
     assert np.array_equal(model.w, fitted.w)
     for name in ("names", "lower", "upper", "status", "method", "rounds", "exact"):
         assert getattr(model, name) == getattr(fitted, name)
-    assert model.regulariser == "Ridge(strength=0.05)"
+    assert model.regulariser == f"Ridge(strength=0.05), w times {fitted.problem.scale.tolist()}"
     assert model.losses == ("Hamming(weight=None, scale=1.0)",)
     assert (model.nonnegative, model.negative, model.power) == (True, "relaxed", 1)
     graph = fitted.problem.tasks[0].graph

@@ -9,7 +9,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.cuts import mean
+from relaxboost.planning.cuts import Cuts, mean
 
 from . import small
 
@@ -57,7 +57,8 @@ def test_value_is_that_of_every_path(nonnegative):
 def exactly(problem, w):
     """Ω + R at w over every path in rationals, for Ridge; of weights and features as they are."""
     W = [Fraction(x) for x in w.tolist()]
-    total = Fraction(problem.regulariser.strength) / 2 * sum(x * x for x in W)
+    scaled = [Fraction(s) * x for s, x in zip(problem.scale.tolist(), W, strict=True)]
+    total = Fraction(problem.regulariser.strength) / 2 * sum(x * x for x in scaled)
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
         c = [
@@ -102,17 +103,16 @@ def test_lower_bounds_of_any_average(regulariser, nonnegative):
     """a − Ω*(−G) is below Ω + R at every point, whatever the weights of the average."""
     rng = np.random.default_rng(2)
     problem = pl.Problem(small.tasks(rng), regulariser, nonnegative=nonnegative, negative="relaxed")
-    points = [
-        problem.at(regulariser.project(rng.normal(size=3) * 2.0, nonnegative)) for _ in range(40)
-    ]
+    points = [problem.at(problem.project(rng.normal(size=3) * 2.0)) for _ in range(40)]
     least = min(point.value for point in points)
     assert np.isfinite(least)
+    cuts = Cuts(*map(np.concatenate, zip(*(point.cuts for point in points), strict=True)))
+    group = np.tile(np.arange(len(points[0].cuts.offset)), len(points))
     for _ in range(100):
-        alpha = rng.dirichlet(np.full(len(points), 0.3)) * rng.uniform(0.1, 10.0)
-        average = mean([point.cut for point in points], alpha)
-        assert problem.lower(average) <= least
-    assert mean([points[0].cut], np.array([-1.0])) is None
-    assert mean([points[0].cut], np.array([np.nan])) is None
+        alpha = rng.dirichlet(np.full(group.size, 0.3)) * rng.uniform(0.1, 10.0)
+        assert problem.lower(mean(cuts, alpha, group)) <= least
+    for alpha in (-np.ones(group.size), np.full(group.size, np.nan)):
+        assert mean(cuts, alpha, group) is None
 
 
 @pytest.mark.parametrize("regulariser", [pl.Ridge(0.3), pl.Lasso(0.2), pl.L1Radius(1.3)], ids=str)
@@ -172,13 +172,13 @@ def test_refused():
 def test_planted_errors_are_caught():
     """A cut that is a little too high makes a lower bound above the optimum, and fit says so."""
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
-    honest = problem._cut
+    honest = problem._cuts
 
-    def higher(found, p):
-        cut = honest(found, p)
-        return cut._replace(offset=cut.offset * 1.05)
+    def higher(found):
+        cuts = honest(found)
+        return cuts._replace(offset=cuts.offset * 1.05)
 
-    problem._cut = higher
+    problem._cuts = higher
     with pytest.raises(ArithmeticError, match="above the upper"):
         pl.fit(problem, tol=1e-9, max_rounds=60)
 
@@ -242,7 +242,7 @@ def test_the_rounding_of_costs_is_charged(shown):
     x[0] = 1.0
     g = pl.Graph([0, 0], [1, 1], np.stack([np.zeros(x.size), x]))
     task = pl.Task(g, 0, 1, [g.path(arcs=[shown])], pl.Missed(scale=2.0))
-    problem = pl.Problem([task], pl.L1Radius(float(x.size)))
+    problem = pl.Problem([task], pl.L1Radius(float(x.size)), scale="none")
     point = problem.at(np.ones(x.size), prove=True)
     cost = sum(map(Fraction, x.tolist()))
     exact = 2 - cost if shown == 0 else 2 + cost

@@ -50,12 +50,13 @@ def test_where_cycles_bound_the_domain():
         def gains(self, demonstration):
             return pl.Gains(0.0, np.array([1]), np.array([1.0]))
 
-    found = pl.reference([pl.Task(g, 0, 3, [0, 1, 3], Around())], pl.Lasso(1.0))
+    task = pl.Task(g, 0, 3, [0, 1, 3], Around())
+    found = pl.reference(pl.Problem([task], pl.Lasso(1.0), scale="none"))
     assert found.w == pytest.approx([0.5], abs=1e-4)
     assert found.lower == pytest.approx(0.5, abs=1e-4)
     assert found.upper == pytest.approx(0.5, abs=1e-4)
     with pytest.raises(pl.NegativeCycle):
-        pl.fit([pl.Task(g, 0, 3, [0, 1, 3], Around())], pl.Lasso(1.0))
+        pl.fit([task], pl.Lasso(1.0))
 
 
 def test_the_program_is_as_declared():

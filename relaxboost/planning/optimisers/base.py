@@ -70,7 +70,7 @@ class Optimiser(ABC):
             raise InputError(
                 f"start needs {problem.d} finite entries, one a feature, got {given!r}"
             )
-        return problem.regulariser.project(w, problem.nonnegative)
+        return problem.project(w)
 
     @abstractmethod
     def steps(self, problem: Problem, start: Array, clock: Clock) -> Iterator[FitState]:
