@@ -46,10 +46,9 @@ class BoostedCosts(LearnedCosts):
         What every step was multiplied by.
     inexact : int
         For how many demonstrations the plan was relaxed at these costs: for them the loss in the
-        history is a convex bound above the true one. 0 where no loss-augmented cost is negative.
-    negative : int
-        At how many of the `sites` of the training graphs the cost is negative.
-    sites : int
+        history is a convex bound above the true one.
+    negative, sites : int
+        At how many of the sites of the training graphs the cost is negative.
     floor : float
         What `costs` raises site costs to at least.
     """
@@ -75,14 +74,9 @@ class BoostedCosts(LearnedCosts):
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return C, shape (S,), as it was learned; additive costs may be negative.
+        """Return C, shape (S,), as it was learned, or as it was after so many rounds.
 
-        Parameters
-        ----------
-        graph : Graph
-            With the features that were learned from.
-        upto : int, optional
-            Of the iterate of this round.
+        Additive costs may be negative.
         """
         X, start = features_by_name(graph, self.names), self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(X, upto))
@@ -90,17 +84,9 @@ class BoostedCosts(LearnedCosts):
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return arc costs c = B C, shape (E,), that every planner takes.
 
-        Exponential costs are positive. Additive ones may have come out negative at some sites;
-        these are raised to `floor`, next to nothing, since a plan in training has such arcs for
-        free as well (``negative="relaxed"``). A `FlooredCosts` warning then says at how many.
-        For planners that take costs below 0 ``graph.costs(learned.site_costs(graph))`` has them.
-
-        Parameters
-        ----------
-        graph : Graph
-            With the features that were learned from.
-        upto : int, optional
-            Of the iterate of this round.
+        Additive costs may be negative at some sites; these are raised to `floor`, next to nothing,
+        since a plan in training has such arcs for free as well (``negative="relaxed"``), and a
+        `FlooredCosts` warning says at how many.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())
@@ -185,9 +171,10 @@ def boost(
     made = replace(given, measure=None, shared=True)
     measure = "visited" if given.measure is None else given.measure
     risk = made.bind(tasks, site_weights(made.bind(tasks), measure))
+    graph = risk.oracle.graphs[0]
     if stop.validation is not None:
         held = checked_tasks(stop.validation)
-        same_names([risk.oracle.graphs[0], *(task.graph for task in held)])
+        same_names([graph, *(task.graph for task in held)])
         stop = replace(stop, validation=(made.bind(held).features, held))
     by_root = method.step == "1/sqrt(t)" or (method.step is None and not made.strength)
     scale = method.scale
@@ -202,16 +189,11 @@ def boost(
         warm_start=None if warm_start is None else warm_start.boosted,
         seed=seed,
     )
-    return _result(boosted, risk, scale)
-
-
-def _result(boosted: Boosted, risk: PlanningRisk, scale: float) -> BoostedCosts:
-    F = boosted.decision(risk.features)
-    usual = float(np.abs(risk.site_costs(risk.zero())).mean())
+    F, usual = boosted.decision(risk.features), float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
-        loss=risk.loss,
-        names=risk.oracle.graphs[0].names,
+        loss=made,
+        names=graph.names,
         status=boosted.status,
         scale=float(scale),
         inexact=risk.inexact(F),

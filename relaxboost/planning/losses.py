@@ -79,7 +79,7 @@ LOSSES: Registry[PathLoss] = Registry("path loss")
 
 @dataclass(frozen=True)
 class CountedArcs(PathLoss):
-    """Losses that count arcs, with weights.
+    """Arcs of the demonstration that a path misses, and arcs that it strays to, by weight.
 
     Parameters
     ----------
@@ -92,80 +92,58 @@ class CountedArcs(PathLoss):
     weight: Callable[[Graph], Array] | None = None
     scale: float = 1.0
 
+    missed: ClassVar[bool] = True
+    strayed: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         positive("scale", self.scale)
 
-    def each(self, graph: Graph) -> Array:
-        """Return what each arc counts, a new array of shape (E,)."""
-        if self.weight is None:
-            return np.full(graph.arcs, self.scale)
-        made = np.array(self.weight(graph), dtype=np.float64)
-        if made.shape != (graph.arcs,) or not (made > 0.0).all() or not np.isfinite(made).all():
+    def gains(self, demonstration: Path) -> Gains:
+        """Return −weight on the demonstration for arcs missed, and weight off it for strays."""
+        graph, (arcs, times) = demonstration.graph, demonstration.counts()
+        each = np.ones(graph.arcs)
+        if self.weight is not None:
+            each = np.array(self.weight(graph), dtype=np.float64)
+        if each.shape != (graph.arcs,) or not (each > 0.0).all() or not np.isfinite(each).all():
             raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
-        return self.scale * made
+        each *= self.scale
+        on = -each[arcs] if self.missed else np.zeros(arcs.size)
+        constant = float(np.abs(on) @ times)
+        if not self.strayed:
+            return Gains(constant, arcs, on)
+        each[arcs] = on
+        return Gains(constant, None, each)
 
 
 class Missed(CountedArcs):
     """How many arcs of the demonstration the path does not take.
 
     Costs less the loss are c + 1 on the demonstration: Dijkstra's algorithm stays exact for
-    costs >= 0. An arc that the demonstration takes twice counts twice.
-
-    Parameters
-    ----------
-    weight : callable, optional
-        Gives the weight > 0 of each arc of a graph, shape (E,), such as its length; by default 1.
-    scale : float
-        Multiplies the loss, > 0.
+    costs >= 0. An arc that the demonstration takes twice counts twice. `weight` and `scale` are
+    those of `CountedArcs`.
     """
 
     name = "missed"
-
-    def gains(self, demonstration: Path) -> Gains:
-        """Return −weight on the demonstration; see `PathLoss.gains`."""
-        arcs, times = demonstration.counts()
-        each = self.each(demonstration.graph)[arcs]
-        return Gains(float((each * times).sum()), arcs, -each)
+    strayed = False
 
 
 class Strayed(CountedArcs):
-    """How many arcs the path takes that the demonstration does not.
+    """How many arcs the path takes that the demonstration does not; see `CountedArcs`.
 
     Costs less the loss are c − 1 off the demonstration, which may be negative.
-
-    Parameters
-    ----------
-    weight, scale
-        As for `Missed`.
     """
 
     name = "strayed"
-
-    def gains(self, demonstration: Path) -> Gains:
-        """Return the weight off the demonstration; see `PathLoss.gains`."""
-        each = self.each(demonstration.graph)
-        each[demonstration.arcs] = 0.0
-        return Gains(0.0, None, each)
+    missed = False
 
 
 class Hamming(CountedArcs):
-    """Arcs missed and arcs strayed to: the Hamming distance of the two paths.
+    """Arcs missed and arcs strayed to: the Hamming distance of the two paths; see `CountedArcs`.
 
-    Parameters
-    ----------
-    weight, scale
-        As for `Missed`; costs less the loss may be negative.
+    Costs less the loss may be negative.
     """
 
     name = "hamming"
-
-    def gains(self, demonstration: Path) -> Gains:
-        """Return ∓weight on and off the demonstration; see `PathLoss.gains`."""
-        arcs, times = demonstration.counts()
-        each = self.each(demonstration.graph)
-        constant = float((each[arcs] * times).sum())
-        each[arcs] *= -1.0
-        return Gains(constant, None, each)
 
 
 @dataclass(frozen=True)
@@ -229,10 +207,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     if not (math.isfinite(gains.constant) and np.isfinite(values).all()):
         raise InputError(f"{loss!r}: gains must be finite")
     made = Gains(float(gains.constant), arcs, values)
-    own, size = (
-        made.of(demonstration.arcs),
-        abs(made.constant) + float(np.abs(values).max(initial=0.0)),
-    )
+    own, size = made.of(demonstration.arcs), abs(made.constant) + np.abs(values).max(initial=0.0)
     if abs(own) > 1e-9 * size:
         raise InputError(
             f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "

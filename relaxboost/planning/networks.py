@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -80,7 +81,10 @@ def from_networkx(
         tail, head = np.stack([tail, head], 1).ravel(), np.stack([head, tail], 1).ravel()
         keys = None if keys is None else [key for key in keys for _ in range(2)]
         if of_nodes is None or at == "mean":
-            sites = _shared(len(edges))
+            from scipy.sparse import csr_array
+
+            site = np.repeat(np.arange(len(edges)), 2)
+            sites = csr_array((np.ones(site.size), site, np.arange(site.size + 1)))
         else:
             of_edges = None if of_edges is None else np.repeat(of_edges, 2, axis=0)
     if of_nodes is not None:
@@ -148,8 +152,7 @@ def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
     """Return the edges with their data, or raise for what is no graph, and for self-loops."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
         raise InputError(f"from_networkx needs a networkx graph, got {type(G).__name__}")
-    options = {"keys": True} if G.is_multigraph() else {}
-    edges = list(G.edges(data=True, **options))
+    edges = list(G.edges(data=True, **({"keys": True} if G.is_multigraph() else {})))
     if not edges:
         raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
     loops = [edge for edge in edges if edge[0] == edge[1]]
@@ -161,14 +164,6 @@ def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
     return edges
 
 
-def _shared(edges: int) -> Any:
-    """Return the matrix that gives arcs 2k and 2k + 1 the site k."""
-    from scipy.sparse import csr_array
-
-    columns = np.repeat(np.arange(edges), 2)
-    return csr_array((np.ones(2 * edges), columns, np.arange(2 * edges + 1)), (2 * edges, edges))
-
-
 def _table(
     kind: str, things: Attributes, wanted: str | Sequence[str] | None
 ) -> tuple[Array | None, list[str]]:
@@ -178,62 +173,43 @@ def _table(
     asked = [wanted] if isinstance(wanted, str) else list(wanted)
     if not asked or not all(isinstance(name, str) for name in asked):
         raise InputError(f"{kind} features must be names of attributes, got {wanted!r}")
-    parts = [_one_attribute(kind, things, name) for name in asked]
-    names = [name for _, part in parts for name in part]
-    return np.concatenate([columns for columns, _ in parts], axis=1), names
-
-
-def _one_attribute(kind: str, things: Attributes, name: str) -> tuple[Array, list[str]]:
-    """Return what an attribute holds: a number, a dict or an array."""
-    values = [_get(kind, thing, data, name) for thing, data in things]
-    first = values[0]
-    if not isinstance(first, Mapping) and not np.ndim(first):
-        rows = [
-            [_number(kind, thing, name, x)] for (thing, _), x in zip(things, values, strict=True)
-        ]
-        return np.array(rows), [name]
-    keys = list(first) if isinstance(first, Mapping) else list(range(len(first)))
-    rows = []
-    for (thing, _), value in zip(things, values, strict=True):
-        if isinstance(first, Mapping):
-            if not isinstance(value, Mapping) or set(value) != set(keys):
-                has = sorted(map(str, value)) if isinstance(value, Mapping) else value
+    names: list[str] = []
+    columns = []
+    for name in asked:
+        form, rows = None, []
+        for thing, data in things:
+            where, parts = f"attribute {name!r} of {kind} {thing!r}", _parts(name, data.get(name))
+            form = form or list(parts)
+            if set(parts) != set(form):
                 raise InputError(
-                    f"attribute {name!r} of {kind} {thing!r} has {has}, and of {kind} "
-                    f"{things[0][0]!r} {sorted(map(str, keys))}; give all the same keys"
+                    f"{where} has {', '.join(map(str, parts)) or 'nothing'}, and that of "
+                    f"{things[0][0]!r} {', '.join(map(str, form))}; give all the same"
                 )
-        elif np.ndim(value) != 1 or len(value) != len(keys):
-            raise InputError(
-                f"attribute {name!r} of {kind} {thing!r} has shape {np.shape(value)}, and of "
-                f"{kind} {things[0][0]!r} ({len(keys)},); give arrays of one length"
-            )
-        rows.append([_number(kind, thing, f"{name}[{key!r}]", value[key]) for key in keys])
-    names = [str(key) if isinstance(first, Mapping) else f"{name}[{key}]" for key in keys]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(keys)), names
+            for part in form:
+                if not _is_number(parts[part]):
+                    which = "" if part == name else f" in {part}"
+                    raise InputError(
+                        f"{where} is {parts[part]!r}{which}; features must be finite numbers: fill "
+                        f"it in, or leave the {kind} out (which has {', '.join(map(str, data))})"
+                    )
+            rows.append([float(parts[part]) for part in form])
+        names += map(str, form or ())
+        columns.append(np.array(rows).reshape(len(rows), -1))
+    return np.concatenate(columns, axis=1), names
 
 
-def _get(kind: str, thing: Hashable, data: Mapping[str, Any], name: str) -> Any:
-    if data.get(name) is None:
-        has = ", ".join(map(str, data)) or "none"
-        raise InputError(
-            f"{kind} {thing!r} has no attribute {name!r} (it has: {has}); fill it in, or leave the "
-            f"{kind} out"
-        )
-    return data[name]
+def _parts(name: str, value: Any) -> dict[Hashable, Any]:
+    """Return what an attribute holds, a number, a dict or an array, by names for columns."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if np.ndim(value) == 1:
+        return {f"{name}[{place}]": part for place, part in enumerate(value)}
+    return {name: value.item() if isinstance(value, np.ndarray) and not value.ndim else value}
 
 
-def _number(kind: str, thing: Hashable, name: str, value: Any) -> float:
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
+def _is_number(value: Any) -> bool:
     # What is not of plain numbers of Python and NumPy, such as Decimal, has to say it is real.
-    if isinstance(value, Real | np.bool_):
-        made = float(value)
-        if np.isfinite(made):
-            return made
-    raise InputError(
-        f"attribute {name!r} of {kind} {thing!r} is {value!r}; features must be finite numbers: "
-        f"fill it in, or leave the {kind} out"
-    )
+    return isinstance(value, Real | np.bool_) and math.isfinite(value)
 
 
 def _position(G: Any, given: Any) -> Array | None:

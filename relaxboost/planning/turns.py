@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,11 +23,7 @@ class TurnGraph(Graph):
     an arc to one that follows it; then one from a start to each arc, and one from each arc to an
     end.
 
-    Attributes
-    ----------
-    original : Graph
-    before, after : arrays of int
-        The arcs of the original that each turn joins.
+    `original` is the graph, `before` and `after` the arcs of it that each turn joins.
     """
 
     original: Graph
@@ -46,13 +41,7 @@ class TurnGraph(Graph):
         return ("end", label)
 
     def lift(self, path: Path) -> Path:
-        """Return the path of this graph that follows a path of the original.
-
-        Raises
-        ------
-        InputError
-            For a path of another graph, and at the first turn that is not allowed.
-        """
+        """Return the path of this graph that follows one of the original, or raise at a turn."""
         if path.graph is not self.original:
             raise InputError("lift needs a path of the graph that the turns were made of")
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
@@ -65,10 +54,9 @@ class TurnGraph(Graph):
                 f"step {step + 2} of the path turns from {one} to {other}, which is not allowed "
                 "in this graph; allow it with u_turns or allowed"
             )
-        at, turns, arcs = np.searchsorted(there, wanted), self.before.size, self.original.arcs
-        first = np.array([turns + path.arcs[0]])
-        last = np.array([turns + arcs + path.arcs[-1]])
-        return Path(self, np.concatenate([first, at, last]))
+        turns, arcs = self.before.size, self.original.arcs
+        ends = [turns + path.arcs[0]], [turns + arcs + path.arcs[-1]]
+        return Path(self, np.concatenate([ends[0], np.searchsorted(there, wanted), ends[1]]))
 
     def lower(self, path: Path) -> Path:
         """Return the path of the original that a path from a start to an end follows."""
@@ -90,10 +78,8 @@ class _Places(Labels):
     def number(self, label: Hashable) -> int:
         """Return the number of a label, or raise an InputError."""
         kind, what = label if isinstance(label, tuple) and len(label) == 2 else (None, None)
-        if kind == "start":
-            return self.graph.arcs + self.graph.node(what)
-        if kind == "end":
-            return self.graph.arcs + self.graph.nodes + self.graph.node(what)
+        if kind in ("start", "end"):
+            return self.graph.arcs + (kind == "end") * self.graph.nodes + self.graph.node(what)
         if kind == "arc" and isinstance(what, int | np.integer) and 0 <= what < self.graph.arcs:
             return int(what)
         raise InputError(
@@ -157,29 +143,43 @@ def turns(
     InputError
         For features or flags of the wrong shape, or not finite.
     """
+    from scipy.linalg import block_diag
+    from scipy.sparse import block_array, csr_array, eye_array
+
     before, after = turn_pairs(graph)
     keep = np.ones(before.size, dtype=bool)
     if allowed is not None:
-        flags = np.asarray(allowed(before, after) if callable(allowed) else allowed)
-        if flags.shape != before.shape or flags.dtype != bool:
+        keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
+        if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
                 f"allowed needs bools of shape ({before.size},), one a turn in the order of "
-                f"turn_pairs, got {flags.dtype} {flags.shape}"
+                f"turn_pairs, got {keep.dtype} {keep.shape}"
             )
-        keep &= flags
     if not u_turns:
-        keep &= graph.head[after] != graph.tail[before]
+        keep = keep & (graph.head[after] != graph.tail[before])
     T = _turn_features(features, before, after, keep)
     before, after = before[keep], after[keep]
-    arcs, nodes = np.arange(graph.arcs), graph.nodes
+    many, named = T.shape[1], [f"turn {j}" for j in range(T.shape[1])] if names is None else names
+    if len(named) != many or set(named) & set(graph.names):
+        raise InputError(
+            f"names need {many} entries, one a turn feature and none of the graph's, got {names}"
+        )
+    # Sites are those of the graph, then the turns; an arc has those of its second arc and its turn.
+    own = eye_array(graph.arcs, format="csr") if graph.sites is None else graph.sites
+    turning = eye_array(after.size)
+    nothing = csr_array((graph.arcs, graph.size))
+    sites = block_array([[own[after], turning], [own, None], [nothing, None]], format="csr")
+    arcs, nodes, at = np.arange(graph.arcs), graph.nodes, graph.position
     made = TurnGraph(
         np.concatenate([before, graph.arcs + graph.tail, arcs]),
         np.concatenate([after, arcs, graph.arcs + nodes + graph.head]),
-        _blocks(graph.features, T),
-        names=[*graph.names, *_names(names, T.shape[1], graph.names)],
-        sites=_sites(graph, after, T.shape[1] > 0),
+        block_diag(graph.features, T) if many else graph.features,
+        names=[*graph.names, *named],
+        sites=sites if many else sites[:, : graph.size],
         nodes=_Places(graph),
-        position=_middles(graph),
+        position=None
+        if at is None
+        else np.concatenate([0.5 * (at[graph.tail] + at[graph.head]), at, at]),
     )
     made.original, made.before, made.after = graph, before, after
     return made
@@ -231,42 +231,3 @@ def _turn_features(
             f"{T[row, column]}; turn features must be finite"
         )
     return T
-
-
-def _names(names: Sequence[str] | None, k: int, others: tuple[str, ...]) -> list[str]:
-    if names is None:
-        return [f"turn {j}" for j in range(k)]
-    if len(names) != k or set(names) & set(others):
-        raise InputError(
-            f"names need {k} entries, one a turn feature and none of the graph's, got {names}"
-        )
-    return list(names)
-
-
-def _blocks(X: Array, T: Array) -> Array:
-    """Return the features of sites: those of the graph, then the turns, each with its own."""
-    if T.shape[1] == 0:
-        return X
-    made = np.zeros((len(X) + len(T), X.shape[1] + T.shape[1]))
-    made[: len(X), : X.shape[1]], made[len(X) :, X.shape[1] :] = X, T
-    return made
-
-
-def _sites(graph: Graph, after: Whole, turning: bool) -> Any:
-    """Return B: the sites of the second arc and the turn; of the arc; of nothing."""
-    from scipy.sparse import block_array, csr_array, eye_array, vstack
-
-    own = eye_array(graph.arcs, format="csr") if graph.sites is None else graph.sites
-    nothing = csr_array((graph.arcs, graph.size))
-    if not turning:
-        return vstack([own[after], own, nothing], format="csr")
-    each = eye_array(after.size)
-    return block_array([[own[after], each], [own, None], [nothing, None]], format="csr")
-
-
-def _middles(graph: Graph) -> Array | None:
-    """Return where nodes are: arcs at their middles."""
-    if graph.position is None:
-        return None
-    at = graph.position
-    return np.concatenate([0.5 * (at[graph.tail] + at[graph.head]), at, at])

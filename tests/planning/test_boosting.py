@@ -37,6 +37,7 @@ from relaxboost.planning import (
 )
 from relaxboost.planning.boosting import FLOOR
 from relaxboost.planning.risk import site_weights
+from tests.planning.small import expression
 
 
 def lattice(X, names=None):
@@ -204,11 +205,11 @@ def test_the_expression_is_the_relaxed_loss_and_convex(loss, power, shared):
     )
     size = risk.measure.size
     assert size == (len(np.unique(risk.features, axis=0)) if shared else risk.sites)
-    assert risk.expression(cp.Variable(size)).is_dcp()
+    assert expression(risk, cp.Variable(size)).is_dcp()
     for spread in (0.1, 1.0):
         F = spread * rng.normal(size=size)
         value, slope = risk.evaluate(F)
-        assert float(risk.expression(F).value) == pytest.approx(value, abs=1e-5, rel=1e-6)
+        assert float(expression(risk, F).value) == pytest.approx(value, abs=1e-5, rel=1e-6)
         G = F + 0.3 * rng.normal(size=size)
         assert risk.value(G) >= value + risk.measure.inner(slope, G - F) - 1e-9
 
@@ -238,7 +239,7 @@ def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
     loss = PlanningLoss(strength=0.3)
     risk = loss.bind(tasks)
     weights = cp.Variable(H.shape[1])
-    best = cp.Problem(cp.Minimize(risk.expression(H @ weights))).solve(solver=cp.CLARABEL)
+    best = cp.Problem(cp.Minimize(expression(risk, H @ weights))).solve(solver=cp.CLARABEL)
     rounds = {"residual": 400, "repeated": 60}[algorithm]
     found = descend(H, loss.bind(tasks), FiniteSet(), algorithm=algorithm, stopping=rounds)
     values = np.array([record.value for record in found.history])
