@@ -140,3 +140,24 @@ def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
     assert regret[5] < regret[4]  # the squared norm where all do
     assert "bounds broken: 0" in result.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_streets_and_trips_become_costs_in_eight_lines(tmp_path):
+    picture = tmp_path / "streets.png"
+    script = EXAMPLES / "streets_to_costs.py"
+    lines = script.read_text().split("[start:lines]\n")[1].split("# --8<-- [end")[0]
+    assert len(lines.splitlines()) + 2 <= 8  # two imports
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    out = result.stdout
+    assert "1 self-loops left out\nspeeds gave that of" in out
+    assert len(re.findall(r"trip \d+: \(\d+, \d+, \d+\)", out)) == 3
+    before, after = map(int, re.findall(r"(\d+)% of unseen trips", out))
+    assert before < 60
+    assert after >= 75
+    assert re.search(r"^from 0 to 107: 0 [\d ]+ 107$", out, re.MULTILINE)
+    assert picture.read_bytes().startswith(b"\x89PNG")

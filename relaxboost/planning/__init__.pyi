@@ -47,6 +47,8 @@ from .optimisers.bundle import Bundle as Bundle
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
+from .osm import Imputed as Imputed
+from .osm import from_osmnx as from_osmnx
 from .overlaps import overlap as overlap
 from .planners.shortest import PLANNERS as PLANNERS
 from .planners.shortest import shortest_path as shortest_path

@@ -155,6 +155,8 @@ class Graph:
     ----------
     ignored : set of str
         Features that costs did not use, as a warning has said.
+    notes : tuple of str
+        What a reader imputed or left out, in words.
 
     Raises
     ------
@@ -190,6 +192,7 @@ class Graph:
         self.names = self._checked_names(names)
         self.position = self._checked_position(position)
         self.ignored: set[str] = set()
+        self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
             raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")

@@ -1,0 +1,245 @@
+"""Graphs of streets from OSMnx, with what its tags leave open filled in by rules that are told."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost.planning.frames import Wanted, columns_of, from_pandas
+from relaxboost.planning.graphs import Graph
+
+FEATURES = ("length", "travel_time", "highway")
+_SPEED = re.compile(r"(\d+(?:[.,]\d+)?)\s*(km/h|kmh|kph|mph|knots)?")
+_KPH = {"mph": 1.609344, "knots": 1.852}
+_DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84", "wgs 84"}
+
+Edges = list[tuple[Any, Any, Any, Mapping[str, Any]]]
+
+
+class Imputed(UserWarning):
+    """Some edges lacked a tag, and got a value by a rule."""
+
+
+def from_osmnx(
+    G: Any,
+    features: Wanted = FEATURES,
+    *,
+    speeds: Mapping[str, float] | None = None,
+    unseen: str = "refuse",
+) -> Graph:
+    """Return the graph of a street network as OSMnx makes it, with features from its tags.
+
+    Features are attributes of edges, as in `from_pandas`: numbers by their name, text as
+    ``highway=primary`` and so on, products as ``length*highway``. Of a list of texts, which OSMnx
+    has where it merged ways, the first counts, as in OSMnx; of a list of numbers the mean. Text
+    that is missing is ``missing``. ``speed_kph`` is `maxspeed` in km/h, read from "50", "30 mph" or
+    lists of these, and ``travel_time`` seconds at this speed, unless edges have these attributes.
+
+    What is missing, or says no number, as "none" and "walk" do, is imputed as in OSMnx: the mean
+    over the edges of the same `highway`, else the mean of these means. `Graph.notes` tells what
+    was imputed and left out, and an `Imputed` warning what was imputed by a mean.
+
+    Coordinates in degrees become metres from the middle, so that angles and pictures are right:
+    `turns` with `turn_angles` makes features of turns. Self-loops are left out: no shortest path
+    takes them. Arcs have OSMnx's keys; parallel ones stay.
+
+    Parameters
+    ----------
+    G : networkx.MultiDiGraph
+        With ``crs``, with ``x`` and ``y`` of nodes, and ``length`` of edges, in metres.
+    features : sequence of str, str, Graph or LearnedCosts
+        Attributes of edges; or the features of a graph or of learned costs, made again.
+    speeds : mapping, optional
+        km/h by `highway`, or by what `maxspeed` says ("DE:urban"), for edges without a number.
+    unseen : {"refuse", "ignore"}
+        As in `from_pandas`.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        For an undirected graph, one without edges or ``crs``, a node without coordinates, an edge
+        without length; an attribute that no edge has, speeds that nothing tells, and as
+        `from_pandas`.
+
+    References
+    ----------
+    Boeing (2017), OSMnx: new methods for acquiring, constructing, analyzing, and visualizing
+    complex street networks; its `add_edge_speeds`.
+    """
+    import pandas as pd
+
+    edges, notes = _edges(G)
+    read = _Tags(edges, dict(speeds or {}), notes)
+    columns = {name: read.column(name) for name in columns_of(features)}
+    ends = {"from": [edge[0] for edge in edges], "to": [edge[1] for edge in edges]}
+    table = pd.DataFrame(ends | {"key": [edge[2] for edge in edges]} | columns)
+    table.index = pd.Index([edge[:3] for edge in edges], tupleize_cols=False)
+    made = from_pandas(table, "from", "to", features, edge="key", nodes=_nodes(G), unseen=unseen)
+    made.notes = tuple(notes)
+    if read.means:
+        warnings.warn("; ".join(read.means), Imputed, stacklevel=2)
+    return made
+
+
+def _edges(G: Any) -> tuple[Edges, list[str]]:
+    """Return the edges that are no loops, with their keys, and what is to be told."""
+    if not hasattr(G, "is_directed") or not G.is_directed():
+        raise InputError(
+            f"from_osmnx needs the MultiDiGraph that OSMnx makes, got {type(G).__name__}; "
+            "from_networkx takes others"
+        )
+    if G.is_multigraph():
+        edges = list(G.edges(keys=True, data=True))
+    else:
+        edges = [(u, v, 0, data) for u, v, data in G.edges(data=True)]
+    kept = [edge for edge in edges if edge[0] != edge[1]]
+    if not kept:
+        raise InputError(f"the graph has {len(G.nodes)} nodes and no edge to plan along")
+    for u, v, key, data in kept:
+        if not np.isfinite(_number(data.get("length"))):
+            raise InputError(
+                f"edge {(u, v, key)!r} has length {data.get('length')!r}; "
+                "osmnx.distance.add_edge_lengths(G) gives all edges one"
+            )
+    loops = len(edges) - len(kept)
+    return kept, [f"{loops} self-loops left out"] if loops else []
+
+
+def _nodes(G: Any) -> Any:
+    """Return the coordinates as `from_pandas` takes them: degrees as lon and lat."""
+    import pandas as pd
+
+    crs = G.graph.get("crs")
+    if crs is None:
+        raise InputError(
+            "the graph does not say what its coordinates are; for degrees: "
+            'G.graph["crs"] = "epsg:4326"'
+        )
+    degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
+    at = []
+    for node, data in G.nodes(data=True):
+        at.append([_number(data.get("x")), _number(data.get("y"))])
+        if not np.isfinite(at[-1]).all():
+            raise InputError(f"node {node!r} has no x and y; give it both, or leave it out")
+    index = pd.Index(list(G.nodes), tupleize_cols=False)
+    return pd.DataFrame(at, index, columns=["lon", "lat"] if degrees else ["x", "y"])
+
+
+class _Tags:
+    """Reads attributes of edges as columns, and keeps what was imputed by which rule."""
+
+    def __init__(self, edges: Edges, speeds: dict[str, float], notes: list[str]) -> None:
+        self.edges, self.speeds, self.notes = edges, speeds, notes
+        self.means: list[str] = []
+        self.classes = np.array([_first(edge[3].get("highway")) for edge in edges])
+
+    def column(self, name: str) -> Any:
+        """Return an attribute of all edges, numbers or texts."""
+        values = [edge[3].get(name) for edge in self.edges]
+        missing = [_is_missing(value) for value in values]
+        if name == "speed_kph" and any(missing):
+            return self._speed()
+        if name == "travel_time" and any(missing):
+            return self.column("length") / (self.column("speed_kph") / 3.6)
+        if all(missing):
+            raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
+        numbers = np.array([_number(value) for value in values])
+        if (np.isnan(numbers) == missing).all():
+            return self._filled(name, numbers)
+        several = sum(isinstance(_list(value), list) for value in values)
+        if several:
+            self.notes.append(f"{name} is a list on {several} edges, of which the first counts")
+        return [_first(value) for value in values]
+
+    def _speed(self) -> Array:
+        """Return km/h: attributes, else tags, else the user's speeds, else means."""
+        told = [edge[3].get("maxspeed") for edge in self.edges]
+        made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
+        made = np.where(made > 0.0, made, [_kph(tag) for tag in told])
+        given = 0
+        for place, tag in enumerate(told):
+            for word in (_first(tag), self.classes[place]):
+                if np.isnan(made[place]) and word in self.speeds:
+                    made[place], given = float(self.speeds[word]), given + 1
+        if given:
+            self.notes.append(f"speeds gave that of {given} of {len(told)} edges")
+        return self._filled("speed_kph", made)
+
+    def _filled(self, name: str, numbers: Array) -> Array:
+        """Return numbers, where one is missing the mean of the class or of the classes' means."""
+        known = ~np.isnan(numbers)
+        if known.all():
+            return numbers
+        means = {
+            kind: numbers[known & (self.classes == kind)].mean()
+            for kind in np.unique(self.classes[known])
+        }
+        if not means:
+            raise InputError(
+                'no edge says how fast one may go; give speeds={"residential": 30, ...} in km/h, '
+                "or leave travel_time out of features"
+            )
+        other = float(np.mean(list(means.values())))
+        told = {kind: means.get(kind, other) for kind in np.unique(self.classes[~known])}
+        shown = ", ".join(f"{kind} {value:.4g}" for kind, value in told.items())
+        count = f"{(~known).sum()} of {known.size}"
+        self.means.append(f"{name} of {count} edges is the mean of their highway: {shown}")
+        self.notes.append(self.means[-1])
+        return np.where(known, numbers, [means.get(kind, other) for kind in self.classes])
+
+
+def _list(value: Any) -> Any:
+    """Return a list as it is, and one that a file holds as text, "['a', 'b']"."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            return value
+    return value
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or value != value  # the last is nan
+
+
+def _first(value: Any) -> str:
+    value = _list(value)
+    while isinstance(value, list):
+        value = value[0] if value else None
+    return "missing" if _is_missing(value) else str(value)
+
+
+def _number(value: Any) -> float:
+    """Return a number, the mean of a list, or nan."""
+    value = _list(value)
+    try:
+        return float(np.mean([float(x) for x in value]) if isinstance(value, list) else value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _kph(value: Any) -> float:
+    """Return km/h of a speed, the mean of several, or nan where there is no number > 0."""
+    value = _list(value)
+    if isinstance(value, str):
+        value = value.split("|") if "|" in value else value.split(";")
+        if len(value) == 1:
+            found = _SPEED.fullmatch(value[0].strip())
+            value = 0.0 if found is None else float(found[1].replace(",", "."))
+            value *= _KPH.get(found[2] or "", 1.0) if found else 1.0
+    if isinstance(value, list):
+        speeds = [speed for speed in map(_kph, value) if speed > 0.0]
+        return float(np.mean(speeds)) if speeds else float("nan")
+    number = _number(value)
+    return number if 0.0 < number < np.inf else float("nan")
