@@ -39,7 +39,7 @@ def test_rows_go_where_lightgbm_sends_them():
     new[100:120, 3] = [np.nan, -1, 77, 1e6, 40.0] * 4
     new[120:140, 1:3] = np.nan  # none was missing in training
     new[140:150] = 0.0
-    theirs = grower._booster.predict(new, pred_leaf=True)
+    theirs = grower._engine._boosters[0].predict(new, pred_leaf=True)
     splits = 0
     for i, tree in enumerate(found):
         np.testing.assert_array_equal(nodes.leaf_of(new, tree.nodes[0]), theirs[:, i])

@@ -16,6 +16,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.functional.learners import nodes
 from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner, check_width
+from relaxboost.functional.learners.engine import Engine
+from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
 _GAINS = ("features", "gains")
@@ -221,14 +223,11 @@ class Trees(WeakLearner):
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
 
-    def options(self, width: int, outputs: int) -> dict[str, Any]:
-        """Return LightGBM's parameters: plain least squares with steps of one."""
+    def options(self, width: int) -> dict[str, Any]:
+        """Return LightGBM's parameters: plain least squares."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         return {
-            "objective": "none",
             "metric": "none",
-            "num_class": outputs,
-            "learning_rate": 1.0,
             "num_leaves": leaves,
             "max_depth": self.max_depth or -1,
             # LightGBM counts rows by their weights; a light row of its own would count as none.
@@ -250,50 +249,39 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """Grows trees for each target, in one booster of LightGBM that keeps the bins."""
+    """Grows trees for each target, in an engine that keeps the bins."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
     ) -> None:
-        lgb = nodes.lightgbm()
-        self._X, self._rng, self._share, self._outputs = X, rng, learner.subsample, outputs
+        self._X, self._rng, self._share, self._p = X, rng, learner.subsample, measure.p
         # Rows without weight would count as rows of leaves.
         self._held = None if (measure.p > 0.0).all() else np.flatnonzero(measure.p > 0.0)
         rows = X if self._held is None else X[self._held]
-        p = measure.p if self._held is None else measure.p[self._held]
-        self._p = measure.p
-        self._weights = p / p.mean()
-        self._hessian = np.tile(self._weights, outputs).astype(np.float32)
-        options = learner.options(X.shape[1], outputs)
+        weights = measure.p if self._held is None else measure.p[self._held]
+        weights = weights / weights.mean()
+        options = learner.options(X.shape[1])
         # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
-        options["min_sum_hessian_in_leaf"] = max(0.5 * self._weights.min(), 1e-10 * len(p))
-        data = lgb.Dataset(
-            rows, params=options, categorical_feature=list(learner.categorical) or "auto"
-        )
-        constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
-        # LightGBM has no trees without a feature that varies.
-        self._booster = None if constant.all() else lgb.Booster(options, data)
+        options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
+        self._engine = Engine(rows, weights, options, list(learner.categorical), outputs)
         self._leaf: Whole | None = None
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         """Return the trees grown for a target, with the means of the target in their leaves."""
-        wanted = target.reshape(len(target), -1)
-        grown = self._grown(wanted if self._held is None else wanted[self._held])
-        columns = [nodes.leaf_of(self._X, tree) for tree in grown]
+        columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
+        grown = self._grown(columns if self._held is None else [v[self._held] for v in columns])
+        found = [nodes.leaf_of(self._X, tree) for tree in grown]
         most = max(tree.leaves for tree in grown)
-        leaves = np.zeros((most, self._outputs))
-        values = np.empty_like(wanted)
-        for k, leaf in enumerate(columns):
-            weight = np.bincount(leaf, self._p, most)
-            sums = np.bincount(leaf, self._p * wanted[:, k], most)
-            leaves[:, k] = np.divide(sums, weight, out=np.zeros(most), where=weight > 0.0)
+        means, values = np.zeros((most, len(grown))), np.empty((len(target), len(grown)))
+        for k, (tree, leaf) in enumerate(zip(grown, found, strict=True)):
+            means[:, k] = leaf_means(leaf, self._p, columns[k], most)
             if self._signs.any():
-                leaves[:, k] = nodes.ordered(grown[k], leaves[:, k], -self._signs)
-            values[:, k] = leaves[:, k].take(leaf)
-        self._leaf = columns[0] if target.ndim == 1 else np.stack(columns, axis=1)
-        tree = Tree(tuple(grown), leaves.reshape(most, *target.shape[1:]), self._X.shape[1])
-        return tree, values.reshape(target.shape)
+                means[:, k] = nodes.ordered(tree, means[:, k], -self._signs)
+            values[:, k] = means[:, k].take(leaf)
+        self._leaf = found[0] if target.ndim == 1 else np.stack(found, axis=1)
+        h = Tree(tuple(grown), means.reshape(most, *target.shape[1:]), self._X.shape[1])
+        return h, values.reshape(target.shape)
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
         """Return the leaf of each row; see `Pool.leaves`."""
@@ -313,20 +301,16 @@ class _Grower(Pool):
         ]
         return np.stack(met, axis=1).reshape(values.shape)
 
-    def _grown(self, wanted: Array) -> list[nodes.Nodes]:
-        if self._booster is None:
-            return [nodes.SINGLE] * self._outputs
-        # A power of two, by which numbers are scaled exactly: LightGBM takes single precision.
-        scale = 2.0 ** (math.frexp(float(np.abs(wanted).max()))[1] - 1)
-        gradient = (wanted * (self._weights[:, None] / -scale)).astype(np.float32)
+    def _grown(self, targets: list[Array]) -> list[nodes.Nodes]:
+        drawn, labels, grown = None, self._engine.labels, []
         if self._share < 1.0:  # LightGBM's own bagging could not go on after a warm start
-            gradient *= (self._rng.random(len(wanted), np.float32) < self._share)[:, None]
-        given = gradient.ravel(order="F"), self._hessian
-        before = self._booster.num_trees()
-        stuck = self._booster.update(fobj=lambda scores, data: given)
-        if stuck:  # LightGBM takes trees of one leaf back, but for those of the first round
-            return [nodes.SINGLE] * self._outputs
-        text = self._booster.model_to_string(
-            start_iteration=before // self._outputs, num_iteration=1
-        )
-        return [tree._replace(gains=tree.gains * scale**2) for tree in nodes.read(text)]
+            drawn = self._rng.random(labels.size, np.float32) < self._share
+        # A power of two, by which numbers are scaled exactly: LightGBM takes single precision.
+        scale = 2.0 ** (math.frexp(max(float(np.abs(v).max()) for v in targets))[1] - 1)
+        for k, target in enumerate(targets):
+            np.multiply(target, 1.0 / scale, out=labels, casting="same_kind")
+            if drawn is not None:
+                labels *= drawn
+            tree = nodes.read(self._engine.grow(k))
+            grown.append(tree._replace(gains=tree.gains * scale**2))
+        return grown

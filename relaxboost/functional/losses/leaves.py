@@ -12,9 +12,25 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit
 
 
+@njit(nogil=True)
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
     """Return the sums of values in each leaf."""
-    return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
+    total = np.zeros(leaves)
+    for n in range(leaf.size):
+        total[leaf[n]] += values[n]
+    return total
+
+
+@njit(nogil=True)
+def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
+    """Return the weighted means of values in each leaf, 0 where there is no weight."""
+    total, weight = np.zeros(leaves), np.zeros(leaves)
+    for n in range(leaf.size):
+        total[leaf[n]] += weights[n] * values[n]
+        weight[leaf[n]] += weights[n]
+    for i in range(leaves):
+        total[i] = total[i] / weight[i] if weight[i] > 0.0 else 0.0
+    return total
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]

@@ -11,7 +11,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import quantiles, sums
+from relaxboost.functional.losses.leaves import means, quantiles, sums
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,7 @@ class Squared(PointwiseLoss):
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the means of y − F."""
-        weight = sums(leaf, p, leaves)
-        total = sums(leaf, p * (y - F), leaves)
-        return np.divide(total, weight, out=np.zeros(leaves), where=weight > 0.0)
+        return means(leaf, p, y - F, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
