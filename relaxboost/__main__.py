@@ -1,5 +1,5 @@
 """`python -m relaxboost` is the command line."""
 
-from relaxboost.commands.cli import main
+from relaxboost.commands import main
 
 main()

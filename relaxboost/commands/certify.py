@@ -54,6 +54,8 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
         if path is not None and not path.is_file():
             raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
     stem = file.with_suffix("") if out is None else out
+    if not stem.name:
+        raise InputError(f"--out {stem} names a folder; give the name of the files in it")
     check_output(stem.with_name(f"{stem.name}.{form}"))
     texts = Certificate.load(file).export(form, matrix)
     written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}

@@ -181,7 +181,7 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
 def read_header(path: Path) -> list[str]:
     """Return the column names of a CSV file, each there and different."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        header = next(csv.reader(file, skipinitialspace=True), None)
+        header = next(filter(None, csv.reader(file, skipinitialspace=True)), None)
     if header is None:
         raise InputError(f"{path} is empty")
     names = [name.strip() for name in header]
@@ -227,23 +227,20 @@ def _read_frame(path: Path, label: str) -> Any:
         raise InputError(f"{path} cannot be read as CSV: it is a folder") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
-    except (OSError, csv.Error, pd.errors.ParserError) as error:
+    except (OSError, csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as CSV: {reason}") from None
 
 
-def _is_number(value: object) -> bool:
-    try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True
-
-
 def _check_features(features: Any, path: str | os.PathLike[str]) -> None:
+    import pandas as pd
+
     wrong = [c for c in features.columns if features[c].dtype.kind not in "biuf"]
     if wrong:
-        example = next(v for v in features[wrong[0]].dropna().tolist() if not _is_number(v))
+        column = features[wrong[0]].dropna()
+        # Not what Python's float refuses: that reads 1_0 and other scripts' digits.
+        odd = column[pd.to_numeric(column, errors="coerce").isna()]
+        example = (odd if odd.size else column).iloc[0]
         names = ", ".join(repr(c) for c in wrong[:8])
         raise InputError(
             f"{path}: column{'s' * (len(wrong) > 1)} {names} "

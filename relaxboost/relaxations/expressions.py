@@ -15,6 +15,8 @@ from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
 """Characters of an expression; beyond, it is a mistake, or an attack on the parser."""
+_TERMS = 50
+"""Calls in it; sums nest, and hundreds of them would take Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
@@ -57,12 +59,16 @@ def read_relaxation(text: str) -> Relaxation:
         raise InputError(f"a relaxation takes at most {_LONGEST} characters, got {len(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
+        calls = sum(isinstance(node, ast.Call) for node in ast.walk(tree))
+        if calls > _TERMS:
+            raise InputError(f"a relaxation takes at most {_TERMS} terms, got {calls}")
         return _Reader(text.strip()).relaxation(tree)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         why = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise InputError(f"cannot read the relaxation {text!r}: {why}") from None
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        raise InputError(f"cannot read the relaxation {shown!r}: {why}") from None
 
 
 class _Reader:
@@ -146,6 +152,7 @@ class _Reader:
 
     def _refuse(self, node: ast.expr, rule: str) -> NoReturn:
         part = ast.get_source_segment(self._text, node) or self._text
+        part = part if len(part) <= 60 else f"{part[:57]}..."
         raise InputError(f"cannot read {part!r} as part of a relaxation: {rule}")
 
 

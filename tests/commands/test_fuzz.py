@@ -1,0 +1,201 @@
+"""Thousands of bad command lines: each ends with a status that is documented, and one line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import numpy as np
+import pytest
+
+from relaxboost.commands.cli import cli, main
+
+SKIPPED = {"bench", "claims attack", "claims report"}
+"""They run for minutes whatever they are given, and read what other verbs here read too."""
+FILES = {
+    "fine.csv": "a,b,y\n1,2,1\n2,1,-1\n3,4,1\n5,1,-1\n",
+    "blank.csv": "\n\n \n",
+    "empty.csv": "",
+    "header.csv": "a,b,y\n",
+    "odd.csv": "a,b,y\n1_0,12345678901234567890123,1\n\u0661,3,-1\n",
+    "quotes.csv": 'a,b,y\n"1,2,1\n2,1,-1\n',
+    "long.csv": "a,b,y\n1,2,1,9,9\n2,1,-1\n",
+    "twice.csv": "a,a,y\n1,2,1\n2,1,-1\n",
+    "huge.csv": "a,b,y\n1e400,2,1\n-1e308,1,-1\n",
+    "nul.csv": "a,b,y\n\0,2,1\n2,1,-1\n",
+    "arcs.csv": "from,to,length\nA,B,1\nB,C,-2\nC,A,1\n",
+    "deep.json": "[" * 3000 + "]" * 3000,
+    "list.json": "[1, 2]",
+    "object.json": json.dumps({"format": "relaxboost.planning.linear", "version": 1}),
+    "cut.json": '{"level": "exact", "game"',
+    "many.toml": "[[game]]\nmatrix = 3\n",
+}
+WORDS = [
+    *FILES,
+    *("", " ", "-", "--", "x", "y", "nan", "inf", "-inf", "0", "-1", "1e-320", "1e400", "1/0"),
+    *(
+        "0.5",
+        "3",
+        "9" * 5000,
+        "\u0661",
+        "\udcff",
+        "a,b",
+        ",",
+        "[",
+        "Capped(k=2)",
+        "Capped(",
+        "hard",
+    ),
+    *("KLBall(1)+" * 60 + "KLBall(1)", "SpectralRisk([1e999])", "__import__('os')", "lambda: 0"),
+    *(".", "/", "/dev/null", "missing/out.json", "out.png", "out.json", "SS09-none", "[a", "fig1"),
+]
+
+
+def verbs(group, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from verbs(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+VERBS = [each for each in verbs(cli) if " ".join(each[0]) not in SKIPPED]
+
+
+BASES = [
+    "solve fine.csv --label y --fraction 0.5 --certificate made.json",
+    "solve fine.csv --label y --relaxation NormPenalty(2,0.1)+Capped(k=2) --json --rtol 0.1",
+    "solve fine.csv --label y --over simplex --radius 2 --method corrective --step pairwise",
+    "check proof.json",
+    "certify proof.json --format vipr --out made.vipr",
+    "online run fine.csv --label y --radius 2 --json",
+    "online regret fine.csv --label y --over l1 --loss hinge --at 2",
+    "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
+    "claims show SS09-T9",
+    "claims list SS09* --json",
+    "instances make many.toml --out made",
+    "plan fit --arcs arcs.csv --tasks fine.csv --tol 0.1",
+    "plan eval object.json --arcs arcs.csv --tasks fine.csv",
+]
+"""Command lines that work, or nearly; one or two of their words are then changed."""
+
+
+def command_line(rng):
+    """Return a command line: one that works with words changed, or one of any options."""
+    if rng.random() < 0.7:
+        words = BASES[rng.integers(len(BASES))].split()
+        for _ in range(rng.integers(0, 3)):
+            at = rng.integers(1, len(words))
+            words[at : at + 1] = [WORDS[rng.integers(len(WORDS))]]
+    else:
+        words = _any(rng)
+    if words[:2] == ["claims", "check"]:  # without these all claims are checked
+        words += ["SS09-L12", "--trials", "1", "--jobs", "1"]
+    return words + ["--time-limit", "0.2"] * (words[0] == "solve")
+
+
+def _any(rng):
+    path, command = VERBS[rng.integers(len(VERBS))]
+    words = [*path]
+    for parameter in command.params:
+        option = isinstance(parameter, click.Option)
+        if rng.random() > (0.2 if option else 0.9):
+            continue
+        value = WORDS[rng.integers(len(WORDS))]
+        if isinstance(parameter.type, click.Choice) and rng.random() < 0.8:
+            value = str(rng.choice(parameter.type.choices))
+        words += [parameter.opts[-1]] * option
+        words += [] if option and parameter.is_flag else [value]
+    return words
+
+
+def spoiled(proof, rng):
+    """Return a certificate with one character changed."""
+    at = rng.integers(len(proof))
+    return proof[:at] + chr(rng.integers(32, 127)) + proof[at + 1 :]
+
+
+def ended(words):
+    """Run a command line here; return its status."""
+    try:
+        main(words)
+    except SystemExit as end:
+        return end.code
+    except BaseException as error:
+        raise AssertionError(words) from error
+    return 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bad_command_lines_end_with_a_documented_status(seed, tmp_path, monkeypatch, capsys):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAXBOOST_TRACEBACK", "1")  # so that a failure here shows where
+    assert ended(["solve", "fine.csv", "--label", "y", "--certificate", "proof.json"]) == 0
+    proof = (tmp_path / "proof.json").read_text()
+    rng = np.random.default_rng(seed)
+    seen = []
+    for _ in range(250):
+        (tmp_path / "proof.json").write_text(spoiled(proof, rng) if rng.random() < 0.5 else proof)
+        words = command_line(rng)
+        capsys.readouterr()
+        seen.append(status := ended(words))
+        said = capsys.readouterr().err
+        assert status in (0, 1, 2), (words, status, said)
+        assert status != 2 or "Usage:" in said or len(said.splitlines()) == 1, (words, said)
+    assert {0, 2} <= set(seen)  # some lines work and some do not
+
+
+def test_full_disks_and_closed_outputs_are_told(tmp_path):
+    command = [sys.executable, "-m", "relaxboost", "claims", "show", "SS09-T9"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 74
+    assert done.stderr.startswith("relaxboost: cannot write what was asked for: ")
+    assert len(done.stderr.splitlines()) == 1
+    shell = f"{' '.join(command)} >&-"
+    assert subprocess.run(shell, shell=True, check=False).returncode == 0
+
+
+def test_sigterm_ends_with_the_bracket_so_far_and_early_ctrl_c_with_one_line(tmp_path):
+    run = [sys.executable, "-m", "relaxboost", "solve", "--dataset", "breast-cancer"]
+    file = tmp_path / "run.json"
+    hard = [*run, "--method", "corrective", "--tol", "1e-9", "--checkpoint", str(file)]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(hard, **options) as process:
+        while not file.exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted" in out, err
+    assert "certified:" in out
+    early = f"{sys.executable} -X importtime -m relaxboost solve --dataset breast-cancer"
+    with subprocess.Popen(early.split(), **options) as process:
+        for line in process.stderr:
+            if "click.core" in line:  # it loads the command line
+                process.send_signal(signal.SIGINT)
+                break
+        left = [line for line in process.stderr if not line.startswith("import time:")]
+        process.wait(timeout=60)
+    assert process.returncode == 130
+    assert left == ["relaxboost: interrupted before there was anything to report\n"]
+
+
+def test_errors_of_our_own_have_a_status_of_their_own(monkeypatch, capsys):
+    def broken(self):
+        raise ZeroDivisionError("by hand")
+
+    monkeypatch.setattr("relaxboost.commands.solve._Options.data", broken)
+    monkeypatch.delenv("RELAXBOOST_TRACEBACK", raising=False)
+    assert ended(["solve", "--dataset", "breast-cancer"]) == 70
+    said = capsys.readouterr().err
+    assert said.startswith("relaxboost: internal error, ZeroDivisionError at test_fuzz.py:")
+    assert "please report it" in said
+    assert len(said.splitlines()) == 1
