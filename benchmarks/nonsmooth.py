@@ -50,10 +50,16 @@ def target(data: pd.DataFrame, column: int, *without: int) -> Data:
     return rest.to_numpy(), data[column].to_numpy()
 
 
-def friedman() -> Data:
-    """Return Friedman's first function with heavy tails."""
-    X, y = datasets.make_friedman1(2000, random_state=0)
-    return X, y + np.random.default_rng(0).standard_t(2, 2000)
+def friedman(made: Callable[..., Data], spread: float) -> Data:
+    """Return a function of Friedman's with heavy tails."""
+    X, y = made(5000, random_state=0)
+    return X, y + spread * np.random.default_rng(0).standard_t(2, 5000)
+
+
+def sparse(path: Path) -> Data:
+    """Return a file of LIBSVM's format."""
+    X, y = datasets.load_svmlight_file(str(path))
+    return X.toarray(), y
 
 
 def regression(folder: Path) -> dict[str, dict[str, Callable[[], Data]]]:
@@ -67,9 +73,9 @@ def regression(folder: Path) -> dict[str, dict[str, Callable[[], Data]]]:
             "diabetes": lambda: datasets.load_diabetes(return_X_y=True),
             "covtype, elevation": lambda: target(read("covtype20k/covtype.20k.data.gz"), 0, 54),
             "german, amount": lambda: target(read("german/german.csv.gz"), 4, 20),
-            "magic, distance": lambda: target(read("magic/magic04.data.gz"), 9, 10),
-            "Friedman 1, t(2)": friedman,
-            "pima, glucose": lambda: target(read("raetsch/diabetis_pima.csv.gz"), 1, 8),
+            "letter, edges": lambda: target(read("letter/letter-recognition.data.gz"), 13, 0),
+            "Friedman 1, t(2)": lambda: friedman(datasets.make_friedman1, 1.0),
+            "Friedman 3, t(2)": lambda: friedman(datasets.make_friedman3, 0.1),
         },
         "report": {
             "adult, hours": lambda: target(read("adult/adult-train.csv.gz"), 12, 14),
@@ -96,11 +102,15 @@ def classification(folder: Path) -> dict[str, dict[str, Callable[[], Data]]]:
 
     return {
         "choose": {
-            "adult": lambda: target(read("adult/adult-train.csv.gz"), 14),
-            "breast cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
-            "banana": lambda: target(read("raetsch/banana.csv.gz", header=0), 2),
             "german": lambda: target(read("german/german.csv.gz"), 20),
-            "satimage": lambda: target(read("satimage/sat.trn.gz", " "), 36),
+            "covtype": lambda: target(read("covtype20k/covtype.20k.data.gz"), 54),
+            "letter": lambda: target(read("letter/letter-recognition.data.gz"), 0),
+            "banana": lambda: target(read("raetsch/banana.csv.gz", header=0), 2),
+            "twonorm": lambda: target(read("raetsch/twonorm.csv.gz", header=0), 20),
+            "Ljubljana": lambda: target(read("raetsch/breast_cancer.csv.gz", header=0), 9),
+            "connect 4": lambda: target(read("connect4/connect-4.tsv.gz", "\t", 0), 42),
+            "ijcnn1": lambda: sparse(folder / "ijcnn1/ijcnn1.trn.bz2"),
+            "digits": lambda: datasets.load_digits(return_X_y=True),
         },
         "report": {
             "magic": lambda: target(read("magic/magic04.data.gz"), 10),
@@ -162,7 +172,9 @@ def classifiers() -> dict[str, object]:
 def splits(data: Data, how: argparse.Namespace, labels: bool) -> Iterator[list[np.ndarray]]:
     """Yield training and test sets, 70 and 30 % of some of the rows."""
     X, y = data
-    some = np.random.default_rng(0).permutation(len(y))[: how.rows]
+    some = np.random.default_rng(0).permutation(len(y))
+    # A row whose features were seen before would be in the training and the test set.
+    some = some[np.sort(np.unique(X[some], axis=0, return_index=True)[1])][: how.rows]
     X, y = X[some], y[some]
     for seed in range(how.splits):
         yield train_test_split(

@@ -35,7 +35,7 @@ class _Quantiles(Risk):
         value = sum(self.measure.mean(values) for values, _ in each)
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
-    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+    def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the quantiles of what is left in each leaf, level by level."""
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)

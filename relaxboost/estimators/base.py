@@ -199,7 +199,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
     def _step(self, risk: Risk) -> Any:
         """Return the step, by name where it is the default."""
         made = self._made().filled(step=self.step)
-        return made.default_step(risk) if made.step is None else made.step
+        learner = weak_learner(self.learner)
+        return made.default_step(risk, learner) if made.step is None else made.step
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
         """Return the algorithm, with the options of the estimator where it leaves them open."""

@@ -80,7 +80,7 @@ def boost(
     made = _algorithm(algorithm, warm_start)
     rng = np.random.default_rng(natural("seed", seed))
     run = BoostRun(X, risk, learner, made, Stopping.of(stopping), warm_start, rng)
-    step = made.default_step(risk) if made.step is None else made.step
+    step = made.default_step(risk, learner) if made.step is None else made.step
     schedule = make(step, risk, 1.0 if made.scale is None else made.scale)
     projection = made.projection_for(learner)
     if warm_start is not None:

@@ -65,7 +65,7 @@ def rounds(
     value, gradient = risk.evaluate(F)
     yield BoostState(first, F, value, gradient, None, float("nan"))
     for t in count(first + 1):
-        direction = algorithm.direction(gradient, project, t)
+        direction = algorithm.direction(algorithm.wanted(gradient, risk, F), project, t)
         if not direction.parts and not direction.waits:
             return
         direction = algorithm.refit(direction, pool, risk, F)

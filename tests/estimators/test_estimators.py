@@ -156,7 +156,7 @@ def test_iterates_by_default_are_those_of_the_theorems():
     watched = paper.set_params(n_iter_no_change=2, random_state=0).fit(X, y)
     assert watched.boosted_.iterate == "average"
     usual = Classifier("hinge", max_rounds=2).fit(X, y).boosted_
-    assert (usual.iterate, usual.history[1].step) == ("last", 0.1)
+    assert (usual.iterate, usual.history[1].step) == ("last", 0.3)
     greedy = Classifier(learner=DecisionTreeRegressor(max_depth=1), max_rounds=2).fit(X, y)
     assert greedy.boosted_.history[2].step == pytest.approx(2**-0.5)
     naive = Classifier("logistic", algorithm=fn.Naive(), max_rounds=2).fit(X, y)

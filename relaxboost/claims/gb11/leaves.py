@@ -84,7 +84,7 @@ def never_rises(x: Instance) -> Iterator[Slack]:
     So each round of Theorem 3 with the step of a line search is made up for.
     """
     risk, leaf = bound(x), x.leaf.astype(int) - 1
-    v = risk.refitted(x.f, leaf, 3, exact=True)[leaf]
+    v = risk.loss.minimisers(x.f, risk.y, x.p, leaf, 3)[leaf]
     h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
     start = risk.value(x.f)
     best = risk.value(x.f - line_search(risk, x.f, h) * h)
@@ -210,7 +210,8 @@ def _lowest(x: Instance) -> tuple[Any, float, float]:
     """Return the risk, R[f] and the least R[f + v] over all stumps."""
     risk = bound(x)
     values = [
-        risk.value(x.f + risk.refitted(x.f, leaf, 2, exact=True)[leaf]) for leaf in _splits(x)
+        risk.value(x.f + risk.loss.minimisers(x.f, risk.y, x.p, leaf, 2)[leaf])
+        for leaf in _splits(x)
     ]
     return risk, risk.value(x.f), min(values)
 

@@ -121,6 +121,10 @@ class Algorithm(ABC):
             Gives the nearest point along a hypothesis.
         """
 
+    def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
+        """Return what `direction` is given at f_{t−1}: here the gradient."""
+        return gradient
+
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
         """Return what to step along; here the direction itself.
 
@@ -136,7 +140,7 @@ class Algorithm(ABC):
         """
         return direction
 
-    def default_step(self, risk: Risk) -> str:
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
         """Return the schedule of the theorem that covers the algorithm on this risk."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project
+from relaxboost.functional.learners import WeakLearner
 from relaxboost.functional.losses import Risk
 
 
@@ -22,7 +23,7 @@ class Naive(Algorithm):
 
     name = "naive"
 
-    def default_step(self, risk: Risk) -> str:
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
         """Return "1/Lambda" where the risk is smooth (Theorem 3)."""
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 

@@ -15,8 +15,6 @@ from relaxboost.functional.learners import Pool, WeakLearner
 from relaxboost.functional.losses import Risk
 from relaxboost.functional.schedules import line_search
 
-SHRINKAGE = 0.1
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Refitted(Naive):
@@ -25,19 +23,18 @@ class Refitted(Naive):
     f_t = f_{t−1} + η Σ_j v_j [x in leaf j]. For regression v_j minimises the loss of the examples
     of leaf j over all numbers: a weighted mean, median, quantile, Huber's estimate. For logistic
     and exponential losses, which need not have a minimum, it is a damped Newton step, class by
-    class. With these R never rises if η <= 1 (1/K for K classes). For hinges it is
-    the balance of the examples within the margin (`Hinge.refitted`), and for ranking that of the
-    violated pairs; R may rise. For risks without a rule it is the projection, taken as far as R
-    falls. It is none of GB11's algorithms, and no step depends on a constant of the risk.
+    class. With these R never rises if η <= 1 (1/K for K classes). Hinges have their corners
+    rounded at the temperature τ = 1/2: what is projected and what is fitted is the risk R' with
+    R <= R' <= R + τ log K, which never rises. For ranking it is the balance of the violated pairs;
+    R may rise. For risks without a rule it is the projection, taken as far as R falls. It is none
+    of GB11's algorithms, and no step depends on a constant of the risk.
 
     Parameters
     ----------
     step : optional
-        As for `Algorithm`; by default the shrinkage η = 0.1.
+        As for `Algorithm`; by default the shrinkage η of the learner, 0.1 and for stumps 0.3.
     scale, projection, iterate
         See `Algorithm`.
-    exact : bool
-        Minimisers for the hinge of two classes too. They lose: examples pile up at the corner.
 
     References
     ----------
@@ -46,11 +43,13 @@ class Refitted(Naive):
 
     name = "refitted"
 
-    exact: bool = False
+    def default_step(self, risk: Risk, learner: WeakLearner) -> float:  # type: ignore[override]
+        """Return the shrinkage of the learner."""
+        return learner.shrinkage
 
-    def default_step(self, risk: Risk) -> float:  # type: ignore[override]
-        """Return the shrinkage, 0.1."""
-        return SHRINKAGE
+    def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
+        """Return the gradient, where the risk is a hinge that of a smooth one near it."""
+        return risk.softened(F, gradient)
 
     def projection_for(self, learner: WeakLearner) -> str:
         """Return the projection to ask of a learner, or raise where it has no leaves."""
@@ -67,7 +66,7 @@ class Refitted(Naive):
             return direction
         (part,) = direction.parts
         leaf, leaves = pool.leaves(part.hypothesis)
-        values = risk.refitted(F, leaf, leaves, self.exact)
+        values = risk.refitted(F, leaf, leaves)
         if values is None:
             eta = line_search(risk, F, part.point)
             part = part._replace(coefficient=eta * part.coefficient, point=eta * part.point)

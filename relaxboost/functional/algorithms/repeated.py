@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.functional.algorithms.base import Algorithm, Direction, Project, Projected
+from relaxboost.functional.learners import WeakLearner
 from relaxboost.functional.losses import Risk
 
 _MOST = 1000
@@ -48,7 +49,7 @@ class Repeated(Algorithm):
         if self.most is not None and self.most < 1:
             raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
 
-    def default_step(self, risk: Risk) -> str:
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
         """Return "2/(lambda t)" where the risk is strongly convex (Theorem 4)."""
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 

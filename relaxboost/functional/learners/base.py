@@ -117,7 +117,8 @@ class WeakLearner(ABC):
     """The projections it can do."""
     leafy: bool = False
     """Whether its functions are any constants on their leaves: `leaves` and `with_leaves`."""
-
+    shrinkage: float = 0.1
+    """The step of `Refitted` where none is given."""
     missing: bool = False
     """Whether rows may have missing values, nan."""
 

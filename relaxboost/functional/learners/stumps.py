@@ -110,6 +110,7 @@ class _Stumps(WeakLearner):
     """What all classes of stumps share: the bins, and the search over them."""
 
     kind: int = histograms.SQUARES
+    shrinkage = 0.3  # for want of depth longer steps
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)

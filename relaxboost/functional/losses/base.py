@@ -107,7 +107,18 @@ class Risk(ABC):
         """
         return None
 
-    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array | None:
+    def softened(self, F: Array, gradient: Array) -> Array:
+        """Return what `Refitted` projects: the gradient, for hinges that of a smooth risk near R.
+
+        Parameters
+        ----------
+        F : array of shape (N,) or (N, K)
+        gradient : array of the shape of F
+            The subgradient there.
+        """
+        return gradient
+
+    def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
         """Return what to add to F in each leaf to lower R; None if no rule is known.
 
         `Refitted` then steps along the projection as far as R falls, with no rule for each leaf.
@@ -118,8 +129,6 @@ class Risk(ABC):
         leaf : int array of shape (N,), or (N, K) with other leaves for each output
             In 0..leaves − 1.
         leaves : int
-        exact : bool
-            Whether to prefer minimisers where there are any, and the loss has another rule.
 
         Returns
         -------
@@ -193,6 +202,10 @@ class Loss:
         targets, known = targets_of(self, y, groups, classes)
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
+    def softened(self, F: Array, y: Any, slopes: Array) -> Array:
+        """Return what `Refitted` projects, given the subgradients; hinges have a smooth rule."""
+        return slopes
+
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
         """Return the risk on checked targets: numbers, ±1, or places among the classes."""
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
@@ -202,6 +215,10 @@ class MeanRisk(Risk):
     """A mean over examples of a loss, whose atoms and conjugates are known for each."""
 
     y: Any
+
+    def softened(self, F: Array, gradient: Array) -> Array:
+        """Return what `Refitted` projects, by the loss."""
+        return self.loss.softened(F, self.y, gradient)
 
     def expression(self, F: Any) -> Any:
         """Return R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
@@ -248,11 +265,9 @@ class PointwiseRisk(MeanRisk):
         """Return R[f]."""
         return self.measure.mean(self.loss.pointwise(F, self.y)[0])
 
-    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+    def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the minimiser in each leaf, or by the loss's own rule."""
-        loss = self.loss
-        rule = loss.minimisers if exact and not loss.falling else loss.refitted
-        return rule(F, self.y, self.measure.p, leaf, leaves)
+        return self.loss.refitted(F, self.y, self.measure.p, leaf, leaves)
 
     def margins(self) -> Any:
         """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""

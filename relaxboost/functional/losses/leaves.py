@@ -145,15 +145,6 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
             start = last
 
 
-def balanced(slopes: Array, weights: Array, leaf: Whole, leaves: int) -> Array:
-    """Return which way slopes of size 1 point on the whole in each leaf, within ±log 2.
-
-    It is `damped` where each corner is rounded over a width of 1: Σ w s over Σ w |s|.
-    """
-    pull = sums(leaf, weights * slopes, leaves)
-    return damped(pull, sums(leaf, weights * np.abs(slopes), leaves))
-
-
 def damped(gradient: Array, curvature: Array) -> Array:
     """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
 

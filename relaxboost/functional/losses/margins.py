@@ -13,8 +13,10 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import balanced, quantiles, sums
+from relaxboost.functional.losses.leaves import quantiles, sums
 
+SOFT = 0.5
+"""The temperature τ at which `Refitted` goes down hinges: within τ log K of the risk."""
 STEEPEST = 350.0
 """Where `Exponential` goes on as a straight line; squares of its slopes are finite doubles."""
 
@@ -114,13 +116,17 @@ class Hinge(PointwiseLoss):
         short = 1.0 - y * F
         return np.maximum(short, 0.0), np.where(short > 0.0, -y, 0.0)
 
+    def softened(self, F: Array, y: Array, slopes: Array) -> Array:
+        """Return the slopes of τ log(1 + exp((1 − y f)/τ)), the logistic loss at (f − y)/τ."""
+        return Logistic().pointwise((F - y) / SOFT, y)[1]
+
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the balance of the examples within the margin; see `leaves.balanced`.
+        """Return the damped Newton step of the `softened` hinge, below which the hinge lies.
 
         Minimisers put examples on the corner, all of them at the same margin 1, where a leaf whose
         larger part is there is minimal whatever the others lose.
         """
-        return balanced(self.pointwise(F, y)[1], p, leaf, leaves)
+        return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the minimisers: the corners are y − F, and those of y = +1 pull up from below."""

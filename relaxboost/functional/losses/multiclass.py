@@ -15,7 +15,8 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.classes import hinge, logistic
-from relaxboost.functional.losses.leaves import balanced, damped, roots, sums
+from relaxboost.functional.losses.leaves import damped, roots, sums
+from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
@@ -45,7 +46,7 @@ class MulticlassRisk(MeanRisk):
         values, slopes = self.loss.rows(F, self.y)
         return self.measure.mean(values), slopes
 
-    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
+    def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return for each class what lowers R if its outputs alone move; see `moves`.
 
         Where each move does, so does their mean, by convexity, and a step of 1/K or less.
@@ -157,10 +158,14 @@ class MulticlassHinge(MulticlassLoss):
         """Return the values and e_k − e_y."""
         return _compiled(hinge, F, y)
 
+    def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
+        """Return the slopes of τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
+        return MultinomialLogistic().rows(_softer(F, y), y)[1]
+
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return what takes the balance of the slopes, as for `Hinge`."""
-        slopes = self.rows(F, y)[1]
-        return lambda k, p, leaf, leaves: balanced(slopes[:, k], p, leaf, leaves)
+        """Return what takes damped Newton steps of the softened hinge, as for `Hinge`."""
+        move = MultinomialLogistic().moves(_softer(F, y), y)
+        return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
     def atoms(self, F: Any, y: Whole) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -228,6 +233,11 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
     values, slopes = np.empty(len(y)), np.empty(F.shape)
     kernel(F, y, values, slopes)
     return values, slopes
+
+
+def _softer(F: Array, y: Whole) -> Array:
+    """Return the outputs at which the logistic loss is the softened hinge over τ."""
+    return (F - _indicators(y, F.shape[1])) / SOFT
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:

@@ -100,8 +100,8 @@ class RankingRisk(Risk):
         spread = self.measure.inner(slopes, F - centre[self.query])
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
 
-    def refitted(self, F: Array, leaf: Whole, leaves: int, exact: bool = False) -> Array:
-        """Return the balance of the violated pairs of each leaf; see `leaves.balanced`.
+    def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
+        """Return the balance of the violated pairs of each leaf, within ±log 2.
 
         Pairs join leaves, so that no leaf has a minimiser of its own. In the balance a document
         counts once for each violated pair, for or against.

@@ -9,8 +9,8 @@ MUTANTS = (
     Mutant(
         "GB11-leaves",
         "hypothesis",
-        "exact=True)[leaf]",
-        "exact=False)[leaf]",
+        "minimisers(x.f, risk.y, x.p, leaf, 3)",
+        "refitted(x.f, risk.y, x.p, leaf, 3)",
     ),
     Mutant("GB11-leaves-rate", "constant", "(lengths[best] / length) ** 2", "1.0"),
     Mutant("GB11-leaves-damped", "constant", "(G + H) *", "1.1 * (G + H) *"),
