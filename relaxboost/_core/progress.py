@@ -62,9 +62,9 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 
 @contextmanager
-def bar(label: str) -> Iterator[Bar]:
-    """Give a bar on a terminal (standard error), and nothing elsewhere."""
-    if not sys.stderr.isatty():
+def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
+    """Give a bar on a terminal (standard error), and nothing elsewhere or if it is not wanted."""
+    if not (wanted and sys.stderr.isatty()):
         yield Bar()
         return
     with _on_terminal(label, counted=True) as progress:

@@ -16,7 +16,7 @@ from relaxboost._core.files import check_output
 from relaxboost._core.progress import closing
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import GraphFiles, PlanInput
+from relaxboost.commands.plan_inputs import Output, PlanFiles, PlanInput
 from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.regularisers import REGULARISERS
 
@@ -27,23 +27,40 @@ _SPOKEN = {
     inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
 }
 
+loss_options = inputs.added(
+    click.option(
+        "--loss",
+        type=click.Choice(list(LOSSES)),
+        default="missed",
+        show_default=True,
+        help="How far a path is from a trip: arcs of it missed, other arcs taken, both, how far "
+        "away its nodes are (needs coordinates).",
+    ),
+    click.option("--reach", type=float, help="--loss distance: where it stops to grow."),
+)
+last_options = inputs.added(
+    click.option("--time-limit", type=float, help="Stop after so many seconds."),
+    click.option("--out", type=inputs.PathType, help="Write the costs to a .json file."),
+    inputs.output_options,
+)
+
 
 @click.command(
     epilog=inputs.FILES
     + """
 \b
-Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
-same), 2 bad input, 130 interrupted before there was anything to print.
+Exit status: 0 the gap asked for was reached, 1 it was not (the bracket
+printed holds all the same), 2 bad input, 130 interrupted before there was
+anything to print.
 
 \b
 Examples:
-  relaxboost plan fit --arcs arcs.csv --tasks tasks.csv
-  relaxboost plan fit --arcs arcs.csv --tasks tasks.csv --regulariser lasso --out costs.json
-  relaxboost plan fit --layers terrain.npz --tasks tasks.csv --loss hamming --json
+  relaxboost plan fit --edges edges.csv --trips trips.csv --out costs.json
+  relaxboost plan fit --edges edges.csv --trips trips.csv --regulariser lasso
+  relaxboost plan fit --layers land.npz --trips walks.csv --loss hamming
 """
 )
-@inputs.graph_options
-@click.option("--tasks", required=True, type=inputs.PathType, help="The demonstrations.")
+@inputs.plan_files
 @click.option(
     "--regulariser",
     type=click.Choice(list(REGULARISERS)),
@@ -56,15 +73,7 @@ Examples:
     type=float,
     help="Of ridge and lasso, or the radius. [default: 0.01; 1 for radius]",
 )
-@click.option(
-    "--loss",
-    type=click.Choice(list(LOSSES)),
-    default="missed",
-    show_default=True,
-    help="How far a path is from a demonstration: arcs of it missed, other arcs taken, both, how "
-    "far away its nodes are (needs coordinates: grids).",
-)
-@click.option("--reach", type=float, help="--loss distance: where it stops to grow, in cells.")
+@loss_options
 @click.option(
     "--negative",
     type=click.Choice(NEGATIVE),
@@ -73,19 +82,10 @@ Examples:
 )
 @click.option("--power", type=click.IntRange(1, 2), default=1, help="2 squares the margin loss.")
 @click.option("--free-signs", is_flag=True, help="Allow weights below 0, and features.")
-@click.option(
-    "--method",
-    metavar="NAME",
-    default="bundle",
-    show_default=True,
-    help="bundle, or an optimiser of your own.",
-)
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
-@click.option("--time-limit", type=float, help="Stop after so many seconds.")
-@click.option("--out", type=inputs.PathType, help="Write the costs to this file, .json.")
-@inputs.as_json
-def fit(files: GraphFiles, tasks: Path, out: Path | None, as_json: bool, **given: Any) -> None:
+@last_options
+def fit(files: PlanFiles, out: Path | None, output: Output, **given: Any) -> None:
     """Learn linear costs from demonstrated paths, by maximum-margin planning.
 
     Prints a weight for each feature, and a bracket of the least regularised loss.
@@ -96,30 +96,29 @@ def fit(files: GraphFiles, tasks: Path, out: Path | None, as_json: bool, **given
         check_output(out, (".json",))
     strength = given["strength"]
     regulariser = REGULARISERS[given["regulariser"]](*([] if strength is None else [strength]))
-    loss = _loss(given["loss"], given["reach"])
+    loss = loss_of(given["loss"], given["reach"])
     source = files.read()
-    shown = inputs.read_tasks(tasks, source, loss)
+    shown = files.tasks(source, loss, output)
     negative = given["negative"]
     if negative is None:
         negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
     signs = {"nonnegative": not given["free_signs"], "negative": negative}
-    limits = {name: given[name] for name in ("method", "tol", "max_rounds", "time_limit")}
-    with inputs.spoken(_SPOKEN), closing("learning", given["tol"]) as show:
+    limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
+    wanted = not output.quiet
+    with inputs.spoken(_SPOKEN, output), closing("learning", given["tol"], wanted) as show:
         problem = planning.Problem(shown, regulariser, power=given["power"], **signs)
         found = planning.fit(problem, callback=_relative(show), **limits)
+    text, data = fit_text(found, source, given["tol"]), fit_data(found, source, given["tol"])
     if out is not None:
         planning.save_model(found, out)
-    if as_json:
-        inputs.print_json(fit_data(found, source, given["tol"]))
-    else:
-        click.echo(fit_text(found, source, given["tol"]))
-        if out is not None:
-            click.echo(f"written:    {out}")
+        text += f"\nwritten:    {out}"
+    output.show(text, data)
     if found.status != "optimal":
         sys.exit(1)
 
 
-def _loss(name: str, reach: float | None) -> Any:
+def loss_of(name: str, reach: float | None) -> Any:
+    """Return the loss of paths that --loss and --reach say."""
     kind = LOSSES[name]
     if ("reach" in {field.name for field in fields(kind)}) != (reach is not None):  # type: ignore[arg-type]
         raise InputError("--reach belongs to --loss distance, which needs it")
@@ -147,7 +146,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = inputs.number_of(fit.rounds, "round")
     lines = [
-        f"data:       {source}, {inputs.number_of(len(problem.tasks), 'task')}",
+        f"data:       {source}, {inputs.number_of(len(problem.tasks), 'trip')}",
         f"problem:    {problem.regulariser!r}, loss {problem.tasks[0].loss!r}",
         f"bracket:    {lower} <= min Omega + R <= {upper}",
         f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
@@ -157,11 +156,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         lines.append("            R is a convex bound above the loss, as costs less loss are < 0")
     elif not fit.problem.tight:
         lines.append("            R is a convex bound above the loss, equal to it at these weights")
-    order = sorted(range(len(fit.names)), key=lambda j: -abs(fit.w[j]))
-    lines.append("weights:")
-    lines += [f"  {fit.w[j]:<12.6g} {fit.names[j]}" for j in order[: inputs.MOST]]
-    if len(order) > inputs.MOST:
-        lines.append(f"  and {len(order) - inputs.MOST} more, none larger; --json has them all")
+    lines += ["weights:", *inputs.largest(fit.weights)]
     return "\n".join(lines)
 
 
@@ -171,7 +166,7 @@ def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
         "data": source.name,
         "nodes": source.graph.nodes,
         "arcs": source.graph.arcs,
-        "tasks": len(fit.problem.tasks),
+        "trips": len(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),
         "loss": repr(fit.problem.tasks[0].loss),
         "status": fit.status,
@@ -182,7 +177,7 @@ def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
         "exact": bool(fit.exact),
         "lower": float(fit.lower),
         "upper": inputs.finite(fit.upper),
-        "weights": dict(zip(fit.names, fit.w.tolist(), strict=True)),
+        "weights": fit.weights,
     }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Callable, Hashable, Iterator
+import re
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -16,20 +17,25 @@ import click
 import numpy as np
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import number
 
 STEP = "step"
 """A feature that is 1 in every cell."""
 
+ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
+"""What the columns of the ends of an edge may be called."""
 
 FILES = """
 \b
 A graph is one of
-  --arcs FILE.csv    columns tail, head (names without spaces), and numbers: the features
-  --map FILE.map     a grid of MovingAI; features step, swamp, near_wall of its cells
-  --layers FILE      layers of one shape (.npz, .npy, .tif); features, and step
-and demonstrations are a CSV with a column path, and perhaps name and weight: nodes with spaces
-between them, a b c, or cells in quotes, "0,0 0,1 1,2" (row,column from the upper left).
+  --edges FILE.csv  a row for each arc: its two ends (columns u, v, or tail,
+                    head, or source, target, or from, to) and features,
+                    numbers or classes in words; perhaps edge, its name
+  --map FILE.map    a grid of MovingAI; features step, swamp, near_wall
+  --layers FILE     layers of one shape (.npz, .npy, .tif); and step
+Trips are a CSV. Either each row is a trip: a column path, the nodes with
+spaces between them, and perhaps name and weight. Or each row is a step:
+columns trip, node or edge, and perhaps order. Cells of grids are row,column
+from the upper left, and need quotes in a path: "0,0 0,1 1,2".
 """
 
 PathType = click.Path(path_type=Path)
@@ -40,22 +46,58 @@ MOST = 20
 """Features, or wrong lengths, that are printed."""
 
 CYCLE = (
-    "raise them to >= 0, or plan over paths that visit no node twice "
-    '(planner="simple"; negative="simple" in Problem and evaluate)'
+    r"raise them to >= 0, or plan over paths that visit no node twice "
+    r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
 USED = {CYCLE: "fit costs without --free-signs"}
 
+_CELL = re.compile(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*")
+
+
+@dataclass(frozen=True)
+class Output:
+    """The options that say how to print."""
+
+    as_json: bool
+    quiet: bool
+
+    def show(self, text: str, data: dict[str, Any]) -> None:
+        """Print what was found."""
+        if self.as_json:
+            print_json(data)
+        elif not self.quiet:
+            click.echo(text)
+
+    def note(self, text: str) -> None:
+        """Say on standard error what the user may want to know."""
+        if not self.quiet:
+            click.echo(f"relaxboost: {' '.join(text.split())}", err=True)
+
 
 @contextmanager
-def spoken(words: dict[str, str]) -> Iterator[None]:
-    """Name the options of the command in errors where the library names its own."""
+def spoken(words: Mapping[str, str], output: Output | None = None) -> Iterator[None]:
+    """Name options of the command where the library names its own, in errors and in warnings.
+
+    The keys are regular expressions. With `output` warnings become notes, each once.
+    """
+    caught = None
     try:
-        yield
+        with warnings.catch_warnings(record=output is not None) as caught:
+            if output is not None:
+                warnings.simplefilter("always", UserWarning)
+            yield
     except InputError as error:
-        text = str(error)
-        for ours, theirs in words.items():
-            text = text.replace(ours, theirs)
-        raise InputError(text) from None
+        raise InputError(_said(str(error), words)) from None
+    finally:
+        for text in dict.fromkeys(str(one.message) for one in caught or ()):
+            assert output is not None
+            output.note(_said(text, words))
+
+
+def _said(text: str, words: Mapping[str, str]) -> str:
+    for ours, theirs in words.items():
+        text = re.sub(ours, theirs, text)
+    return text
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -68,6 +110,16 @@ def number_of(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count != 1 else ''}"
 
 
+def largest(values: Mapping[str, float]) -> list[str]:
+    """Return a line for each of the largest values but 0."""
+    order = sorted((name for name in values if values[name]), key=lambda name: -abs(values[name]))
+    lines = [f"  {values[name]:<12.6g} {name}" for name in order[:MOST]]
+    zero = len(values) - len(order)
+    if len(order) > MOST:
+        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
+    return lines + ([f"  {0:<12} {zero} others"] if zero else [])
+
+
 def finite(value: float) -> float | None:
     """Return a number for JSON, None for one that it has not."""
     return float(value) if math.isfinite(value) else None
@@ -75,7 +127,7 @@ def finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class PlanInput:
-    """A graph and how tasks name its nodes."""
+    """A graph and how trips name its nodes."""
 
     graph: Any
     name: str
@@ -90,93 +142,253 @@ class PlanInput:
 
 
 @dataclass(frozen=True)
-class GraphFiles:
-    """The options that say what the graph is."""
+class PlanFiles:
+    """The options that say what the graph is, and the trips."""
 
-    arcs: Path | None
+    edges: Path | None
+    nodes: Path | None
+    features: str | None
+    sep: str
     grid: Path | None
     layers: Path | None
     passable: str | None
-    neighbours: int
+    neighbours: str
+    trips: Path | None
+    parallel: str | None
+    gaps: str | None
+    drop_bad: bool
 
-    def read(self) -> PlanInput:
-        """Return the graph of the one file that was given."""
-        given = [path for path in (self.arcs, self.grid, self.layers) if path is not None]
+    def read(self, learned: Any = None) -> PlanInput:
+        """Return the graph of the one file that was given, with the features of learned costs."""
+        given = [path for path in (self.edges, self.grid, self.layers) if path is not None]
         if len(given) != 1:
             what = "several of them were given" if given else "none was given"
-            raise InputError(f"give one of --arcs, --map and --layers; {what}")
+            raise InputError(f"give one of --edges, --map and --layers; {what}")
         if self.passable is not None and self.layers is None:
             raise InputError("--passable names a layer of --layers; leave it out")
-        if self.arcs is not None:
-            return PlanInput(read_arcs(self.arcs), self.arcs.name)
+        if self.edges is not None:
+            return PlanInput(self._network(self.edges, learned), self.edges.name)
+        if self.nodes is not None or self.features is not None:
+            raise InputError("--nodes and --features belong to --edges; leave them out")
         if self.layers is not None:
-            return _from_layers(self.layers, self.passable, self.neighbours)
+            return _from_layers(self.layers, self.passable, int(self.neighbours))
         from relaxboost.planning.readers import map_graph, read_map
 
         assert self.grid is not None
         read = read_map(self.grid)
-        return PlanInput(map_graph(read, self.neighbours), self.grid.name, read, cells=True)
+        return PlanInput(map_graph(read, int(self.neighbours)), self.grid.name, read, cells=True)
 
+    def _network(self, path: Path, learned: Any) -> Any:
+        from relaxboost.planning import from_pandas
 
-def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what the graph is, handed on as `files`."""
-    names = [field.name for field in fields(GraphFiles)]
-
-    @wraps(command)
-    def grouped(**given: Any) -> Any:
-        files = {name: given.pop(name) for name in names}
-        files["neighbours"] = int(files["neighbours"])
-        return command(files=GraphFiles(**files), **given)
-
-    for option in (
-        click.option(
-            "--neighbours",
-            type=click.Choice(["4", "8"]),
-            default="8",
-            show_default=True,
-            help="Grids: which cells a cell leads to; diagonally only past free cells.",
-        ),
-        click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),
-        click.option("--layers", type=PathType, help="A grid of features: .npz, .npy or GeoTIFF."),
-        click.option("--map", "grid", type=PathType, help="A grid: a .map file of MovingAI."),
-        click.option("--arcs", type=PathType, help="A network: a CSV with an arc in each line."),
-    ):
-        grouped = option(grouped)
-    return grouped
-
-
-def read_arcs(path: Path) -> Any:
-    """Return the graph of a table with columns tail, head and numbers."""
-    from relaxboost.planning import Graph
-
-    header, rows = _table(path, ("tail", "head"))
-    features = [name for name in header if name not in ("tail", "head")]
-    if not features:
-        raise InputError(f"{path} has no features; add columns of numbers beside tail and head")
-    numbers: dict[str, int] = {}
-    seen: dict[tuple[str, str], int] = {}
-    X = []
-    for line, row in rows:
-        tail, head = (_label(path, line, name, row[name]) for name in ("tail", "head"))
-        if tail == head:
+        texts = [name for pair in ENDS for name in pair]
+        edges = read_csv(path, self.sep, [*texts, "edge"])
+        ends = next((pair for pair in ENDS if set(pair) <= set(edges.columns)), None)
+        if ends is None:
             raise InputError(
-                f"{path}, line {line}: {tail} -> {head} is a self-loop, which no shortest path "
-                "takes; remove the line"
+                f"{path} needs two columns for the ends of its edges, such as u and v; it has "
+                f"{', '.join(edges.columns)}"
             )
-        if (tail, head) in seen:
-            raise InputError(
-                f"{path}, line {line}: {tail} -> {head} is in line {seen[tail, head]} already, and "
-                "paths of nodes cannot say which is meant; keep one, or put a node on the other"
-            )
-        seen[tail, head] = line
-        for label in (tail, head):
-            numbers.setdefault(label, len(numbers))
-        X.append([number(path, line, row[name], name) for name in features])
-    if not seen:
-        raise InputError(f"{path} has no arcs; add a line for each")
-    tails = [numbers[tail] for tail, _ in seen]
-    heads = [numbers[head] for _, head in seen]
-    return Graph(tails, heads, X, names=features, nodes=list(numbers))
+        edge = "edge" if "edge" in edges.columns else None
+        wanted: Any = learned
+        if self.features is not None:
+            wanted = [name.strip() for name in self.features.split(",")]
+        elif learned is None:
+            wanted = [name for name in edges.columns if name not in (*ends, edge)]
+        for name in wanted if learned is None else ():
+            for part in name.split("*"):
+                _check_alike(path, edges, part)
+        places = None
+        if self.nodes is not None:
+            places = read_csv(self.nodes, self.sep, ["node"])
+            if "node" not in places.columns:
+                raise InputError(f"{self.nodes} needs a column 'node', and x and y or lon and lat")
+            places = places.set_index("node")
+        with spoken(_spoken_tables(edges=path, nodes=self.nodes)):
+            return from_pandas(edges, *ends, wanted, edge=edge, nodes=places)
+
+    def tasks(
+        self, source: PlanInput, loss: Any, output: Output, others: Path | None = None
+    ) -> list[Any]:
+        """Return the trips, or others, as tasks, and note what was joined or left out."""
+        from relaxboost.planning import Task, paths_from_pandas
+
+        path = self.trips if others is None else others
+        if path is None:
+            raise InputError("give --trips, a CSV of what was done")
+        table = read_csv(path, self.sep, ["trip", "node", "edge", "name", "path"])
+        weights: dict[str, float] = {}
+        if "path" in table.columns:
+            table, weights = _steps(path, table)
+        if source.cells and "node" in table.columns:
+            table["node"] = [
+                _cell(path, *pair) for pair in zip(table.index, table["node"], strict=True)
+            ]
+        options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
+        options["bad"] = "drop" if self.drop_bad else "refuse"
+        words = _spoken_tables(trips=path)
+        with spoken(words):
+            made = paths_from_pandas(table, source.graph, **options)
+        if made.dropped:
+            why = _said(next(iter(made.dropped.values())), words)
+            output.note(f"left out {number_of(len(made.dropped), 'trip')}, the first since {why}")
+        if made.joined:
+            trips = number_of(len({join.trip for join in made.joined}), "trip")
+            output.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
+        ways = {one.name.removeprefix("trip "): one.demonstration for one in made}
+        with spoken({r"^task": f"{path}, trip"}):
+            return [
+                Task.along(way, loss, name=name, weight=weights.get(name, 1.0))
+                for name, way in ways.items()
+            ]
+
+
+def _spoken_tables(**paths: Path | None) -> dict[str, str]:
+    """Return what the library says of tables, in words of files and options."""
+    words = {
+        r": \w+\[\w+\['\w+'\] != \w+\['\w+'\]\]": "",
+        r": \w+\.rename\(columns=.*\)": "",
+        r"\b(parallel|gaps)='([^']*)'": r"--\1 \2",
+        r"parallel and gaps must": "--parallel and --gaps must",
+        r"\bgaps needs": "--gaps needs",
+        r'bad="drop" leaves': "--drop-bad leaves",
+        r', or give unseen="ignore".*': ", or leave the line out",
+        r"give from_pandas edge=": "add a column edge to --edges",
+        r"give \(source, target, .*?\)": "give each a name of its own",
+        r"\b(trip '[^']*'), row (\d+):": r"trips, row \2, \1:",
+        r"^(trip '[^']*',)": r"trips, \1",
+    }
+    for what, path in paths.items():
+        words |= {rf"\b{what}, row (\d+)": rf"{path}, line \1", rf"^{what}(?=[ ,:])": f"{path}"}
+    return words
+
+
+def added(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what gives a command options, in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _grouped(kind: type, argument: str) -> Callable[..., Any]:
+    """Return what hands on options as one argument, an object of a class."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def grouped(**given: Any) -> Any:
+            made = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            return command(**{argument: made}, **given)
+
+        return grouped
+
+    return decorate
+
+
+plan_files = added(
+    click.option("--edges", type=PathType, help="A network: a CSV with an arc in each row."),
+    click.option("--nodes", type=PathType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
+    click.option(
+        "--features",
+        metavar="A,B,...",
+        help="Columns of --edges to learn from, also products: length*class.  [default: all, or "
+        "those of MODEL]",
+    ),
+    click.option("--sep", default=",", show_default=True, help="What separates columns."),
+    click.option("--map", "grid", type=PathType, help="A grid: a .map file of MovingAI."),
+    click.option("--layers", type=PathType, help="A grid of features: .npz, .npy or GeoTIFF."),
+    click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),
+    click.option(
+        "--neighbours",
+        type=click.Choice(["4", "8"]),
+        default="8",
+        show_default=True,
+        help="Grids: which cells a cell leads to; diagonally only past free cells.",
+    ),
+    click.option("--trips", type=PathType, help="What was done: a CSV of trips."),
+    click.option("--parallel", metavar="FEATURE", help="Of parallel arcs take the least by this."),
+    click.option("--gaps", metavar="FEATURE", help="Join gaps by paths that are least by this."),
+    click.option("--drop-bad", is_flag=True, help="Leave out trips that are no paths."),
+    _grouped(PlanFiles, "files"),
+)
+output_options = added(
+    as_json,
+    click.option("--quiet", is_flag=True, help="Print errors only, and what --json asks for."),
+    _grouped(Output, "output"),
+)
+scenarios = click.option("--scenarios", type=PathType, help="Or problems on the map, a .scen file.")
+
+
+def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
+    """Return a CSV as a table whose index is the line of each row; `texts` are read as text."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    common: dict[str, Any] = {"sep": sep, "encoding": "utf-8-sig", "skipinitialspace": True}
+    common |= {"index_col": False, "skip_blank_lines": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **common)
+            kinds = dict.fromkeys(texts, str)
+            table = pd.read_csv(path, dtype=kinds, na_values={}, low_memory=False, **common)
+    except pd.errors.ParserWarning:
+        raise InputError(
+            f"{path}: rows have more entries than the header; entries with {sep!r} need quotes"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    names = [str(name).strip() for name in header.iloc[0]]
+    if len(set(names)) != len(names) or "nan" in names:
+        raise InputError(f"{path}: columns need different names, got {', '.join(names)}")
+    table.columns = pd.Index(names)
+    table.index = pd.RangeIndex(2, len(table) + 2)
+    table = table.dropna(how="all")
+    if table.empty:
+        raise InputError(f"{path} has no rows below its header; add them")
+    for name in set(texts) & set(names):
+        table[name] = table[name].str.strip()
+    return table
+
+
+def _check_alike(path: Path, table: Any, name: str) -> None:
+    """Raise at the first text of a column where other rows have numbers."""
+    import pandas as pd
+
+    if name not in table.columns or table[name].dtype.kind in "biuf":
+        return
+    held = table[name].dropna()
+    bad = pd.to_numeric(held, errors="coerce").isna()
+    if bad.any() and not bad.all():
+        line = held.index[bad.to_numpy().argmax()]
+        raise InputError(
+            f"{path}, line {line}: {name} is {held[line]!r}, and a number in other lines; write a "
+            "number, or choose other columns with --features"
+        )
+
+
+def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
+    """Return a row for each step from a row for each trip, and the weights of trips."""
+    unknown = sorted(set(table.columns) - {"path", "name", "weight"})
+    if unknown:
+        raise InputError(
+            f"{path} has a column {unknown[0]!r}; trips have path, and perhaps name and weight "
+            '(quote paths of cells, "row,column row,column")'
+        )
+    places = [str(place) for place in range(1, len(table) + 1)]
+    table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
+    table["trip"] = table["trip"].mask(table["trip"] == "", places)
+    twice = table["trip"].duplicated()
+    if twice.any():
+        name, line = table["trip"][twice].iloc[0], twice.idxmax()
+        raise InputError(f"{path}, line {line}: a trip before is named {name!r} too; rename it")
+    weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
+    table["node"] = table["path"].fillna("").str.split()
+    return table[["trip", "node"]].explode("node"), dict(zip(table["trip"], weights, strict=True))
 
 
 def _from_layers(path: Path, passable: str | None, neighbours: int) -> PlanInput:
@@ -197,94 +409,23 @@ def _from_layers(path: Path, passable: str | None, neighbours: int) -> PlanInput
     return PlanInput(graph, path.name, cells=True)
 
 
-def read_tasks(path: Path, source: PlanInput, loss: Any = None) -> list[Any]:
-    """Return the tasks of a table with a column path, and perhaps name and weight."""
-    from relaxboost.planning import Task
-
-    header, rows = _table(path, ("path",))
-    unknown = sorted(set(header) - {"path", "name", "weight"})
-    if unknown:
-        raise InputError(
-            f"{path} has a column {unknown[0]!r}; tasks have path, and perhaps name and weight "
-            '(quote paths of cells, "row,column row,column")'
-        )
-    made: dict[str, Any] = {}
-    for line, row in rows:
-        name = row.get("name", "") or f"{len(made) + 1}"
-        if name in made:
-            raise InputError(f"{path}, line {line}: a task before is named {name!r} too; rename it")
-        nodes = [_node(path, line, word, source.cells) for word in row["path"].split()]
-        if len(nodes) < 2:
-            raise InputError(f"{path}, line {line}: a path needs at least two nodes")
-        weight = number(path, line, row["weight"], "weight") if "weight" in row else 1.0
-        try:
-            made[name] = Task(
-                source.graph, nodes[0], nodes[-1], nodes, loss, weight=weight, name=name
-            )
-        except InputError as error:
-            raise InputError(f"{path}, line {line}: {error}") from None
-    if not made:
-        raise InputError(f"{path} has no tasks; add a line for each demonstrated path")
-    return list(made.values())
-
-
-def read_problems(path: Path, source: PlanInput, limit: int | None = None) -> list[Any]:
+def read_problems(path: Path, source: PlanInput) -> list[Any]:
     """Return the problems of a .scen file, each checked against the map."""
     from relaxboost.planning.readers import read_scenarios
 
     if source.grid is None:
         raise InputError("--scenarios are problems on a map; give --map FILE.map")
-    return read_scenarios(path, source.grid)[:limit]
+    return read_scenarios(path, source.grid)
 
 
-def _table(path: Path, needed: tuple[str, ...]) -> tuple[list[str], list[tuple[int, Any]]]:
-    """Return the header of a CSV, and its rows with the numbers of their lines."""
-    if not path.is_file():
-        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        lines = csv.reader(text.splitlines(), strict=True)
-        held = [(lines.line_num, row) for row in lines if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as CSV: {error}") from None
-    header = [cell.strip() for cell in held[0][1]] if held else []
-    missing = [name for name in needed if name not in header]
-    if missing:
-        found = ", ".join(header) or "nothing"
-        raise InputError(f"{path} needs a column {missing[0]!r} in its header, which has {found}")
-    if "" in header or len(set(header)) != len(header):
-        raise InputError(f"{path}: columns need different names, got {', '.join(header)}")
-    rows = []
-    for line, row in held[1:]:
-        if len(row) != len(header):
-            raise InputError(
-                f"{path}, line {line}: {len(row)} entries, and the header has {len(header)}; "
-                "entries that contain commas need quotes"
-            )
-        rows.append((line, dict(zip(header, (cell.strip() for cell in row), strict=True))))
-    return header, rows
-
-
-def _label(path: Path, line: int, column: str, text: str) -> str:
-    if not text or len(text.split()) != 1:
-        raise InputError(
-            f"{path}, line {line}: {column} is {text!r}; nodes need names without spaces"
-        )
-    return text
-
-
-def _node(path: Path, line: int, word: str, cells: bool) -> Hashable:
-    if not cells:
-        return word
-    parts = word.split(",")
-    try:
-        row, column = map(int, parts)
-    except ValueError:
+def _cell(path: Path, line: int, word: Any) -> Hashable:
+    found = _CELL.fullmatch(str(word))
+    if found is None:
         raise InputError(
             f"{path}, line {line}: {word!r} is no cell; paths on a grid are written "
             '"row,column row,column", from 0 at the upper left'
-        ) from None
-    return row, column
+        )
+    return int(found[1]), int(found[2])
 
 
 def costs_of(source: PlanInput, model: Any) -> Any:

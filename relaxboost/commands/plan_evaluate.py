@@ -1,0 +1,149 @@
+"""`relaxboost plan evaluate`: planned paths beside demonstrated ones, or published lengths."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.progress import bar
+from relaxboost.commands import plan_inputs as inputs
+from relaxboost.commands.plan_inputs import Output, PlanFiles, PlanInput
+
+_SHOWN = {
+    "exact_match": "plans that are the trip",
+    "optimal_match": "trips that are shortest, with ties",
+    "arc_recall": "arcs of trips that plans take",
+    "arc_precision": "arcs of plans that trips take",
+    "cost_ratio": "cost of trips over that of plans",
+    "margin_loss": "margin loss, mean",
+}
+"""What is printed of `planning.METRICS`, and how it is called."""
+
+
+@click.command(
+    epilog=inputs.FILES
+    + """
+\b
+Exit status: 0 done, 1 a length of --scenarios is not the shortest, 2 bad
+input.
+
+\b
+Examples:
+  relaxboost plan evaluate costs.json --edges edges.csv --trips held_out.csv
+  relaxboost plan evaluate costs.json --map hall.map --scenarios hall.map.scen
+  relaxboost plan evaluate --map hall.map --scenarios hall.map.scen --limit 2
+""",
+)
+@click.argument("model", required=False, type=inputs.PathType)
+@inputs.plan_files
+@inputs.scenarios
+@click.option("--limit", type=click.IntRange(1), help="--scenarios: the first so many.")
+@inputs.output_options
+def evaluate(
+    model: Path | None,
+    files: PlanFiles,
+    scenarios: Path | None,
+    limit: int | None,
+    output: Output,
+) -> None:
+    """Compare the paths that are shortest for learned costs with trips.
+
+    MODEL is a file of `plan fit --out` or `plan boost --out`. Without it costs
+    are lengths, and those in the file of --scenarios are checked.
+    """
+    from relaxboost import planning
+
+    if (files.trips is None) == (scenarios is None):
+        raise InputError("give either --trips or --scenarios")
+    if model is None and scenarios is None:
+        raise InputError("--trips needs MODEL, a file of relaxboost plan fit --out")
+    learned = None if model is None else planning.load_model(model)
+    with inputs.spoken(inputs.USED, output):
+        source = files.read(learned)
+        if scenarios is not None:
+            rows = _lengths(
+                source, learned, inputs.read_problems(scenarios, source)[:limit], output
+            )
+            checked, same = (
+                learned is None and files.neighbours == "8",
+                [one["same"] for one in rows],
+            )
+            data = {"data": source.name, "problems": len(rows), "checked": checked}
+            output.show(
+                scenario_text(rows, source, checked), data | {"same": sum(same), "each": rows}
+            )
+            sys.exit(1 if checked and not all(same) else 0)
+        report = planning.evaluate(files.tasks(source, None, output), learned)
+        if report.metric("optimal_match") == 1.0 and report.metric("exact_match") < 0.5:
+            output.note(
+                "all trips are shortest, but most plans are others that cost the same: these "
+                "costs hardly tell paths apart; learn them with more features, or more trips"
+            )
+        output.show(report_text(report, source), report_data(report, source))
+
+
+def _lengths(
+    source: PlanInput, learned: Any, problems: list[Any], output: Output
+) -> list[dict[str, Any]]:
+    """Return problems beside the lengths that were planned, in the order of the file."""
+    from relaxboost import planning
+
+    c, lengths = inputs.costs_of(source, learned), inputs.costs_of(source, None)
+    rows = []
+    with bar("planning", not output.quiet) as progress:
+        for number, one in enumerate(problems, start=1):
+            planned = planning.shortest_path(source.graph, c, *one[4:6]).path.cost(lengths)
+            # Up to the digits that such files have.
+            same = math.isclose(one.length, planned, rel_tol=1e-7, abs_tol=1e-5)
+            row = {"number": number, "source": one.source, "target": one.target}
+            rows.append(row | {"said": one.length, "planned": planned, "same": same})
+            progress(number, len(problems), "")
+    return rows
+
+
+def scenario_text(rows: list[dict[str, Any]], source: PlanInput, checked: bool) -> str:
+    """Return how planned lengths compare with those of a .scen file, in lines."""
+    what = "lengths confirmed" if checked else "plans of the shortest length"
+    same = sum(row["same"] for row in rows)
+    lines = [
+        f"data:       {source}, {inputs.number_of(len(rows), 'problem')}",
+        f"{what:<44}{same} of {len(rows)}",
+    ]
+    if not checked:
+        planned, said = (sum(row[name] for row in rows) for name in ("planned", "said"))
+        lines.append(f"{'length of plans over the shortest':<44}{planned / max(said, 1e-300):.6g}")
+    for row in [row for row in rows if checked and not row["same"]][: inputs.MOST]:
+        lines.append(
+            f"  problem {row['number']}, {row['source']} to {row['target']}: the file says "
+            f"{row['said']:.8g}, the shortest path has {row['planned']:.8g}"
+        )
+    return "\n".join(lines)
+
+
+def report_text(report: Any, source: PlanInput) -> str:
+    """Return an `Evaluation` in lines."""
+    lines = [f"data:       {source}, {inputs.number_of(len(report.tasks), 'trip')}"]
+    for name, words in _SHOWN.items():
+        value = report.metric(name)
+        rate = name not in ("cost_ratio", "margin_loss")
+        shown = "-" if math.isnan(value) else f"{value:.1%}" if rate else f"{value:.6g}"
+        if name == "exact_match":
+            shown = f"{int(report.each.exact.sum())} of {len(report.tasks)}"
+        lines.append(f"{words:<44}{shown}")
+    return "\n".join(lines)
+
+
+def report_data(report: Any, source: PlanInput) -> dict[str, Any]:
+    """Return an `Evaluation` for machines."""
+    columns = zip(report.tasks, report.each.exact, report.each.margin, strict=True)
+    each = [
+        {"name": task.name, "exact": bool(exact), "margin_loss": float(loss)}
+        for task, exact, loss in columns
+    ]
+    metrics = {name: inputs.finite(value) for name, value in report.metrics().items()}
+    return {"data": source.name, "trips": len(report.tasks), "metrics": metrics, "each": each}
