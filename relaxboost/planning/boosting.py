@@ -128,16 +128,14 @@ def boost(
     loss : PlanningLoss, optional
         Link, base, and what happens to negative costs; by default ``PlanningLoss()``.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two defaults of its own. The iterate is the best: of least
-        loss on the validation tasks, or on `tasks` without any. Steps in 1/√t are scaled so
-        that the first changes costs by a quarter; see `BoostedCosts.scale`. There is no
-        ``step="line-search"`` for the exponential link.
+        As in `functional.boost`, but the iterate is the best (of least loss on the validation
+        tasks, or on `tasks` without any), and steps in 1/√t are scaled so that the first changes
+        costs by a quarter. There is no ``step="line-search"`` for the exponential link.
     stopping : int or Stopping
         When to stop; a number is one of rounds. ``Stopping(validation=tasks)`` are tasks held out,
         on the same graphs or others with the same features.
     warm_start : BoostedCosts, optional
-        Go on from this run, made with the same tasks and settings. `Stopping.max_rounds` counts
-        its rounds.
+        Go on from this run, made with the same tasks and settings, whose rounds count.
     seed : int
         >= 0, for learners that make random choices.
 
@@ -149,8 +147,8 @@ def boost(
     Raises
     ------
     InputError
-        Before work: for tasks without any, graphs with different features, a base that does not
-        fit a graph, options that do not go together.
+        Before work: for graphs with different features, a base that does not fit a graph, options
+        that do not go together.
 
     References
     ----------

@@ -20,20 +20,10 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return distances from `source`, and the entry of the adjacency that reached each node.
 
-    Dijkstra's algorithm on an indexed heap, for costs >= 0; with `ahead`, admissible estimates of
-    the distance to the target, A*. It ends when the target is taken from the heap (never, for
-    target −1), and takes a node again where a shorter way to it turns up, so that estimates which
-    are consistent only up to rounding, or not at all, lose nothing.
-
-    Parameters
-    ----------
-    start, far : arrays
-        Of an `Adjacency`.
-    cost : array
-        One an entry of `far`, >= 0.
-    source, target : int
-    ahead : array of shape (nodes,) or (0,)
-        inf where the target cannot be reached.
+    Dijkstra's algorithm on an indexed heap, for costs >= 0, one an entry of `far`; with `ahead`,
+    A*: admissible estimates of the distance to the target, inf where there is no way. It ends when
+    the target is taken from the heap (never, for target −1), and takes a node again where a shorter
+    way to it turns up, so that estimates which are consistent only up to rounding lose nothing.
     """
     nodes = start.size - 1
     guided = ahead.size > 0
@@ -134,9 +124,7 @@ def relax(
     Bellman and Ford's algorithm with a queue, among the nodes `inside`. The last is −1 where no
     cycle is negative. Distances are kept in pairs of doubles, and an improvement counts only where
     it exceeds what their rounding can add up to around a cycle: in plain doubles a cycle of cost
-    0 may go down for ever by rounding alone. Entries that reached nodes are searched for a cycle
-    once for every as many improvements as there are nodes, so that one is found early and the
-    search for it costs little.
+    0 may go down for ever. A cycle is looked for as often as there were improvements for all nodes.
     """
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
@@ -198,9 +186,8 @@ def _cycle(via: Whole, near: Whole) -> int:
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
     """Return min over arcs of c + π_near − π_far, its arc, and the largest number that matters.
 
-    Potentials may be ±inf: +inf at nodes that the source does not reach, −inf at nodes that do
-    not reach the target. An arc then counts as violated, with slack −inf, where it leads from
-    what is reached to what is not, or from what does not reach the target to what does.
+    Potentials are +inf at nodes that the source does not reach, −inf at nodes that do not reach the
+    target. Arcs that lead from there to others the wrong way have slack −inf.
 
     Numbers matter where rounding could hide a violation: an arc with a slack that is a millionth
     of its own numbers has none, so that a huge cost far from the path does not widen the bracket.

@@ -19,11 +19,11 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, sum_bounds
 from relaxboost.planning.graphs import Graph, Path
-from relaxboost.planning.kernels import NOTHING, search, worst_slack
+from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.planners.base import arc_costs, told
 from relaxboost.planning.planners.shortest import shortest_arcs, simple_if_needed
-from relaxboost.planning.plans import below, capped, check_plan
+from relaxboost.planning.plans import check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
@@ -31,7 +31,7 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration of a task."""
+    """A demonstration of a task; `task` and `graph` are numbers, weights of all sum to 1."""
 
     task: int
     graph: int
@@ -40,7 +40,6 @@ class Demonstration(NamedTuple):
     path: Path
     gains: Gains
     weight: float
-    """Of the demonstration; all of them sum to 1."""
 
 
 class AugmentedPlan(NamedTuple):
@@ -102,21 +101,17 @@ class Oracle:
         if power not in (1, 2):
             raise InputError(f"power must be 1 or 2, got {power!r}")
         self.tasks, self.negative, self.power = checked_tasks(tasks), negative, int(power)
-        self.graphs: tuple[Graph, ...] = tuple(dict.fromkeys(task.graph for task in self.tasks))
-        self.rows = tuple(self._rows())
-
-    def _rows(self) -> list[Demonstration]:
-        number = {graph: place for place, graph in enumerate(self.graphs)}
+        number: dict[Graph, int] = {}
         largest = max(task.weight for task in self.tasks)  # so that their sum is finite
         total = sum(task.weight / largest for task in self.tasks)
         rows = []
         for place, task in enumerate(self.tasks):
+            at = (place, number.setdefault(task.graph, len(number)), task.source, task.target)
             each = task.weight / largest / total / len(task.demonstrations)
             for path in task.demonstrations:
                 gains = checked(task.loss.gains(path), path, task.loss)
-                at = (place, number[task.graph], task.source, task.target)
                 rows.append(Demonstration(*at, path, gains, each))
-        return rows
+        self.rows, self.graphs = tuple(rows), tuple(number)
 
     @property
     def weights(self) -> Array:
@@ -124,23 +119,16 @@ class Oracle:
         return np.array([row.weight for row in self.rows])
 
     def evaluate(
-        self,
-        costs: Sequence[Array],
-        prove: bool = False,
-        *,
-        rows: Sequence[int] | None = None,
-        clock: Clock | None = None,
+        self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
     ) -> AugmentedPlans:
         """Return the losses at arc costs, one array of shape (E,) a graph.
 
         Parameters
         ----------
         costs : sequence of arrays
-            In the order of `graphs`; finite. Of graphs that `rows` do not need, anything.
+            In the order of `graphs`; finite.
         prove : bool
             Whether to look at the potentials of every plan, for `AugmentedPlans.bound`.
-        rows : sequence of int, optional
-            Only these demonstrations, each once; answers are in their order.
         clock : Clock, optional
             When its time is over no other plan is begun.
 
@@ -151,46 +139,39 @@ class Oracle:
         NegativeCycle
             With negative="exact", where loss-augmented costs fall for ever around a cycle.
         """
-        order = list(range(len(self.rows)) if rows is None else rows)
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for i in order:
-            members[self.rows[i].graph, self.rows[i].target].append(i)
-        groups = list(members.items())
-        wanted = {graph for graph, _ in members}
-        ready = {graph: Priced(self.graphs[graph], costs[graph]) for graph in wanted}
+        for i, row in enumerate(self.rows):
+            members[row.graph, row.target].append(i)
+        groups = list(members.values())
+        ready = [_Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
         pool, threads = thread_pool()
 
-        def work(chunk: list[tuple[tuple[int, int], list[int]]]) -> list[tuple[int, AugmentedPlan]]:
-            found = []
-            for (graph, target), members in chunk:
-                found += self._group(ready[graph], target, members, prove, clock)
-            return found
+        def work(chunk: list[list[int]]) -> list[tuple[int, AugmentedPlan]]:
+            return [one for rows in chunk for one in self._group(ready, rows, prove, clock)]
 
         # Interleaved, so that graphs of different sizes are shared out alike.
         chunks = [groups[k :: 4 * threads] for k in range(min(4 * threads, len(groups)))]
         parts = map(work, chunks) if len(chunks) == 1 else pool.map(work, chunks)
         answers = dict(pair for part in parts for pair in part)
-        each = tuple(answers[i] for i in order)
-        weights = self.weights[order]
+        each = tuple(answers[i] for i in range(len(self.rows)))
         values = np.array([answer.value for answer in each]) ** self.power
         bounds = np.maximum([answer.bound for answer in each], 0.0) ** self.power
-        grown = 1.0 + 4.0 * UNIT * (len(each) + 4)
         return AugmentedPlans(
-            value=float(weights @ values),
-            bound=float(weights @ bounds) * grown,
+            value=float(self.weights @ values),
+            bound=float(self.weights @ bounds) * (1.0 + 4.0 * UNIT * (len(each) + 4)),
             each=each,
             exact=all(answer.exact for answer in each),
         )
 
     def _group(
-        self, priced: Priced, target: int, rows: list[int], prove: bool, clock: Clock | None
+        self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
     ) -> list[tuple[int, AugmentedPlan]]:
         """Return the answers of demonstrations that lead to one target on one graph."""
+        priced, target = ready[self.rows[rows[0]].graph], self.rows[rows[0]].target
         # Where all gains are <= 0 the distances without loss never exceed those with it: estimates
         # for A* that are worth a search of their own from the second demonstration on.
-        shorter = [i for i in rows if _grows(self.rows[i].gains)]
         ahead = NOTHING
-        if len(shorter) > 1 and priced.lowest >= 0.0:
+        if sum(_grows(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
             start, far, arcs = priced.graph.backward
             ahead = search(start, far, priced.costs[arcs], target, -1, NOTHING)[0]
         made = []
@@ -198,41 +179,45 @@ class Oracle:
             if clock is not None:
                 clock.check()
             row = self.rows[i]
-            costs = priced.less(row.gains)
-            if costs.min() < 0.0:
-                found = self._below_zero(priced.graph, row, costs)
-            else:
-                guide = ahead if _grows(row.gains) else NOTHING
-                found = _shortest(priced.graph, row, costs, guide, prove)
-            made.append((i, _finished(priced, row, found)))
+            guide = ahead if _grows(row.gains) else NOTHING
+            made.append((i, _finished(priced, row, self._found(priced, row, guide, prove))))
         return made
 
-    def _below_zero(self, graph: Graph, row: Demonstration, ordered: Array) -> _Found:
-        """Return the best path where a loss-augmented cost is negative."""
-        if self.negative == "relaxed":
-            return _relaxed(graph, row, ordered)
-        with told(f"task {self.tasks[row.task].name}: "):
-            costs, ends = ordered[graph.place], (row.source, row.target)
-            plan = simple_if_needed(graph, costs, *ends, self.negative)
-        if plan.potential is None:
-            return _Found(plan.path.arcs, plan.claimed, plan.complete)
-        return _Found(plan.path.arcs, check_plan(plan).lower)
+    def _found(self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool) -> _Found:
+        """Return the best path at costs less gains."""
+        graph, ordered = priced.graph, priced.less(row.gains)
+        low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
+        relaxed = low.size > 0 and self.negative == "relaxed"
+        if relaxed:
+            ordered = ordered - low
+        if not prove and (relaxed or low.size == 0):
+            taken = shortest_arcs(graph, ordered, row.source, row.target, ahead)[0]
+            found = _Found(taken, np.nan)
+        else:
+            with told(f"task {self.tasks[row.task].name}: "):
+                costs = ordered[graph.place]
+                plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
+            least = plan.claimed if plan.potential is None else check_plan(plan).lower
+            found = _Found(plan.path.arcs, least, plan.complete)
+        if not relaxed:
+            return found
+        # All arcs below 0 are taken, for free. Each cost less its gain was rounded once.
+        free = sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)
+        taken = np.union1d(found.taken, graph.forward.arcs[low < 0.0])
+        return _Found(taken, down(down(found.least) + down(free)), False)
 
 
-class Priced:
+class _Priced:
     """A graph with costs, which loss-augmented ones are made of."""
 
     def __init__(self, graph: Graph, costs: Array) -> None:
-        self.graph = graph
-        self.costs = arc_costs(graph, costs)
+        self.graph, self.costs = graph, arc_costs(graph, costs)
         self.sorted = self.costs[graph.forward.arcs]
-        self.lowest = float(self.sorted.min())
 
     def less(self, gains: Gains) -> Array:
         """Return c − gain, in the order of `graph.forward`; a new array."""
         if gains.arcs is None:
-            made: Array = self.sorted - gains.values[self.graph.forward.arcs]
-            return made
+            return np.asarray(self.sorted - gains.values[self.graph.forward.arcs])
         made = self.sorted.copy()
         made[self.graph.place[gains.arcs]] -= gains.values
         return made
@@ -249,28 +234,7 @@ def _grows(gains: Gains) -> bool:
     return gains.arcs is not None and bool((gains.values <= 0.0).all())
 
 
-def _shortest(graph: Graph, row: Demonstration, costs: Array, ahead: Array, prove: bool) -> _Found:
-    """Return the shortest path for costs >= 0, given in the order of `graph.forward`."""
-    taken, distance = shortest_arcs(graph, costs, row.source, row.target, ahead)
-    if not prove:
-        return _Found(taken, np.nan)
-    length = float(distance[row.target])
-    potential = capped(distance, length, ahead)
-    worst, _, size = worst_slack(graph.near, graph.forward.far, costs, potential)
-    return _Found(taken, below(length - potential[row.source], worst, size, graph.nodes))
-
-
-def _relaxed(graph: Graph, row: Demonstration, ordered: Array) -> _Found:
-    """Return the path that is shortest where negative arcs are free, with all of these arcs."""
-    low = np.minimum(ordered, 0.0)
-    found = _shortest(graph, row, ordered - low, NOTHING, True)
-    taken = np.union1d(found.taken, graph.forward.arcs[low < 0.0])
-    # Each cost less its gain was rounded once.
-    free = sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)
-    return _Found(taken, down(down(found.least) + down(free)), False)
-
-
-def _finished(priced: Priced, row: Demonstration, found: _Found) -> AugmentedPlan:
+def _finished(priced: _Priced, row: Demonstration, found: _Found) -> AugmentedPlan:
     own, other = priced.costs[row.path.arcs].sum(), priced.costs[found.taken].sum()
     loss = row.gains.of(found.taken)
     value = float(own - other) + loss

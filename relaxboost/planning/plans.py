@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost._core.rounding import UNIT, down, float_down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost._core.rounding import UNIT, down, sum_bounds
+from relaxboost.planning.graphs import Path
 from relaxboost.planning.kernels import worst_slack
 
 LARGEST = 1e300
@@ -87,25 +86,18 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """What the potentials of a plan prove.
-
-    Attributes
-    ----------
-    ok : bool
-        Whether the bracket is as narrow as rounding allows, or exactly closed.
-    lower, upper : float
-        lower <= least cost of a path from source to target that visits no node twice <= upper.
-    reason : str
-        What is wrong; empty if ok.
-    """
+    """What the potentials of a plan prove."""
 
     ok: bool
+    """Whether the bracket is as narrow as rounding allows."""
     lower: float
+    """lower <= least cost of a path from source to target that visits no node twice <= upper."""
     upper: float
     reason: str
+    """What is wrong; empty if ok."""
 
 
-def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = False) -> PlanCheck:
+def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Return what a plan's path and potentials prove about the least cost.
 
     Nothing of the planner is trusted: the path is walked, and the inequality of each arc is looked
@@ -118,14 +110,11 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
     plan : Plan
     costs : array of shape (E,), optional
         To check against; by default the plan's own.
-    exact : bool
-        Rational arithmetic throughout: slow, without allowance for rounding.
 
     Returns
     -------
     PlanCheck
-        `ok` where upper − lower is no more than rounding explains (with `exact`: where the
-        potentials are feasible up to rounding of theirs).
+        `ok` where upper − lower is no more than rounding explains.
     """
     graph = plan.path.graph
     c = np.asarray(plan.costs if costs is None else costs, dtype=np.float64)
@@ -138,7 +127,13 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
-        return nothing(_unproved(plan))
+        ended = "" if plan.complete else ", which a time limit ended"
+        said = (
+            f"; its solver{ended} says {plan.claimed:.17g}" if plan.claimed > -math.inf else ended
+        )
+        return nothing(
+            f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
+        )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
         return nothing("the potentials are not one number a node")
@@ -148,65 +143,24 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None, *, exact: bool = Fals
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
-    if exact:
-        lower = _exactly(graph, c, π, source, target)
-    else:
-        lower = below(π[target] - π[source], worst, size, graph.nodes)
+    lower = _below(π[target] - π[source], worst, size, graph.nodes)
     allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * _LEAST)
-    if not upper - lower <= allowed or math.isinf(allowed):
-        reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
-        if worst < 0.0:
-            reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
-        return PlanCheck(False, lower, upper, reason)
-    return PlanCheck(True, lower, upper, "")
+    if upper - lower <= allowed < math.inf:
+        return PlanCheck(True, lower, upper, "")
+    reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
+    if worst < 0.0:
+        reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
+    return PlanCheck(False, lower, upper, reason)
 
 
-def _unproved(plan: Plan) -> str:
-    """Return what is known of a plan without potentials, in words."""
-    ended = "" if plan.complete else ", which a time limit ended"
-    said = f"; its solver{ended} says {plan.claimed:.17g}" if plan.claimed > -math.inf else ended
-    return f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
-
-
-def below(difference: float, worst: float, size: float, nodes: int) -> float:
+def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     """Return a bound below the cost of every path of at most nodes − 1 arcs.
 
-    Parameters
-    ----------
-    difference : float
-        π_target − π_source, rounded once.
-    worst, size : float
-        Of `worst_slack`: each slack is wrong by at most three roundings of numbers up to 3 size.
-    nodes : int
+    From π_target − π_source, rounded once, and `worst_slack`: each slack is wrong by at most three
+    roundings of numbers up to 3 size.
     """
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
     if worst > 8.0 * UNIT * size:
         each = 0.0
     wide = 2.0 * UNIT * abs(difference)
     return float(down(down(down(difference) - wide) + down((nodes - 1) * each)))
-
-
-def _exactly(graph: Graph, c: Array, π: Array, source: int, target: int) -> float:
-    finite = np.flatnonzero(np.isfinite(π[graph.tail]) & np.isfinite(π[graph.head]))
-    worst = Fraction(0)
-    tails, heads = graph.tail[finite].tolist(), graph.head[finite].tolist()
-    at = [Fraction(x) if math.isfinite(x) else None for x in π.tolist()]
-    for e, u, v in zip(finite.tolist(), tails, heads, strict=True):
-        here, there = at[u], at[v]
-        assert here is not None
-        assert there is not None
-        worst = min(worst, Fraction(float(c[e])) + here - there)
-    bound = Fraction(float(π[target])) - Fraction(float(π[source])) + (graph.nodes - 1) * worst
-    return float_down(bound)
-
-
-def capped(distance: Array, length: float, ahead: Array) -> Array:
-    """Return feasible potentials from a search that ended at its target, at distance `length`.
-
-    min(g, length − h): nodes not taken from the heap are at least that far, with h = 0 for a
-    search without estimates. For costs >= 0, as here, constants are feasible, and so is the
-    larger of two feasible potentials: at least 0 keeps them finite and small where h is large.
-    """
-    if ahead.size == 0:
-        return np.minimum(distance, length)
-    return np.maximum(np.minimum(distance, length - ahead), 0.0)

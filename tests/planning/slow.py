@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.planning import Graph
+from relaxboost.planning import Graph, Plan
 
 
 def random_graph(rng: np.random.Generator, most: int = 9) -> Graph:
@@ -86,3 +86,17 @@ def walks(graph: Graph, s: int, t: int):
                 yield from onward(int(graph.head[arc]), [*taken, arc])
 
     yield from onward(s, [])
+
+
+def exact_lower(plan: Plan) -> Fraction:
+    """Return what a plan's potentials prove in rational arithmetic, without allowance for rounding.
+
+    They must be one number a node, with finite ones at both ends, and infinite ones that separate.
+    """
+    graph, costs = plan.path.graph, map(Fraction, plan.costs.tolist())
+    at = [Fraction(x) if math.isfinite(x) else x for x in plan.potential.tolist()]
+    worst = Fraction(0)
+    for u, v, c in zip(graph.tail.tolist(), graph.head.tolist(), costs, strict=True):
+        if math.isfinite(at[u]) and math.isfinite(at[v]):
+            worst = min(worst, c + at[u] - at[v])
+    return at[plan.path.target] - at[plan.path.source] + (graph.nodes - 1) * worst

@@ -69,7 +69,6 @@ def test_wrong_proofs_are_rejected(rng):
                 found = check_plan(wrong)
                 assert not found.ok, what
                 assert found.reason
-                assert not check_plan(wrong, exact=True).ok, what
                 # What is still said to be proved has to be true.
                 exact = slow.exact_length(graph, wrong.costs, s, t)
                 assert found.lower == -math.inf or Fraction(found.lower) <= exact

@@ -11,7 +11,6 @@ from relaxboost.planning import Path, Plan, shortest_path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
 from relaxboost.planning.planners.base import between, no_path
 from relaxboost.planning.planners.shortest import shortest_arcs
-from relaxboost.planning.plans import capped
 
 
 def distances_to(graph, costs, target):
@@ -60,7 +59,8 @@ def led(ahead):
     def plan(graph, costs, source, target):
         ordered = costs[graph.forward.arcs]
         taken, distance = shortest_arcs(graph, ordered, source, target, ahead)
-        potential = capped(distance, distance[target], ahead)
+        # Nodes that were not taken from the heap are at least as far as it had come.
+        potential = np.maximum(np.minimum(distance, distance[target] - ahead), 0.0)
         return Plan(Path(graph, taken), costs, potential, "led")
 
     return plan

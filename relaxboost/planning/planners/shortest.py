@@ -15,7 +15,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
 from relaxboost.planning.planners.base import arc_costs, between, ends, no_path, told
 from relaxboost.planning.planners.simple import Simple
-from relaxboost.planning.plans import NegativeCycle, Plan, capped
+from relaxboost.planning.plans import NegativeCycle, Plan
 
 Planner = Callable[[Graph, Array, int, int], Plan]
 """Plans at costs that were checked, from one node to another, given by their numbers."""
@@ -31,7 +31,8 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
         taken, distance = shortest_arcs(graph, costs[arcs], source, target)
-        potential = capped(distance, distance[target], NOTHING)
+        # Nodes not taken from the heap are at least as far as the target, and constants feasible.
+        potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, taken), costs, potential, "dijkstra")
     reached, reaching = between(graph, source, target)
     inside = reached & reaching
