@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -128,7 +129,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def collected(**given: Any) -> Any:
         options = StreamOptions(**{name: given.pop(name) for name in names})
-        with spoken(_SPOKEN):
+        with spoken({re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}):
             return command(options, **given)
 
     for option in reversed(_OPTIONS):
