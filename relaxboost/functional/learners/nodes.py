@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
@@ -14,6 +12,9 @@ from relaxboost.functional.learners.engine import lightgbm
 
 _CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
 """Bits of LightGBM's `decision_type`."""
+_LINES = (
+    "split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child"
+)  # fmt: skip
 _ROWS = 4096  # of a block, whose features stay in the cache while trees pass over it
 
 
@@ -24,14 +25,12 @@ class Nodes(NamedTuple):
     missing value goes as `missing` says, a missing category right.
     """
 
-    features: NDArray[np.int32]
-    thresholds: Array
-    missing: NDArray[np.uint8]
-    """1 where a missing value goes left."""
-    children: NDArray[np.int32]
-    """Right and left, shape (nodes, 2): a node, or ~leaf."""
-    gains: Array
-    """By how much each split lowered the squared error, times the number of rows."""
+    table: Array
+    """Feature, gain, threshold, kind, left and right child of each node, of shape (nodes, 6).
+
+    A child is a node, or ~leaf. Gains are by how much splits lowered the squared error, times the
+    number of rows.
+    """
     sets: Whole
     """Where the set of a category split begins and ends in `words`, shape (nodes, 2); else 0."""
     words: Whole
@@ -42,7 +41,22 @@ class Nodes(NamedTuple):
     @property
     def leaves(self) -> int:
         """How many there are."""
-        return len(self.features) + 1
+        return len(self.table) + 1
+
+    @property
+    def features(self) -> Whole:
+        """Where each split is."""
+        return self.table[:, 0].astype(np.int64)
+
+    @property
+    def gains(self) -> Array:
+        """Of each split."""
+        return self.table[:, 1]
+
+    @property
+    def children(self) -> Whole:
+        """Left and right, of shape (nodes, 2)."""
+        return self.table[:, 4:].astype(np.int64)
 
     @property
     def depth(self) -> int:
@@ -53,32 +67,24 @@ class Nodes(NamedTuple):
         return int(deep[:-1].max(initial=0))
 
 
-def read(text: str) -> Nodes:
-    """Return the first tree of a model as LightGBM writes it; of "", the tree of one leaf."""
+def read(text: str, scale: float = 1.0) -> Nodes:
+    """Return the first tree of a model as LightGBM writes it; of "", the tree of one leaf.
+
+    Its target was divided by `scale`.
+    """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
-    # Six lines of numbers; to read them at once takes a fifth of the time.
-    table = re.sub("[a-z_]+=", "", block[block.find("split_f") : block.find("leaf_value")])
-    features, gains, thresholds, held, left, right = np.fromstring(table, sep=" ").reshape(6, -1)
-    kinds = held.astype(np.int64)
-    sets, words = np.zeros((len(kinds), 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if "\ncat_boundaries=" in block:
-        lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
+    lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
+    numbers = " ".join(lines[name] for name in _LINES if lines)  # read at once: quicker
+    table = np.ascontiguousarray(np.fromstring(numbers, sep=" ").reshape(len(_LINES), -1).T)
+    table[:, 1] *= scale * scale
+    sets, words = np.zeros((len(table), 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if "cat_boundaries" in lines:
         ends = np.fromstring(lines["cat_boundaries"], np.int64, sep=" ")
         words = np.fromstring(lines["cat_threshold"], np.int64, sep=" ")
-        which = thresholds[(kinds & _CATEGORY) > 0].astype(np.int64)
-        sets[(kinds & _CATEGORY) > 0] = np.stack([ends[which], ends[which + 1]], axis=1)
-    # Where none was missing in training a missing value counts as 0.
-    goes = np.where(kinds & _MISSING, (kinds & _MISSING_LEFT) > 0, thresholds >= 0.0)
-    return Nodes(
-        features=features.astype(np.int32),
-        thresholds=thresholds.copy(),
-        missing=goes.astype(np.uint8),
-        children=np.stack([right, left], axis=1).astype(np.int32),
-        gains=gains.copy(),
-        sets=sets,
-        words=words,
-        text=block,
-    )
+        split = table[:, 3].astype(np.int64) & _CATEGORY > 0
+        which = table[split, 2].astype(np.int64)
+        sets[split] = np.stack([ends[which], ends[which + 1]], axis=1)
+    return Nodes(table, sets, words, block)
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
@@ -88,18 +94,17 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
     Two rows that differ in one feature part at a split on it, so that this is enough.
     """
     values = values.copy()
-    deep = range(len(nodes.features))  # parents come before their children
+    features, children = nodes.features, nodes.children.tolist()
+    deep = range(len(features))  # parents come before their children
     below: dict[int, list[int]] = {}
     for node in reversed(deep):
-        for child in nodes.children[node].tolist():
+        for child in children[node]:
             below.setdefault(node, []).extend(below[child] if child >= 0 else [~child])
     for node in deep:
-        sign = signs[nodes.features[node]]
+        sign = signs[features[node]]
         if not sign:
             continue
-        right, left = (
-            below[child] if child >= 0 else [~child] for child in nodes.children[node].tolist()
-        )
+        left, right = (below[child] if child >= 0 else [~child] for child in children[node])
         low, high = (left, right) if sign > 0 else (right, left)
         bound = (values[low].mean() + values[high].mean()) / 2.0
         values[low] = np.minimum(values[low], bound)
@@ -137,14 +142,14 @@ def contributions(X: Array, trees: list[Nodes], values: list[Array]) -> Array:
 
 def leaf_of(X: Array, nodes: Nodes) -> Whole:
     """Return the leaf of each row of X, of shape (N, d)."""
-    out, arrays, size = np.empty(len(X), dtype=np.int64), nodes[:-1], len(nodes.features)
+    out, arrays, size = np.empty(len(X), dtype=np.int64), nodes[:-1], len(nodes.table)
     _in_parts(len(X), lambda a, b: _route(X, arrays, 0, size, a, b, out[a:b]))
     return out
 
 
 def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None:
     """Add the values of the leaves of all trees to `total`, of shape (N,), in place."""
-    first = np.cumsum([0] + [len(tree.features) for tree in trees])
+    first = np.cumsum([0] + [len(tree.table) for tree in trees])
     held = np.cumsum([0] + [len(v) for v in values])
     words = np.cumsum([0] + [len(tree.words) for tree in trees])
     moved = [tree._replace(sets=tree.sets + word) for tree, word in zip(trees, words, strict=False)]
@@ -173,7 +178,7 @@ def _route(X: Array, nodes: Any, first: int, size: int, start: int, stop: int, o
     A row waits in its leaf, which leads to itself, for the three that are led along with it: no
     branch is to be guessed, and the processor works on four rows at a time.
     """
-    features, thresholds, missing, children, _, sets, words = nodes
+    table, sets, words = nodes
     leaf, last = np.uint32(size), stop - 1
     to = np.empty((2 * size + 1, 2), np.uint32)
     feature = np.zeros(2 * size + 1, np.uint32)
@@ -181,10 +186,13 @@ def _route(X: Array, nodes: Any, first: int, size: int, start: int, stop: int, o
     categories = False
     for i in range(size):
         j = first + i
-        feature[i], threshold[i], nan[i] = features[j], thresholds[j], missing[j]
+        feature[i], threshold[i] = table[j, 0], table[j, 2]
+        kind = int(table[j, 3])
+        # Where none was missing in training a missing value counts as 0.
+        nan[i] = kind & _MISSING_LEFT > 0 if kind & _MISSING else threshold[i] >= 0.0
         categories |= sets[j, 1] > sets[j, 0]
         for side in range(2):
-            child = children[j, side]
+            child = int(table[j, 5 - side])
             to[i, side] = child if child >= 0 else size + ~child
     for i in range(size, 2 * size + 1):
         to[i] = i

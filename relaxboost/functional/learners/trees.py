@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.functional.learners import nodes
@@ -264,6 +265,7 @@ class _Grower(Pool):
         # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
         options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
         self._engine = Engine(rows, weights, options, list(learner.categorical), outputs)
+        self._drawn = np.zeros(len(rows), dtype=np.float32)
         self._leaf: Whole | None = None
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
@@ -302,15 +304,26 @@ class _Grower(Pool):
         return np.stack(met, axis=1).reshape(values.shape)
 
     def _grown(self, targets: list[Array]) -> list[nodes.Nodes]:
-        drawn, labels, grown = None, self._engine.labels, []
         if self._share < 1.0:  # LightGBM's own bagging could not go on after a warm start
-            drawn = self._rng.random(labels.size, np.float32) < self._share
-        # A power of two, by which numbers are scaled exactly: LightGBM takes single precision.
-        scale = 2.0 ** (math.frexp(max(float(np.abs(v).max()) for v in targets))[1] - 1)
+            self._rng.random(out=self._drawn, dtype=np.float32)
+        grown = []
         for k, target in enumerate(targets):
-            np.multiply(target, 1.0 / scale, out=labels, casting="same_kind")
-            if drawn is not None:
-                labels *= drawn
-            tree = nodes.read(self._engine.grow(k))
-            grown.append(tree._replace(gains=tree.gains * scale**2))
+            scale = _write(target, self._drawn, np.float32(self._share), self._engine.labels)
+            grown.append(nodes.read(self._engine.grow(k), scale))
         return grown
+
+
+@njit(nogil=True)
+def _write(target: Array, drawn: Array, share: float, labels: Array) -> float:
+    """Write the target over a power of two where drawn < share, else 0; return the power.
+
+    Numbers are so scaled exactly: LightGBM takes single precision.
+    """
+    top = 0.0
+    for n in range(target.size):
+        if abs(target[n]) > top:
+            top = abs(target[n])
+    scale = 2.0 ** (math.frexp(top)[1] - 1)
+    for n in range(target.size):
+        labels[n] = target[n] / scale if drawn[n] < share else 0.0
+    return scale
