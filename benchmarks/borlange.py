@@ -1,10 +1,13 @@
-"""Route choice in Borlange: linear and boosted costs against the quickest path, cross-validated.
+"""Route choice in Borlange: every model against the quickest path, cross-validated; the literature.
 
-Run: python benchmarks/borlange.py [--data DIR] [--part fit|linear|chosen|habits|boosted]
-     [--by overlap|pair] [--folds 5]
+Run: python benchmarks/borlange.py [--data DIR] [--by overlap|pair] [--folds 5]
+     [--part fit|published|sizes|linear|logit|chosen|habits|boosted|near]
 
-DIR, or the environment variable RELAXBOOST_DATA, holds borlange/borlange.npz or the published
-text files (docs/benchmarks.md says what was found). Nothing is chosen by looking at test trips:
+Without --part all models are run but for "sizes" (recursive logits with a link size on all trips)
+and "chosen". Likelihoods are of the costs times the scale that training trips choose.
+
+DIR, or the environment variable RELAXBOOST_DATA, holds borlange/ with the published text files
+(docs/benchmarks.md says what was found). Nothing is chosen by looking at test trips:
 with --part chosen the ridge is by folds of the training trips, and rounds of boosting by a fifth;
 these are made as the outer folds are, of clusters of trips that overlap. Folds by pair of ends
 leak: they are there to show by how much, in the strata of overlap.
@@ -15,6 +18,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +28,14 @@ from common import machine, table
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
-from relaxboost.planning.readers import data_folder, link_graph, link_tasks, read_routes
+from relaxboost.planning.readers import (
+    data_folder,
+    left_turns,
+    link_graph,
+    link_tasks,
+    read_routes,
+    u_turns,
+)
 
 STRENGTHS = (1e-1, 1e-2, 1e-3, 1e-4)
 """Of the ridge; with --part chosen folds of the training trips choose one."""
@@ -32,7 +43,16 @@ INNER = {"plain": 5, "rich": 2}
 """How many of five inner folds choose it."""
 USUAL = 1e-3
 """The ridge of linear costs, and of what boosting starts from."""
+TURNS = (
+    *("time", "left turn", "u-turn", "link", "left at junction", "right at junction"),
+    *("junction", "large junction", "slight turn", "merging"),
+)
+"""The features of link_graph(routes, "rich") that need no traffic."""
+PUBLISHED = (-2.5, -1.0, -20.0, -0.4)
+"""Utilities of time, left turn, u-turn and link at which the literature takes link sizes."""
 ROUNDS = (0, 10, 20, 40, 60)
+NEAR = (0, 5, 10, 20, 40)
+"""Rounds of boosting in steps of a quarter."""
 LEARNER = fn.Trees(max_leaf_nodes=8, min_samples_leaf=100)
 LEAST = 1e-2
 """Minutes that boosting starts from where linear costs are less: arcs to destinations have none."""
@@ -47,6 +67,9 @@ class Setting:
     habits: bool = False
     """Whether features say how often other training trips use a link."""
     boosted: bool = False
+    near: bool = False
+    """Whether boosting goes in small steps, whose number two inner folds choose."""
+    logit: bool = False
     chosen: bool = False
     """Whether inner folds choose the ridge; twenty times as slow."""
 
@@ -57,8 +80,32 @@ class Trips:
     def __init__(self, folder: Path) -> None:
         self.routes = read_routes(folder)
         self.graphs = {name: link_graph(self.routes, name) for name in ("plain", "rich")}
+        # In sums over classes are time and link again, which a likelihood cannot tell apart.
+        classes = [name for name in self.graphs["rich"].names if name not in ("time", "link")]
+        self.graphs |= {"turns": self.part(TURNS), "classes": self.part(classes)}
         self.all = link_tasks(self.routes, self.graphs["plain"])
-        self.quickest = pl.evaluate(self.all, lambda graph: graph.features[:, 0])
+        self.quickest = pl.evaluate(self.all, self.minutes)
+        self.starts: dict[str, np.ndarray] = {}
+        """Where the likelihoods of other folds were greatest: a start, no more."""
+
+    def learner(self, setting: Setting) -> pl.RecursiveLogit:
+        """Return the recursive logit that begins where it ended on the fold before."""
+        return pl.RecursiveLogit(start=self.starts.get(setting.name))
+
+    @staticmethod
+    def minutes(graph: pl.Graph) -> np.ndarray:
+        """Return the time of arcs."""
+        return graph.features[:, 0]
+
+    def part(self, names: Sequence[str], values: np.ndarray | None = None) -> pl.Graph:
+        """Return the network with some of the rich features, or with other values of arcs."""
+        rich = self.graphs["rich"]
+        X = np.zeros((rich.arcs, len(names)))
+        if values is None:
+            X[:] = rich.features[:, [rich.names.index(name) for name in names]]
+        else:
+            X[: len(values)] = values
+        return pl.Graph(rich.tail, rich.head, X, names=names, nodes=rich.labels)
 
     def on(self, graph: pl.Graph, which: np.ndarray) -> list[pl.Task]:
         """Return trips as tasks on a graph."""
@@ -110,15 +157,35 @@ def base(found: pl.Fit):
     return lambda graph: np.maximum(graph.features[:, :plain] @ found.w, LEAST)
 
 
-def boosted(tasks: list[pl.Task], found: pl.Fit) -> pl.BoostedCosts:
-    """Return costs boosted from linear ones of the plain features, exponentially."""
-    return pl.boost(
-        tasks,
-        LEARNER,
-        pl.PlanningLoss("exponential", base(found)),
-        algorithm=fn.Residual(iterate="last"),
-        stopping=max(ROUNDS),
-    )
+def boosted(
+    tasks: list[pl.Task], found: pl.Fit, rounds: int, share: float = 1.0
+) -> pl.BoostedCosts:
+    """Return costs boosted from linear ones of the plain features, exponentially.
+
+    `share` is that of the default steps; costs stay the nearer to linear ones the less it is.
+    """
+    loss = pl.PlanningLoss("exponential", base(found))
+    algorithm = fn.Residual(iterate="last")
+    if share != 1.0:
+        first = pl.boost(tasks, LEARNER, loss, algorithm=algorithm, stopping=1)
+        algorithm = fn.Residual(iterate="last", scale=share * first.scale)
+    return pl.boost(tasks, LEARNER, loss, algorithm=algorithm, stopping=rounds)
+
+
+def boosted_near(trips: Trips, features: str, train: np.ndarray, by: str):
+    """Return costs boosted in small steps, and the rounds that inner folds choose."""
+    met = dict.fromkeys(NEAR, 0.0)
+    for fold in pl.split([trips.all[i] for i in train], 5, seed=2, by=by)[:2]:
+        some = train[fold.train]
+        tasks, held = (trips.on(trips.graphs[features], train[part]) for part in fold)
+        plain = linear(trips.on(trips.graphs["plain"], some), USUAL)
+        made = boosted(tasks, plain, max(NEAR), 0.25)
+        for k in NEAR:
+            met[k] += float(pl.evaluate(held, partial(made.costs, upto=k)).each.exact.sum())
+    rounds = max(NEAR, key=lambda k: (met[k], -k))
+    plain = linear(trips.on(trips.graphs["plain"], train), USUAL)
+    made = boosted(trips.on(trips.graphs[features], train), plain, max(rounds, 1), 0.25)
+    return partial(made.costs, upto=rounds), rounds
 
 
 def chosen_strength(trips: Trips, features: str, train: np.ndarray, by: str) -> float:
@@ -144,6 +211,16 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
 
     Boosted costs learn from four fifths of the trips, and stop by the others.
     """
+    if not setting.features:
+        return trips.minutes, trips.graphs["plain"], 0
+    if setting.logit:
+        graph = trips.graphs[setting.features]
+        found = trips.learner(setting).fit(trips.on(graph, train))
+        trips.starts[setting.name] = found.beta
+        return found, graph, found.rounds
+    if setting.near:
+        costs, rounds = boosted_near(trips, setting.features, train, by)
+        return costs, trips.graphs[setting.features], rounds
     if not setting.boosted:
         strength = chosen_strength(trips, setting.features, train, by) if setting.chosen else USUAL
         tasks, graph = trips.training(setting, train)
@@ -151,10 +228,19 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
     inner = pl.split([trips.all[i] for i in train], 5, seed=2, by=by)[0]
     tasks, graph = trips.training(setting, train[inner.train])
     plain = linear(trips.on(trips.graphs["plain"], train[inner.train]), USUAL)
-    made = boosted(tasks, plain)
+    made = boosted(tasks, plain, max(ROUNDS))
     held = trips.on(graph, train[inner.test])
     rounds = max(ROUNDS, key=lambda k: score(pl.evaluate(held, partial(made.costs, upto=k))))
     return partial(made.costs, upto=rounds), graph, rounds
+
+
+def likely(trips: Trips, setting: Setting, graph: pl.Graph, fold: pl.Fold, costs):
+    """Return a recursive logit, or costs times the scale that training trips choose."""
+    if isinstance(costs, pl.LogitFit):
+        return costs
+    found = trips.learner(setting).scale(trips.on(graph, fold.train), costs)
+    trips.starts[setting.name] = found.beta
+    return found
 
 
 def cross_validated(trips: Trips, setting: Setting, by: str, folds: int):
@@ -162,13 +248,16 @@ def cross_validated(trips: Trips, setting: Setting, by: str, folds: int):
     parts, chosen, places = [], [], []
     for fold in pl.split(trips.all, folds, by=by):
         costs, graph, choice = learned(trips, setting, fold.train, by)
-        parts.append(pl.evaluate(trips.on(graph, fold.test), costs))
+        parts.append(
+            pl.evaluate(trips.on(graph, fold.test), likely(trips, setting, graph, fold, costs))
+        )
         places.append(fold.test)
         chosen.append(choice)
         so_far = pl.Evaluation.joined(parts)
         print(
             f"{setting.name}, folds {len(parts)}: exact {100 * so_far.metric('exact_match'):.2f}, "
-            f"recall {so_far.metric('node_recall'):.4f}, chosen {choice:g}",
+            f"recall {so_far.metric('node_recall'):.4f}, "
+            f"log p {so_far.metric('log_likelihood'):.4f}, chosen {choice:g}",
             flush=True,
         )
     joined, order = pl.Evaluation.joined(parts), np.argsort(np.concatenate(places))
@@ -192,12 +281,10 @@ def by_stratum(report: pl.Evaluation, overlap: np.ndarray) -> list[str]:
     ]
 
 
-def shown(difference: pl.Difference) -> str:
-    """Return a difference with its interval, in points of a percent."""
-    return (
-        f"{100 * difference.difference:+.2f} "
-        f"[{100 * difference.low:+.2f}, {100 * difference.high:+.2f}]"
-    )
+def shown(difference: pl.Difference, times: float = 100.0) -> str:
+    """Return a difference with its interval, by default in points of a percent."""
+    middle, low, high = (times * x for x in difference[2:])
+    return f"{middle:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 def fitting(trips: Trips) -> None:
@@ -224,41 +311,80 @@ def fitting(trips: Trips) -> None:
     table("linear costs of all 1832 trips to a gap of 1 %, in sample", header, rows)
 
 
-def held_out(trips: Trips, settings: list[Setting], folds: int, alike: list[str]) -> None:
+def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None:
     """Print held-out figures of each setting, and by how much of a trip was seen in training."""
-    rows, strata = [], []
-    for by in alike:
-        overlap = seen(trips, by, folds)
-        strata.append((by, "quickest path", *by_stratum(trips.quickest, overlap)))
-        for setting in settings:
-            clock = time.process_time()
-            report, chosen = cross_validated(trips, setting, by, folds)
-            against = pl.compare(trips.quickest, report, by="overlap")
-            rows.append(
-                (
-                    by,
-                    setting.name,
-                    f"{100 * report.metric('exact_match'):.2f}",
-                    shown(against["exact_match"]),
-                    f"{report.metric('node_recall'):.4f}",
-                    shown(against["node_recall"]),
-                    " ".join(f"{choice:g}" for choice in chosen),
-                    f"{time.process_time() - clock:.0f}",
-                )
+    rows, strata, overlap = [], [], seen(trips, by, folds)
+    reports: dict[str, pl.Evaluation] = {}
+    for setting in settings:
+        clock = time.process_time()
+        reports[setting.name], chosen = cross_validated(trips, setting, by, folds)
+        report = reports[setting.name]
+        row = [setting.name, f"{100 * report.metric('exact_match'):.2f}"]
+        for other in ("quickest path", "linear, 4 features"):
+            alike = other in reports and other != setting.name
+            metrics = ["exact_match", "log_likelihood"]
+            told = (
+                pl.compare(reports[other], report, by="overlap", metrics=metrics) if alike else {}
             )
-            strata.append((by, setting.name, *by_stratum(report, overlap)))
-            print("|", " | ".join([*rows[-1], *strata[-1][2:]]), "|", flush=True)
-    gain = "less the quickest's"
-    header = ("folds by", "costs", "exact, %", gain, "link recall", gain, "λ or rounds", "CPU s")
-    table("held-out trips; intervals resample clusters of trips that overlap", header, rows)
-    header = ("folds by", "costs", *trips.quickest.strata(np.zeros(len(trips.all))))
+            row.append(shown(told["exact_match"]) if told else "")
+        row += [f"{report.metric('node_recall'):.4f}", f"{report.metric('log_likelihood'):.4f}"]
+        row.append(shown(told["log_likelihood"], 1) if told else "")
+        row += [" ".join(f"{choice:g}" for choice in chosen)]
+        rows.append((*row, f"{time.process_time() - clock:.0f}"))
+        strata.append((setting.name, *by_stratum(report, overlap)))
+        print("|", " | ".join([*rows[-1], *strata[-1][1:]]), "|", flush=True)
+    less = ("less the quickest's", "less linear's")
+    header = ("costs", "exact, %", *less, "link recall", "log p", less[1], "λ or rounds", "CPU s")
+    table(f"held-out trips, folds by {by}; intervals resample clusters of trips", header, rows)
+    header = ("costs", *trips.quickest.strata(np.zeros(len(trips.all))))
     table("exact match, %, by the largest Jaccard index with a training trip", header, strata)
+
+
+def published(trips: Trips, sizes: bool) -> None:
+    """Print recursive logits of all trips beside the figures of the literature."""
+    routes, degrees = trips.routes, float(np.degrees(3.1))
+    one = np.ones(len(routes.arcs))
+    code = [routes.time, left_turns(routes, 30.0, degrees), u_turns(routes, degrees), one]
+    graphs = {
+        "link, time": (
+            trips.part(["link", "time"], np.stack([one, routes.time], axis=1)),
+            (-1.5, -1.5),
+        ),
+        "time, left turn over 30°, u-turn, link": (
+            trips.part(trips.graphs["plain"].names, np.stack(code, axis=1)),
+            PUBLISHED,
+        ),
+        "the same, left turn over 40°": (trips.graphs["plain"], PUBLISHED),
+    }
+    rows = []
+    for name, (graph, at) in graphs.items():
+        tasks, clock = trips.on(graph, np.arange(len(trips.all))), time.process_time()
+        found = pl.RecursiveLogit().fit(tasks)
+        if sizes:
+            start = np.append(found.beta, 0.0)
+            found = pl.RecursiveLogit(link_size=at, start=start).fit(tasks)
+        errors = np.sqrt(np.diag(found.robust))
+        columns = (found.beta, found.standard_errors, errors)
+        numbers = [" ".join(f"{x:.4f}" for x in column) for column in columns]
+        each = found.log_likelihood / len(tasks)
+        told = (f"{found.log_likelihood:.2f}", f"{each:.6f}", found.rounds)
+        rows.append((name, *numbers, *told, f"{time.process_time() - clock:.0f}"))
+        print(rows[-1], flush=True)
+    header = ("features", "β", "s.e.", "robust", "log-likelihood", "a trip", "rounds", "CPU s")
+    what = "with a link size, " if sizes else ""
+    table(f"recursive logits of all trips, {what}in sample", header, rows)
 
 
 SETTINGS = {
     "linear": [
         Setting("linear, 4 features", "plain"),
+        Setting("linear, 10 features", "turns"),
         Setting("linear, 24 features", "rich"),
+    ],
+    "logit": [
+        Setting("recursive logit, 4 features", "plain", logit=True),
+        Setting("recursive logit, 10 features", "turns", logit=True),
+        Setting("recursive logit, 22 features", "classes", logit=True),
     ],
     "chosen": [
         Setting("linear, 4 features, chosen ridge", "plain", chosen=True),
@@ -266,6 +392,7 @@ SETTINGS = {
     ],
     "habits": [Setting("linear, 30 features with habits", "rich", habits=True)],
     "boosted": [Setting("boosted trees, 24 features", "rich", boosted=True)],
+    "near": [Setting("boosted near linear, 10 features", "turns", near=True)],
 }
 
 
@@ -273,9 +400,10 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    parser.add_argument("--part", choices=["fit", *SETTINGS], action="append")
+    known = ["fit", "published", "sizes", *SETTINGS]
+    parser.add_argument("--part", choices=known, action="append")
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--by", choices=["overlap", "pair"], action="append")
+    parser.add_argument("--by", choices=["overlap", "pair"], default="overlap")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)
     machine()
@@ -288,12 +416,14 @@ def main() -> None:
         f"{report.metric('node_recall'):.4f}, over all links of a trip from the first to the "
         "last, without the destination"
     )
-    parts = options.part or ["fit", "linear", "habits", "boosted"]
+    parts = options.part or [part for part in known if part not in ("sizes", "chosen")]
     if "fit" in parts:
         fitting(trips)
+    for part in {"published", "sizes"} & set(parts):
+        published(trips, part == "sizes")
     settings = [setting for part in parts for setting in SETTINGS.get(part, [])]
     if settings:
-        held_out(trips, settings, options.folds, options.by or ["overlap", "pair"])
+        held_out(trips, [Setting("quickest path", ""), *settings], options.folds, options.by)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ Data are looked for in DIR/<set> and in DIR, each gzipped or not:
   mq2008       S1.txt to S5.txt, or Fold1/train.txt and test.txt ... (LETOR 4.0)
   mslr-web10k  Fold1/train.txt and test.txt ... (Microsoft)
   terrain      zion_srtm_nlcd.npz (elevation and land cover, see the docs)
-  borlange     linkIncidence.txt and three more, or borlange.npz (trips; readers.read_routes)
+  borlange     linkIncidence.txt and three more (trips; readers.read_routes)
 
 \b
 Examples:

@@ -134,8 +134,8 @@ class RecursiveLogit:
     Parameters
     ----------
     start : array of shape (d,), optional
-        Utilities to begin with, at which walks have a finite sum. By default all features cost
-        alike, measured in their means, and as much as it takes.
+        Utilities to begin with, raised until walks have a finite sum. By default all features cost
+        alike, measured in their means.
     link_size : array of shape (d,), optional
         Utilities, such as (−2.5, −1, −20, −.4): adds the feature "link size", the expected visits,
         on the way of a task at these utilities, of the node that an arc leads to. Ways that many
@@ -168,9 +168,8 @@ class RecursiveLogit:
         Raises
         ------
         InputError
-            For graphs with different features; where no start is found, and a given one is
-            `EndlessWalks`; where some features add to the same on all walks that matter, with
-            their names.
+            For graphs with different features; where no start is found; where some features add to
+            the same on all walks that matter, with their names.
         """
         made = checked_tasks(tasks)
         return self._fitted(made, same_names([task.graph for task in made]), None)
@@ -227,18 +226,17 @@ class RecursiveLogit:
     def _first(
         self, groups: list[_Group], weight: Array, unit: Array, size: Array | None
     ) -> _Point:
-        """Return where to begin; with a link size where that was computed."""
+        """Return where to begin; by default with a link size where that was computed."""
+        at = -unit if size is None else np.append(size, 0.0)
         if self.start is not None:
-            return _point(groups, weight, _checked("start", self.start, unit.size))
-        if size is not None:
-            return _point(groups, weight, np.append(size, 0.0))
-        for κ in 2.0 ** np.arange(14):
+            at = _checked("start", self.start, unit.size)
+        for κ in 2.0 ** np.arange(0.0, 14.0, 0.5):
             try:
-                return _point(groups, weight, -κ * unit)
+                return _point(groups, weight, κ * at)
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            f"no start was found, for features as high as 8192 times their mean: {last}; or give "
+            f"no start was found, up to utilities of 8192 times {at.tolist()}: {last}; or give "
             "RecursiveLogit(start=...)"
         )
 

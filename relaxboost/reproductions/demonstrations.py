@@ -36,7 +36,7 @@ from relaxboost.planning.readers.places import find, look
 from relaxboost.planning.risk import site_weights
 
 PLANNED = ("terrain", "borlange")
-RASTER, TRIPS, TEXTS = "zion_srtm_nlcd.npz", "borlange.npz", "linkIncidence.txt"
+RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
 
 LOSS = PlanningLoss(shared=True)
 MARGIN = Missed(scale=0.1)
@@ -129,8 +129,7 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequenc
 def located(name: str, folder: Path) -> Path:
     """Return the file of a set, or raise where it is missing."""
     if name == "borlange":
-        trips = find(folder, name, TRIPS, TEXTS)
-        return trips.parent if trips.name.startswith(TEXTS) else trips
+        return find(folder, name, TRIPS).parent
     found = look(folder, name, RASTER)
     if found is None:
         raise InputError(

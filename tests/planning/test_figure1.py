@@ -15,7 +15,7 @@ from relaxboost.reproductions import EXPERIMENTS, Effort, demonstrations, findin
 from relaxboost.reproductions.demonstrations import LOSS, WINDOW, arrays, drawn, expert, missed
 from relaxboost.reproductions.runs import COLUMNS, follow
 from relaxboost.reproductions.summary import _ends
-from tests.planning.readers.test_borlange import write_archive, write_texts
+from tests.planning.readers.test_borlange import texts_of, write_texts
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +42,9 @@ def data(tmp_path_factory):
             trip.append(first)
             first += int(rng.integers(1, 3))
         trips.append(trip)
-    np.savez(
-        folder / "borlange.npz",
-        arcs=np.array(arcs),
-        time=np.array([0.2 + 0.1 * (j % 3) for _, j in arcs]),
-        turn_angle=np.array([np.nan if j == links else -1.0 + (j % 3) for _, j in arcs]),
-        path_links=np.concatenate(trips),
-        path_start=np.cumsum([0, *map(len, trips)]),
-        dest_dummy=np.array([links + trip[-1] for trip in trips]),
-        dest_pairs=np.array([(links + k, k) for k in sorted({trip[-1] for trip in trips})]),
-    )
+    time = [0.2 + 0.1 * (j % 3) for _, j in arcs]
+    angle = [None if j == links else -1.0 + (j % 3) for _, j in arcs]
+    write_texts(folder, texts_of(arcs, time, angle, [(links + trip[-1], trip) for trip in trips]))
     return folder
 
 
@@ -85,16 +78,6 @@ def test_trips_are_paths_to_their_destinations(data):
     X = train[0].graph.features
     assert set(X[:, 3]) == {0.0, 1.0}
     assert X[:, 1].any()
-
-
-def test_the_published_texts_of_trips_will_do(tmp_path):
-    write_texts(tmp_path / "texts" / "borlange")
-    write_archive(tmp_path / "borlange.npz")
-    first, second = (drawn("borlange", place, False)(0) for place in (tmp_path / "texts", tmp_path))
-    for one, other in zip(first, second, strict=True):
-        same = zip(arrays(one), arrays(other), strict=True)
-        assert len(one) == 1
-        assert all(np.array_equal(a, b) for a, b in same)
 
 
 def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
@@ -157,7 +140,7 @@ def test_wide_numbers_stay_apart():
 def test_missing_files_and_maps_too_small_are_named(tmp_path):
     with pytest.raises(InputError, match=r"terrain needs zion_srtm_nlcd\.npz, arrays elevation_m"):
         reproduce("gb11-fig1", tmp_path)
-    with pytest.raises(InputError, match=r"borlange needs borlange\.npz"):
+    with pytest.raises(InputError, match=r"borlange needs linkIncidence\.txt"):
         reproduce("gb11-fig1", tmp_path, sets=["borlange"])
     flat = np.full((WINDOW, WINDOW), 52)
     np.savez(tmp_path / "zion_srtm_nlcd.npz", elevation_m=flat, nlcd2011=flat)

@@ -6,14 +6,14 @@ from collections import defaultdict
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import NumberField, archive, row
+from relaxboost.planning.readers.fields import NumberField, row
 from relaxboost.planning.readers.places import SOURCES, lines
 
 TEXTS = (
@@ -22,19 +22,6 @@ TEXTS = (
     "ATTRIBUTEturnangles.txt",
     "observationsForEstimBAI.txt",
 )
-ARCHIVE = "borlange.npz"
-
-_ARRAYS = (
-    "arcs",
-    "time",
-    "turn_angle",
-    "path_links",
-    "path_start",
-    "dest_dummy",
-    "dest_pairs",
-)
-_WHOLE = {"arcs": 2, "dest_pairs": 2, "path_links": 1, "path_start": 1, "dest_dummy": 1}
-"""Arrays of whole numbers, and their dimensions."""
 _SLIGHT, _STRAIGHT, _BACK = 15.0, 40.0, 177.0  # degrees up to which turns are so
 _HALF_TURN = np.pi + 1e-6  # angles are printed, and so a little over π at times
 _MOST = 10**7  # links, trips or places; far beyond any city, and keeps indices in bounds
@@ -67,15 +54,12 @@ class Routes(NamedTuple):
 
 
 def read_routes(path: str | PathLike[str]) -> Routes:
-    """Read the trips, from one archive or from the four published text files.
+    """Read the trips from the four published text files, gzipped or not.
 
-    The archive (.npz) has arrays ``arcs`` (A, 2), ``time`` (A,), ``turn_angle`` (A,),
-    ``path_links``, ``path_start`` (trip t is path_links[path_start[t]:path_start[t + 1]]),
-    ``dest_dummy`` (T,) and ``dest_pairs`` (D, 2), the destination first. The text files, in a
-    folder and gzipped or not, are sparse matrices, a line for each entry with row, column and
-    value: linkIncidence.txt (from link, to link or destination, 1), ATTRIBUTEestimatedtime.txt,
-    ATTRIBUTEturnangles.txt, and observationsForEstimBAI.txt (trip, place in it, link; the first
-    and the last of a trip are its destination). Both give the same.
+    They are sparse matrices, a line for each entry with row, column and value: linkIncidence.txt
+    (from link, to link or destination, 1), ATTRIBUTEestimatedtime.txt, ATTRIBUTEturnangles.txt, and
+    observationsForEstimBAI.txt (trip, place in it, link; the first and the last of a trip are its
+    destination).
 
     A destination is no link of the road but an absorbing one that is added after the last link
     of a trip, as the recursive logit needs it. Attributes of pairs that are not in linkIncidence
@@ -89,7 +73,7 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     Parameters
     ----------
     path : path
-        An .npz file, or the folder of the text files (or of borlange.npz, if they are not there).
+        The folder of the files.
 
     Returns
     -------
@@ -98,10 +82,9 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     Raises
     ------
     InputError
-        If a file is missing (with where to get it) or cannot be read; an array of the archive is
-        missing or has another shape; a line is malformed; an arc comes twice or has no time; a
-        number is not finite, but for angles; a trip uses a transition that is no arc (naming
-        both), or does not end in its destination.
+        If a file is missing (with where to get it) or cannot be read; a line is malformed; an arc
+        comes twice or has no time; a trip uses a transition that is no arc (naming both), or does
+        not end in its destination.
 
     References
     ----------
@@ -110,16 +93,35 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     .. [2] T. Mai, M. Fosgerau and E. Frejinger, "A nested recursive logit model for route choice
            analysis", Transportation Research Part B 75, 2015.
     """
-    given = Path(path)
-    if given.is_dir() and _text(given, TEXTS[0]) is None and (given / ARCHIVE).is_file():
-        given = given / ARCHIVE
-    if given.is_dir():
-        return _from_texts(given)
-    if not given.is_file():
-        raise InputError(f"{given} does not exist; name another, or get it from {_source()}")
-    if given.suffix.lower() != ".npz":
-        raise InputError(f"{given} is no .npz file; name one, or the folder with {TEXTS[0]}")
-    return _from_arrays(given, archive(given))
+    folder, found = Path(path), []
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; name that of the files, from {_source()}")
+    for name in TEXTS:
+        files = [p for p in (folder / name, folder / f"{name}.gz") if p.is_file()]
+        if not files:
+            raise InputError(f"{folder} has no {name} (or with .gz); get it from {_source()}")
+        found.append(files[0])
+    incidence, times, angles, observed = (_entries(path) for path in found)
+    for pair, value in incidence.items():
+        if value != 1:
+            raise InputError(f"{found[0]}: the entry {pair[0]}, {pair[1]} is not 1, as all must be")
+    links = max(tail for tail, _ in incidence)
+    arcs = sorted(pair for pair in incidence if pair[1] <= links)
+    for arc in arcs:
+        if arc not in times:
+            raise InputError(f"{found[1]}: no time for the arc {arc[0]} -> {arc[1]}")
+    ends = sorted((head, tail) for tail, head in incidence if head > links)
+    trips = _trips(found[3], observed)
+    routes = Routes(
+        links,
+        np.array(arcs, dtype=np.int64).reshape(-1, 2),
+        np.array([times[arc] for arc in arcs]),
+        np.array([angles.get(arc, np.nan) for arc in arcs]),
+        np.array([end[::-1] for end in ends], dtype=np.int64).reshape(-1, 2),
+        tuple(trip[1:-1] for trip in trips),
+        np.array([trip[0] for trip in trips]),
+    )
+    return _checked(folder, routes)
 
 
 def left_turns(routes: Routes, least: float = _STRAIGHT, most: float = _BACK) -> Array:
@@ -147,42 +149,6 @@ def u_turns(routes: Routes, least: float = _BACK) -> Array:
 
 def _source() -> str:
     return SOURCES["borlange"]
-
-
-def _text(folder: Path, name: str) -> Path | None:
-    return next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
-
-
-def _from_texts(folder: Path) -> Routes:
-    found = []
-    for name in TEXTS:
-        path = _text(folder, name)
-        if path is None:
-            raise InputError(
-                f"{folder} has no {name} (or with .gz), nor {ARCHIVE}; get it from {_source()}"
-            )
-        found.append(path)
-    incidence, times, angles, observed = (_entries(path) for path in found)
-    for pair, value in incidence.items():
-        if value != 1:
-            raise InputError(f"{found[0]}: the entry {pair[0]}, {pair[1]} is not 1, as all must be")
-    links = max(tail for tail, _ in incidence)
-    arcs = [pair for pair in incidence if pair[1] <= links]
-    for arc in sorted(arcs):
-        if arc not in times:
-            raise InputError(f"{found[1]}: no time for the arc {arc[0]} -> {arc[1]}")
-    ends = [(head, tail) for tail, head in incidence if head > links]
-    trips = _trips(found[3], observed)
-    held = {
-        "arcs": np.array(arcs, dtype=np.int64).reshape(-1, 2),
-        "time": np.array([times[arc] for arc in arcs]),
-        "turn_angle": np.array([angles.get(arc, np.nan) for arc in arcs]),
-        "path_links": np.concatenate([trip[1:-1] for trip in trips]),
-        "path_start": np.cumsum([0, *(len(trip) - 2 for trip in trips)]),
-        "dest_dummy": np.array([trip[0] for trip in trips]),
-        "dest_pairs": np.array(ends, dtype=np.int64).reshape(-1, 2),
-    }
-    return _from_arrays(folder, held)
 
 
 def _entries(path: Path) -> dict[tuple[int, int], float]:
@@ -223,84 +189,17 @@ def _trips(path: Path, observed: dict[tuple[int, int], float]) -> list[Whole]:
     return trips
 
 
-def _from_arrays(path: Path, held: dict[str, Any]) -> Routes:
-    missing = [name for name in _ARRAYS if name not in held]
-    if missing:
-        raise InputError(f"{path} lacks {', '.join(missing)}; it needs {', '.join(_ARRAYS)}")
-    arcs, ends, links, start, destinations = (
-        _whole_array(path, held[name], name, dimensions) for name, dimensions in _WHOLE.items()
-    )
-    values = []
-    for name in ("time", "turn_angle"):
-        if held[name].dtype.kind not in "fiu" or held[name].shape != (len(arcs),):
-            raise InputError(
-                f"{path}: {name} is {held[name].dtype} of shape {held[name].shape}; it must be "
-                f"numbers of shape ({len(arcs)},), one for each arc"
-            )
-        values.append(held[name].astype(np.float64))
-    if (
-        len(destinations) == 0
-        or len(start) != len(destinations) + 1
-        or start[0] != 0
-        or start[-1] != len(links)
-        or (np.diff(start) < 1).any()
-    ):
-        raise InputError(
-            f"{path}: path_start must have a number for each of {len(destinations)} trips (at "
-            f"least one) and one more, from 0 to {len(links)}, and increase"
-        )
-    order = np.lexsort((arcs[:, 1], arcs[:, 0]))
-    routes = Routes(
-        int(max(arcs[:, 0].max(initial=0), ends[:, 1].max(initial=0))),
-        arcs[order],
-        values[0][order],
-        values[1][order],
-        ends[np.lexsort((ends[:, 1], ends[:, 0]))][:, ::-1].copy(),
-        tuple(part.copy() for part in np.split(links, start[1:-1])),
-        destinations,
-    )
-    return _checked(path, routes)
-
-
-def _whole_array(path: Path, array: Any, name: str, dimensions: int) -> Whole:
-    shape = ("(n,)", "(n, 2)")[dimensions - 1]
-    if (
-        array.dtype.kind not in "iu"
-        or array.ndim != dimensions
-        or array.shape[1:] not in ((), (2,))
-    ):
-        raise InputError(
-            f"{path}: {name} is {array.dtype} of shape {array.shape}; it must be whole numbers of "
-            f"shape {shape}"
-        )
-    least = 0 if name == "path_start" else 1
-    if array.size and not (array.min() >= least and array.max() <= _MOST):
-        raise InputError(f"{path}: {name} has numbers outside {least} to {_MOST}")
-    made: Whole = array.astype(np.int64)
-    return made
-
-
 def _checked(path: Path, routes: Routes) -> Routes:
     """Return routes, or raise for what does not fit together in them."""
-    arcs, links = routes.arcs, routes.links
-    for name, pairs in (("arc", arcs), ("destination's arc", routes.destination_arcs)):
+    for name, pairs in (("arc", routes.arcs), ("destination's arc", routes.destination_arcs)):
         if not len(pairs):
             raise InputError(f"{path} has no {name}; get the file again")
-        again = np.flatnonzero((np.diff(pairs, axis=0) == 0).all(axis=1))
-        if again.size:
-            tail, head = pairs[again[0]]
-            raise InputError(f"{path}: the {name} {tail} -> {head} comes twice")
-    if arcs[:, 1].max() > links or routes.destination_arcs[:, 1].min() <= links:
-        raise InputError(
-            f"{path}: links are 1 to {links}, from which something leads on; arcs must lead to "
-            "these, and destinations must have larger numbers"
-        )
     for what, wrong in (
-        ("time must be finite and at least 0", ~(np.isfinite(routes.time) & (routes.time >= 0))),
+        ("time must be at least 0", routes.time < 0.0),
         ("turn angle must be radians, -π to π", np.abs(routes.turn_angle) > _HALF_TURN),
     ):
         if wrong.any():
-            tail, head = arcs[np.flatnonzero(wrong)[0]]
+            tail, head = routes.arcs[np.flatnonzero(wrong)[0]]
             raise InputError(f"{path}, arc {tail} -> {head}: its {what}")
     _check_trips(path, routes)
     return routes

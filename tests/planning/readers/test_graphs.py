@@ -17,7 +17,7 @@ from relaxboost.planning.readers import (
     road_target,
 )
 from tests.planning.readers.made import write
-from tests.planning.readers.test_borlange import write_archive
+from tests.planning.readers.test_borlange import write_texts
 from tests.planning.readers.test_tntp import FLOW, NET, NODES
 
 
@@ -49,7 +49,7 @@ def test_times_under_traffic(tmp_path):
 
 
 def test_trips_are_tasks_on_the_graph_of_links(tmp_path):
-    routes = read_routes(write_archive(tmp_path / "borlange.npz"))
+    routes = read_routes(write_texts(tmp_path))
     graph = link_graph(routes)
     assert graph.names == ("time", "left turn", "u-turn", "link")
     assert graph.features[:5, 0].tolist() == routes.time.tolist()
