@@ -428,44 +428,33 @@ class ExtraFeatures(UserWarning):
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
-    """Return the features `names` of a graph, in this order, for costs that were learned from them.
+    """Return X, shape (S, d), or of arcs B X, in the order of the names that costs learned from.
 
-    Features beside them are ignored, with one `ExtraFeatures` warning a graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    names : tuple of d str
-    arcs : bool
-        Whether to return those of arcs, B X, shape (E, d), not those of sites, X, shape (S, d).
-
-    Raises
-    ------
-    InputError
-        With the names of those that the graph lacks.
+    Other features are ignored, with one `ExtraFeatures` warning a graph; an InputError names those
+    that the graph lacks.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:
         return X
-    place = {name: column for column, name in enumerate(graph.names)}
-    missing = [name for name in names if name not in place]
+    missing = [name for name in names if name not in graph.names]
     if missing:
         raise InputError(
             f"the graph lacks {', '.join(missing)}: it has features {', '.join(graph.names)}, and "
             f"the costs were learned from {', '.join(names)}; make it with these, as "
             "from_pandas(edges, features=costs) does"
         )
-    ignored = set(graph.names) - set(names)
-    if not ignored <= graph.ignored:
-        graph.ignored |= ignored
+    ignored = [name for name in graph.names if name not in names]
+    if not graph.ignored.issuperset(ignored):
+        graph.ignored.update(ignored)
         warnings.warn(
-            f"{graph} has {', '.join(name for name in graph.names if name in ignored)} beside the "
-            "features that the costs were learned from; they are ignored",
+            f"{graph} has {', '.join(ignored)} beside the features that the costs were learned "
+            "from; they are ignored",
             ExtraFeatures,
             stacklevel=3,
         )
-    # In one piece, so that products round as they do for the graph that was learned from.
-    return np.ascontiguousarray(X[:, [place[name] for name in names]])
+    made = X[:, [graph.names.index(name) for name in names]]
+    # In the same layout, so that products round as they do for the graph that was learned from.
+    return np.asfortranarray(made) if X.flags.f_contiguous else np.ascontiguousarray(made)
 
 
 def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:

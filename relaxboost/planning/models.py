@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,23 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
+from relaxboost.functional import (
+    Boosted,
+    BoostRecord,
+    ClassificationStumps,
+    RegressionStumps,
+    StumpHypothesis,
+    Term,
+    Tree,
+    Trees,
+)
+from relaxboost.planning.boosting import BoostedCosts
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.fitting import Fit
 from relaxboost.planning.oracle import NEGATIVE
+from relaxboost.planning.risk import Linear, PlanningLoss
 
-FORMAT = "relaxboost.planning.linear"
+FORMAT, BOOSTED = "relaxboost.planning.linear", "relaxboost.planning.boosted"
 VERSION = 1
 
 
@@ -47,16 +60,15 @@ class LinearModel(LinearCosts):
     power: int
 
 
-def save_model(fit: Fit | LinearModel, path: str | os.PathLike[str]) -> None:
-    """Write learned linear costs to a JSON file, whole or not at all.
+def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[str]) -> None:
+    """Write learned costs to a JSON file, whole or not at all.
 
     The same costs make the same bytes: numbers are written so that reading gives them back to the
-    bit. Only linear costs can be saved; boosted ones have hypotheses of any class, which JSON
-    cannot hold.
+    bit. Boosted costs are written if they are of stumps or trees, the latter as LightGBM's text.
 
     Parameters
     ----------
-    fit : Fit or LinearModel
+    costs : Fit, LinearModel or BoostedCosts
     path : path
         Ends in .json.
 
@@ -66,18 +78,20 @@ def save_model(fit: Fit | LinearModel, path: str | os.PathLike[str]) -> None:
         For other costs, and where the file cannot be written.
     """
     target = check_output(path, (".json",))
-    model = fit if isinstance(fit, LinearModel) else _without_tasks(fit)
-    content = {"format": FORMAT, "version": VERSION}
-    content |= {_STORED.get(name, name): value for name, value in vars(model).items()}
-    content |= {"names": list(model.names), "losses": list(model.losses)}
-    content["weights"] = model.w.tolist()
-    content = {name: content[name] for name in ("format", "version", *_RULES)}
+    if isinstance(costs, BoostedCosts):
+        content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
+    else:
+        model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
+        held = vars(model) | {"weights": model.w.tolist()}
+        content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(target, (text + "\n").encode())
 
 
-def load_model(path: str | os.PathLike[str]) -> LinearModel:
-    """Read learned linear costs from a file of `save_model`.
+def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
+    """Read learned costs from a file of `save_model`; nothing in it is run.
+
+    Boosted costs have all that they had but what a warm start needs.
 
     Raises
     ------
@@ -87,24 +101,31 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel:
     """
     file = Path(path)
     content = _read(file)
-    if content.pop("format", None) != FORMAT:
+    kind = content.pop("format", None)
+    if kind not in (FORMAT, BOOSTED):
         raise InputError(
-            f"{file} is no model of learned costs, as its format is not {FORMAT!r}; relaxboost "
-            "plan fit --out, or planning.save_model, makes one"
+            f"{file} is no model of learned costs, as its format is neither {FORMAT!r} nor "
+            f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes one"
         )
     version = content.pop("version", None)
     if version != VERSION or isinstance(version, bool):
         raise InputError(
             f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
         )
-    for name, (rule, holds) in _RULES.items():
+    rules = _LINEAR if kind == FORMAT else _BOOSTED
+    for name, (rule, holds) in rules.items():
         if name not in content:
             raise InputError(f"{file} lacks the field {name!r}; write the model again")
         _check(file, content, name, rule, holds)
-    if more := sorted(set(content) - set(_RULES)):
+    if more := sorted(set(content) - set(rules)):
         raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
-    d, lower = len(content["names"]), content["lower"]
+    d = len(content["names"])
     _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
+    return _linear(file, content) if kind == FORMAT else _boosted(file, content)
+
+
+def _linear(file: Path, content: dict[str, Any]) -> LinearModel:
+    d, lower = len(content["names"]), content["lower"]
     _check(file, content, "weights", f"as many as names, {d}", lambda x: len(x) == d)
     _check(file, content, "upper", f"a finite number >= lower, {lower}", lambda x: x >= lower)
     if content["nonnegative"]:
@@ -117,8 +138,8 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel:
 def _without_tasks(fit: Any) -> LinearModel:
     if not isinstance(fit, Fit):
         raise InputError(
-            f"only linear costs can be saved as JSON, a Fit of planning.fit; got "
-            f"{type(fit).__name__}; pickle keeps costs that were boosted"
+            f"save_model takes a Fit of planning.fit, a LinearModel, or BoostedCosts of "
+            f"planning.boost; got {type(fit).__name__}"
         )
     problem = fit.problem
     common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
@@ -130,6 +151,87 @@ def _without_tasks(fit: Any) -> LinearModel:
         nonnegative=problem.nonnegative,
         negative=problem.oracle.negative,
         power=problem.oracle.power,
+    )
+
+
+def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
+    """Return boosted costs as the fields of a file."""
+    boosted, loss = costs.boosted, costs.loss
+    base: Any = loss.base
+    if isinstance(base, Linear):
+        base = {"weights": list(base.w), "names": list(base.names)}
+    elif callable(base):
+        raise InputError(
+            "these costs have a function as base, which a file cannot hold; boost from a number, "
+            "or from linear costs"
+        )
+    learner = boosted.learner
+    terms = [
+        {"round": term.round, "coefficient": float(term.coefficient)} | term.hypothesis.described()
+        for term in boosted.terms
+    ]
+    if type(learner) not in _LEARNERS.values():
+        raise InputError(
+            f"costs of {learner!r} cannot be saved; boost with RegressionStumps() or Trees()"
+        )
+    options = {name: vars(learner)[name] for name in signature(type(learner)).parameters}
+    history = [
+        [None if x != x else x if isinstance(x, int) else float(x) for x in record]
+        for record in costs.history
+    ]
+    held = vars(loss) | vars(boosted) | vars(costs) | {"negative": loss.negative, "base": base}
+    held |= {"learner": {"name": type(learner).__name__} | options, "terms": terms}
+    held |= {"history": history, "below_zero": costs.negative}
+    return {name: held[name] for name in _BOOSTED}
+
+
+def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
+    """Return the boosted costs of the fields of a file."""
+    base, learner, width = content["base"], dict(content["learner"]), len(content["names"])
+    try:
+        if isinstance(base, dict):
+            base = Linear(tuple(map(float, base["weights"])), tuple(base["names"]))
+        made = _LEARNERS[learner.pop("name")]
+        if "monotone" in learner:
+            learner["monotone"] = {int(k): sign for k, sign in learner["monotone"].items()}
+        kind = Tree if made is Trees else StumpHypothesis
+        terms = [
+            Term(int(one["round"]), float(one["coefficient"]), kind.restored(one, width))
+            for one in content["terms"]
+        ]
+        history = [
+            BoostRecord._make(float("nan") if x is None else x for x in row)
+            for row in content["history"]
+        ]
+        parts = {name: content[name] for name in ("link", "negative", "power", "strength")}
+        loss = PlanningLoss(base=base, shared=True, **parts)
+        rounds, chosen = content["rounds"], content["chosen"]
+        if not 0 <= chosen <= rounds == len(history) - 1:
+            raise ValueError(
+                f"{len(history)} records, {rounds} rounds, of which {chosen} is chosen"
+            )
+        boosted = Boosted(
+            loss=loss,
+            learner=made(**learner),
+            terms=tuple(terms),
+            history=tuple(history),
+            outputs=None,
+            classes=None,
+            state=None,
+            **{
+                name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")
+            },
+        )
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{file} is damaged ({type(error).__name__}: {error}); write the model again"
+        ) from None
+    return BoostedCosts(
+        boosted=boosted,
+        loss=loss,
+        names=tuple(content["names"]),
+        negative=content["below_zero"],
+        **{name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")},
     )
 
 
@@ -175,25 +277,56 @@ def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda x: isinstance(x, list) and all(map(holds, x))
 
 
-_STORED = {"w": "weights"}
+def _is_count(x: Any) -> bool:
+    return type(x) is int and x >= 0
+
+
 _NAME = ("a name", _is_name)
+_COUNT = ("a whole number >= 0", _is_count)
+_NUMBER = ("a finite number", _is_number)
+_NAMES = ("a list of different names of features", _all(_is_name))
+_NEGATIVE = (f"one of {', '.join(NEGATIVE)}", lambda x: isinstance(x, str) and x in NEGATIVE)
+_POWER = ("1 or 2", lambda x: type(x) is int and x in (1, 2))
 _FLAG = ("true or false", lambda x: isinstance(x, bool))
-_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "names": ("a list of different names of features", _all(_is_name)),
+_LIST = ("a list", lambda x: isinstance(x, list))
+_LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "names": _NAMES,
     "weights": ("a list of finite numbers", _all(_is_number)),
     "lower": ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0),
     "upper": ("a finite number >= lower", _is_number),
     "status": _NAME,
     "method": _NAME,
-    "rounds": ("a whole number >= 1", lambda x: type(x) is int and x >= 1),
+    "rounds": ("a whole number >= 1", lambda x: _is_count(x) and x >= 1),
     "exact": _FLAG,
     "regulariser": ("a description", _is_name),
     "losses": ("a list of descriptions", _all(_is_name)),
     "nonnegative": _FLAG,
-    "negative": (
-        f"one of {', '.join(NEGATIVE)}",
-        lambda x: isinstance(x, str) and x in NEGATIVE,
-    ),
-    "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
+    "negative": _NEGATIVE,
+    "power": _POWER,
 }
 """The fields of a file in their order, and what each must be."""
+_BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "names": _NAMES,
+    "link": _NAME,
+    "base": ("a number > 0, or weights and names", lambda x: isinstance(x, dict) or _is_number(x)),
+    "negative": _NEGATIVE,
+    "power": _POWER,
+    "strength": _NUMBER,
+    "status": _NAME,
+    "scale": _NUMBER,
+    "floor": _NUMBER,
+    "inexact": _COUNT,
+    "below_zero": _COUNT,
+    "sites": _COUNT,
+    "seconds": _NUMBER,
+    "iterate": ("last, best or average", lambda x: x in ("last", "best", "average")),
+    "rounds": _COUNT,
+    "chosen": _COUNT,
+    "learner": ("an object", lambda x: isinstance(x, dict)),
+    "history": _LIST,
+    "terms": _LIST,
+}
+_LEARNERS: dict[str, type] = {
+    kind.__name__: kind for kind in (RegressionStumps, ClassificationStumps, Trees)
+}
+"""Learners whose hypotheses files hold."""

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from relaxboost import InputError
 from relaxboost import functional as fn
@@ -145,6 +146,159 @@ def test_places_that_cannot_be(fitted, tmp_path):
         pl.load_model(tmp_path)
     with pytest.raises(InputError, match="use a name that ends in"):
         pl.save_model(fitted, tmp_path / "costs.pkl")
-    with pytest.raises(InputError, match=r"only linear costs can be saved as JSON.*pickle"):
+    with pytest.raises(InputError, match="save_model takes a Fit of"):
         pl.save_model(object(), tmp_path / "costs.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def terrain(seed, names=("step", "slope", "wood")):
+    layers = np.random.default_rng(seed).random((3, 9, 9))
+    order = [("step", "slope", "wood").index(name) for name in names]
+    return pl.grid(layers[order], names=names)
+
+
+@pytest.fixture(scope="module")
+def demonstrated():
+    land = terrain(0)
+    secret = land.arc_features @ [0.3, 2.0, 1.0]
+    ends = [((0, 0), (8, 8)), ((0, 8), (8, 0)), ((4, 0), (3, 8)), ((0, 3), (8, 4))]
+    return [pl.Task.along(pl.shortest_path(land, secret, *pair).path) for pair in ends]
+
+
+def learned(tasks, learner, link, base=1.0, **options):
+    loss = pl.PlanningLoss(link, base=base)
+    return pl.boost(tasks, learner, loss, stopping=options.pop("stopping", 12), **options)
+
+
+def boosters(tasks):
+    """Return boosted costs of every kind that a file holds."""
+    linear = pl.fit(tasks, pl.Ridge(0.01))
+    shallow = fn.Trees(max_depth=3, min_samples_leaf=2, monotone={1: 1}, subsample=0.8)
+    watched = fn.Stopping(12, validation=tasks[:2], patience=2)
+    single = fn.Trees(min_samples_leaf=60)  # trees of one leaf: no split has room
+    return {
+        "stumps": learned(tasks, fn.RegressionStumps(), "additive"),
+        "signs": learned(tasks, fn.ClassificationStumps(bins=8), "exponential", 0.5),
+        "linear base": learned(tasks, fn.RegressionStumps(), "exponential", linear),
+        "trees": learned(tasks, shallow, "exponential"),
+        "stopped": learned(tasks, shallow, "additive", linear, stopping=watched),
+        "one leaf": learned(tasks, single, "exponential", stopping=3),
+        "mean": learned(tasks, shallow, "exponential", algorithm=fn.Naive(iterate="average")),
+    }
+
+
+@pytest.fixture(scope="module")
+def boosted(demonstrated):
+    return boosters(demonstrated)
+
+
+KINDS = ["stumps", "signs", "linear base", "trees", "stopped", "one leaf", "mean"]
+
+
+@pytest.mark.filterwarnings("ignore::relaxboost.planning.FlooredCosts")
+@pytest.mark.parametrize("kind", KINDS)
+def test_boosted_costs_come_back_to_the_bit(boosted, tmp_path, kind):
+    given, file = boosted[kind], tmp_path / "costs.json"
+    pl.save_model(given, file)
+    again = pl.load_model(file)
+    for seed in range(3):
+        land = terrain(seed)
+        for upto in (None, 0, 2):
+            wanted = given.site_costs(land, upto)
+            assert np.array_equal(again.site_costs(land, upto), wanted)
+            assert np.array_equal(again.costs(land, upto=upto), given.costs(land, upto=upto))
+    assert np.array_equal(
+        again.costs(terrain(1, ("wood", "step", "slope"))), given.costs(terrain(1))
+    )
+    for name in ("names", "status", "scale", "inexact", "negative", "sites", "floor", "loss"):
+        assert getattr(again, name) == getattr(given, name)
+    assert repr(again.boosted.learner) == repr(given.boosted.learner)
+    assert again.value == given.value
+    assert repr(again.history) == repr(given.history)  # nan too
+    if kind != "signs":  # gains of classes are not of one unit
+        assert np.array_equal(again.boosted.importances(3), given.boosted.importances(3))
+    more = tmp_path / "more.json"
+    pl.save_model(again, more)
+    assert more.read_bytes() == file.read_bytes()
+    assert json.loads(file.read_text())["format"] == "relaxboost.planning.boosted"
+
+
+def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
+    file = tmp_path / "costs.json"
+    other = learned(
+        demonstrated, fn.Regressor(DecisionTreeRegressor(max_depth=2)), "exponential", stopping=1
+    )
+    with pytest.raises(InputError, match=r"cannot be written as JSON, as stumps and trees can"):
+        pl.save_model(other, file)
+    base = learned(
+        demonstrated, fn.RegressionStumps(), "additive", lambda graph: graph.features[:, 0]
+    )
+    with pytest.raises(InputError, match="a function as base, which a file cannot hold"):
+        pl.save_model(base, file)
+    assert not file.exists()
+    pl.save_model(boosted["stumps"], file)
+    with pytest.raises(InputError, match="warm_start needs a run with its state"):
+        pl.boost(demonstrated, fn.RegressionStumps(), warm_start=pl.load_model(file))
+
+
+def text_with(name, change):
+    """Return what changes a line of a tree's text."""
+
+    def changed(content):
+        tree = content["terms"][0]["trees"][0]
+        lines = tree["text"].split("\n")
+        place = next(i for i, line in enumerate(lines) if line.startswith(f"{name}="))
+        lines[place] = f"{name}=" + " ".join(change(lines[place].split("=")[1].split()))
+        tree["text"] = "\n".join(lines)
+
+    return changed
+
+
+def set_to(value, *path):
+    def changed(content):
+        for step in path[:-1]:
+            content = content[step]
+        content[path[-1]] = value
+
+    return changed
+
+
+DAMAGE = [
+    ("trees", text_with("split_feature", lambda row: ["7", *row[1:]]), "no sound tree of 3 feat"),
+    ("trees", text_with("split_feature", lambda row: ["-1", *row[1:]]), "no sound tree"),
+    ("trees", text_with("split_feature", lambda row: row[1:]), "is damaged"),
+    ("trees", text_with("left_child", lambda row: ["0", *row[1:]]), "no sound tree"),
+    ("trees", text_with("left_child", lambda row: ["999", *row[1:]]), "no sound tree"),
+    ("trees", text_with("right_child", lambda row: ["-999", *row[1:]]), "no sound tree"),
+    ("trees", text_with("threshold", lambda row: ["nan", *row[1:]]), "no sound tree"),
+    ("trees", text_with("threshold", lambda row: row[:1]), "is damaged"),
+    ("trees", text_with("decision_type", lambda row: row[:1]), "is damaged"),
+    ("trees", set_to("num_leaves=2", "terms", 0, "trees", 0, "text"), "is damaged"),
+    ("trees", set_to([1.0], "terms", 0, "leaves"), "leaves must be . finite numbers"),
+    ("trees", set_to([], "terms", 0, "trees"), "is damaged"),
+    ("stumps", set_to(3, "terms", 1, "feature"), "feature must be from 0 to 2, got 3"),
+    ("stumps", set_to([1.0, None], "terms", 1, "leaves"), "leaves must be 2 finite numbers"),
+    ("stumps", set_to("x", "terms", 1, "coefficient"), "could not convert"),
+    ("stumps", set_to({"name": "Popen", "args": "ls"}, "learner"), "KeyError: 'Popen'"),
+    ("stumps", set_to(1, "learner", "bins"), "bins must be at least 2"),
+    ("stumps", set_to(-2.0, "base"), "base must be"),
+    ("stumps", set_to([1.0], "base"), "base must be a number > 0, or weights and names"),
+    ("linear base", set_to({"weights": ["x"], "names": ["a"]}, "base"), "is damaged"),
+    ("stumps", set_to("sideways", "link"), "link must be one of"),
+    ("stumps", set_to("median", "iterate"), "iterate must be last, best or average"),
+    ("stumps", set_to(99, "chosen"), "of which 99 is chosen"),
+    ("stumps", lambda content: content["history"].pop(), "12 records, 12 rounds"),
+    ("stumps", lambda content: content.pop("floor"), "lacks the field 'floor'"),
+    ("stumps", set_to(1, "extra"), "unknown fields: extra"),
+]
+
+
+@pytest.mark.parametrize(("kind", "damage", "message"), DAMAGE)
+def test_damaged_boosted_costs_are_refused(boosted, tmp_path, kind, damage, message):
+    file = tmp_path / "costs.json"
+    pl.save_model(boosted[kind], file)
+    content = json.loads(file.read_text())
+    damage(content)
+    file.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message):
+        pl.load_model(file)

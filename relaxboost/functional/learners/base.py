@@ -38,6 +38,24 @@ class Hypothesis(ABC):
             f"{type(self).__name__} has no with_leaves; learners with leafy = True bring it"
         )
 
+    def described(self) -> dict[str, Any]:
+        """Return the function as JSON holds it, for `restored`; numbers come back to the bit."""
+        raise InputError(
+            f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
+            "RegressionStumps() or Trees()"
+        )
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], width: int) -> Hypothesis:
+        """Return the function of rows of `width` features that was `described`.
+
+        Raises
+        ------
+        KeyError, TypeError or ValueError
+            For what is damaged; nothing of it is run.
+        """
+        raise NotImplementedError(f"{cls.__name__} has no restored")
+
     @classmethod
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
@@ -187,6 +205,14 @@ def check_width(X: Any, width: int, owner: str) -> None:
     """Raise where rows X have not the `width` features that `owner` ("the tree was") trained on."""
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
+
+
+def leaves_of(given: Any, count: int) -> Array:
+    """Return the values of at least `count` leaves from JSON, or raise a ValueError."""
+    leaves = np.array(given, dtype=np.float64)
+    if leaves.ndim not in (1, 2) or len(leaves) < count or not np.isfinite(leaves).all():
+        raise ValueError(f"leaves must be {count} finite numbers, got shape {leaves.shape}")
+    return leaves
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,37 @@ def read(text: str, scale: float = 1.0) -> Nodes:
         which = table[split, 2].astype(np.int64)
         sets[split] = np.stack([ends[which], ends[which + 1]], axis=1)
     return Nodes(table, sets, words, block)
+
+
+def restored(text: str, gains: list[float], width: int) -> Nodes:
+    """Return a tree of its text, from a file, or raise a ValueError for one that rows get lost in.
+
+    Compiled code that routes rows looks up what the text says, and so all of it must be there.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # numpy warns of what is no number, and reads no further
+        try:
+            made = read(f"\nTree=0\n{text}")
+        except Warning as error:
+            raise ValueError(error) from None
+    table, size, words = made.table, len(made.table), made.words
+    if len(gains) != size:
+        raise ValueError(f"{len(gains)} gains for {size} splits")
+    table[:, 1] = gains
+    each = np.arange(-made.leaves if size else 0, size)  # once, but for the root, which is 0
+    sound = (
+        np.isfinite(table).all()
+        and (np.abs(table[:, 3:]) < 2**31).all()
+        and (table[:, [0, 3, 4, 5]] % 1.0 == 0.0).all()
+        and ((table[:, 0] >= 0) & (table[:, 0] < width)).all()
+        and np.array_equal(np.sort(table[:, 4:], axis=None), each[each != 0])
+        and ((table[:, 4:] < 0) | (table[:, 4:] > np.arange(size)[:, None])).all()
+        and ((words >= 0) & (words < 2**32)).all()
+        and ((made.sets >= 0) & (made.sets <= len(words))).all()
+    )
+    if not sound:
+        raise ValueError(f"no sound tree of {width} features")
+    return made
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:

@@ -20,6 +20,7 @@ from relaxboost.functional.learners.base import (
     Pool,
     WeakLearner,
     check_width,
+    leaves_of,
     training,
 )
 from relaxboost.functional.learners.binning import Bins
@@ -64,6 +65,21 @@ class StumpHypothesis(Hypothesis):
     def with_leaves(self, values: Array) -> StumpHypothesis:
         """Return the stump of the same split with other leaves."""
         return replace(self, leaves=values)
+
+    def described(self) -> dict[str, Any]:
+        """Return the stump as JSON holds it; see `Hypothesis.described`."""
+        threshold = self.threshold if np.isfinite(self.threshold) else None
+        parts = {"feature": self.feature, "threshold": threshold, "gain": self.gain}
+        return parts | {"leaves": self.leaves.tolist()}
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
+        """Return the stump that was `described`; see `Hypothesis.restored`."""
+        feature, threshold = given["feature"], given["threshold"]
+        if type(feature) is not int or not 0 <= feature < width:
+            raise ValueError(f"feature must be from 0 to {width - 1}, got {feature!r}")
+        cut = float("inf") if threshold is None else float(threshold)
+        return cls(feature, cut, leaves_of(given["leaves"], 2), width, float(given["gain"]))
 
     @classmethod
     def combined(

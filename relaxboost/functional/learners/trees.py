@@ -16,7 +16,13 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.functional.learners import nodes
-from relaxboost.functional.learners.base import Hypothesis, Pool, WeakLearner, check_width
+from relaxboost.functional.learners.base import (
+    Hypothesis,
+    Pool,
+    WeakLearner,
+    check_width,
+    leaves_of,
+)
 from relaxboost.functional.learners.engine import Engine
 from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
@@ -66,6 +72,17 @@ class Tree(Hypothesis):
     def with_leaves(self, values: Array) -> Tree:
         """Return the tree of the same splits with other values."""
         return replace(self, leaves=values)
+
+    def described(self) -> dict[str, Any]:
+        """Return the trees as JSON holds them, with LightGBM's text; see `Hypothesis.described`."""
+        trees = [{"text": tree.text, "gains": tree.gains.tolist()} for tree in self.nodes]
+        return {"trees": trees, "leaves": self.leaves.tolist()}
+
+    @classmethod
+    def restored(cls, given: dict[str, Any], width: int) -> Tree:
+        """Return the trees that were `described`; see `Hypothesis.restored`."""
+        trees = tuple(nodes.restored(one["text"], one["gains"], width) for one in given["trees"])
+        return cls(trees, leaves_of(given["leaves"], max(one.leaves for one in trees)), width)
 
     @classmethod
     def combined(
