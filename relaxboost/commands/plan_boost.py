@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_fit import last_options, loss_of, loss_options
-from relaxboost.commands.plan_inputs import Output, PlanFiles, PlanInput
+from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 
 _SPOKEN = {r"take a number$": "leave out --base"}
 
@@ -27,7 +25,7 @@ then is printed and written), 2 bad input.
 
 \b
 Examples:
-  relaxboost plan boost --edges edges.csv --trips trips.csv --rounds 20
+  relaxboost plan boost --edges edges.csv --trips trips.csv --out costs.json
   relaxboost plan boost --edges edges.csv --trips trips.csv --learner trees
   relaxboost plan boost --layers land.npz --trips walks.csv --rounds 9 --json
 """
@@ -55,7 +53,7 @@ Examples:
 @loss_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the trees.")
 @last_options
-def boost(files: PlanFiles, out: Path | None, output: Output, **given: Any) -> None:
+def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
     For costs that are no weighted sum of features; there is no bracket then.
@@ -64,43 +62,40 @@ def boost(files: PlanFiles, out: Path | None, output: Output, **given: Any) -> N
     from relaxboost import planning
     from relaxboost.functional import RegressionStumps, Stopping, Trees
 
-    if out is not None:
-        check_output(out, (".json",))
-    if given["depth"] is not None and given["learner"] != "trees":
+    options = PlanOptions(**given)
+    if options.depth is not None and options.learner != "trees":
         raise InputError("--depth belongs to --learner trees")
-    if given["patience"] is not None and given["held_out"] is None:
+    if options.patience is not None and options.held_out is None:
         raise InputError("--patience needs --held-out, the trips whose loss is watched")
-    loss, rounds = loss_of(given["loss"], given["reach"]), given["rounds"]
-    base: Any = 1.0 if given["base"] is None else planning.load_model(given["base"])
-    source = files.read()
-    shown = files.tasks(source, loss, output)
-    held = given["held_out"] and files.tasks(source, loss, output, given["held_out"])
-    stumps = given["learner"] == "stumps"
-    learner: Any = RegressionStumps() if stumps else Trees(max_depth=given["depth"] or 3)
-    with inputs.spoken(_SPOKEN, output), bar("learning", not output.quiet) as progress:
+    loss, rounds = loss_of(options.loss, options.reach), options.rounds
+    base: Any = 1.0 if options.base is None else planning.load_model(options.base)
+    source = options.read()
+    shown = options.tasks(source, options.trips, loss)
+    held = options.held_out and options.tasks(source, options.held_out, loss)
+    stumps = options.learner == "stumps"
+    learner: Any = RegressionStumps() if stumps else Trees(max_depth=options.depth or 3)
+    with inputs.spoken(_SPOKEN, options), bar("learning", not options.quiet) as progress:
         stopping = Stopping(
             rounds,
-            time_limit=given["time_limit"],
+            time_limit=options.time_limit,
             callback=lambda state: progress(state.round, rounds, f"loss {state.value:.4g}"),
-            patience=given["patience"],
+            patience=options.patience,
             validation=held,
         )
-        kind = planning.PlanningLoss(given["link"], base)
-        found: Any = planning.boost(shown, learner, kind, stopping=stopping, seed=given["seed"])
-        if out is not None:
-            planning.save_model(found, out)
+        kind = planning.PlanningLoss(options.link, base)
+        found: Any = planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
     if found.history[0].value == 0.0:
-        output.note("nothing to learn: at these costs each trip is the best by its loss already")
+        options.note("nothing to learn: at these costs each trip is the best by its loss already")
     elif found.value == found.history[0].value:
         other = "" if stumps else "--learner stumps, which needs fewer arcs, or "
-        output.note(f"nothing was learned: no round lowered the loss; give {other}other features")
-    data = _data(found, source, len(shown))
-    output.show(_text(found, source, data, out), data)
+        options.note(f"nothing was learned: no round lowered the loss; give {other}other features")
+    data = _data(found, source, shown)
+    options.show(options.saved(found, _text(found, source, data)), data)
     if found.status in ("time_limit", "interrupted"):
         sys.exit(1)
 
 
-def _text(found: Any, source: PlanInput, data: dict[str, Any], out: Path | None) -> str:
+def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
     """Return what was boosted, in lines."""
     rounds = inputs.number_of(data["rounds"], "round")
     lines = [
@@ -112,19 +107,15 @@ def _text(found: Any, source: PlanInput, data: dict[str, Any], out: Path | None)
     ]
     if found.inexact:
         lines.insert(3, f"            a bound above the loss for {found.inexact} of the trips")
-    lines += inputs.largest(data["importances"])
-    return "\n".join(lines + ([] if out is None else [f"written:    {out}"]))
+    return "\n".join(lines + inputs.largest(data["importances"]))
 
 
-def _data(found: Any, source: PlanInput, trips: int) -> dict[str, Any]:
+def _data(found: Any, source: PlanInput, tasks: list[Any]) -> dict[str, Any]:
     """Return what was boosted, for machines."""
     boosted = found.boosted
     shares = boosted.importances(len(found.names)).tolist()
     return {
-        "data": source.name,
-        "nodes": source.graph.nodes,
-        "arcs": source.graph.arcs,
-        "trips": trips,
+        **source.counts(tasks),
         "link": found.loss.link,
         "learner": repr(boosted.learner),
         "status": found.status,

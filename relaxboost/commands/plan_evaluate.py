@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,17 +11,7 @@ import click
 from relaxboost._core.errors import InputError
 from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import Output, PlanFiles, PlanInput
-
-_SHOWN = {
-    "exact_match": "plans that are the trip",
-    "optimal_match": "trips that are shortest, with ties",
-    "arc_recall": "arcs of trips that plans take",
-    "arc_precision": "arcs of plans that trips take",
-    "cost_ratio": "cost of trips over that of plans",
-    "margin_loss": "margin loss, mean",
-}
-"""What is printed of `planning.METRICS`, and how it is called."""
+from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 
 
 @click.command(
@@ -44,13 +33,7 @@ Examples:
 @inputs.scenarios
 @click.option("--limit", type=click.IntRange(1), help="--scenarios: the first so many.")
 @inputs.output_options
-def evaluate(
-    model: Path | None,
-    files: PlanFiles,
-    scenarios: Path | None,
-    limit: int | None,
-    output: Output,
-) -> None:
+def evaluate(**given: Any) -> None:
     """Compare the paths that are shortest for learned costs with trips.
 
     MODEL is a file of `plan fit --out` or `plan boost --out`. Without it costs
@@ -58,44 +41,41 @@ def evaluate(
     """
     from relaxboost import planning
 
-    if (files.trips is None) == (scenarios is None):
+    options = PlanOptions(**given)
+    model, scenarios = options.model, options.scenarios
+    if (options.trips is None) == (scenarios is None):
         raise InputError("give either --trips or --scenarios")
     if model is None and scenarios is None:
         raise InputError("--trips needs MODEL, a file of relaxboost plan fit --out")
     learned = None if model is None else planning.load_model(model)
-    with inputs.spoken(inputs.USED, output):
-        source = files.read(learned)
+    with inputs.spoken(inputs.USED, options):
+        source = options.read(learned)
         if scenarios is not None:
-            rows = _lengths(
-                source, learned, inputs.read_problems(scenarios, source)[:limit], output
-            )
-            checked, same = (
-                learned is None and files.neighbours == "8",
-                [one["same"] for one in rows],
-            )
-            data = {"data": source.name, "problems": len(rows), "checked": checked}
-            output.show(
-                scenario_text(rows, source, checked), data | {"same": sum(same), "each": rows}
-            )
-            sys.exit(1 if checked and not all(same) else 0)
-        report = planning.evaluate(files.tasks(source, None, output), learned)
+            problems = inputs.read_problems(scenarios, source)[: options.limit]
+            rows = _lengths(source, learned, problems, options)
+            checked = learned is None and options.neighbours == "8"
+            same = sum(row["same"] for row in rows)
+            data = {"data": source.name, "problems": len(rows), "checked": checked, "same": same}
+            options.show(scenario_text(rows, source, checked), data | {"each": rows})
+            sys.exit(1 if checked and same < len(rows) else 0)
+        report = planning.evaluate(options.tasks(source, options.trips), learned)
         if report.metric("optimal_match") == 1.0 and report.metric("exact_match") < 0.5:
-            output.note(
+            options.note(
                 "all trips are shortest, but most plans are others that cost the same: these "
                 "costs hardly tell paths apart; learn them with more features, or more trips"
             )
-        output.show(report_text(report, source), report_data(report, source))
+        options.show(f"data:       {source}\n{report}", report_data(report, source))
 
 
 def _lengths(
-    source: PlanInput, learned: Any, problems: list[Any], output: Output
+    source: PlanInput, learned: Any, problems: list[Any], options: PlanOptions
 ) -> list[dict[str, Any]]:
     """Return problems beside the lengths that were planned, in the order of the file."""
     from relaxboost import planning
 
     c, lengths = inputs.costs_of(source, learned), inputs.costs_of(source, None)
     rows = []
-    with bar("planning", not output.quiet) as progress:
+    with bar("planning", not options.quiet) as progress:
         for number, one in enumerate(problems, start=1):
             planned = planning.shortest_path(source.graph, c, *one[4:6]).path.cost(lengths)
             # Up to the digits that such files have.
@@ -122,19 +102,6 @@ def scenario_text(rows: list[dict[str, Any]], source: PlanInput, checked: bool) 
             f"  problem {row['number']}, {row['source']} to {row['target']}: the file says "
             f"{row['said']:.8g}, the shortest path has {row['planned']:.8g}"
         )
-    return "\n".join(lines)
-
-
-def report_text(report: Any, source: PlanInput) -> str:
-    """Return an `Evaluation` in lines."""
-    lines = [f"data:       {source}, {inputs.number_of(len(report.tasks), 'trip')}"]
-    for name, words in _SHOWN.items():
-        value = report.metric(name)
-        rate = name not in ("cost_ratio", "margin_loss")
-        shown = "-" if math.isnan(value) else f"{value:.1%}" if rate else f"{value:.6g}"
-        if name == "exact_match":
-            shown = f"{int(report.each.exact.sum())} of {len(report.tasks)}"
-        lines.append(f"{words:<44}{shown}")
     return "\n".join(lines)
 
 

@@ -6,17 +6,15 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output
 from relaxboost._core.progress import closing
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import Output, PlanFiles, PlanInput
+from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.regularisers import REGULARISERS
 
@@ -40,7 +38,7 @@ loss_options = inputs.added(
 )
 last_options = inputs.added(
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
-    click.option("--out", type=inputs.PathType, help="Write the costs to a .json file."),
+    click.option("--out", type=inputs.ModelPath(), help="Write the costs to a .json file."),
     inputs.output_options,
 )
 
@@ -85,34 +83,30 @@ Examples:
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
 @last_options
-def fit(files: PlanFiles, out: Path | None, output: Output, **given: Any) -> None:
+def fit(**given: Any) -> None:
     """Learn linear costs from demonstrated paths, by maximum-margin planning.
 
     Prints a weight for each feature, and a bracket of the least regularised loss.
     """
     from relaxboost import planning
 
-    if out is not None:
-        check_output(out, (".json",))
-    strength = given["strength"]
-    regulariser = REGULARISERS[given["regulariser"]](*([] if strength is None else [strength]))
-    loss = loss_of(given["loss"], given["reach"])
-    source = files.read()
-    shown = files.tasks(source, loss, output)
-    negative = given["negative"]
+    options = PlanOptions(**given)
+    strength = options.strength
+    regulariser = REGULARISERS[options.regulariser](*([] if strength is None else [strength]))
+    loss = loss_of(options.loss, options.reach)
+    source = options.read()
+    shown = options.tasks(source, options.trips, loss)
+    negative = options.negative
     if negative is None:
-        negative = "exact" if given["loss"] in ("missed", "none") else "relaxed"
-    signs = {"nonnegative": not given["free_signs"], "negative": negative}
+        negative = "exact" if options.loss in ("missed", "none") else "relaxed"
+    signs = {"nonnegative": not options.free_signs, "negative": negative}
     limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
-    wanted = not output.quiet
-    with inputs.spoken(_SPOKEN, output), closing("learning", given["tol"], wanted) as show:
-        problem = planning.Problem(shown, regulariser, power=given["power"], **signs)
+    wanted = not options.quiet
+    with inputs.spoken(_SPOKEN, options), closing("learning", options.tol, wanted) as show:
+        problem = planning.Problem(shown, regulariser, power=options.power, **signs)
         found = planning.fit(problem, callback=_relative(show), **limits)
-    text, data = fit_text(found, source, given["tol"]), fit_data(found, source, given["tol"])
-    if out is not None:
-        planning.save_model(found, out)
-        text += f"\nwritten:    {out}"
-    output.show(text, data)
+    text = options.saved(found, fit_text(found, source, options.tol))
+    options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":
         sys.exit(1)
 
@@ -163,10 +157,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
 def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
     """Return a `Fit` for machines."""
     return {
-        "data": source.name,
-        "nodes": source.graph.nodes,
-        "arcs": source.graph.arcs,
-        "trips": len(fit.problem.tasks),
+        **source.counts(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),
         "loss": repr(fit.problem.tasks[0].loss),
         "status": fit.status,

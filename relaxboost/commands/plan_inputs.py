@@ -6,17 +6,18 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output
 
 STEP = "step"
 """A feature that is 1 in every cell."""
@@ -40,6 +41,15 @@ from the upper left, and need quotes in a path: "0,0 0,1 1,2".
 
 PathType = click.Path(path_type=Path)
 
+
+class ModelPath(click.Path):
+    """A file of costs that can be written."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path, or raise."""
+        return check_output(value, (".json",))
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 
 MOST = 20
@@ -54,28 +64,8 @@ USED = {CYCLE: "fit costs without --free-signs"}
 _CELL = re.compile(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*")
 
 
-@dataclass(frozen=True)
-class Output:
-    """The options that say how to print."""
-
-    as_json: bool
-    quiet: bool
-
-    def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print what was found."""
-        if self.as_json:
-            print_json(data)
-        elif not self.quiet:
-            click.echo(text)
-
-    def note(self, text: str) -> None:
-        """Say on standard error what the user may want to know."""
-        if not self.quiet:
-            click.echo(f"relaxboost: {' '.join(text.split())}", err=True)
-
-
 @contextmanager
-def spoken(words: Mapping[str, str], output: Output | None = None) -> Iterator[None]:
+def spoken(words: Mapping[str, str], output: PlanOptions | None = None) -> Iterator[None]:
     """Name options of the command where the library names its own, in errors and in warnings.
 
     The keys are regular expressions. With `output` warnings become notes, each once.
@@ -140,23 +130,36 @@ class PlanInput:
         kind = f"{self.graph.nodes} {'cells' if self.cells else 'nodes'}"
         return f"{self.name}, {kind}, {self.graph.arcs} arcs"
 
+    def counts(self, tasks: Sequence[Any]) -> dict[str, Any]:
+        """Return of what size it is, for machines."""
+        graph = self.graph
+        sizes = {"nodes": graph.nodes, "arcs": graph.arcs, "trips": len(tasks)}
+        return {"data": self.name, **sizes}
 
-@dataclass(frozen=True)
-class PlanFiles:
-    """The options that say what the graph is, and the trips."""
 
-    edges: Path | None
-    nodes: Path | None
-    features: str | None
-    sep: str
-    grid: Path | None
-    layers: Path | None
-    passable: str | None
-    neighbours: str
-    trips: Path | None
-    parallel: str | None
-    gaps: str | None
-    drop_bad: bool
+class PlanOptions(SimpleNamespace):
+    """What the command line says, an attribute for each option of the verb."""
+
+    def show(self, text: str, data: dict[str, Any]) -> None:
+        """Print what was found."""
+        if self.as_json:
+            print_json(data)
+        elif not self.quiet:
+            click.echo(text)
+
+    def saved(self, costs: Any, text: str) -> str:
+        """Write learned costs where --out says; return a text with a line that says so."""
+        if self.out is None:
+            return text
+        from relaxboost.planning import save_model
+
+        save_model(costs, self.out)
+        return f"{text}\nwritten:    {self.out}"
+
+    def note(self, text: str) -> None:
+        """Say on standard error what the user may want to know."""
+        if not self.quiet:
+            click.echo(f"relaxboost: {' '.join(text.split())}", err=True)
 
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of the one file that was given, with the features of learned costs."""
@@ -180,6 +183,7 @@ class PlanFiles:
 
     def _network(self, path: Path, learned: Any) -> Any:
         from relaxboost.planning import from_pandas
+        from relaxboost.planning.frames import columns_of
 
         texts = [name for pair in ENDS for name in pair]
         edges = read_csv(path, self.sep, [*texts, "edge"])
@@ -195,9 +199,8 @@ class PlanFiles:
             wanted = [name.strip() for name in self.features.split(",")]
         elif learned is None:
             wanted = [name for name in edges.columns if name not in (*ends, edge)]
-        for name in wanted if learned is None else ():
-            for part in name.split("*"):
-                _check_alike(path, edges, part)
+        for name in edges.columns.intersection(columns_of(wanted)):
+            _check_alike(path, edges[name])
         places = None
         if self.nodes is not None:
             places = read_csv(self.nodes, self.sep, ["node"])
@@ -207,13 +210,10 @@ class PlanFiles:
         with spoken(_spoken_tables(edges=path, nodes=self.nodes)):
             return from_pandas(edges, *ends, wanted, edge=edge, nodes=places)
 
-    def tasks(
-        self, source: PlanInput, loss: Any, output: Output, others: Path | None = None
-    ) -> list[Any]:
-        """Return the trips, or others, as tasks, and note what was joined or left out."""
+    def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
+        """Return trips as tasks, and note what was joined or left out."""
         from relaxboost.planning import Task, paths_from_pandas
 
-        path = self.trips if others is None else others
         if path is None:
             raise InputError("give --trips, a CSV of what was done")
         table = read_csv(path, self.sep, ["trip", "node", "edge", "name", "path"])
@@ -231,10 +231,10 @@ class PlanFiles:
             made = paths_from_pandas(table, source.graph, **options)
         if made.dropped:
             why = _said(next(iter(made.dropped.values())), words)
-            output.note(f"left out {number_of(len(made.dropped), 'trip')}, the first since {why}")
+            self.note(f"left out {number_of(len(made.dropped), 'trip')}, the first since {why}")
         if made.joined:
             trips = number_of(len({join.trip for join in made.joined}), "trip")
-            output.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
+            self.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
         ways = {one.name.removeprefix("trip "): one.demonstration for one in made}
         with spoken({r"^task": f"{path}, trip"}):
             return [
@@ -274,20 +274,6 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
     return decorate
 
 
-def _grouped(kind: type, argument: str) -> Callable[..., Any]:
-    """Return what hands on options as one argument, an object of a class."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def grouped(**given: Any) -> Any:
-            made = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            return command(**{argument: made}, **given)
-
-        return grouped
-
-    return decorate
-
-
 plan_files = added(
     click.option("--edges", type=PathType, help="A network: a CSV with an arc in each row."),
     click.option("--nodes", type=PathType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
@@ -312,12 +298,10 @@ plan_files = added(
     click.option("--parallel", metavar="FEATURE", help="Of parallel arcs take the least by this."),
     click.option("--gaps", metavar="FEATURE", help="Join gaps by paths that are least by this."),
     click.option("--drop-bad", is_flag=True, help="Leave out trips that are no paths."),
-    _grouped(PlanFiles, "files"),
 )
 output_options = added(
     as_json,
     click.option("--quiet", is_flag=True, help="Print errors only, and what --json asks for."),
-    _grouped(Output, "output"),
 )
 scenarios = click.option("--scenarios", type=PathType, help="Or problems on the map, a .scen file.")
 
@@ -328,14 +312,17 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
 
     if not path.is_file():
         raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
-    common: dict[str, Any] = {"sep": sep, "encoding": "utf-8-sig", "skipinitialspace": True}
-    common |= {"index_col": False, "skip_blank_lines": False}
+
+    def read(**options: Any) -> Any:
+        return pd.read_csv(
+            path, sep=sep, encoding="utf-8-sig", index_col=False, skip_blank_lines=False, **options
+        )
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            header = pd.read_csv(path, header=None, nrows=1, dtype=str, **common)
-            kinds = dict.fromkeys(texts, str)
-            table = pd.read_csv(path, dtype=kinds, na_values={}, low_memory=False, **common)
+            header = read(header=None, nrows=1, dtype=str)
+            table = read(skipinitialspace=True, dtype=dict.fromkeys(texts, str), low_memory=False)
     except pd.errors.ParserWarning:
         raise InputError(
             f"{path}: rows have more entries than the header; entries with {sep!r} need quotes"
@@ -345,9 +332,7 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
     names = [str(name).strip() for name in header.iloc[0]]
     if len(set(names)) != len(names) or "nan" in names:
         raise InputError(f"{path}: columns need different names, got {', '.join(names)}")
-    table.columns = pd.Index(names)
-    table.index = pd.RangeIndex(2, len(table) + 2)
-    table = table.dropna(how="all")
+    table = table.set_axis(names, axis=1).set_axis(range(2, len(table) + 2)).dropna(how="all")
     if table.empty:
         raise InputError(f"{path} has no rows below its header; add them")
     for name in set(texts) & set(names):
@@ -355,19 +340,16 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
     return table
 
 
-def _check_alike(path: Path, table: Any, name: str) -> None:
+def _check_alike(path: Path, column: Any) -> None:
     """Raise at the first text of a column where other rows have numbers."""
     import pandas as pd
 
-    if name not in table.columns or table[name].dtype.kind in "biuf":
-        return
-    held = table[name].dropna()
+    held = column.dropna()
     bad = pd.to_numeric(held, errors="coerce").isna()
     if bad.any() and not bad.all():
-        line = held.index[bad.to_numpy().argmax()]
         raise InputError(
-            f"{path}, line {line}: {name} is {held[line]!r}, and a number in other lines; write a "
-            "number, or choose other columns with --features"
+            f"{path}, line {bad.idxmax()}: {column.name} is {held[bad.idxmax()]!r}, and a number "
+            "in other lines; write a number, or choose other columns with --features"
         )
 
 

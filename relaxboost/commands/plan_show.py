@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from relaxboost._core.errors import InputError
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import Output, PlanFiles
+from relaxboost.commands.plan_inputs import PlanOptions
 
 
 @click.command(
@@ -35,9 +34,7 @@ Examples:
 @click.option("--log", is_flag=True, help="Colours by the logarithm of costs.")
 @click.option("--out", required=True, type=inputs.PathType, help="The picture: .png, .pdf or .svg.")
 @inputs.output_options
-def show(
-    model: Path | None, files: PlanFiles, scenarios: Path | None, output: Output, **given: Any
-) -> None:
+def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest for learned costs, and the costs.
 
     MODEL is a file of `relaxboost plan fit --out`, or of `plan boost --out`;
@@ -47,36 +44,37 @@ def show(
     from relaxboost.planning import maps
     from relaxboost.views import plots
 
-    plots.check_plot(given["out"])
-    if files.trips is not None and scenarios is not None:
+    options = PlanOptions(**given)
+    plots.check_plot(options.out)
+    if options.trips is not None and options.scenarios is not None:
         raise InputError("give either --trips or --scenarios")
-    learned = None if model is None else planning.load_model(model)
-    with inputs.spoken(inputs.USED, output):
-        source = files.read(learned)
+    learned = None if options.model is None else planning.load_model(options.model)
+    with inputs.spoken(inputs.USED, options):
+        source = options.read(learned)
         graph, c = source.graph, inputs.costs_of(source, learned)
         where, ends = graph, []
-        if files.trips is not None:
-            where = files.tasks(source, None, output)
-            if given["name"] is not None or len(where) == 1:
-                where = _chosen([one.name for one in where], where, given["name"])
+        if options.trips is not None:
+            where = options.tasks(source, options.trips)
+            if options.name is not None or len(where) == 1:
+                where = _chosen([one.name for one in where], where, options.name)
                 ends = [graph.label(node) for node in (where.source, where.target)]
-        elif scenarios is not None:
-            problems = inputs.read_problems(scenarios, source)
+        elif options.scenarios is not None:
+            problems = inputs.read_problems(options.scenarios, source)
             names = [str(place) for place in range(1, len(problems) + 1)]
-            problem = _chosen(names, problems, given["name"])
+            problem = _chosen(names, problems, options.name)
             ends = [problem.source, problem.target]
         planned = planning.shortest_path(graph, c, *ends) if ends else None
         axes = maps.paths(
             where,
             planned=planned,
             costs=None if learned is None else c,
-            scale="log" if given["log"] else "linear",
+            scale="log" if options.log else "linear",
         )
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
-    plots.save(maps.zoom(axes) if given["zoom"] else axes, given["out"])
-    data = {"data": source.name, "picture": str(given["out"]), "ends": ends}
-    output.show(f"picture:    {given['out']}", data)
+    plots.save(maps.zoom(axes) if options.zoom else axes, options.out)
+    data = {"data": source.name, "picture": str(options.out), "ends": ends}
+    options.show(f"picture:    {given['out']}", data)
 
 
 def _chosen(names: list[str], things: list[Any], name: str | None) -> Any:

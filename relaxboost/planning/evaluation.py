@@ -158,7 +158,7 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
-        lines += [f"{name.replace('_', ' '):<20}{x:.4f}" for name, x in self.metrics().items()]
+        lines += [f"{name.replace('_', ' '):<20}{x:.4g}" for name, x in self.metrics().items()]
         return "\n".join(lines)
 
 
