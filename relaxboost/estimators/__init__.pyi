@@ -2,6 +2,8 @@ from .bands import QuantileBandRegressor as QuantileBandRegressor
 from .classifier import FunctionalGradientClassifier as FunctionalGradientClassifier
 from .ensembles import EnsembleReport as EnsembleReport
 from .ensembles import certify_ensemble as certify_ensemble
+from .margin import MarginBoostClassifier as MarginBoostClassifier
+from .margin import MarginBoostClassifierCV as MarginBoostClassifierCV
 from .online import MirrorDescentClassifier as MirrorDescentClassifier
 from .online import MirrorDescentRegressor as MirrorDescentRegressor
 from .ranker import FunctionalGradientRanker as FunctionalGradientRanker

@@ -25,15 +25,16 @@ _FEW_CUTS = 8
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold else −1."""
+    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold, −1 if not, 0 for nan."""
 
     feature: int
     threshold: float
     name: str
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return its predictions in {−1, +1} for the rows of `X`."""
-        return np.where(np.asarray(X)[:, self.feature] > self.threshold, 1.0, -1.0)
+        """Return its predictions in {−1, 0, +1} for the rows of `X`."""
+        x = np.asarray(X)[:, self.feature]
+        return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:

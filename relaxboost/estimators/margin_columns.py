@@ -1,0 +1,169 @@
+"""CutColumns of a table as numbers that stumps can cut: missing values, categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.matrices import StumpColumn
+
+_RARE = 10.0
+"""A category of this weight has its share of +1 drawn half the way to that of all."""
+_SHOWN = 6
+"""How many categories are named."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns that a table has: numbers, or categories."""
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
+    """The categories of each column; None for numbers."""
+
+    @classmethod
+    def of(cls, X: Any) -> Features:
+        """Return what the columns of a pandas frame hold."""
+        return cls(tuple(map(str, X.columns)), tuple(_levels(x) for _, x in X.items()))
+
+    def numbers(self, X: Any) -> Array:
+        """Return a frame as doubles: a category as its place among the levels, missing as nan.
+
+        Raises
+        ------
+        InputError
+            For a category that is not among them.
+        """
+        columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
+        return np.column_stack([_numbers(*column) for column in columns])
+
+
+def _levels(x: Any) -> tuple[Any, ...] | None:
+    from pandas.api import types
+
+    x = x.infer_objects()
+    if hasattr(x.dtype, "categories"):
+        return tuple(x.dtype.categories)
+    if types.is_numeric_dtype(x):  # also bool
+        return None
+    if types.is_string_dtype(x) or types.is_object_dtype(x):
+        return tuple(sorted(x.dropna().unique(), key=str))
+    raise InputError(
+        f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
+    )
+
+
+def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
+    import pandas as pd
+
+    if levels is None:
+        try:
+            return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"feature {name!r} held numbers in training, and here has dtype {x.dtype}"
+            ) from None
+    codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
+    unknown = (codes < 0) & x.notna().to_numpy()
+    if unknown.any():
+        value = x.iloc[int(np.argmax(unknown))]
+        raise InputError(
+            f"feature {name!r} has the category {value!r}, which was not there in training; make "
+            "it missing, or declare all categories before you split the data: "
+            'X[name] = X[name].astype("category")'
+        )
+    return np.where(codes < 0, np.nan, codes)
+
+
+@dataclass(frozen=True)
+class CutColumns:
+    """What stumps cut in one game: a column for each feature, two where values are missing.
+
+    Missing values are below all others in the first and above them in the second, so that a stump
+    of the one sends them left and a stump of the other right. Half of each sends them nowhere,
+    and its edge, the mean of theirs, is never the best. Where none was missing in training they
+    are nan, at which a stump is 0.
+
+    Categories are numbered by their share of +1, rare ones drawn to that of all, so that a cut
+    between them is a subset. One that training had no example of is missing.
+    """
+
+    table: Features
+    ranks: tuple[Vector | None, ...]
+    """The number of each category; None for a feature of numbers."""
+    source: Whole
+    """The feature of each column."""
+    low: Vector
+    """Its smallest and its largest value, where there are two columns; else infinite."""
+    high: Vector
+    fill: Vector
+    """What stands for a missing value; nan where there was none."""
+
+    @classmethod
+    def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
+        """Return the columns for one game, from `Features.numbers` and its labels and weights."""
+        ranks: list[Vector | None] = []
+        made: list[tuple[float, float, float, float]] = []
+        for f, levels in enumerate(table.levels):
+            rank = None if levels is None else _ranks(Z[:, f], len(levels), signs, weights)
+            ranks.append(rank)
+            x = _ranked(Z[:, f], rank)
+            known = x[~np.isnan(x)]
+            if known.size == x.size:
+                made.append((f, -np.inf, np.inf, np.nan))
+            elif known.size == 0:  # in a fold
+                made.append((f, 0.0, 0.0, 0.0))
+            else:
+                low, high = float(known.min()), float(known.max())
+                away = max(1.0, high - low, abs(low), abs(high))
+                made += [(f, low, high, low - away), (f, low, high, high + away)]
+        source, low_, high_, fill = np.array(made).T
+        return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
+
+    def __call__(self, Z: Array) -> Array:
+        """Return the columns for rows as `Features.numbers` makes them."""
+        ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
+        E = np.clip(ranked[:, self.source], self.low, self.high)
+        return np.where(np.isnan(E), self.fill, E)
+
+    def words(self, stump: StumpColumn, above_it: bool) -> str:
+        """Return what a stump, or its negative, says: "age > 30 or missing", "job in {a, b}"."""
+        c, t = stump.feature, stump.threshold
+        f = int(self.source[c])
+        name, levels, rank = self.table.names[f], self.table.levels[f], self.ranks[f]
+        below = self.fill[c] < self.low[c]  # where missing values are; False for nan
+        above = self.fill[c] > self.high[c]
+        if (below and t < self.low[c]) or (above and t >= self.high[c]):
+            return f"{name} is {'known' if bool(below) == above_it else 'missing'}"
+        if levels is None or rank is None:
+            text = f"{name} {'>' if above_it else '<='} {stump.name.rsplit(' > ', 1)[1]}"
+        else:
+            inside = rank > t if above_it else rank <= t
+            chosen = [str(v) for v, one in zip(levels, inside.tolist(), strict=True) if one]
+            more = f", and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
+            text = f"{name} in {{{', '.join(chosen[:_SHOWN])}{more}}}"
+        return text + " or missing" * bool(above if above_it else below)
+
+
+def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
+    """Return the places of the categories by their share of +1; nan for those without examples."""
+    known = ~np.isnan(codes)
+    at, s = codes[known].astype(np.int64), weights[known]
+    total = np.bincount(at, s, levels)
+    mean = float(s @ signs[known]) / max(float(s.sum()), 1e-300)
+    score = np.bincount(at, s * (signs[known] - mean), levels) / (total + _RARE)
+    order = np.flatnonzero(total > 0.0)
+    order = order[np.argsort(score[order], kind="stable")]
+    ranks = np.full(levels, np.nan)
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _ranked(x: Vector, rank: Vector | None) -> Vector:
+    if rank is None:
+        return x
+    return np.append(rank, np.nan)[np.where(np.isnan(x), -1, x).astype(np.int64)]

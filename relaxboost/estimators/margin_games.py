@@ -1,0 +1,124 @@
+"""What plays the game of one class against the rest: weighted examples, votes, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.estimators.margin_columns import CutColumns
+from relaxboost.game import Solution
+from relaxboost.matrices import StumpColumn
+from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
+
+
+class Examples(NamedTuple):
+    """Rows as `Features.numbers` makes them, the places of their labels, and their weights."""
+
+    Z: Array
+    codes: Whole
+    weights: Vector
+
+    def at(self, rows: Any) -> Examples:
+        """Return some of them."""
+        return Examples(self.Z[rows], self.codes[rows], self.weights[rows])
+
+    def merged(self) -> tuple[Examples, Whole]:
+        """Return the different ones, sorted, with the sums of their weights; and where each went.
+
+        So a game of copies and one of weights are the same, to the bit.
+        """
+        places = [np.unique(x, return_inverse=True)[1] for x in self.Z.T]
+        keys = np.column_stack([*places, self.codes])
+        _, first, went = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        total = np.bincount(went.ravel(), self.weights).astype(np.float64)
+        return self.at(first)._replace(weights=total), went.ravel().astype(np.int64)
+
+    def folds(self, count: int) -> list[Any]:
+        """Return which examples each fold holds out, every class spread over all."""
+        order = np.lexsort((np.random.default_rng(0).random(self.codes.size), self.codes))
+        fold = np.empty(order.size, dtype=np.int64)
+        fold[order] = np.arange(order.size) % count
+        return [fold == one for one in np.unique(fold)]
+
+
+class Voter(NamedTuple):
+    """What predicts: the hypotheses with weight, and the columns they look at."""
+
+    columns: CutColumns
+    members: list[tuple[float, Any]]
+
+    @classmethod
+    def of(cls, columns: CutColumns, matrix: Any, s: Solution) -> Voter:
+        """Return the combined hypothesis of a solution."""
+        members = [matrix.hypothesis(j) for j in s.support.tolist()]
+        return cls(columns, list(zip(s.coefficients.tolist(), members, strict=True)))
+
+    def __call__(self, Z: Array) -> Vector:
+        """Return the votes in [−1, 1]."""
+        E, F = self.columns(Z), np.zeros(len(Z))
+        for c, h in self.members:
+            F += c * np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
+        return F
+
+    def words(self) -> list[tuple[float, str]]:
+        """Return (weight > 0, what it says) of the hypotheses, the largest weights first."""
+        told = [
+            (abs(c), self.columns.words(h, c > 0))
+            if isinstance(h, StumpColumn)
+            else (abs(c), "not " * (c < 0) + repr(h))
+            for c, h in self.members
+        ]
+        return sorted(told, key=lambda pair: -pair[0])
+
+
+def takes_weights(f: Relaxation) -> bool:
+    """Return whether examples can have weights."""
+    prior = f.per_example == "prior" and getattr(f, "prior", 0) is None
+    return prior or isinstance(f, Capped | HardMargin)
+
+
+def weighted(f: Relaxation, weights: Vector) -> Relaxation:
+    """Return the relaxation in which weights are copies of examples.
+
+    Copies share what one may weigh: s of them have the cap s / k, where k is the fraction, which
+    `Capped` must have, of the sum of weights.
+    """
+    each, same = [Fraction(s) for s in weights.tolist()], weights.min() == weights.max()
+    total = sum(each, Fraction(0))
+    if isinstance(f, Capped):
+        assert f.k is None
+        k = f.resolve(10**9).exact_k * total / 10**9
+        if same:
+            return Capped(k=max(Fraction(1), k / each[0]))
+        return Caps(tuple(min(Fraction(1), s / k) for s in each))
+    if same or isinstance(f, HardMargin):
+        return f
+    if not takes_weights(f):
+        raise InputError(
+            f"{f!r} takes no weights of examples; leave sample_weight and class_weight out, or use "
+            'relaxation="capped", KLPenalty or KLBall'
+        )
+    return replace(f, prior=tuple(s / total for s in each))  # type: ignore[type-var]
+
+
+def sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
+    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−aF − b)), with Platt's targets."""
+    up, down = float(weights[positive].sum()), float(weights[~positive].sum())
+    target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))
+    size = float(np.abs(F).max()) or 1.0
+    model = LogisticRegression(C=1e6).fit(
+        np.concatenate([F, F])[:, None] / size,
+        np.repeat([1, 0], F.size),
+        sample_weight=np.concatenate([weights * target, weights * (1 - target)]) / weights.mean(),
+    )
+    slope = float(model.coef_[0, 0]) / size
+    if slope < 0.0:  # the votes say nothing of what they have not seen
+        return 0.0, float(logit(np.average(target, weights=weights)))
+    return slope, float(model.intercept_[0])

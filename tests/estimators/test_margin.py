@@ -1,0 +1,360 @@
+"""The margin estimators: the game they solve, tables they take, what they tell."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import warnings
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import relaxboost as rb
+from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
+from relaxboost.estimators.margin_columns import CutColumns, Features
+from relaxboost.estimators.margin_games import Examples, weighted
+
+FEW = partial(rb.matrices.stumps, max_cuts=8)
+
+
+def noisy(m=80, features=4, seed=0, flip=0.1):
+    """Return examples of two classes, a share of them with the wrong label, and which."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, features))
+    wrong = rng.random(m) < flip
+    return X, np.where((X[:, 0] + X[:, 1] > 0) ^ wrong, "yes", "no"), wrong
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [MarginBoostClassifier(folds=2), MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2)],
+)
+def test_scikit_learn_checks(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator, on_fail=None)
+    bad = {r["check_name"] for r in results if r["status"] != "passed"}
+    assert bad <= {"check_array_api_input"}, bad  # which needs SCIPY_ARRAY_API
+
+
+def test_the_margin_is_that_of_the_game():
+    """Against a general solver on the matrix written down, and against `solve`."""
+    X, y, _ = noisy()
+    fitted = MarginBoostClassifier(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
+    A = rb.matrices.stumps(X, np.where(y == "yes", 1, -1)).toarray()
+    best = rb.reference(rb.Game(A, rb.Capped(fraction=0.3)))
+    lower, upper = fitted.margin_
+    assert upper - lower <= 1e-6
+    assert lower <= best.upper
+    assert best.lower <= upper
+    margins = np.where(y == "yes", 1, -1) * fitted.votes(X)
+    assert np.sort(margins)[:24].mean() == pytest.approx(lower, abs=1e-12)
+    assert float(fitted.certificate_.lower) == pytest.approx(lower, abs=1e-9)
+    assert sum(c for c, _ in fitted.hypotheses_) == pytest.approx(1.0)
+    assert len(fitted.support_) == len(fitted.hypotheses_)
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert (fitted.feature_importances_ > 0.0).all()
+
+
+def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
+    X, y, wrong = noisy(m=300, flip=0.08)
+    fitted = MarginBoostClassifier(fraction=0.5, hypotheses=FEW, tol=1e-5, folds=None).fit(X, y)
+    margins = np.where(y == "yes", 1, -1) * fitted.votes(X)
+    hardest = fitted.hardest_
+    assert 0 < hardest.size <= 150  # k = 150 weigh as much as the cap allows
+    assert (np.diff(margins[hardest]) >= 0).all()
+    rest = np.setdiff1d(np.arange(300), hardest)
+    assert margins[hardest].max() < margins[rest].min()
+    assert wrong[hardest[:10]].mean() >= 0.8
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MarginBoostClassifier(fraction=0.2),
+        MarginBoostClassifier(fraction=0.2, class_weight="balanced"),
+        MarginBoostClassifier("hard"),
+        MarginBoostClassifier(rb.KLPenalty(0.5), tol=1e-2, folds=None),
+        MarginBoostClassifierCV(fractions=(0.1, 0.5), folds=3),
+    ],
+)
+def test_whole_weights_are_copies(estimator):
+    X, y, _ = noisy(m=50)
+    weights = np.random.default_rng(1).integers(0, 4, size=50)
+    new = np.random.default_rng(2).normal(size=(30, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        heavy = estimator.fit(X, y, weights).decision_function(new)
+        copied = estimator.fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert np.array_equal(copied.decision_function(new), heavy)
+    assert set(copied.hardest_.tolist()) <= set(range(weights.sum()))
+
+
+@pytest.mark.parametrize("f", [rb.Capped(fraction=0.3), rb.Capped(fraction=0.6), rb.KLPenalty(0.7)])
+def test_weighted_games_have_the_value_of_copies(f):
+    """By another solver, on games of their own: no merging is involved."""
+    rng = np.random.default_rng(3)
+    A, copies = rng.uniform(-0.5, 1, size=(8, 5)), np.array([1, 2, 1, 3, 1, 1, 4, 2])
+    few = rb.reference(rb.Game(A, weighted(f, copies.astype(float))))
+    many = rb.reference(rb.Game(A.repeat(copies, axis=0), f))
+    assert few.lower > 0.1
+    assert (few.lower + few.upper) / 2 == pytest.approx((many.lower + many.upper) / 2, abs=1e-6)
+
+
+def test_weights_by_hand():
+    """Of weights 1 and 3 half is two: caps 1/2 and, for three copies of 1/2 each, none."""
+    caps = weighted(rb.Capped(fraction=0.5), np.array([1.0, 3.0])).caps
+    assert caps == (Fraction(1, 2), 1)
+    assert weighted(rb.Capped(fraction=0.5), np.array([3.0, 3.0])) == rb.Capped(k=1)
+    assert weighted(rb.Capped(fraction=1), np.array([3.0, 3.0])) == rb.Capped(k=2)
+
+
+def test_equal_examples_become_one():
+    Z = np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [1.0, np.nan]])
+    given, went = Examples(Z, np.array([0, 1, 0, 1]), np.array([1.0, 1, 2, 1])).merged()
+    assert given.weights.tolist() == [1.0, 3.0, 1.0]
+    assert went.tolist() == [1, 0, 1, 2]
+    assert np.array_equal(given.Z[went], Z, equal_nan=True)
+
+
+def mixed(m=160, seed=0):
+    """Return a frame with numbers, gaps, categories, bools and a constant, and labels."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(40, 10, m)
+    job = rng.choice(["cook", "smith", "clerk", "tailor"], m)
+    y = np.where(np.isin(job, ["cook", "clerk"]) ^ (age > 55), "in", "out")
+    gaps = rng.random(m) < np.where(y == "in", 0.4, 0.05)
+    frame = pd.DataFrame(
+        {
+            "age": pd.array(np.where(gaps, np.nan, age.round(1)), dtype="Float64"),
+            "job": job,
+            "size": pd.Categorical(rng.choice(["s", "m"], m), categories=["s", "m", "xl"]),
+            "free": rng.random(m) < 0.5,
+            "same": 1,
+        }
+    )
+    frame.loc[3, "job"] = None
+    return frame, y
+
+
+def test_frames_with_gaps_and_categories():
+    X, y = mixed()
+    fitted = MarginBoostClassifier(fraction=0.1, folds=3).fit(X, y)
+    assert fitted.feature_names_in_.tolist() == list(X.columns)
+    said = [words for _, words in fitted.hypotheses_]
+    assert any(
+        words.startswith(("job in {smith, tailor}", "job in {cook, clerk}")) for words in said
+    )
+    assert any("missing" in words or "known" in words for words in said)
+    assert not any(words.startswith("same") for words in said)
+    assert fitted.score(X, y) > 0.85
+    # A category that was declared, and a gap where training had none, count nothing.
+    new = X[:2].copy()
+    new["size"] = pd.Categorical(["xl", None], categories=["s", "m", "xl"])
+    assert np.isfinite(fitted.decision_function(new)).all()
+    assert np.array_equal(fitted.votes(X.to_numpy(dtype=object)), fitted.votes(X))
+
+
+def test_words_say_what_hypotheses_do():
+    """Each sentence, read by hand, gives the votes."""
+    X, y = mixed()
+    X["job"] = X["job"].fillna("cook")
+    fitted = MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
+    votes = np.zeros(len(X))
+    for weight, words in fitted.hypotheses_:
+        name, rest = words.split(" ", 1)
+        x, missing = X[name], X[name].isna()
+        if rest.startswith("in {"):
+            true = x.astype(str).isin(rest[4:].split("}")[0].split(", "))
+        elif rest in ("is missing", "is known"):
+            true = missing == (rest == "is missing")
+        else:
+            sign, threshold, *more = rest.split(" ")
+            known = x.astype(float).to_numpy(dtype=float, na_value=np.nan)
+            true = known > float(threshold) if sign == ">" else known <= float(threshold)
+            true = true | missing if more == ["or", "missing"] else true & ~missing
+        votes += weight * np.where(true.to_numpy(dtype=bool), 1, -1)
+    assert votes == pytest.approx(np.where(fitted.votes(X) > 9, 0, fitted.votes(X)), abs=1e-9)
+
+
+def test_missing_values_go_where_the_edge_is():
+    """A gap on one side in training is a gap on that side later, and nowhere where half is."""
+    X = np.array([[0.0], [1], [2], [np.nan], [10], [11], [12], [np.nan]])
+    right = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 1, 1, 1, 1])
+    assert right.votes([[np.nan], [0.0], [99.0]]).tolist() == [1.0, -1.0, 1.0]
+    assert [w for _, w in right.hypotheses_] == ["x0 > 6 or missing"]
+    left = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 0, 1, 1, 1])
+    assert left.votes([[np.nan], [0.0], [99.0]]).tolist() == [-1.0, -1.0, 1.0]
+    assert [w for _, w in left.hypotheses_] == ["x0 > 6"]
+    columns = CutColumns.of(Features(("x",), (None,)), X, np.ones(8), np.ones(8))
+    low, high = columns(np.array([[np.nan], [0.0], [99.0], [-99.0], [12.0]])).T
+    for cut in (0.5, 1.5, 6.0, 10.5):  # half of each
+        assert ((low > cut) * 1 + (high > cut) - 1).tolist() == [0, -1, 1, -1, 1]
+
+
+def test_several_classes():
+    X, y = load_iris(return_X_y=True)
+    y = np.array(["setosa", "versicolor", "virginica"])[y]
+    fitted = MarginBoostClassifier(folds=3).fit(X, y)
+    assert fitted.score(X, y) > 0.95
+    assert len(fitted.margin_) == len(fitted.hypotheses_) == len(fitted.support_) == 3
+    assert fitted.margin_[0][0] > 0.99  # one stump parts it from the rest
+    P = fitted.predict_proba(X)
+    assert P.sum(axis=1) == pytest.approx(np.ones(150))
+    assert (fitted.classes_[P.argmax(axis=1)] == fitted.predict(X)).all()
+    assert len(fitted.certificate_) == 3
+    assert 0 < fitted.hardest_.size < 60
+
+
+def test_probabilities_are_calibrated_on_what_was_held_out():
+    """Of noise nothing is known: the margins on the training set say otherwise."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(200, 5)), np.arange(200) % 4 == 0
+    fitted = MarginBoostClassifier(fraction=0.5, folds=5).fit(X, y)
+    P = fitted.predict_proba(rng.normal(size=(500, 5)))[:, 1]
+    assert 0.15 < P.mean() < 0.35
+    assert P.std() < 0.15
+    X, y, _ = noisy(m=400, flip=0.2)
+    fitted = MarginBoostClassifier(fraction=0.6, hypotheses=FEW).fit(X[:300], y[:300])
+    P = fitted.predict_proba(X[300:])[:, 1]
+    truth = y[300:] == "yes"
+    brier = np.mean((P - truth) ** 2)
+    assert brier < 0.22 < np.mean((truth.mean() - truth) ** 2)
+
+
+def test_the_fraction_is_chosen_by_folds():
+    X, y, _ = noisy(m=300, flip=0.2)
+    chosen = MarginBoostClassifierCV(fractions=(0.05, 0.3, 0.6), folds=3).fit(X, y)
+    errors = chosen.cv_errors_
+    assert list(errors) == [0.6, 0.3, 0.05]
+    assert errors[chosen.fraction_] == min(errors.values()) < errors[0.05]
+    same = MarginBoostClassifier(fraction=chosen.fraction_, folds=3).fit(X, y)
+    assert np.abs(same.margin_ - chosen.margin_).max() <= 2e-3
+    with pytest.raises(ValueError, match="two fractions"):
+        MarginBoostClassifierCV(fractions=(0.3, 0.3)).fit(X, y)
+
+
+def test_any_weak_learner_and_any_matrix():
+    X, y, _ = noisy(m=120)
+    trees = MarginBoostClassifier(
+        hypotheses=DecisionTreeClassifier(max_depth=2, random_state=0), fraction=0.4, folds=None
+    ).fit(X, y)
+    assert trees.score(X, y) > 0.8
+    assert trees.margin_[1] - trees.margin_[0] <= 1e-3
+    assert trees.get_params()["hypotheses__max_depth"] == 2
+    assert "DecisionTreeClassifier" in trees.hypotheses_[0][1]
+    assert float(trees.certificate_.lower) == pytest.approx(trees.margin_[0], abs=1e-9)
+    with pytest.raises(AttributeError, match="stumps"):
+        trees.feature_importances_  # noqa: B018
+    coarse = MarginBoostClassifier(hypotheses=FEW, fraction=0.4, folds=None).fit(X, y)
+    fine = MarginBoostClassifier(fraction=0.4, folds=None).fit(X, y)
+    assert coarse.margin_[0] < fine.margin_[0] < trees.margin_[0]
+
+
+def test_pickles_hold_no_training_data():
+    X, y = make_classification(3000, 20, n_informative=5, random_state=0)
+    fitted = MarginBoostClassifier(fraction=0.5, hypotheses=FEW, folds=None).fit(X, y)
+    assert fitted.certificate_.lower > 0
+    held = pickle.dumps(fitted)
+    assert len(held) < 40_000 < X.nbytes / 10
+    again = pickle.loads(held)
+    assert np.array_equal(again.predict(X), fitted.predict(X))
+    with pytest.raises(AttributeError, match="ask for it before"):
+        again.certificate_  # noqa: B018
+
+
+def test_pipelines_and_searches():
+    X, y = mixed()
+    X["job"] = X["job"].astype("category")
+    search = GridSearchCV(
+        MarginBoostClassifier(folds=None), {"fraction": [0.1, 0.5]}, cv=3, scoring="roc_auc"
+    ).fit(X, y)
+    assert search.best_score_ > 0.8
+    X, y, _ = noisy()
+    made = make_pipeline(StandardScaler(), MarginBoostClassifier(fraction=0.3, folds=None))
+    assert cross_val_score(made, X, y, cv=3).mean() > 0.7
+
+
+X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
+TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "said"),
+    [
+        ({"fraction": 0}, (X, Y), "0 < fraction <= 1"),
+        ({"fraction": 1.5}, (X, Y), "0 < fraction <= 1"),
+        ({"tol": 0}, (X, Y), "tol must be a positive number"),
+        ({"folds": 1}, (X, Y), "folds must be at least 2"),
+        ({"relaxation": "soft"}, (X, Y), "relaxation must be"),
+        ({"relaxation": rb.Capped(k=7)}, (X, Y), "1 <= k <= m"),
+        ({"relaxation": rb.NormBall(2, 1)}, (X, Y, [1, 2, 1, 1, 1, 1]), "takes no weights"),
+        ({"hypotheses": "trees"}, (X, Y), "hypotheses must be"),
+        ({"hypotheses": lambda X, y: np.ones((6, 1))}, (X, Y), "no hypothesis"),
+        ({"hypotheses": LogisticRegression}, (X, Y), "instance"),
+        ({}, (X, np.zeros(6)), "one class only"),
+        ({}, (X, Y, Y), "class 0 has no example of positive weight"),
+        ({}, (np.ones((6, 2)), Y), "every feature is constant"),
+        ({}, (np.column_stack([X, np.full(6, np.nan)]), Y), "'x2' has no value"),
+        ({}, (TEXT.assign(c=pd.Timestamp("2020")), Y), "'c' has dtype"),
+    ],
+)
+def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
+    monkeypatch.setattr("relaxboost.estimators.margin.path", None)
+    with pytest.raises(rb.InputError, match=said):
+        MarginBoostClassifier(**options).fit(*data)
+
+
+def test_categories_never_seen_are_refused():
+    fitted = MarginBoostClassifier(folds=None).fit(TEXT, [0, 1] * 3)
+    with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
+        fitted.predict(TEXT.assign(a="z"))
+    with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
+        fitted.predict(TEXT.assign(b="z"))
+
+
+def test_nothing_learned_is_said():
+    """Every second example contradicts the other."""
+    X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
+    with pytest.warns(ConvergenceWarning, match="no vote beats none: raise fraction"):
+        MarginBoostClassifier(folds=None).fit(X, np.arange(20) % 2)
+
+
+def test_ctrl_c_keeps_the_best_bracket():
+    """A real signal, in the middle of the first game."""
+    X, y, _ = noisy(m=300, features=10)
+    calls = []
+
+    def impatient(X, y):
+        matrix = rb.matrices.stumps(X, y)
+        best = matrix.best
+
+        def pressed(d):
+            calls.append(0)
+            if len(calls) == 4:
+                os.kill(os.getpid(), signal.SIGINT)
+            return best(d)
+
+        matrix.best = pressed
+        return matrix
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        fitted = MarginBoostClassifier(hypotheses=impatient, tol=1e-9).fit(X, y)
+    lower, upper = fitted.margin_
+    exact = MarginBoostClassifier(folds=None, tol=1e-6).fit(X, y).margin_
+    assert lower <= exact[1]
+    assert exact[0] <= upper
+    assert not hasattr(fitted, "predict_proba")
+    assert set(fitted.predict(X)) <= {"yes", "no"}
