@@ -126,6 +126,16 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
         )
 
 
+def _numbers(what: str, table: Any, name: str) -> Array:
+    """Return a column as finite doubles."""
+    try:
+        made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: column {name!r} must hold numbers ({error})") from None
+    _check_whole(what, table, name, ~np.isfinite(made))
+    return made
+
+
 def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
     """Return the features of a table and their names."""
     if unseen not in ("refuse", "ignore"):
@@ -178,12 +188,7 @@ class _Columns:
             codes, values = self._text(parts.pop())
             made *= codes == (values.index(value) if value in values else -1)
         for part in parts:
-            try:
-                x = self.table[part].to_numpy(dtype=np.float64, na_value=np.nan)
-            except (TypeError, ValueError) as error:
-                raise InputError(f"edges: column {part!r} must hold numbers ({error})") from None
-            _check_whole("edges", self.table, part, ~np.isfinite(x))
-            made *= x
+            made *= _numbers("edges", self.table, part)
         return made
 
     def check_known(self, names: list[str]) -> None:
@@ -215,7 +220,7 @@ class _Columns:
 def _positions(nodes: Any) -> Array:
     names = ["lon", "lat"] if "lon" in getattr(nodes, "columns", ()) else ["x", "y"]
     _check_table("nodes", nodes, names)
-    xy: Array = nodes[names].to_numpy(dtype=np.float64)
+    xy = np.stack([_numbers("nodes", nodes, name) for name in names], axis=1)
     if names == ["x", "y"]:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
@@ -371,17 +376,17 @@ class _Reader:
         if not arcs:
             raise InputError(f"row {row!r}: it has one node, and needs two; leave it out")
         path = self.graph.path(arcs=arcs)
+        path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         if path.source == path.target:
             raise InputError(
                 f"from {path.nodes[0]!r} back to it: no shortest path does so; cut it in two, or "
                 "leave it out"
             )
-        path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         return Task.along(path, loss, name=f"trip {trip}")
 
     def _step(self, trip: Hashable, row: Hashable, u: int, v: int) -> list[int]:
         """Return the arc that joins two nodes, or the arcs where there is a gap, or raise."""
-        arcs = self._between.get((u, v), [])
+        arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
             keys, first = self.graph.keys, self.graph.names[0]
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
@@ -412,12 +417,12 @@ class _Reader:
         names, first = (self.graph.label(u), self.graph.label(v)), self.graph.names[0]
         if u == v:
             what = f"{names[0]!r} comes twice in a row; leave one out"
-        elif (v, u) in self._between:
+        elif (v, u) in self._between and (u, v) not in self._between:
             back = self.graph.arc_name(self._between[v, u][0])
             what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
             what += "turn the trip, add the arc"
         else:
-            what = f"no arc leads from {names[0]!r} to {names[1]!r}; give what lies between"
+            what = f"a gap from {names[0]!r} to {names[1]!r}; give what lies between"
         return f"row {row!r}: {what}, or join gaps by least {first} with gaps={first!r}"
 
     def _number(self, row: Hashable, name: Any) -> int:

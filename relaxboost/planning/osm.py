@@ -142,7 +142,7 @@ class _Tags:
     def __init__(self, edges: Edges, speeds: dict[str, float], notes: list[str]) -> None:
         self.edges, self.speeds, self.notes = edges, speeds, notes
         self.means: list[str] = []
-        self.classes = np.array([_first(edge[3].get("highway")) for edge in edges])
+        self.classes = np.array([first_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
         """Return an attribute of all edges, numbers or texts."""
@@ -160,7 +160,7 @@ class _Tags:
         several = sum(isinstance(_list(value), list) for value in values)
         if several:
             self.notes.append(f"{name} is a list on {several} edges, of which the first counts")
-        return [_first(value) for value in values]
+        return [first_tag(value) for value in values]
 
     def _speed(self) -> Array:
         """Return km/h: attributes, else tags, else the user's speeds, else means."""
@@ -169,7 +169,7 @@ class _Tags:
         made = np.where(made > 0.0, made, [_kph(tag) for tag in told])
         given = 0
         for place, tag in enumerate(told):
-            for word in (_first(tag), self.classes[place]):
+            for word in (first_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
                     made[place], given = float(self.speeds[word]), given + 1
         if given:
@@ -213,7 +213,8 @@ def _is_missing(value: Any) -> bool:
     return value is None or value == "" or value != value  # the last is nan
 
 
-def _first(value: Any) -> str:
+def first_tag(value: Any) -> str:
+    """Return a tag, the first of a list also where it is written as text, or "missing"."""
     value = _list(value)
     while isinstance(value, list):
         value = value[0] if value else None

@@ -212,6 +212,11 @@ def test_gaps_are_joined_along_the_least_and_recorded():
         best = pl.shortest_path(graph, graph.features[:, 0], gap.nodes[0], gap.nodes[-1])
         assert best.path.nodes == list(gap.nodes)
     edges = pl.from_pandas(NAMED, features="length", edge="id")
+    for gappy in ([10, 12], [13, 11], [13, 10]):  # an arc or none joins them, here and back
+        with pytest.raises(
+            InputError, match=r"trip 0, row 1: a gap from|trip 0, row 1: .* the wrong"
+        ):
+            pl.paths_from_pandas(trips(gappy, by="edge"), edges)
     (over,) = pl.paths_from_pandas(trips([10, 12], by="edge"), edges, gaps="length")
     assert over.demonstration.arcs.tolist() == [0, 1, 2]
     again = pickle.loads(pickle.dumps(made))
@@ -219,7 +224,7 @@ def test_gaps_are_joined_along_the_least_and_recorded():
 
 
 BAD_TRIPS = [
-    ("ac", {}, "trip 0, row 1: no arc leads from 'a' to 'c'; .*gaps='length'"),
+    ("ac", {}, "trip 0, row 1: a gap from 'a' to 'c'; .*gaps='length'"),
     ("cb", {}, "row 1: 'c' -> 'b' is the wrong way of arc 1 .*one-way; turn the trip, add the arc"),
     ("cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
     ("bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),

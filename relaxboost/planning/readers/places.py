@@ -28,6 +28,8 @@ SOURCES = {
     "https://github.com/bstabler/TransportationNetworks",
     "borlange": "the recursive-logit code of Mai, "
     "https://github.com/maitien86/RecursiveLogit.Classical.V2 (folder Input)",
+    "rcm-airl": "the code of Zhao and Liang, https://github.com/liangchunyaobing/RCM-AIRL (folder "
+    "data)",
     "rasters": "wherever its layers come from; public elevation is at https://opentopography.org/ "
     "and https://earthexplorer.usgs.gov/",
 }

@@ -1,0 +1,143 @@
+"""Taxi trips through Shanghai, in the files of RCM-AIRL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost import planning
+from relaxboost._core.arrays import Whole
+from relaxboost._core.errors import InputError
+from relaxboost.planning.osm import first_tag
+from relaxboost.planning.readers.fields import archive
+from relaxboost.planning.readers.places import SOURCES, located
+
+TURNS = {"right": 2, "u-turn": 4, "left": 6}
+"""Turn features, and the directions in transit.npy that they are, as its authors count them."""
+
+
+class TaxiTrips(NamedTuple):
+    """Links of a network and trips along them, as tables of pandas."""
+
+    nodes: Any
+    """Indexed by OpenStreetMap's number: lon and lat in degrees."""
+    links: Any
+    """n_id, the link's number; u and v, its nodes; highway, of a list the first; length, metres."""
+    turns: Whole
+    """Link, direction, and the link it leads to, shape (T, 3)."""
+    trips: Any
+    """A row for each link of a trip, in order: trip, by its place in the file, and edge."""
+
+
+def read_taxi(folder: str | PathLike[str], trips: str = "path.csv") -> TaxiTrips:
+    """Read the network and the trips from the folder ``data`` of RCM-AIRL, gzipped or not.
+
+    Parameters
+    ----------
+    folder : path
+        With node.txt (osmid, y, x), edge.txt (u, v, highway, length, n_id and more), transit.npy
+        and the trips.
+    trips : str
+        A file with a column ``path`` of links such as ``204_613_615``: all trips, or a part such
+        as ``cross_validation/test_CV0.csv``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing (with where to get it), cannot be read or lacks a column, links come
+        twice, or a path is no list of numbers.
+
+    References
+    ----------
+    Zhao & Liang (2023), A deep inverse reinforcement learning approach to route choice modeling
+    with context-dependent rewards.
+    """
+    import pandas as pd
+
+    at = Path(folder)
+    nodes = _table(at / "node.txt", ["osmid", "y", "x"]).set_index("osmid")
+    links = _table(at / "edge.txt", ["n_id", "u", "v", "highway", "length"])
+    if links["n_id"].duplicated().any():
+        raise InputError(f"{at / 'edge.txt'}: a link's n_id comes twice; get the file again")
+    file = located(at / "transit.npy", SOURCES["rcm-airl"])
+    (turns,) = archive(file).values()
+    if turns.ndim != 2 or turns.shape[1] != 3 or turns.dtype.kind not in "iu":
+        raise InputError(f"{file}: it must have whole numbers, shape (T, 3), got {turns.shape}")
+    paths = _table(at / trips, ["path"])["path"].str.split("_")
+    try:
+        rows = [(trip, int(link)) for trip, path in enumerate(paths) for link in path]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{at / trips}: paths must be such as 8_73_186 ({error})") from None
+    return TaxiTrips(
+        nodes.rename(columns={"x": "lon", "y": "lat"}),
+        links.assign(highway=links["highway"].map(first_tag)),
+        turns.astype(np.int64),
+        pd.DataFrame(rows, columns=["trip", "edge"]),
+    )
+
+
+def taxi_graph(
+    taxi: TaxiTrips, features: Sequence[str] = ("length", "highway")
+) -> planning.TurnGraph:
+    """Return the graph of links and turns; `TURNS` are features beside those of links.
+
+    Turns are those of `TaxiTrips.turns` between links that meet.
+
+    Parameters
+    ----------
+    taxi : TaxiTrips
+    features : sequence of str
+        Of links, as in `planning.from_pandas`.
+    """
+    streets = planning.from_pandas(
+        taxi.links, features=list(features), edge="n_id", nodes=taxi.nodes
+    )
+    keys = np.array(streets.keys)
+    before, after = (keys[arcs] for arcs in planning.turn_pairs(streets))
+    known = {(a, b): direction for a, direction, b in taxi.turns.tolist()}
+    found = [known.get(pair, -1) for pair in zip(before.tolist(), after.tolist(), strict=True)]
+    directions = np.array(found)
+    T = (directions[:, None] == list(TURNS.values())).astype(np.float64)
+    return planning.turns(streets, T, names=list(TURNS), allowed=directions >= 0)
+
+
+def taxi_tasks(taxi: TaxiTrips, graph: planning.TurnGraph, **options: Any) -> planning.Trips:
+    """Return trips as tasks from their first link to their last, as their authors pose them.
+
+    Trips of one link, and from a link to itself, leave no choice; `Trips.dropped` has them too.
+
+    Parameters
+    ----------
+    taxi : TaxiTrips
+    graph : TurnGraph
+        Of `taxi_graph`.
+    **options
+        Of `planning.paths_from_pandas`.
+    """
+    made = planning.paths_from_pandas(taxi.trips, graph, **options)
+    tasks, dropped = [], dict(made.dropped)
+    for task in made:
+        arcs = task.demonstration.arcs[1:-1]
+        if arcs.size == 0 or graph.tail[arcs[0]] == graph.head[arcs[-1]]:
+            dropped[task.name.removeprefix("trip ")] = "it ends with the link it starts with"
+        else:
+            path = graph.path(arcs=arcs)
+            tasks.append(planning.Task.along(path, task.loss, name=task.name))
+    trips = planning.Trips(tasks)
+    trips.joined, trips.dropped = made.joined, dropped
+    return trips
+
+
+def _table(path: Path, columns: list[str]) -> Any:
+    """Return columns of a file of comma-separated values."""
+    import pandas as pd
+
+    file = located(path, SOURCES["rcm-airl"])
+    try:
+        return pd.read_csv(file, usecols=columns)[columns]
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{file}: no table with {', '.join(columns)} ({error})") from None
