@@ -118,6 +118,8 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
     half = np.maximum(half, 0.6 * half.max()) + 2.0 * margin * half.max()  # no strips
     (left, bottom), (right, top) = middle - half, middle + half
     axes.set(xlim=(left, right), ylim=(top, bottom) if axes.yaxis_inverted() else (bottom, top))
+    for lines in axes.collections[:1]:  # the roads, fewer now; of a grid, the ends
+        lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
     return axes
 
 
@@ -139,6 +141,8 @@ _WIDTHS = ((40, 3.2), (1000, 2.0), (5000, 0.9), (np.inf, 0.4))
 """Of the lines of networks of up to so many edges."""
 SMALL, FEW = 300, 40
 """Nodes of networks that are laid out with care, and of those whose nodes are named."""
+MANY = 8
+"""Paths of one kind that are drawn with thick lines."""
 _PIVOTS = 64
 _DEAR = 98
 """The percentile of costs where colours end."""
@@ -315,7 +319,8 @@ class _Drawing:
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
-            style = _STYLES[kind]
+            style = dict(_STYLES[kind])
+            style["linewidth"] *= 1.0 if len(some) <= MANY else 0.3
             wide = 1.2 * style["linewidth"] + 0.6
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
             for place, path in enumerate(some):
@@ -328,7 +333,7 @@ class _Drawing:
     def _ends(self, axes: Any) -> None:
         # Beside the labels of a small network, and above them elsewhere.
         named = self.grid is None and self.graph.nodes <= FEW
-        size, order = (330, 3.0) if named else (85, 8.0)
+        size, order = (330, 3.0) if named else (85 if len(self.ends) <= MANY else 12, 8.0)
         for column, (name, marker, colour) in enumerate(
             (("source", "o", "white"), ("target", "D", "#F0E442"))
         ):

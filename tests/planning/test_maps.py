@@ -239,3 +239,15 @@ def test_pictures_are_saved(land, tmp_path):
         path = tmp_path / f"land{suffix}"
         plots.save(maps.paths(land, costs=np.ones(12)), path)
         assert path.read_bytes().startswith(magic)
+
+
+def test_many_paths_are_thin(planar):
+    graph, _ = planar
+    ends = np.random.default_rng(1).choice(graph.nodes, (12, 2), replace=False).tolist()
+    tasks = [
+        pl.Task.along(pl.shortest_path(graph, graph.features[:, 0], *pair).path) for pair in ends
+    ]
+    few, many = maps.paths(tasks[:3]), maps.paths(tasks)
+    assert len(many.get_lines()) == 12
+    assert many.get_lines()[0].get_linewidth() < 0.5 * few.get_lines()[0].get_linewidth()
+    assert many.collections[1].get_sizes()[0] < 0.5 * few.collections[1].get_sizes()[0]
