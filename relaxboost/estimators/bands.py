@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import finite, takes_missing, weak_learner
+from relaxboost.estimators.base import LearnerEstimator
+from relaxboost.estimators.choices import weak_learner
 from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
@@ -58,7 +59,7 @@ class _Quantiles(Risk):
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
 
-class QuantileBandRegressor(RegressorMixin, BaseEstimator):
+class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     """The median, and a band that holds a new y with the probability asked for.
 
     One run of boosting finds both ends and the median together, one output each. Where they come
@@ -75,7 +76,7 @@ class QuantileBandRegressor(RegressorMixin, BaseEstimator):
     learner : {"stumps", "trees"} or WeakLearner
         One whose leaves can be refitted.
     max_rounds : int
-        >= 1, with steps of 0.1.
+        >= 1, with the learner's shrinkage.
     calibration_fraction : float
         In (0, 1): the share of the examples held out for the width.
     random_state : int, RandomState, optional
@@ -182,11 +183,3 @@ class QuantileBandRegressor(RegressorMixin, BaseEstimator):
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
         return self._sorted(validate_data(self, X, reset=False, **self._features()))
-
-    def _features(self) -> dict[str, Any]:
-        return {"dtype": np.float64, "ensure_all_finite": finite(self.learner)}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        return tags

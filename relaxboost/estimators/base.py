@@ -17,7 +17,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import finite, takes_missing, threads, weak_learner
+from relaxboost.estimators.choices import takes_missing, threads, weak_learner
 from relaxboost.estimators.options import options_of, with_options
 from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
 from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
@@ -33,8 +33,23 @@ class Held(NamedTuple):
     weights: Any = None
 
 
+class LearnerEstimator(BaseEstimator):
+    """X is of doubles, and finite unless the learner takes missing values."""
+
+    learner: Any
+
+    def _features(self) -> dict[str, Any]:
+        finite = "allow-nan" if takes_missing(self.learner) else True
+        return {"dtype": np.float64, "ensure_all_finite": finite}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self.learner)
+        return tags
+
+
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
+class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
@@ -246,18 +261,6 @@ class FunctionalGradientEstimator(CallbackSupportMixin, BaseEstimator):
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self._features())
-
-    def _features(self) -> dict[str, Any]:
-        """Return what X has to be: doubles, and finite unless the learner takes missing values."""
-        return {
-            "dtype": np.float64,
-            "ensure_all_finite": finite(self.learner),
-        }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        return tags
 
     def _scores(self, F: Array) -> Array:
         """Return scores as the interface has them, given f."""

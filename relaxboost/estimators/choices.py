@@ -85,19 +85,8 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int | None:
-    """Return how many threads `n_jobs` allows, None for all there are.
-
-    Raises
-    ------
-    InputError
-        Unless it is None, -1 or a whole number >= 1.
-    """
+    """Return how many threads `n_jobs` allows, None for all; it is None, −1 or at least 1."""
     return None if jobs is None or jobs == -1 else count("n_jobs", jobs)
-
-
-def finite(learner: Any) -> Any:
-    """Return `ensure_all_finite` of scikit-learn for a learner, by name or object."""
-    return "allow-nan" if takes_missing(learner) else True
 
 
 def takes_missing(learner: Any) -> bool:

@@ -31,10 +31,10 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         median); or a loss of `relaxboost.functional`, such as ``Quantile(0.9)``, or of your own.
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
-    scale : float or "auto", optional
-        Multiplies the steps. "auto", the default, is 1 but for the steps 1/√t. Those GB11's Theorem
-        5 states for functions and gradients of size one, and "auto" makes them fit: it is the
-        standard deviation of y over the bound of the gradient.
+    scale : float, optional
+        Multiplies the steps; by default 1 but for the steps 1/√t. Those GB11's Theorem 5 states for
+        functions and gradients of size one, and the standard deviation of y over the bound of the
+        gradient makes them fit.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional
@@ -113,10 +113,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         return Quantile(share("quantile", self.quantile))
 
     def _scale(self, risk: Risk, y: Array) -> Any:
-        if self.scale is not None and not isinstance(self.scale, str):
+        if self.scale is not None:
             return self.scale
-        if self.scale not in (None, "auto"):
-            raise InputError(f'scale must be a positive number or "auto", got {self.scale!r}')
         step = self._step(risk)
         if not (isinstance(step, str) and step == "1/sqrt(t)") or math.isinf(risk.gradient_bound):
             return 1.0

@@ -56,10 +56,7 @@ class Watcher:
             print(f"round {state.round}: risk {state.value:.6g}")
         if self.context is None or state.direction is None:
             return False
-        self.terms += [
-            Term(state.round, -state.step * part.coefficient, part.hypothesis)
-            for part in state.direction.parts
-        ]
+        self.terms += state.terms
         told = {
             "estimator": self.estimator,
             "X": self.X,

@@ -11,6 +11,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm, Direction, projector
+from relaxboost.functional.ensemble import Term
 from relaxboost.functional.learners import Pool
 from relaxboost.functional.measure import Objective
 from relaxboost.functional.schedules import Schedule
@@ -32,6 +33,12 @@ class BoostState:
     """What was subtracted from f_{t−1}, times `step`; None at the start."""
     step: float
     """η_t; nan at the start."""
+
+    @property
+    def terms(self) -> list[Term]:
+        """What the round added to f_{t−1}."""
+        parts = () if self.direction is None else self.direction.parts
+        return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
 
 def rounds(

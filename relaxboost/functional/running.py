@@ -134,12 +134,8 @@ class BoostRun:
 
     def add(self, state: BoostState) -> str:
         """Keep a round; return why to stop, or ""."""
-        new: list[Term] = []
+        new = state.terms
         if state.direction is not None:
-            new = [
-                Term(state.round, -state.step * part.coefficient, part.hypothesis)
-                for part in state.direction.parts
-            ]
             np.add(self._total, state.F, out=self._spare)
         else:
             np.copyto(self._spare, self._total)

@@ -46,15 +46,23 @@ def _by_smoothness(risk: Risk) -> Schedule:
 @_rule("2/(lambda t)")
 def _twice_by_convexity(risk: Risk) -> Schedule:
     """GB11, Theorem 4."""
-    convex = _convexity(risk, "2/(lambda t)")
-    return lambda t, F, direction: 2.0 / (convex * t)
+    return _convex(risk, 2)
 
 
 @_rule("1/(lambda t)")
 def _by_convexity(risk: Risk) -> Schedule:
     """GB11, Theorem 6."""
-    convex = _convexity(risk, "1/(lambda t)")
-    return lambda t, F, direction: 1.0 / (convex * t)
+    return _convex(risk, 1)
+
+
+def _convex(risk: Risk, factor: int) -> Schedule:
+    convex = risk.strong_convexity
+    if not convex > 0.0:
+        raise InputError(
+            f"step='{factor}/(lambda t)' needs the strong convexity λ, and this risk has none; "
+            '"1/sqrt(t)" needs no constant'
+        )
+    return lambda t, F, direction: factor / (convex * t)
 
 
 @_rule("1/sqrt(t)")
@@ -100,15 +108,6 @@ def check_step(step: Any) -> None:
         raise InputError(
             f"step must be one of {', '.join(RULES)}, a number or a function of t, got {step!r}"
         )
-
-
-def _convexity(risk: Risk, step: str) -> float:
-    if not risk.strong_convexity > 0.0:
-        raise InputError(
-            f'step={step!r} needs the strong convexity λ, and this risk has none; "1/sqrt(t)" '
-            "needs no constant"
-        )
-    return risk.strong_convexity
 
 
 def line_search(risk: Objective, F: Array, direction: Array) -> float:

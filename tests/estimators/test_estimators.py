@@ -327,7 +327,7 @@ REFUSED = {
     ),
     "scale": (
         lambda: Regressor(scale="large").fit(X, X[:, 0]),
-        r'scale must be a positive number or "auto", got \'large\'',
+        r"scale must be a positive number, got 'large'",
     ),
     "weights": (
         lambda: Classifier().fit(X, Y, -np.ones(40)),

@@ -82,7 +82,7 @@ def test_class_weights_hold_for_a_given_validation_set():
         made.fit(C, LABELS, copies, X_val=C, y_val=LABELS, sample_weight_val=copies)
         for record in made.boosted_.history:
             assert record.validation == pytest.approx(record.value, rel=1e-12)
-    part = Classifier(class_weight={1: 5.0}, max_rounds=2)
+    part = Classifier(class_weight={1: 5.0}, max_rounds=2, iterate="last")
     part.fit(C, LABELS, X_val=C[:9], y_val=LABELS[:9])
     risk = fn.Logistic().bind(LABELS[:9], heavy[:9], classes=[0, 1])
     assert part.boosted_.history[2].validation == pytest.approx(

@@ -32,7 +32,7 @@ class Refitted(Naive):
     Parameters
     ----------
     step : optional
-        As for `Algorithm`; by default the shrinkage η of the learner, 0.1 and for stumps 0.3.
+        As for `Algorithm`; by default the shrinkage η: 0.1, for stumps 0.3 but in ranking.
     scale, projection, iterate
         See `Algorithm`.
 
@@ -44,8 +44,8 @@ class Refitted(Naive):
     name = "refitted"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> float:  # type: ignore[override]
-        """Return the shrinkage of the learner."""
-        return learner.shrinkage
+        """Return the shrinkage of the risk, or of the learner."""
+        return risk.shrinkage or learner.shrinkage
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
         """Return the gradient, where the risk is a hinge that of a smooth one near it."""

@@ -39,6 +39,8 @@ class Risk(ABC):
     """A bound of ‖∇‖ over all f; inf if there is none."""
     attained: bool = True
     """Whether R has a minimiser on every subspace; if not, gaps are to the infimum."""
+    shrinkage: float | None = None
+    """The step of `Refitted` where it is not the learner's."""
     closed_form: bool = True
     """Whether `conjugate` is good to rounding; a bound that rests on a solver is only as good."""
     centred: bool = False
@@ -108,14 +110,7 @@ class Risk(ABC):
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return what `Refitted` projects: the gradient, for hinges that of a smooth risk near R.
-
-        Parameters
-        ----------
-        F : array of shape (N,) or (N, K)
-        gradient : array of the shape of F
-            The subgradient there.
-        """
+        """Return what `Refitted` projects: ∇R, for hinges that of a smooth risk near R."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
@@ -203,7 +198,7 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return what `Refitted` projects, given the subgradients; hinges have a smooth rule."""
+        """Return what `Refitted` projects, given the subgradients at F."""
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
@@ -260,10 +255,6 @@ class PointwiseRisk(MeanRisk):
         """Return R[f] and the subgradient that the loss documents."""
         values, slopes = self.loss.pointwise(F, self.y)
         return self.measure.mean(values), slopes
-
-    def value(self, F: Array) -> float:
-        """Return R[f]."""
-        return self.measure.mean(self.loss.pointwise(F, self.y)[0])
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the minimiser in each leaf, or by the loss's own rule."""

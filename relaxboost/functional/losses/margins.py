@@ -13,7 +13,6 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import quantiles, sums
 
 SOFT = 0.5
 """The temperature τ at which `Refitted` goes down hinges: within τ log K of the risk."""
@@ -127,10 +126,6 @@ class Hinge(PointwiseLoss):
         larger part is there is minimal whatever the others lose.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
-
-    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the minimisers: the corners are y − F, and those of y = +1 pull up from below."""
-        return quantiles(y - F, p, sums(leaf, np.where(y > 0.0, p, 0.0), leaves), leaf)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""

@@ -61,6 +61,8 @@ class RankingHinge(Loss):
 class RankingRisk(Risk):
     """The risk of `RankingHinge` on data."""
 
+    shrinkage = 0.1  # since leaves need not lower it
+
     def __init__(self, loss: RankingHinge, y: Array, measure: Empirical, groups: Any) -> None:
         self.loss, self.y, self.measure = loss, y, measure
         self.query = _queries(groups, len(y), loss)
