@@ -68,28 +68,82 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
     array of shape (leaves,)
         0 where a leaf has no weight.
     """
-    ends = np.bincount(leaf, minlength=low.size).cumsum()
-    starts = ends - np.diff(ends, prepend=0)
-    values = np.zeros(low.size)
-    k, w = np.empty(kinks.size), np.empty(kinks.size)
-    _gather(kinks, weights, leaf, starts.copy(), k, w)
-    _select(k, w, starts, ends, low, values)
-    return values
+    k, w, ends = _gathered(kinks, weights, leaf, low.size)
+    return _select(k, w, ends, low)
+
+
+def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
+    """Return for each leaf a root of Σ w clip(v − k, −δ, δ), as `roots` does.
+
+    Parameters
+    ----------
+    kinks, weights : arrays of shape (N,)
+    most : float
+        δ.
+    leaf : int array of shape (N,)
+    leaves : int
+    """
+    return _clipped(*_gathered(kinks, weights, leaf, leaves), most)
 
 
 @njit(nogil=True)
-def _gather(kinks: Array, weights: Array, leaf: Whole, at: Whole, k: Array, w: Array) -> None:
-    """Write kinks and weights leaf by leaf."""
+def _gathered(kinks: Array, weights: Array, leaf: Whole, leaves: int) -> tuple[Array, Array, Whole]:
+    """Return kinks and weights leaf by leaf, and where leaves end, after a 0."""
+    ends = np.zeros(leaves + 1, np.int64)
+    for n in range(leaf.size):
+        ends[leaf[n] + 1] += 1
+    ends = ends.cumsum()
+    at = ends.copy()
+    k, w = np.empty(leaf.size), np.empty(leaf.size)
     for n in range(leaf.size):
         place = at[leaf[n]]
         at[leaf[n]] = place + 1
         k[place], w[place] = kinks[n], weights[n]
+    return k, w, ends
 
 
 @njit(nogil=True)
-def _select(k: Array, w: Array, starts: Whole, ends: Whole, low: Array, values: Array) -> None:
-    """Write the minimiser of each leaf, by selection in linear time; k and w are reordered."""
-    for i in range(starts.size):
+def _clipped(k: Array, w: Array, ends: Whole, most: float) -> Array:
+    found = np.zeros(ends.size - 1)
+    for i in range(found.size):
+        v, low, high, reach = 0.0, -math.inf, math.inf, 1.0
+        slope, bend, size = _slopes(k[ends[i] : ends[i + 1]], w[ends[i] : ends[i + 1]], v, most)
+        turn = 0
+        while abs(slope) > _ROUNDING * size:
+            low, high = (v, high) if slope < 0.0 else (low, v)
+            width = high - low
+            if width < math.inf and width <= _FINE * max(abs(low), abs(high)):
+                break
+            step = v - slope / bend if bend > 0.0 and turn < _NEWTON else v
+            if low < step < high:
+                v = step
+            elif width < math.inf:
+                v = low / 2.0 + high / 2.0
+            else:
+                v, reach = v - math.copysign(reach, slope), 2.0 * reach
+            slope, bend, _ = _slopes(k[ends[i] : ends[i + 1]], w[ends[i] : ends[i + 1]], v, most)
+            turn += 1
+        found[i] = v
+    return found
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def _slopes(k: Array, w: Array, v: float, most: float) -> tuple[float, float, float]:
+    """Return Σ w s with s = clip(v − k, −δ, δ), the weight of those within, and Σ w |s|."""
+    slope, bend, size = 0.0, 0.0, 0.0
+    for n in range(k.size):
+        s = min(max(v - k[n], -most), most)
+        slope += w[n] * s
+        size += w[n] * abs(s)
+        bend += w[n] if abs(s) < most else 0.0
+    return slope, bend, size
+
+
+@njit(nogil=True)
+def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
+    """Return the minimiser of each leaf, by selection in linear time; k and w are reordered."""
+    values, starts, ends = np.zeros(low.size), ends[:-1], ends[1:]
+    for i in range(low.size):
         total = 0.0
         for n in range(starts[i], ends[i]):
             total += w[n]
@@ -108,6 +162,7 @@ def _select(k: Array, w: Array, starts: Whole, ends: Whole, low: Array, values: 
                 if k[n] > v and w[n] > 0.0:
                     after = min(after, k[n])
             values[i] = min(max(v, 0.0), after)
+    return values
 
 
 @njit(nogil=True)

@@ -11,7 +11,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import means, quantiles, sums
+from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,9 @@ class Huber(PointwiseLoss):
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
 
-    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return f − y clipped to ±δ, and 1 within δ of y, else 0."""
-        slopes = np.clip(F - y, -self.delta, self.delta)
-        return slopes, (np.abs(slopes) < self.delta).astype(np.float64)
+    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
+        """Return Huber's estimates from y − F."""
+        return clipped(y - F, p, self.delta, leaf, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
