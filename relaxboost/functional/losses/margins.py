@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
@@ -41,12 +41,20 @@ class Logistic(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and −y / (1 + exp(y f))."""
-        return np.logaddexp(0.0, -y * F), -y * expit(-y * F)
+        u = -y * F
+        slopes, tail = _shares(u)
+        slopes *= -y
+        values = np.log1p(tail, out=tail)
+        values += np.maximum(u, 0.0, out=u)
+        return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f))."""
-        share = expit(-y * F)
-        return -y * share, share * (1.0 - share)
+        share, tail = _shares(-y * F)
+        bend = np.subtract(1.0, share, out=tail)
+        bend *= share
+        share *= -y
+        return share, bend
 
     def atoms(self, F: Any, y: Array) -> Any:
         """Return the loss of each example as a cvxpy expression."""
@@ -56,6 +64,19 @@ class Logistic(PointwiseLoss):
         """Return s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
+
+
+def _shares(u: Array) -> tuple[Array, Array]:
+    """Return 1 / (1 + exp(−u)), and exp(−|u|), which are good to rounding for all u.
+
+    In place: new memory takes longer than the numbers.
+    """
+    tail = np.abs(u)
+    np.exp(np.negative(tail, out=tail), out=tail)
+    share = np.minimum(u, 0.0)
+    share = np.exp(share, out=share)
+    share /= 1.0 + tail
+    return share, tail
 
 
 @dataclass(frozen=True)
@@ -117,7 +138,7 @@ class Hinge(PointwiseLoss):
 
     def softened(self, F: Array, y: Array, slopes: Array) -> Array:
         """Return the slopes of τ log(1 + exp((1 − y f)/τ)), the logistic loss at (f − y)/τ."""
-        return Logistic().pointwise((F - y) / SOFT, y)[1]
+        return Logistic().derivatives((F - y) / SOFT, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the damped Newton step of the `softened` hinge, below which the hinge lies.

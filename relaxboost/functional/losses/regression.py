@@ -101,8 +101,8 @@ class Quantile(PointwiseLoss):
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values, and 1 − q above y, −q below it, 0 at it."""
         residual = F - y
-        slopes = np.where(residual > 0.0, 1.0 - self.q, -self.q)
-        return slopes * residual, np.where(residual == 0.0, 0.0, slopes)
+        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # no branch to be guessed
+        return slopes * residual, slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the q-quantiles of y − F."""
