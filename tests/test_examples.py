@@ -154,7 +154,7 @@ def test_streets_and_trips_become_costs_in_eight_lines(tmp_path):
         check=True,
     )
     out = result.stdout
-    assert "1 self-loops left out\nspeeds gave that of" in out
+    assert "self-loops left out: 1\nspeeds gave that of" in out
     assert len(re.findall(r"trip \d+: \(\d+, \d+, \d+\)", out)) == 3
     before, after = map(int, re.findall(r"(\d+)% of unseen trips", out))
     assert before < 60

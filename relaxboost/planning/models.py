@@ -283,12 +283,10 @@ def _is_count(x: Any) -> bool:
 
 _NAME = ("a name", _is_name)
 _COUNT = ("a whole number >= 0", _is_count)
-_NUMBER = ("a finite number", _is_number)
 _NAMES = ("a list of different names of features", _all(_is_name))
 _NEGATIVE = (f"one of {', '.join(NEGATIVE)}", lambda x: isinstance(x, str) and x in NEGATIVE)
 _POWER = ("1 or 2", lambda x: type(x) is int and x in (1, 2))
 _FLAG = ("true or false", lambda x: isinstance(x, bool))
-_LIST = ("a list", lambda x: isinstance(x, list))
 _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "weights": ("a list of finite numbers", _all(_is_number)),
@@ -307,24 +305,15 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """The fields of a file in their order, and what each must be."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
-    "link": _NAME,
     "base": ("a number > 0, or weights and names", lambda x: isinstance(x, dict) or _is_number(x)),
     "negative": _NEGATIVE,
     "power": _POWER,
-    "strength": _NUMBER,
-    "status": _NAME,
-    "scale": _NUMBER,
-    "floor": _NUMBER,
-    "inexact": _COUNT,
-    "below_zero": _COUNT,
-    "sites": _COUNT,
-    "seconds": _NUMBER,
+    **dict.fromkeys(("link", "status"), _NAME),
+    **dict.fromkeys(("strength", "scale", "floor", "seconds"), ("a finite number", _is_number)),
+    **dict.fromkeys(("inexact", "below_zero", "sites", "rounds", "chosen"), _COUNT),
     "iterate": ("last, best or average", lambda x: x in ("last", "best", "average")),
-    "rounds": _COUNT,
-    "chosen": _COUNT,
     "learner": ("an object", lambda x: isinstance(x, dict)),
-    "history": _LIST,
-    "terms": _LIST,
+    **dict.fromkeys(("history", "terms"), ("a list", lambda x: isinstance(x, list))),
 }
 _LEARNERS: dict[str, type] = {
     kind.__name__: kind for kind in (RegressionStumps, ClassificationStumps, Trees)

@@ -16,7 +16,7 @@ from relaxboost.planning.frames import Wanted, columns_of, from_pandas
 from relaxboost.planning.graphs import Graph
 
 FEATURES = ("length", "travel_time", "highway")
-_SPEED = re.compile(r"(\d+(?:[.,]\d+)?)\s*(km/h|kmh|kph|mph|knots)?")
+_SPEED = re.compile(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?")
 _KPH = {"mph": 1.609344, "knots": 1.852}
 _DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84", "wgs 84"}
 
@@ -113,7 +113,7 @@ def _edges(G: Any) -> tuple[Edges, list[str]]:
                 "osmnx.distance.add_edge_lengths(G) gives all edges one"
             )
     loops = len(edges) - len(kept)
-    return kept, [f"{loops} self-loops left out"] if loops else []
+    return kept, [f"self-loops left out: {loops}"] if loops else []
 
 
 def _nodes(G: Any) -> Any:
@@ -231,16 +231,9 @@ def _number(value: Any) -> float:
 
 
 def _kph(value: Any) -> float:
-    """Return km/h of a speed, the mean of several, or nan where there is no number > 0."""
-    value = _list(value)
-    if isinstance(value, str):
-        value = value.split("|") if "|" in value else value.split(";")
-        if len(value) == 1:
-            found = _SPEED.fullmatch(value[0].strip())
-            value = 0.0 if found is None else float(found[1].replace(",", "."))
-            value *= _KPH.get(found[2] or "", 1.0) if found else 1.0
-    if isinstance(value, list):
-        speeds = [speed for speed in map(_kph, value) if speed > 0.0]
-        return float(np.mean(speeds)) if speeds else float("nan")
-    number = _number(value)
-    return number if 0.0 < number < np.inf else float("nan")
+    """Return km/h of what `maxspeed` says, the mean of several, or nan where it has no number."""
+    found = [
+        float(x.replace(",", ".")) * _KPH.get(unit, 1.0) for x, unit in _SPEED.findall(str(value))
+    ]
+    speeds = [speed for speed in found if speed > 0.0]
+    return float(np.mean(speeds)) if speeds else float("nan")

@@ -97,8 +97,8 @@ def test_speeds_are_read_and_imputed_as_osmnx_does(graph):
     assert seconds[100, 101, 1] == pytest.approx(600 / (merged / 3.6))
     assert seconds[103, 100, 0] == pytest.approx(560 / (merged / 3.6))  # "none" is no number
     assert seconds[100, 102, 0] == pytest.approx(800 / (fallback / 3.6))
-    loops, several, imputed = sorted(graph.notes)
-    assert loops == "1 self-loops left out"
+    several, loops, imputed = sorted(graph.notes)
+    assert loops == "self-loops left out: 1"
     assert several == "highway is a list on 1 edges, of which the first counts"
     assert imputed.endswith(f"their highway: primary {merged:.4g}, service {fallback:.4g}")
 
@@ -136,6 +136,8 @@ def test_speeds_of_the_user_and_attributes_of_osmnx_come_first():
         ("walk", None),
         ("DE:urban", None),
         ("signals", None),
+        ("DE:zone:30", 30.0),
+        ([50, 30.0], 40.0),
         ("0", None),
         ([], None),
         (float("nan"), None),

@@ -18,7 +18,6 @@ from .shanghai import TURNS as TURNS
 from .shanghai import TaxiTrips as TaxiTrips
 from .shanghai import read_taxi as read_taxi
 from .shanghai import taxi_graph as taxi_graph
-from .shanghai import taxi_tasks as taxi_tasks
 from .tntp import Into as Into
 from .tntp import RoadNetwork as RoadNetwork
 from .tntp import read_network as read_network

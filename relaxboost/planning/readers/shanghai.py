@@ -85,7 +85,8 @@ def taxi_graph(
 ) -> planning.TurnGraph:
     """Return the graph of links and turns; `TURNS` are features beside those of links.
 
-    Turns are those of `TaxiTrips.turns` between links that meet.
+    Turns are those of `TaxiTrips.turns` between links that meet. `paths_from_pandas` makes tasks of
+    the trips, from where their first link begins to where their last one ends.
 
     Parameters
     ----------
@@ -103,33 +104,6 @@ def taxi_graph(
     directions = np.array(found)
     T = (directions[:, None] == list(TURNS.values())).astype(np.float64)
     return planning.turns(streets, T, names=list(TURNS), allowed=directions >= 0)
-
-
-def taxi_tasks(taxi: TaxiTrips, graph: planning.TurnGraph, **options: Any) -> planning.Trips:
-    """Return trips as tasks from their first link to their last, as their authors pose them.
-
-    Trips of one link, and from a link to itself, leave no choice; `Trips.dropped` has them too.
-
-    Parameters
-    ----------
-    taxi : TaxiTrips
-    graph : TurnGraph
-        Of `taxi_graph`.
-    **options
-        Of `planning.paths_from_pandas`.
-    """
-    made = planning.paths_from_pandas(taxi.trips, graph, **options)
-    tasks, dropped = [], dict(made.dropped)
-    for task in made:
-        arcs = task.demonstration.arcs[1:-1]
-        if arcs.size == 0 or graph.tail[arcs[0]] == graph.head[arcs[-1]]:
-            dropped[task.name.removeprefix("trip ")] = "it ends with the link it starts with"
-        else:
-            path = graph.path(arcs=arcs)
-            tasks.append(planning.Task.along(path, task.loss, name=task.name))
-    trips = planning.Trips(tasks)
-    trips.joined, trips.dropped = made.joined, dropped
-    return trips
 
 
 def _table(path: Path, columns: list[str]) -> Any:

@@ -67,21 +67,13 @@ def test_links_and_turns_have_their_features(tmp_path):
     assert plain.names == ("length", "right", "u-turn", "left")
 
 
-def test_trips_lead_from_their_first_link_to_their_last(tmp_path):
-    paths = PATHS + "4,4,4,1\n0,0,0_1_0,3\n"
-    taxi = readers.read_taxi(folder(tmp_path, **{"path.csv": paths}))
+def test_trips_are_paths_of_links_and_turns(tmp_path):
+    taxi = readers.read_taxi(folder(tmp_path))
     graph = readers.taxi_graph(taxi)
-    tasks = readers.taxi_tasks(taxi, graph)
-    found = [task.demonstration.nodes for task in tasks]
-    assert found == [
-        [("arc", 0), ("arc", 2), ("arc", 4)],
-        [("arc", 0), ("arc", 3)],
-        [("arc", 1), ("arc", 0), ("arc", 2)],
-    ]
-    assert list(tasks.dropped) == ["3", "4"]
+    tasks = pl.paths_from_pandas(taxi.trips, graph)
+    found = [graph.lower(task.demonstration).arcs.tolist() for task in tasks]
+    assert found == [[0, 2, 4], [0, 3], [1, 0, 2]]
     assert pl.fit(tasks, pl.Ridge(0.1)).names == graph.names
-    (loss,) = {task.loss for task in readers.taxi_tasks(taxi, graph, loss=pl.Hamming())}
-    assert loss == pl.Hamming()
 
 
 def test_parts_of_the_trips_and_bad_ones(tmp_path):
@@ -101,7 +93,7 @@ def test_parts_of_the_trips_and_bad_ones(tmp_path):
         np.save(here / "transit.npy", allowed)
         taxi = readers.read_taxi(here)
         with pytest.raises(InputError, match=message):
-            readers.taxi_tasks(taxi, readers.taxi_graph(taxi))
+            pl.paths_from_pandas(taxi.trips, readers.taxi_graph(taxi))
     assert graph.arcs > 0
 
 
