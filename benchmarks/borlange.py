@@ -51,8 +51,8 @@ TURNS = (
 PUBLISHED = (-2.5, -1.0, -20.0, -0.4)
 """Utilities of time, left turn, u-turn and link at which the literature takes link sizes."""
 ROUNDS = (0, 10, 20, 40, 60)
-NEAR = (0, 5, 10, 20, 40)
-"""Rounds of boosting in steps of a quarter."""
+NEAR = (0, 5, 10, 20)
+"""Rounds of boosting in steps of a quarter: costs stay near the linear ones."""
 LEARNER = fn.Trees(max_leaf_nodes=8, min_samples_leaf=100)
 LEAST = 1e-2
 """Minutes that boosting starts from where linear costs are less: arcs to destinations have none."""
@@ -68,7 +68,7 @@ class Setting:
     """Whether features say how often other training trips use a link."""
     boosted: bool = False
     near: bool = False
-    """Whether boosting goes in small steps, whose number two inner folds choose."""
+    """Whether boosting goes in few steps, a quarter as long."""
     logit: bool = False
     chosen: bool = False
     """Whether inner folds choose the ridge; twenty times as slow."""
@@ -114,7 +114,8 @@ class Trips:
     def with_habits(self, features: str, seen: np.ndarray) -> pl.Graph:
         """Return the graph with features that count the trips `seen`, and no others."""
         graph = self.graphs[features]
-        taken = pl.demonstrated(graph, [self.all[i] for i in seen]) * len(self.all) / len(seen)
+        arcs = np.concatenate([self.all[i].demonstration.arcs for i in seen])
+        taken = np.bincount(arcs, minlength=graph.arcs) * (len(self.all) / len(seen))
         on_link = np.bincount(graph.head, weights=taken, minlength=graph.nodes)[graph.head]
         minutes, road = graph.features[:, 0], graph.features[:, 3]
         columns = {
@@ -172,22 +173,6 @@ def boosted(
     return pl.boost(tasks, LEARNER, loss, algorithm=algorithm, stopping=rounds)
 
 
-def boosted_near(trips: Trips, features: str, train: np.ndarray, by: str):
-    """Return costs boosted in small steps, and the rounds that inner folds choose."""
-    met = dict.fromkeys(NEAR, 0.0)
-    for fold in pl.split([trips.all[i] for i in train], 5, seed=2, by=by)[:2]:
-        some = train[fold.train]
-        tasks, held = (trips.on(trips.graphs[features], train[part]) for part in fold)
-        plain = linear(trips.on(trips.graphs["plain"], some), USUAL)
-        made = boosted(tasks, plain, max(NEAR), 0.25)
-        for k in NEAR:
-            met[k] += float(pl.evaluate(held, partial(made.costs, upto=k)).each.exact.sum())
-    rounds = max(NEAR, key=lambda k: (met[k], -k))
-    plain = linear(trips.on(trips.graphs["plain"], train), USUAL)
-    made = boosted(trips.on(trips.graphs[features], train), plain, max(rounds, 1), 0.25)
-    return partial(made.costs, upto=rounds), rounds
-
-
 def chosen_strength(trips: Trips, features: str, train: np.ndarray, by: str) -> float:
     """Return the strength whose fits meet most of the training trips that they were not made of."""
     graph, met = trips.graphs[features], dict.fromkeys(STRENGTHS, 0.0)
@@ -218,9 +203,6 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
         found = trips.learner(setting).fit(trips.on(graph, train))
         trips.starts[setting.name] = found.beta
         return found, graph, found.rounds
-    if setting.near:
-        costs, rounds = boosted_near(trips, setting.features, train, by)
-        return costs, trips.graphs[setting.features], rounds
     if not setting.boosted:
         strength = chosen_strength(trips, setting.features, train, by) if setting.chosen else USUAL
         tasks, graph = trips.training(setting, train)
@@ -228,15 +210,20 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
     inner = pl.split([trips.all[i] for i in train], 5, seed=2, by=by)[0]
     tasks, graph = trips.training(setting, train[inner.train])
     plain = linear(trips.on(trips.graphs["plain"], train[inner.train]), USUAL)
-    made = boosted(tasks, plain, max(ROUNDS))
+    known, share = (NEAR, 0.25) if setting.near else (ROUNDS, 1.0)
+    made = boosted(tasks, plain, max(known), share)
     held = trips.on(graph, train[inner.test])
-    rounds = max(ROUNDS, key=lambda k: score(pl.evaluate(held, partial(made.costs, upto=k))))
+    rounds = max(known, key=lambda k: score(pl.evaluate(held, partial(made.costs, upto=k))))
     return partial(made.costs, upto=rounds), graph, rounds
 
 
 def likely(trips: Trips, setting: Setting, graph: pl.Graph, fold: pl.Fold, costs):
-    """Return a recursive logit, or costs times the scale that training trips choose."""
-    if isinstance(costs, pl.LogitFit):
+    """Return a recursive logit, or costs times the scale that training trips choose.
+
+    Not for minutes alone: on pairs of links of a tenth of a second walks in circles are so cheap
+    that their scale has to be high, and the likelihood e^-17 a trip.
+    """
+    if isinstance(costs, pl.LogitFit) or not setting.features:
         return costs
     found = trips.learner(setting).scale(trips.on(graph, fold.train), costs)
     trips.starts[setting.name] = found.beta
@@ -328,7 +315,7 @@ def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None
             )
             row.append(shown(told["exact_match"]) if told else "")
         row += [f"{report.metric('node_recall'):.4f}", f"{report.metric('log_likelihood'):.4f}"]
-        row.append(shown(told["log_likelihood"], 1) if told else "")
+        row.append(shown(told["log_likelihood"], 1.0) if told else "")
         row += [" ".join(f"{choice:g}" for choice in chosen)]
         rows.append((*row, f"{time.process_time() - clock:.0f}"))
         strata.append((setting.name, *by_stratum(report, overlap)))
@@ -392,7 +379,7 @@ SETTINGS = {
     ],
     "habits": [Setting("linear, 30 features with habits", "rich", habits=True)],
     "boosted": [Setting("boosted trees, 24 features", "rich", boosted=True)],
-    "near": [Setting("boosted near linear, 10 features", "turns", near=True)],
+    "near": [Setting("boosted near linear, 10 features", "turns", boosted=True, near=True)],
 }
 
 

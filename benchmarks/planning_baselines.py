@@ -15,7 +15,7 @@ from pathlib import Path
 
 import borlange
 import numpy as np
-from baselines import Logit, perceptron, perturbed
+from baselines import perceptron, perturbed
 from common import machine, table
 
 from relaxboost import planning as pl
@@ -24,18 +24,11 @@ from relaxboost.planning.readers import data_folder
 HEADER = ("learner", "exact match, %", "node recall", "s")
 
 
-def learners(constant: int, first: np.ndarray) -> dict:
-    """Return functions from training tasks to weights; the feature `constant` is 1 on all arcs."""
-
-    def logit(tasks: list[pl.Task]) -> np.ndarray:
-        model = Logit(tasks)
-        start = model.safe(constant)
-        print(f"gradient of the recursive logit: off by {model.error(start):.1e}", flush=True)
-        return model.fit(start)
-
+def learners(first: np.ndarray) -> dict:
+    """Return functions from training tasks to weights."""
     return {
         "perceptron, averaged": lambda tasks: perceptron(tasks, first),
-        "recursive logit": logit,
+        "recursive logit": lambda tasks: -pl.RecursiveLogit().fit(tasks).beta,
         "perturbed Fenchel-Young": lambda tasks: perturbed(tasks, first),
         "maximum margin, linear": lambda tasks: pl.fit(tasks, pl.Ridge(1e-3), tol=1e-2).w,
     }
@@ -52,7 +45,7 @@ def row(name: str, report: pl.Evaluation, seconds: float) -> tuple:
 
 
 def held_out(
-    tasks: list[pl.Task], folds: int, constant: int, first: np.ndarray, limit: int | None = None
+    tasks: list[pl.Task], folds: int, first: np.ndarray, limit: int | None = None
 ) -> list[tuple]:
     """Return a row for each learner, cross-validated; seconds are for all folds.
 
@@ -62,7 +55,7 @@ def held_out(
     parted = pl.split(tasks, folds)[:limit]
     tested = [tasks[i] for fold in parted for i in fold.test]
     rows = [row("where it starts", pl.evaluate(tested, np.maximum(X @ first, 1e-9)), 0.0)]
-    for name, learn in learners(constant, first).items():
+    for name, learn in learners(first).items():
         parts, seconds = [], 0.0
         for fold in parted:
             clock = time.perf_counter()
@@ -95,14 +88,14 @@ def planted() -> list[tuple]:
             felt = costs * rng.uniform(0.9, 1.1, costs.size)
             path = pl.shortest_path(graph, felt, source, int(target[k])).path
             tasks.append(pl.Task.along(path))
-    return held_out(tasks, 2, 3, np.array([1.0, 0.0, 0.0, 0.1]))
+    return held_out(tasks, 2, np.array([1.0, 0.0, 0.0, 0.1]))
 
 
 def borlange_rows(folder: Path, boosted: bool, limit: int | None) -> list[tuple]:
     """Return rows for the trips of Borlange."""
     trips = borlange.Trips(folder)
     tasks = trips.on(trips.graphs["plain"], np.arange(len(trips.all)))
-    rows = held_out(tasks, 5, 3, np.array([1.0, 0.0, 0.0, 0.0]), limit)
+    rows = held_out(tasks, 5, np.array([1.0, 0.0, 0.0, 0.0]), limit)
     if boosted:
         for setting in borlange.SETTINGS["boosted"]:
             clock = time.perf_counter()

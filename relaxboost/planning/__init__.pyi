@@ -71,7 +71,6 @@ from .regularisers import Ridge as Ridge
 from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
 from .tasks import Task as Task
-from .traffic import demonstrated as demonstrated
 from .traffic import traffic as traffic
 from .turns import TurnGraph as TurnGraph
 from .turns import turn_angles as turn_angles

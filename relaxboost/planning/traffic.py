@@ -1,8 +1,6 @@
-"""How busy a network is: arcs on the shortest paths of random trips, and on demonstrated ones."""
+"""How busy a network is: arcs on the shortest paths of random trips."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +12,6 @@ from relaxboost._core.parameters import count
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.kernels import NOTHING, search, trace
 from relaxboost.planning.planners.base import arc_costs
-from relaxboost.planning.tasks import Task
 
 
 def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) -> Array:
@@ -55,28 +52,3 @@ def traffic(graph: Graph, costs: ArrayLike, trips: int = 4000, seed: int = 0) ->
         return made
 
     return np.asarray(sum(thread_pool()[0].map(work, list(ends)), np.zeros(graph.arcs)))
-
-
-def demonstrated(graph: Graph, tasks: Iterable[Task]) -> Array:
-    """Return how often tasks' demonstrations take each arc, shape (E,).
-
-    Several demonstrations of a task count as one. Features made of this must not count the trips
-    that costs are tested on; nor, in training, the trip itself. So split the training tasks into
-    folds, and give each a graph with the counts of the other folds.
-
-    Parameters
-    ----------
-    graph : Graph
-        Or another with the same arcs than the one that the tasks are on.
-    tasks : iterable of Task
-    """
-    made = np.zeros(graph.arcs)
-    for task in tasks:
-        if task.graph.arcs != graph.arcs:
-            raise InputError(
-                f"task {task.name} is on a graph of {task.graph.arcs} arcs, and this one has "
-                f"{graph.arcs}; give tasks on graphs with the same arcs"
-            )
-        for path in task.demonstrations:
-            np.add.at(made, path.arcs, 1.0 / len(task.demonstrations))
-    return made

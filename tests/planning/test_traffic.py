@@ -38,17 +38,6 @@ def test_traffic_against_trips_one_by_one():
         pl.traffic(graph, costs - 1.0)
 
 
-def test_demonstrated_counts():
-    graph = pl.Graph([0, 1, 0], [1, 2, 2])
-    tasks = [
-        pl.Task(graph, 0, 2, [0, 1, 2]),
-        pl.Task(graph, 0, 2, [[0, 1, 2], [0, 2]]),
-    ]
-    assert pl.demonstrated(graph, tasks).tolist() == [1.5, 1.5, 0.5]
-    with pytest.raises(InputError, match="same arcs"):
-        pl.demonstrated(pl.Graph([0], [1]), tasks)
-
-
 def routes():
     """Return links 1 -> 2 -> 3 with a way left from 1 to 3, and destination 9 after 3."""
     return Routes(
