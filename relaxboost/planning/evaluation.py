@@ -17,8 +17,8 @@ from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.overlaps import clusters
-from relaxboost.planning.planners.base import arc_costs, told
-from relaxboost.planning.planners.shortest import shortest_arcs, simple_if_needed
+from relaxboost.planning.planners.base import arc_costs, shortest_arcs, told
+from relaxboost.planning.planners.shortest import simple_if_needed
 from relaxboost.planning.tasks import Task, checked_tasks
 
 

@@ -21,8 +21,8 @@ from relaxboost._core.rounding import UNIT, down, sum_bounds
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
-from relaxboost.planning.planners.base import arc_costs, told
-from relaxboost.planning.planners.shortest import shortest_arcs, simple_if_needed
+from relaxboost.planning.planners.base import arc_costs, shortest_arcs, told
+from relaxboost.planning.planners.shortest import simple_if_needed
 from relaxboost.planning.plans import check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array, Flags, doubles
+from relaxboost._core.arrays import Array, Flags, Whole, doubles
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Adjacency, Graph
-from relaxboost.planning.kernels import NOTHING, search
+from relaxboost.planning.kernels import NOTHING, search, trace
 from relaxboost.planning.plans import LARGEST, NoPath
 
 
@@ -51,6 +51,20 @@ def told(where: str) -> Iterator[None]:
     except InputError as error:
         error.args = (f"{where}{error}",)
         raise
+
+
+def shortest_arcs(
+    graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
+) -> tuple[Whole, Array]:
+    """Return the arcs of a shortest path, and the distances that the search found until then.
+
+    For costs >= 0 in the order of `graph.forward`; with estimates of what lies ahead, A*.
+    """
+    start, far, arcs = graph.forward
+    distance, via = search(start, far, ordered, source, target, ahead)
+    if np.isinf(distance[target]):
+        raise no_path(graph, source, target)
+    return trace(via, arcs, graph.tail, source, target), distance
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:

@@ -13,7 +13,7 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
-from relaxboost.planning.planners.base import arc_costs, between, ends, no_path, told
+from relaxboost.planning.planners.base import arc_costs, between, ends, shortest_arcs, told
 from relaxboost.planning.planners.simple import Simple
 from relaxboost.planning.plans import NegativeCycle, Plan
 
@@ -171,20 +171,6 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
         if negative != "simple":
             raise
     return Simple()(graph, c, source, target)
-
-
-def shortest_arcs(
-    graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
-) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances that the search found until then.
-
-    For costs >= 0 in the order of `graph.forward`; with estimates of what lies ahead, A*.
-    """
-    start, far, arcs = graph.forward
-    distance, via = search(start, far, ordered, source, target, ahead)
-    if np.isinf(distance[target]):
-        raise no_path(graph, source, target)
-    return trace(via, arcs, graph.tail, source, target), distance
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:

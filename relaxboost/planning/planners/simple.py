@@ -10,12 +10,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.planning.graphs import Graph, Path
-from relaxboost.planning.kernels import NOTHING, search, trace
-from relaxboost.planning.planners.base import between
+from relaxboost.planning.planners.base import between, shortest_arcs
 from relaxboost.planning.plans import Plan
 
 _SIZE = 13
@@ -29,9 +27,9 @@ _GAP = 1e-6
 class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
-    A unit flow in integers that passes each node at most once, solved with HiGHS. Cycles beside
-    the path are forbidden, those of two arcs at once and others as they turn up. The problem is
-    NP-hard: where half of the costs are negative, 36 nodes can take minutes.
+    A unit flow in integers that passes each node at most once, and ranks of nodes that rise along
+    it, so that there is no cycle beside it (Miller, Tucker & Zemlin, 1960), solved with HiGHS. The
+    problem is NP-hard: where half of the costs are negative, 36 nodes can take minutes.
 
     Plans have no potentials. Their `Plan.claimed` is not above the least cost as far as the solver
     can be trusted to a tolerance of 1e-10 of the largest cost, which it is lowered by.
@@ -51,104 +49,56 @@ class Simple:
 
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
         """Return a path of least cost, for costs and numbers of nodes that were checked."""
-        clock = Clock(self.time_limit)
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
         # No simple path enters its source, leaves its target, or goes where it cannot come back.
         usable = inside[graph.tail] & inside[graph.head]
         usable &= (graph.head != source) & (graph.tail != target)
         kept = np.flatnonzero(usable)
-        start, far, arcs = graph.forward
-        hops = np.where(usable[arcs], 1.0, np.inf)
-        via = search(start, far, hops, source, target, NOTHING)[1]
-        best = trace(via, arcs, graph.tail, source, target)
+        hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
+        best = shortest_arcs(graph, hops, source, target)[0]
         exponent = np.frexp(np.abs(costs[kept]).max())[1] - _SIZE
         scaled = np.ldexp(costs[kept], -exponent)
         least, proved = sum_bounds(np.minimum(scaled, 0.0))[0], False
-        rules = _Rules(graph, kept, source, target)
-        while clock.left:
-            found = rules.solve(scaled, clock.left)
-            if found.status not in (0, 1):
-                raise InputError(
-                    f"HiGHS fails: {found.message} Round the costs, or drop small ones"
-                )
-            if found.mip_dual_bound is not None:
-                least = max(least, float(found.mip_dual_bound) - _GAP)
-            if found.x is None:
-                break
-            path, *cycles = _walks(graph, kept[found.x > 0.5], source)
-            assert graph.head[path[-1]] == target
-            if math.fsum(costs[path].tolist()) < math.fsum(costs[best].tolist()):
-                best = path
-            if not cycles:
-                proved = found.status == 0
-                break
-            for cycle in cycles:
-                rules.forbid(graph.tail[cycle])
+        found = _solved(graph, kept, scaled, (source, target), self.time_limit)
+        if found.status not in (0, 1):
+            raise InputError(f"HiGHS fails: {found.message} Round the costs, or drop small ones")
+        if found.mip_dual_bound is not None:
+            least = max(least, float(found.mip_dual_bound) - _GAP)
+        if found.x is not None:
+            used = kept[found.x[: kept.size] > 0.5]
+            after, path = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True)), [source]
+            while path[-1] in after:
+                path.append(int(graph.head[after[path[-1]]]))
+            arcs = np.array([after[node] for node in path[:-1]])
+            proved = found.status == 0 and arcs.size == used.size
+            if math.fsum(costs[arcs].tolist()) < math.fsum(costs[best].tolist()):
+                best = arcs
         claimed = min(float(np.ldexp(least, exponent)), sum_bounds(costs[best])[0])
         return Plan(Path(graph, best), costs, None, "simple", claimed, proved)
 
 
-class _Rules:
-    """The constraints of the integer program, on the arcs kept."""
+def _solved(
+    graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
+) -> Any:
+    """Return scipy's result: the flow on the arcs kept, and the ranks of nodes."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_array, eye_array
 
-    def __init__(self, graph: Graph, kept: Whole, s: int, t: int) -> None:
-        flow = graph.incidence[:, kept].tocsr()
-        self.leaving, self.head = flow.maximum(0.0), graph.head[kept]
-        balance = np.zeros(graph.nodes)
-        balance[s], balance[t] = 1.0, -1.0
-        self.rows = [flow, self.leaving]
-        self.low, self.high = [balance, np.zeros(graph.nodes)], [balance, np.ones(graph.nodes)]
-        tail, head = graph.tail[kept], graph.head[kept]
-        there, back = tail * graph.nodes + head, head * graph.nodes + tail
-        for pair in np.unique(there[(tail < head) & np.isin(there, back)]).tolist():
-            self.forbid(np.array(divmod(pair, graph.nodes)))
-
-    def solve(self, costs: Array, seconds: float) -> Any:
-        """Return scipy's result."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import vstack
-
-        low, high = np.concatenate(self.low), np.concatenate(self.high)
-        # The default gap is 1e-4, within which HiGHS calls a path optimal that is not.
-        options = {"mip_rel_gap": 0.0}
-        if seconds < math.inf:
-            options["time_limit"] = seconds
-        return milp(
-            costs,
-            integrality=np.ones(costs.size),
-            bounds=Bounds(0.0, 1.0),
-            constraints=LinearConstraint(vstack(self.rows, format="csc"), low, high),
-            options=options,
-        )
-
-    def forbid(self, cycle: Whole) -> None:
-        """Add the rules for the nodes S of a cycle, one for each k of them.
-
-        Σ of the arcs from k within S <= Σ of the arcs that leave S from other nodes than k: a path
-        that goes from k on within S leaves S later, since its target is never on a cycle.
-        """
-        from scipy.sparse import csr_array
-
-        own, inside = self.leaving[cycle], np.isin(self.head, cycle)
-        others = csr_array(1.0 - np.eye(cycle.size))
-        self.rows.append((own * inside - others @ (own * ~inside)).tocsr())
-        self.low.append(np.full(cycle.size, -np.inf))
-        self.high.append(np.zeros(cycle.size))
-
-
-def _walks(graph: Graph, used: Whole, s: int) -> list[Whole]:
-    """Return the walk from s along arcs used, and the cycles beside it.
-
-    At most one arc used leaves each node and none leaves the target, where the first walk ends.
-    """
-    after = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True))
-    walks = []
-    for node in [s, *after]:
-        walk = []
-        while node in after:
-            walk.append(after.pop(node))
-            node = int(graph.head[walk[-1]])
-        if walk:
-            walks.append(np.array(walk))
-    return walks
+    flow, nodes, most = graph.incidence[:, kept].tocsr(), graph.nodes, graph.nodes - 1.0
+    balance = np.zeros(nodes)
+    balance[list(ends)] = 1.0, -1.0
+    # With flow on an arc its head has a rank at least one more than its tail.
+    rising = [-most * eye_array(kept.size), -flow.T]
+    rows = block_array([[flow, None], [flow.maximum(0.0), None], rising], format="csc")
+    low = np.concatenate([balance, np.zeros(nodes), np.full(kept.size, 1.0 - most)])
+    high = np.concatenate([balance, np.ones(nodes), np.full(kept.size, np.inf)])
+    # The default gap is 1e-4, within which HiGHS calls a path optimal that is not.
+    options = {"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds})
+    return milp(
+        np.append(costs, np.zeros(nodes)),
+        integrality=np.append(np.ones(kept.size), np.zeros(nodes)),
+        bounds=Bounds(0.0, np.append(np.ones(kept.size), np.full(nodes, most))),
+        constraints=LinearConstraint(rows, low, high),
+        options=options,
+    )
