@@ -1,6 +1,6 @@
 """Shortest paths beside other libraries, and what proofs and hierarchies cost; one thread.
 
-Run: python benchmarks/search.py [--data DIR]
+Run: python benchmarks/search.py [--data DIR] [--part searches|hierarchy|loss]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds borlange/ and transportnets/; the grid needs
 no files. Libraries that are not there are left out: pip install networkit igraph rustworkx
@@ -274,7 +274,10 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
+    names = ["searches", "hierarchy", "loss"]
+    parser.add_argument("--part", choices=names, action="append")
     options = parser.parse_args()
+    parts = options.part or names
     machine()
     try:
         folder = readers.data_folder(options.data)
@@ -283,13 +286,16 @@ def main() -> None:
     rows = []
     with at_most(1):
         for name, graph, costs in networks(folder):
-            searches(name, graph, costs)
-            if find_spec("pyroutingkit") is not None:
+            if "searches" in parts:
+                searches(name, graph, costs)
+            if "hierarchy" in parts and find_spec("pyroutingkit") is not None:
                 rows.append([name, *hierarchy(graph, costs)])
-        loss()
+        if "loss" in parts:
+            loss()
     header = ("network", "order, ms", "customise, ms", "query, ms", "our query, ms")
     header += ("ours, proved, ms", "pays after queries without proof", "paths proved")
-    table("customisable contraction hierarchy (pyroutingkit)", header, rows)
+    if rows:
+        table("customisable contraction hierarchy (pyroutingkit)", header, rows)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +64,8 @@ def grid(
         For a passable cell with a feature that is not finite, shapes that do not fit, and a map
         without two passable neighbours.
     """
+    from scipy.sparse import csr_array
+
     X, free = _checked(layers, passable)
     for name, given, allowed in (
         ("neighbours", neighbours, (8, 4)),
@@ -80,19 +81,24 @@ def grid(
             f"no two passable cells of the {H} x {W} grid are neighbours, so there is no arc; "
             f"{int(free.sum())} of {free.size} cells are passable"
         )
-    features = np.where(free, X, 0.0).reshape(len(X), H * W).T
-    made = [f"layer {j}" for j in range(len(X))] if names is None else [str(n) for n in names]
-    if len(made) != len(X):
-        raise InputError(f"{len(made)} names for {len(X)} layers; one each")
-    rows, columns = np.divmod(np.arange(H * W), W)
+    if names is not None and len(names) != len(X):
+        raise InputError(f"{len(names)} names for {len(X)} layers; one each")
+    # The row of B of an arc has its length at its head, or half of it at each end.
+    at, share = (
+        (head[:, None], length) if cost == "entering" else (np.stack([tail, head], 1), 0.5 * length)
+    )
+    ends, each = np.arange(tail.size + 1), at.size // tail.size
+    sites = csr_array(
+        (np.repeat(share, each), np.sort(at).ravel(), each * ends), (tail.size, H * W)
+    )
     return Graph(
         tail,
         head,
-        features,
-        names=made,
-        sites=_shares(tail, head, length, H * W, cost),
+        np.where(free, X, 0.0).reshape(len(X), H * W).T,
+        names=[f"layer {j}" for j in range(len(X))] if names is None else names,
+        sites=sites,
         nodes=Cells((H, W)),
-        position=np.column_stack([columns, rows]),
+        position=np.indices((H, W))[::-1].reshape(2, -1).T,
     )
 
 
@@ -141,14 +147,3 @@ def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Arr
     ahead = np.array([row * W + column for row, column in steps])
     long = np.array([np.hypot(row, column) for row, column in steps])
     return tail, tail + ahead[which], long[which]
-
-
-def _shares(tail: Whole, head: Whole, length: Array, cells: int, cost: str) -> Any:
-    """Return the matrix B of `Graph`."""
-    from scipy.sparse import csr_array
-
-    shape, ends = (tail.size, cells), np.arange(tail.size + 1)
-    if cost == "entering":
-        return csr_array((length, head, ends), shape=shape)
-    both = np.column_stack([np.minimum(tail, head), np.maximum(tail, head)]).ravel()
-    return csr_array((np.repeat(0.5 * length, 2), both, 2 * ends), shape=shape)

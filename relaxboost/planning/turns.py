@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from relaxboost._core.arrays import Array, Flags, Whole, doubles
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph, Path
-from relaxboost.planning.labels import Labels
 
 PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
@@ -66,35 +65,6 @@ class TurnGraph(Graph):
         return Path(self.original, nodes[1:-1])
 
 
-class _Places(Labels):
-    """("arc", e), ("start", label), ("end", label)."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def __len__(self) -> int:
-        return self.graph.arcs + 2 * self.graph.nodes
-
-    def number(self, label: Hashable) -> int:
-        """Return the number of a label, or raise an InputError."""
-        kind, what = label if isinstance(label, tuple) and len(label) == 2 else (None, None)
-        if kind in ("start", "end"):
-            return self.graph.arcs + (kind == "end") * self.graph.nodes + self.graph.node(what)
-        if kind == "arc" and isinstance(what, int | np.integer) and 0 <= what < self.graph.arcs:
-            return int(what)
-        raise InputError(
-            f'no node {label!r}; nodes are ("start", v), ("end", v) and ("arc", e), with e from 0 '
-            f"to {self.graph.arcs - 1}"
-        )
-
-    def label(self, number: int) -> Hashable:
-        """Return the label of a number."""
-        if number < self.graph.arcs:
-            return ("arc", number)
-        kind, node = divmod(number - self.graph.arcs, self.graph.nodes)
-        return ("end" if kind else "start", self.graph.label(node))
-
-
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
     """Return the arcs that each turn of a graph joins: arc before and arc after, ascending."""
     start, _, arcs = graph.forward
@@ -123,8 +93,7 @@ def turns(
     features : callable or array, optional
         Features of turns, of shape (P,) or (P, k): from ``features(before, after)`` with arrays of
         arc numbers, one an allowed turn, or in the order of `turn_pairs`. `turn_angles` makes such
-        a function. They come after those of the graph, and are sites of their own: what is learned
-        of arcs stays per site of the graph.
+        a function. They come after those of the graph, and are sites of their own.
     names : sequence of k str, optional
         Of the turn features.
     u_turns : bool
@@ -169,6 +138,8 @@ def turns(
     turning = eye_array(after.size)
     nothing = csr_array((graph.arcs, graph.size))
     sites = block_array([[own[after], turning], [own, None], [nothing, None]], format="csr")
+    labels: list[Hashable] = [("arc", e) for e in range(graph.arcs)]
+    labels += [(end, graph.label(v)) for end in ("start", "end") for v in range(graph.nodes)]
     arcs, nodes, at = np.arange(graph.arcs), graph.nodes, graph.position
     made = TurnGraph(
         np.concatenate([before, graph.arcs + graph.tail, arcs]),
@@ -176,7 +147,7 @@ def turns(
         block_diag(graph.features, T) if many else graph.features,
         names=[*graph.names, *named],
         sites=sites if many else sites[:, : graph.size],
-        nodes=_Places(graph),
+        nodes=labels,
         position=None
         if at is None
         else np.concatenate([0.5 * (at[graph.tail] + at[graph.head]), at, at]),

@@ -181,7 +181,7 @@ MADE = turns(LINE, u_turns=False)
         (lambda: MADE.lower(LINE.path([0, 1])), "from a start to an end"),
         (lambda: MADE.lower(MADE.path(arcs=[0])), "from a start to an end"),
         (lambda: MADE.start(7), "no node 7"),
-        (lambda: MADE.node(("arc", 3)), "e from 0 to 2"),
+        (lambda: MADE.node(("arc", 3)), "no node"),
         (lambda: MADE.node(("middle", 0)), "no node"),
     ],
 )

@@ -70,10 +70,6 @@ def shortest_path(
         even where cycles are negative. It is NP-hard, and its plan has no potentials. A function
         takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
 
-    Returns
-    -------
-    Plan
-
     Raises
     ------
     NoPath
@@ -105,10 +101,6 @@ def shortest_paths(
         As for `shortest_path`.
     pairs : iterable of (source, target)
         Labels of nodes; not empty.
-
-    Returns
-    -------
-    list of Plan
 
     Raises
     ------

@@ -72,15 +72,6 @@ def read_map(path: str | PathLike[str]) -> GridMap:
     ramp and otherwise the same as the capital. As H x W corners have (H - 1) x (W - 1) cells
     between them, the last row and the last column of the terrain are kept and not passable.
 
-    Parameters
-    ----------
-    path : path
-        The .map file.
-
-    Returns
-    -------
-    GridMap
-
     Raises
     ------
     InputError
@@ -129,26 +120,15 @@ def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> li
     Parameters
     ----------
     path : path
-        The .scen file.
     grid : GridMap, optional
         The map that the problems are for. Every problem is checked against it: name, size, and
         that start and goal are passable.
-
-    Returns
-    -------
-    list of Scenario
-        In the order of the file.
 
     Raises
     ------
     InputError
         If the file is missing (with where to get it), cannot be read, has no problems or another
         version, and for a problem that is malformed or does not match `grid`, with its line.
-
-    Examples
-    --------
-    >>> grid = read_map("den312d.map")  # doctest: +SKIP
-    >>> problems = read_scenarios("den312d.map.scen", grid)  # doctest: +SKIP
     """
     path = located(path, SOURCES["movingai"])
     text = list(lines(path))

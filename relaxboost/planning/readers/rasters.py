@@ -54,10 +54,6 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     names : sequence of str, optional
         The layers wanted, in this order. By default all, in the order of the file.
 
-    Returns
-    -------
-    Layers
-
     Raises
     ------
     InputError
@@ -66,12 +62,6 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
         of bands cannot be told; or a value is infinite or complex.
     MissingDependencyError
         If the file is a GeoTIFF, and rasterio is not installed.
-
-    Examples
-    --------
-    >>> layers = read_layers("ta.tif", ["elev", "slope"])  # doctest: +SKIP
-    >>> layers.values.shape  # doctest: +SKIP
-    (2, 415, 383)
     """
     path = Path(path)
     if not path.is_file():

@@ -71,10 +71,6 @@ def read_network(
     nodes : path, optional
         <name>_node.tntp (node, x, y) or a GeoJSON file of points with a property ``id``.
 
-    Returns
-    -------
-    RoadNetwork
-
     Raises
     ------
     InputError
@@ -232,14 +228,6 @@ def road_graph(
         network's traffic by the formula of the Bureau of Public Roads, free_flow_time · (1 + b ·
         (volume/capacity)^power); ``"delay"``, that without the free_flow_time.
 
-    Returns
-    -------
-    planning.Graph
-
-    Raises
-    ------
-    InputError
-        For an unknown name, and for times under traffic of a network that was read without.
     """
     closed = network.first_through - 1
     enters = network.head + np.where(network.head <= closed, network.nodes, 0)
