@@ -422,7 +422,8 @@ class _Reader:
             what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
             what += "turn the trip, add the arc"
         else:
-            what = f"a gap from {names[0]!r} to {names[1]!r}; give what lies between"
+            what = "a gap" if self.by_edge else "no arc leads"
+            what += f" from {names[0]!r} to {names[1]!r}; give what lies between"
         return f"row {row!r}: {what}, or join gaps by least {first} with gaps={first!r}"
 
     def _number(self, row: Hashable, name: Any) -> int:

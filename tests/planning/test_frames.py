@@ -224,7 +224,7 @@ def test_gaps_are_joined_along_the_least_and_recorded():
 
 
 BAD_TRIPS = [
-    ("ac", {}, "trip 0, row 1: a gap from 'a' to 'c'; .*gaps='length'"),
+    ("ac", {}, "trip 0, row 1: no arc leads from 'a' to 'c'; .*gaps='length'"),
     ("cb", {}, "row 1: 'c' -> 'b' is the wrong way of arc 1 .*one-way; turn the trip, add the arc"),
     ("cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
     ("bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
