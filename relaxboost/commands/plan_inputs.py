@@ -312,17 +312,17 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
 
     if not path.is_file():
         raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
-
-    def read(**options: Any) -> Any:
-        return pd.read_csv(
-            path, sep=sep, encoding="utf-8-sig", index_col=False, skip_blank_lines=False, **options
-        )
+    sep = sep.replace("\\t", "\t")
+    if len(sep) != 1:
+        raise InputError(f"--sep must be one character, or \\t, got {sep!r}")
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            header = read(header=None, nrows=1, dtype=str)
-            table = read(skipinitialspace=True, dtype=dict.fromkeys(texts, str), low_memory=False)
+            common: dict[str, Any] = {"sep": sep, "encoding": "utf-8-sig", "dtype": str}
+            common |= {"skip_blank_lines": False, "keep_default_na": False, "na_values": [""]}
+            header = pd.read_csv(path, header=None, nrows=1, **common)
+            table = pd.read_csv(path, index_col=False, skipinitialspace=True, **common)
     except pd.errors.ParserWarning:
         raise InputError(
             f"{path}: rows have more entries than the header; entries with {sep!r} need quotes"
@@ -335,8 +335,11 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
     table = table.set_axis(names, axis=1).set_axis(range(2, len(table) + 2)).dropna(how="all")
     if table.empty:
         raise InputError(f"{path} has no rows below its header; add them")
-    for name in set(texts) & set(names):
-        table[name] = table[name].str.strip()
+    for name in names:
+        column = table[name].str.strip()
+        numbers = pd.to_numeric(column, errors="coerce")
+        whole = name not in texts and numbers.notna().equals(column.notna())
+        table[name] = numbers if whole else column
     return table
 
 

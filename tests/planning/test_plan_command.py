@@ -357,6 +357,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 rows in all); fill it in"),
         ("from,to,x\na,b,inf\n", "bad.csv, line 2: 'x' is inf"),
         (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
+        ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is nan (1 rows in all)"),
         ("tail,head,x\na,b,3,4\n", "bad.csv: rows have more entries than the header"),
         ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv cannot be read as CSV: Error tokenizing data."),
         ('tail,head,x\n"a,b,1\n', "bad.csv cannot be read as CSV"),
@@ -436,6 +437,7 @@ def refused(command, message, capsys):
         ("evaluate costs.json --edges edges.csv --trips trips.csv", "costs.json does not exist"),
         ("evaluate --edges edges.csv --trips trips.csv", "--trips needs MODEL"),
         ("evaluate --edges edges.csv", "give either --trips or --scenarios"),
+        ("fit --edges edges.csv --trips trips.csv --sep ,,", "--sep must be one character, or"),
         ("fit --edges edges.csv", "give --trips, a CSV of what was done"),
         ("fit --map hall.map --trips cells.csv --nodes a.csv", "--nodes and --features belong"),
         ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
@@ -486,9 +488,9 @@ def test_scenarios_of_another_map_are_refused(folder, capsys):
 
 def test_cells_in_the_wall_and_broken_paths(folder, capsys):
     for path, message in (
-        ("0,0 1,1", "line 2, trip '1': no arc leads from (0, 0) to (1, 1); give what"),
+        ("0,0 1,1", "line 2, trip '1': a gap from (0, 0) to (1, 1); give what"),
         ("0,0 9,9", "node (9, 9) is not in the graph"),
-        ("0,0 0,1 0,3", "no arc leads from (0, 1) to (0, 3)"),
+        ("0,0 0,1 0,3", "a gap from (0, 1) to (0, 3)"),
     ):
         (folder / "cells.csv").write_text(f'path\n"{path}"\n')
         status, _, err = run("fit --map hall.map --trips cells.csv", capsys)
