@@ -102,6 +102,7 @@ def test_guide_bracket_is_as_shown():
 PAGES = [
     "relaxations.md", "prototyping.md", "certificates.md", "instances.md", "ensembles.md",
     "checking-claims.md", "functional.md", "online.md", "online_tutorial.md", "planning.md",
+    "x_and_y.md",
 ]  # fmt: skip
 
 

@@ -88,6 +88,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
             best = self._choose(held, given)
         pairs = [self._play(given, k, grid[best : best + 1])[0] for k in self._targets()]
         self._voters, self._solutions = map(list, zip(*pairs, strict=True))
+        self._certificates = None
         self._describe(rows, went)
         if held is None and self.folds is not None and not self._stopped:
             held = self._held_out(given, grid)
@@ -275,7 +276,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
                 "a pickle keeps no training data, and so no certificate_; ask for it before, and "
                 "save it with certificate_.save(path)"
             )
-        if not hasattr(self, "_certificates"):
+        if self._certificates is None:
             self._certificates = self._each([certify(s) for s in self._solutions])
         return self._certificates
 
@@ -301,17 +302,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         return tags
 
     def votes(self, X: Any) -> Array:
-        """Return the combined votes of the hypotheses in [−1, 1], whose margins are in `margin_`.
-
-        Parameters
-        ----------
-        X : array or pandas frame of shape (N, d)
-
-        Returns
-        -------
-        array of shape (N,), or (N, K)
-            For the second of two classes; or for each class.
-        """
+        """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
         Z = self._numbers(X, False)
         return np.array(self._each([voter(Z) for voter in self._voters])).T
@@ -321,10 +312,6 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
 
         They are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on examples
         that were held out (Platt); the votes themselves where folds is None.
-
-        Parameters
-        ----------
-        X : array or pandas frame of shape (N, d)
         """
         F = self.votes(X)
         return F if self._sigmoid is None else self._sigmoid[0] * F + self._sigmoid[1]
@@ -335,13 +322,9 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
 
     @available_if(_can_tell)
     def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (N, K), columns as `classes_`, from calibrated log odds.
+        """Return probabilities of shape (N, K), columns as `classes_`, from the log odds.
 
-        Those of several classes are divided by their sum.
-
-        Parameters
-        ----------
-        X : array or pandas frame of shape (N, d)
+        Those of more than two classes are divided by their sum.
         """
         P = expit(self.decision_function(X))
         if P.ndim == 1:

@@ -66,6 +66,9 @@ def test_the_margin_is_that_of_the_game():
     assert len(fitted.support_) == len(fitted.hypotheses_)
     assert fitted.feature_importances_.sum() == pytest.approx(1.0)
     assert (fitted.feature_importances_ > 0.0).all()
+    fitted.set_params(fraction=0.5).fit(X, y)
+    assert float(fitted.certificate_.lower) == pytest.approx(fitted.margin_[0], abs=1e-9)
+    assert fitted.margin_[0] > lower
 
 
 def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
