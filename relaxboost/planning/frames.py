@@ -105,8 +105,9 @@ def columns_of(features: Wanted) -> list[str]:
 
 def _check_table(what: str, table: Any, columns: Sequence[str]) -> None:
     """Raise for what is no table, an empty one, and columns that are not there or have holes."""
-    if not hasattr(table, "columns") or len(table) == 0:
-        raise InputError(f"{what} must be a pandas.DataFrame of at least one row, got {table!r}")
+    if not hasattr(table, "iloc") or len(table) == 0:
+        found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
+        raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
     for name in columns:
         if name not in table.columns:
             raise InputError(

@@ -99,8 +99,8 @@ def test_features_of_a_graph_or_of_costs_are_made_again(tmp_path):
 
 
 BAD_EDGES = [
-    (roads().iloc[:0], {}, "edges must be a pandas.DataFrame of at least one row"),
-    ([("a", "b")], {}, "edges must be a pandas.DataFrame"),
+    (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
+    ([("a", "b")], {}, "edges must be a pandas.DataFrame with rows, got list"),
     (roads(), {"source": "from"}, r"edges has no column 'from', only u, v, .*rename\(columns"),
     (roads(), {"features": ["toll"]}, "edges has no column 'toll'"),
     (roads(), {"features": "length*toll"}, "edges has no column 'toll'"),
@@ -233,7 +233,7 @@ BAD_TRIPS = [
     ("bb", {"gaps": "length"}, "row 1: it has one node, and needs two"),
     ("abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
     ("abc", {"bad": "skip"}, "bad must be"),
-    ("", {}, "trips must be a pandas.DataFrame of at least one row"),
+    ("", {}, "trips must be a pandas.DataFrame with rows"),
 ]
 
 
