@@ -39,8 +39,9 @@ def from_osmnx(
     Features are attributes of edges, as in `from_pandas`: numbers by their name, text as
     ``highway=primary`` and so on, products as ``length*highway``. Of a list of texts, which OSMnx
     has where it merged ways, the first counts, as in OSMnx; of a list of numbers the mean. Text
-    that is missing is ``missing``. ``speed_kph`` is `maxspeed` in km/h, read from "50", "30 mph" or
-    lists of these, and ``travel_time`` seconds at this speed, unless edges have these attributes.
+    that is missing is ``missing``; an attribute is of numbers if most of its tags are.
+    ``speed_kph`` is `maxspeed` in km/h, read from "50", "30 mph" or lists of these, and
+    ``travel_time`` seconds at this speed, unless edges have these attributes.
 
     What is missing, or says no number, as "none" and "walk" do, is imputed as in OSMnx: the mean
     over the edges of the same `highway`, else the mean of these means. `Graph.notes` tells what
@@ -155,8 +156,8 @@ class _Tags:
         if all(missing):
             raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
         numbers = np.array([_number(value) for value in values])
-        if (np.isnan(numbers) == missing).all():
-            return self._filled(name, numbers)
+        if 2 * np.isfinite(numbers).sum() > len(values) - sum(missing):
+            return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
         several = sum(isinstance(_list(value), list) for value in values)
         if several:
             self.notes.append(f"{name} is a list on {several} edges, of which the first counts")
@@ -225,7 +226,9 @@ def _number(value: Any) -> float:
     """Return a number, the mean of a list, or nan."""
     value = _list(value)
     try:
-        return float(np.mean([float(x) for x in value]) if isinstance(value, list) else value)
+        return float(
+            np.mean([float(x) for x in value or ["nan"]]) if isinstance(value, list) else value
+        )
     except (TypeError, ValueError):
         return float("nan")
 

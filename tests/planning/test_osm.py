@@ -165,6 +165,16 @@ def test_other_tags():
     assert column(made, "length*highway=service")[100, 102, 0] == 800.0
 
 
+@pytest.mark.parametrize("tag", ["2;3", [], None, "inf"])
+def test_one_odd_tag_makes_no_text_of_numbers(tag):
+    G = streets()
+    G.edges[100, 101, 0]["lanes"] = tag
+    with pytest.warns(pl.Imputed, match="lanes of 3 of 9 edges"):
+        made = pl.from_osmnx(G, "lanes")
+    assert made.names == ("lanes",)
+    assert column(made, "lanes")[100, 101, 0] == 2.0  # as other residential roads
+
+
 def test_a_graph_read_from_a_file_of_texts_is_the_same(graph):
     G = streets()
     for *_, data in G.edges(keys=True, data=True):
