@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -54,23 +55,8 @@ _SPOKEN = {
 """What the library says, in words of the command line."""
 
 
-@dataclass(frozen=True)
-class StreamOptions:
-    """What the command line says of the stream and of the learner."""
-
-    stream: Path
-    label: str | None
-    classes: str | None
-    base: str | None
-    cuts: int
-    loss: str
-    over: str | None
-    radius: float
-    proxy: str | None
-    schedule: str
-    horizon: int | None
-    bound: float | None
-    targets: float | None
+class StreamOptions(SimpleNamespace):
+    """What the command line says, an attribute for each option of the verb."""
 
     def opened(self) -> Any:
         """Return the stream, through its base functions."""
@@ -99,7 +85,7 @@ class StreamOptions:
         except ValueError:
             return pair[0], pair[1]
 
-    def method(self, name: str, stream: Any) -> tuple[Any, int]:
+    def learner(self, name: str, stream: Any) -> tuple[Any, int]:
         """Return the method of a name, and M."""
         import relaxboost as rb
 
@@ -123,14 +109,12 @@ class StreamOptions:
 
 
 def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a stream and of a learner, as one argument."""
-    names = list(StreamOptions.__dataclass_fields__)
+    """Give a command the options of a stream and of a learner, with all others as one argument."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
-        options = StreamOptions(**{name: given.pop(name) for name in names})
         with spoken({re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}):
-            return command(options, **given)
+            return command(StreamOptions(**given))
 
     for option in reversed(_OPTIONS):
         collected = option(collected)
@@ -217,23 +201,23 @@ Examples:
 @click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
 @_time_limit
 @as_json
-def run(options: StreamOptions, as_json: bool, **given: Any) -> None:
+def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
     Prints the loss and the errors of these predictions, a bound of what any fixed weights could
     have done better, and the largest weights.
     """
-    save = given["save"]
+    save = options.save
     if save is not None:
         check_output(save)
-        if save.exists() and not given["resume"]:
+        if save.exists() and not options.resume:
             raise InputError(f"{save} is there; give --resume to go on from it, or another name")
-    elif given["resume"]:
+    elif options.resume:
         raise InputError("--resume goes on from the file of --save; give it")
     stream = options.opened()
-    found = _learned(options, given["method"], stream, given["time_limit"], save)
+    found = _learned(options, options.method, stream, options.time_limit, save)
     content = run_data(found, stream)
-    if as_json:
+    if options.as_json:
         print_json(content)
     else:
         click.echo(run_text(found, stream, content))
@@ -276,7 +260,7 @@ Examples:
 )
 @_time_limit
 @as_json
-def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
+def regret(options: StreamOptions) -> None:
     """Bracket what a learner lost more than the best fixed weights.
 
     The stream is read many times: once to learn, then to find the least loss of any weights in
@@ -286,33 +270,33 @@ def regret(options: StreamOptions, as_json: bool, **given: Any) -> None:
     from relaxboost.online.comparators.polyhedral import check_piecewise_linear
     from relaxboost.views import plots
 
-    if given["plot"] is not None:
-        plots.check_plot(given["plot"])
+    if options.plot is not None:
+        plots.check_plot(options.plot)
     stream = options.opened()
-    method, _ = options.method(given["method"], stream)
-    if given["certificate"] is not None:
-        check_output(given["certificate"])
+    method, _ = options.learner(options.method, stream)
+    if options.certificate is not None:
+        check_output(options.certificate)
         check_piecewise_linear(method.loss)
-    limits = {"tol": given["tol"], "time_limit": given["time_limit"]}
+    limits = {"tol": options.tol, "time_limit": options.time_limit}
     with bar("best weights in hindsight") as progress:
         progress(0, None, stream.name)
-        found = found_regret(method, stream, given["at"], **limits)
-    if given["plot"] is not None:
-        plots.save(plots.regret_curves(found), given["plot"])
-    if given["certificate"] is not None:
+        found = found_regret(method, stream, options.at, **limits)
+    if options.plot is not None:
+        plots.save(plots.regret_curves(found), options.plot)
+    if options.certificate is not None:
         proof = found.comparator.certificate()
-        proof.certificate.save(given["certificate"])
-    if as_json:
+        proof.certificate.save(options.certificate)
+    if options.as_json:
         print_json({"data": stream.name, **found.to_dict()})
     else:
         click.echo(f"data:    {stream.name}\nlearner: {method!r}")
         found.show()
-        if given["plot"] is not None:
-            click.echo(f"picture: {given['plot']}")
-        if given["certificate"] is not None:
+        if options.plot is not None:
+            click.echo(f"picture: {options.plot}")
+        if options.certificate is not None:
             scale = float(proof.scale)
             click.echo(
-                f"proof:   {given['certificate']}; its rho is the least loss divided by "
+                f"proof:   {options.certificate}; its rho is the least loss divided by "
                 f"-{scale:.17g}"
             )
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
@@ -343,7 +327,7 @@ Examples:
 @click.option("--plot", type=PathType, help="Draw mean losses against examples to this file.")
 @_time_limit
 @as_json
-def compare(options: StreamOptions, as_json: bool, **given: Any) -> None:
+def compare(options: StreamOptions) -> None:
     """Let several learners learn from one stream, side by side.
 
     Prints a row for each: the mean loss and the errors of its predictions, the bound of its
@@ -351,28 +335,28 @@ def compare(options: StreamOptions, as_json: bool, **given: Any) -> None:
     """
     from relaxboost.views import plots
 
-    names = [name.strip() for name in given["methods"].split(",") if name.strip()]
+    names = [name.strip() for name in options.methods.split(",") if name.strip()]
     unknown = [name for name in names if name not in METHODS]
     if unknown or not names:
-        raise InputError(f"--methods {given['methods']!r}: choose of {', '.join(METHODS)}")
-    if given["plot"] is not None:
-        plots.check_plot(given["plot"])
+        raise InputError(f"--methods {options.methods!r}: choose of {', '.join(METHODS)}")
+    if options.plot is not None:
+        plots.check_plot(options.plot)
     stream = options.opened()
     for name in names:
-        method, size = options.method(name, stream)
+        method, size = options.learner(name, stream)
         method.start(size)  # what does not go together is said before any of them learns
-    every = None if given["plot"] is None else _POINT
-    found = {n: _learned(options, n, stream, given["time_limit"], every=every) for n in names}
-    if given["plot"] is not None:
+    every = None if options.plot is None else _POINT
+    found = {n: _learned(options, n, stream, options.time_limit, every=every) for n in names}
+    if options.plot is not None:
         histories = {name: one.history for name, one in found.items()}
-        plots.save(plots.progress(histories, title=stream.name), given["plot"])
+        plots.save(plots.progress(histories, title=stream.name), options.plot)
     content = {name: run_data(one, stream) for name, one in found.items()}
-    if as_json:
+    if options.as_json:
         print_json(content)
     else:
         click.echo(compare_text(content))
-        if given["plot"] is not None:
-            click.echo(f"picture:  {given['plot']}")
+        if options.plot is not None:
+            click.echo(f"picture:  {options.plot}")
     if any(one.status != "ended" for one in found.values()):
         sys.exit(1)
 
@@ -388,7 +372,7 @@ def _learned(
     """Run a method of the options on the stream, with a bar on a terminal."""
     from relaxboost.online import progressive
 
-    method, size = options.method(name, stream)
+    method, size = options.learner(name, stream)
     with bar(name) as progress:
 
         def show(record: Any) -> None:

@@ -158,6 +158,11 @@ def test_bad_input(arguments, said, data, capsys):
     assert re.search(said, told(capsys, "run", data[0], *arguments, status=2))
 
 
+def test_methods_to_compare_are_checked(data, capsys):
+    shown = told(capsys, "compare", data[0], *LABEL, "--methods", "mirror-descent,sgd", status=2)
+    assert "--methods 'mirror-descent,sgd': choose of mirror-descent" in shown
+
+
 @pytest.mark.parametrize(
     ("labels", "classes", "said"),
     [
