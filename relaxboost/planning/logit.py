@@ -72,12 +72,10 @@ class LogitFit(LearnedCosts):
     @property
     def standard_errors(self) -> Array:
         """Of beta, by the Hessian; `robust` has others on its diagonal."""
-        errors: Array = np.sqrt(np.diag(self.covariance))
-        return errors
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def site_costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, −X β, shape (S,)."""
-        self._check_one()
         if self.scaled is None:
             made: Array = -(features_by_name(graph, self.names) @ self.beta)
             return made
@@ -90,7 +88,11 @@ class LogitFit(LearnedCosts):
 
         The shortest path is the most likely one. Costs may be negative, but around no circle.
         """
-        self._check_one()
+        if self.link_size is not None:
+            raise InputError(
+                "with a link size an arc costs another amount for each pair of ends; plan with a "
+                "RecursiveLogit without one"
+            )
         return -(self._features(graph) @ self.beta)
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
@@ -118,13 +120,6 @@ class LogitFit(LearnedCosts):
     def _features(self, graph: Graph) -> Array:
         plain = self.names if self.link_size is None else self.names[:-1]
         return _features_of(plain, self.scaled)(graph)
-
-    def _check_one(self) -> None:
-        if self.link_size is not None:
-            raise InputError(
-                "with a link size an arc costs another amount for each pair of ends; plan with a "
-                "RecursiveLogit without one"
-            )
 
 
 @dataclass(frozen=True)

@@ -225,9 +225,6 @@ def _check_trips(path: Path, routes: Routes) -> None:
             )
 
 
-PLAIN = ("time", "left turn", "u-turn", "link")
-"""The features of the recursive logit's authors."""
-
 _CLASSES = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Quantiles of traffic between which links are of a class."""
 
@@ -244,12 +241,12 @@ def link_graph(
     ----------
     routes : Routes
     features : {"plain", "rich"}
-        ``"plain"``: `PLAIN`. ``"rich"`` adds what the network tells about them, all >= 0: turns at
-        junctions only, which are links that lead on to more than one other without a u-turn; how
-        many ways lead on, and in; and by `planning.traffic` of random quickest trips the class of
-        a link from side street (0) to main road (5), as minutes in each class and as a constant
-        for each, and how much busier or quieter the link is than the one before, in logarithms.
-        No trip of `routes` is looked at.
+        ``"plain"``: time, left turn, u-turn and link, those of the recursive logit's authors.
+        ``"rich"`` adds what the network tells about them, all >= 0: turns at junctions only, which
+        are links that lead on to more than one other without a u-turn; how many ways lead on, and
+        in; and by `planning.traffic` of random quickest trips the class of a link from side street
+        (0) to main road (5), as minutes in each class and as a constant for each, and how much
+        busier or quieter the link is than the one before, in logarithms.
     trips, seed
         Of `planning.traffic`.
 
