@@ -1,6 +1,6 @@
-"""Planning: the loss of many tasks at once, how cost grows, published lengths, optimisers.
+"""Planning: how the cost of the loss grows, published lengths, optimisers.
 
-Run: python benchmarks/planning.py [--data DIR] [--part loss|growth|lengths|optimisers]
+Run: python benchmarks/planning.py [--data DIR] [--part growth|lengths|optimisers]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds movingai/, for the published lengths; the
 other parts need no files.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +19,6 @@ from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
 from relaxboost.planning.optimisers.base import OPTIMISERS
 from relaxboost.planning.readers import data_folder, read_map, read_scenarios
-
-TASKS = 100
-TWINS = 5
-"""How many of the tasks networkx plans for."""
 
 
 def planted(size: int, tasks: int, layers: int = 4, seed: int = 0) -> tuple[pl.Graph, list]:
@@ -38,66 +33,6 @@ def planted(size: int, tasks: int, layers: int = 4, seed: int = 0) -> tuple[pl.G
             plan = pl.shortest_path(graph, expert, tuple(source), tuple(target))
             made.append(pl.Task.along(plan.path))
     return graph, made
-
-
-def one_by_one(graph: pl.Graph, tasks: list[pl.Task], costs: np.ndarray) -> tuple[float, float]:
-    """Return the sum of losses by networkx, and the seconds, without those to make its graph."""
-    import networkx as nx
-
-    G = nx.DiGraph()
-    arcs = zip(graph.tail.tolist(), graph.head.tolist(), costs.tolist(), strict=True)
-    G.add_weighted_edges_from(arcs)
-    clock, total = time.perf_counter(), 0.0
-    gradient = np.zeros(graph.arcs)
-    for task in tasks:
-        shown = task.demonstration
-        nodes = shown.numbers.tolist()
-        steps = list(pairwise(nodes))
-        for u, v in steps:
-            G[u][v]["weight"] += 1.0
-        least, found = nx.single_source_dijkstra(G, task.source, task.target)
-        for u, v in steps:
-            G[u][v]["weight"] -= 1.0
-        total += shown.cost(costs) - (least - len(shown))
-        taken = graph.path([graph.label(node) for node in found]).arcs
-        np.add.at(gradient, shown.arcs, 1.0)
-        np.add.at(gradient, taken, -1.0)
-    return total, time.perf_counter() - clock
-
-
-def loss() -> None:
-    """Time the loss and a subgradient of many tasks against a loop over networkx."""
-    graph, tasks = planted(256, TASKS)
-    rng = np.random.default_rng(1)
-    C = 0.2 + rng.random(graph.size)
-    risk = pl.PlanningLoss(base=1.0).bind(tasks)
-    ours = best_time(lambda: risk.evaluate(C - 1.0), least=3)
-    clock = time.process_time()
-    risk.evaluate(C - 1.0)
-    busy = time.process_time() - clock
-    some = pl.PlanningLoss(base=1.0).bind(tasks[:TWINS])
-    value = some.evaluate(C - 1.0)[0] * TWINS
-    theirs, seconds = one_by_one(graph, tasks[:TWINS], graph.costs(C))
-    if abs(value - theirs) > 1e-9 * abs(theirs):
-        raise ArithmeticError(f"the losses differ: {value} and {theirs}")
-    each = seconds / TWINS
-    row = (
-        f"{graph.arcs}",
-        TASKS,
-        f"{ours:.3f}",
-        f"{busy:.2f}",
-        f"{each:.2f}",
-        f"{each * TASKS / ours:.0f}x",
-    )
-    header = (
-        "arcs",
-        "tasks",
-        "ours, s",
-        "of all cores, s",
-        "networkx, s a task",
-        "ratio for all tasks",
-    )
-    table(f"loss and subgradient, grid of 256 x 256 ({TWINS} tasks by networkx)", header, [row])
 
 
 def growth() -> None:
@@ -166,12 +101,12 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    names = ["loss", "growth", "lengths", "optimisers"]
+    names = ["growth", "lengths", "optimisers"]
     parser.add_argument("--part", choices=names, action="append")
     options = parser.parse_args()
     machine()
     parts = options.part or names
-    for name, part in (("loss", loss), ("growth", growth), ("optimisers", optimisers)):
+    for name, part in (("growth", growth), ("optimisers", optimisers)):
         if name in parts:
             part()
     if "lengths" in parts:
