@@ -194,7 +194,7 @@ def boost(
         names=graph.names,
         status=boosted.status,
         scale=float(scale),
-        inexact=risk.inexact(F),
+        inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
         floor=FLOOR * (usual or 1.0),

@@ -41,10 +41,10 @@ def from_networkx(
     ----------
     G : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
         Without self-loops.
-    features : sequence of str, or str
+    features : sequence of str, or str, optional
         Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
-        array of numbers (of the same length).
-    node_features : sequence of str, or str
+        array of numbers (of the same length). With none of nodes either, the one feature is 1.
+    node_features : sequence of str, or str, optional
         Node attributes likewise. They are added to the arcs, after the edge features.
     names : sequence of str, optional
         Of all features; by default those of attributes and dict keys, ``"x[0]"`` for arrays.
@@ -55,16 +55,11 @@ def from_networkx(
     position : str, pair of str, or mapping, optional
         A node attribute that holds (x, y), two attributes, or a dict of (x, y) by node.
 
-    Returns
-    -------
-    Graph
-        Without `features` and `node_features` the one feature of an arc is 1.
-
     Raises
     ------
     InputError
         For a graph without edges, a self-loop, and the first edge or node where an attribute is
-        missing or no finite number, or has other entries than elsewhere.
+        missing or no finite number.
     """
     edges = _checked_edges(G)
     if at not in AT:
@@ -129,22 +124,18 @@ def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
         raise InputError(
             f"a feature is called {taken.pop()!r}, as an attribute of edges is; rename"
         )
-    data: dict[str, list[Any]] = {"arc": list(range(graph.arcs))}
-    if costs is not None:
-        data["cost"] = arc_costs(graph, costs).tolist()
-    columns = np.asarray(graph.arc_features).T.tolist()
-    data.update(zip(graph.names, columns, strict=True))
-    pair = graph.tail * graph.nodes + graph.head
-    many = np.unique(pair).size < graph.arcs
+    data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
+    data |= {"arc": list(range(graph.arcs))}
+    data |= {} if costs is None else {"cost": arc_costs(graph, costs).tolist()}
+    many = np.unique(graph.tail * graph.nodes + graph.head).size < graph.arcs
     G = nx.MultiDiGraph() if many else nx.DiGraph()
-    for node in range(graph.nodes):
-        at = {} if graph.position is None else {"pos": tuple(graph.position[node].tolist())}
-        G.add_node(graph.label(node), **at)
-    keys = graph.keys or (None,) * graph.arcs
-    for arc, (u, v) in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
-        attributes = {name: values[arc] for name, values in data.items()}
-        key = (keys[arc],) if many else ()  # of None networkx makes 0, 1, ...
-        G.add_edges_from([(graph.label(u), graph.label(v), *key, attributes)])
+    at = [()] * graph.nodes if graph.position is None else map(tuple, graph.position.tolist())
+    G.add_nodes_from((graph.label(v), {"pos": xy} if xy else {}) for v, xy in enumerate(at))
+    keys = graph.keys or (None,) * graph.arcs  # of None networkx makes 0, 1, ...
+    for u, v, key, *values in zip(graph.tail, graph.head, keys, *data.values(), strict=True):
+        which = (key,) if many else ()
+        edge = (graph.label(u), graph.label(v), *which, dict(zip(data, values, strict=True)))
+        G.add_edges_from([edge])
     return G
 
 
@@ -168,6 +159,8 @@ def _table(
     kind: str, things: Attributes, wanted: str | Sequence[str] | None
 ) -> tuple[Array | None, list[str]]:
     """Return an array of attributes, one row a thing, and names for its columns."""
+    import pandas as pd
+
     if wanted is None:
         return None, []
     asked = [wanted] if isinstance(wanted, str) else list(wanted)
@@ -176,25 +169,19 @@ def _table(
     names: list[str] = []
     columns = []
     for name in asked:
-        form, rows = None, []
-        for thing, data in things:
-            where, parts = f"attribute {name!r} of {kind} {thing!r}", _parts(name, data.get(name))
-            form = form or list(parts)
-            if set(parts) != set(form):
-                raise InputError(
-                    f"{where} has {', '.join(map(str, parts)) or 'nothing'}, and that of "
-                    f"{things[0][0]!r} {', '.join(map(str, form))}; give all the same"
-                )
-            for part in form:
-                if not _is_number(parts[part]):
-                    which = "" if part == name else f" in {part}"
-                    raise InputError(
-                        f"{where} is {parts[part]!r}{which}; features must be finite numbers: fill "
-                        f"it in, or leave the {kind} out (which has {', '.join(map(str, data))})"
-                    )
-            rows.append([float(parts[part]) for part in form])
-        names += map(str, form or ())
-        columns.append(np.array(rows).reshape(len(rows), -1))
+        parts = [_parts(name, data.get(name)) for _, data in things]
+        table = pd.DataFrame(parts, dtype=object)
+        bad = np.argwhere(~table.map(_is_number).to_numpy())
+        if bad.size:
+            (row, column), (thing, data) = bad[0], things[bad[0][0]]
+            part = "" if table.columns[column] == name else f" in {table.columns[column]}"
+            raise InputError(
+                f"attribute {name!r} of {kind} {thing!r} is {table.iloc[row, column]!r}{part}; "
+                f"features must be finite numbers: fill it in, or leave the {kind} out (which has "
+                f"{', '.join(map(str, data))})"
+            )
+        names += map(str, table.columns)
+        columns.append(table.to_numpy(np.float64))
     return np.concatenate(columns, axis=1), names
 
 
@@ -218,15 +205,11 @@ def _position(G: Any, given: Any) -> Array | None:
         return None
     made = []
     for node, data in G.nodes(data=True):
-        try:
-            if isinstance(given, str | Mapping):
-                place = data[given] if isinstance(given, str) else given[node]
-            else:
-                place = [data[name] for name in given]
-            place = [float(coordinate) for coordinate in place]
-        except (KeyError, TypeError, ValueError):
-            place = []
-        if len(place) != 2 or not np.isfinite(place).all():
+        if isinstance(given, str | Mapping):
+            place: Any = data.get(given) if isinstance(given, str) else given.get(node)
+        else:
+            place = [data.get(name) for name in given]
+        if np.shape(place) != (2,) or not all(map(_is_number, place)):
             raise InputError(f"node {node!r} has no position (x, y) under {given!r}; fill it in")
         made.append(place)
-    return np.array(made)
+    return np.array(made, dtype=np.float64)

@@ -210,20 +210,17 @@ class PlanningRisk(Risk):
             gradient += self.loss.strength * F
         return value, gradient
 
-    def inexact(self, F: Array) -> int:
-        """Return how many demonstrations were planned for in relaxed form at F."""
-        found = self.oracle.evaluate(self.arc_costs(F))
-        return sum(not answer.exact for answer in found.each)
+    def visited(self) -> Array:
+        """Return how often demonstrations, and the plans at F = 0, pass each site, shape (S,).
 
-    def visits(self, F: Array) -> tuple[Array, Array]:
-        """Return how often demonstrations, and the plans at F, visit each site.
-
-        Two arrays of shape (S,), weighted as the demonstrations are; of a site shared by several
-        arcs (B of `Graph`) each counts as much as it puts on the site.
+        The sum is 1; a tenth of it is shared evenly. Of a site shared by several arcs (B of
+        `Graph`) each counts as much as it puts on the site.
         """
-        plans = [answer.taken for answer in self.oracle.evaluate(self.arc_costs(F)).each]
-        first, second = (self._passed(x, self.oracle.weights) for x in (self._shown, plans))
-        return self._gathered(first), self._gathered(second)
+        found = self.oracle.evaluate(self.arc_costs(self.zero())).each
+        both = self._shown, [answer.taken for answer in found]
+        passed = [self._gathered(self._passed(x, self.oracle.weights)) for x in both]
+        each: Array = 0.5 * (1.0 - UNVISITED) * sum(v / v.sum() for v in passed)
+        return each + UNVISITED / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
         """Return Σ rate · path over arcs of all graphs, for a path of each demonstration."""
@@ -266,9 +263,7 @@ def site_weights(risk: PlanningRisk, measure: str | ArrayLike) -> Array | None:
             )
         if measure == "uniform":
             return None
-        shown, planned = (v / v.sum() for v in risk.visits(risk.zero()))
-        each: Array = 0.5 * (1.0 - UNVISITED) * (shown + planned) + UNVISITED / risk.sites
-        return each
+        return risk.visited()
     made = np.asarray(measure, dtype=np.float64)
     if made.shape != (risk.sites,) or not (made > 0.0).all() or not np.isfinite(made).all():
         raise InputError(

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.readers.fields import ANY, NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
-OCTILE, CORNER = "octile", "octile-corner"
+_TYPES = OCTILE, CORNER = "octile", "octile-corner"
 FEATURES = ("step", "swamp", "near_wall")
 
 _PASSABLE = ".GS"
@@ -152,23 +152,16 @@ def _stem(name: str) -> str:
 
 
 def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
-    """Return type, height and width, or raise with the first line that is wrong."""
-    sizes: dict[str, int] = {}
-    kind = ""
-    for place, (n, line) in enumerate(text):
-        key, _, value = line.partition(" ")
-        if place == 0 and key == "type" and value.strip() in (OCTILE, CORNER):
-            kind = value.strip()
-        elif place in (1, 2) and key in {"height", "width"} - sizes.keys():
-            sizes[key] = int(number(path, n, value.strip(), key, 1, ANY))
-        elif place != 3 or line != "map":
-            raise InputError(
-                f"{path}, line {n}: {line[:40]!r} in the header; a map begins with {_HEADER}"
-            )
-    if len(text) < 4:
-        n = text[-1][0] if text else 1
-        raise InputError(f"{path}, line {n}: ends in the header, which is {_HEADER}")
-    return kind, sizes["height"], sizes["width"]
+    """Return type, height and width, or raise."""
+    said = {
+        key: (n, value.strip()) for n, (key, _, value) in ((n, x.partition(" ")) for n, x in text)
+    }
+    keys, kind = list(said), said.get("type", (0, ""))[1]
+    if keys[::3] != ["type", "map"] or {*keys[1:3]} != {"height", "width"} or kind not in _TYPES:
+        begins = " ".join(repr(line[:40]) for _, line in text) or "nothing"
+        raise InputError(f"{path} begins with {begins}; a map begins with {_HEADER}")
+    height, width = (int(number(path, *said[key], key, 1, ANY)) for key in ("height", "width"))
+    return kind, height, width
 
 
 def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:
