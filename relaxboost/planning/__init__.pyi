@@ -3,6 +3,7 @@ from . import readers as readers
 from .boosting import BoostedCosts as BoostedCosts
 from .boosting import FlooredCosts as FlooredCosts
 from .boosting import boost as boost
+from .choosing import Chosen as Chosen
 from .costs import LearnedCosts as LearnedCosts
 from .costs import LinearCosts as LinearCosts
 from .cuts import Cut as Cut

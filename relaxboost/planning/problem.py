@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,10 +103,25 @@ class Problem:
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
-        self.groups = np.arange(len(self.oracle.rows)) % GROUPS
-        self.arc_features = [graph.arc_features for graph in self.oracle.graphs]
+        self._features()
         self.rms = root_mean_squares(self.arc_features)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
+
+    def _features(self) -> None:
+        self.groups = np.arange(len(self.oracle.rows)) % GROUPS
+        self.arc_features = [graph.arc_features for graph in self.oracle.graphs]
+
+    def of(
+        self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
+    ) -> Problem:
+        """Return the problem of some of the tasks, or of another regulariser, at this scale."""
+        made = copy(self)
+        if regulariser is not None:
+            made.regulariser = regulariser
+        if tasks is not None:
+            made.oracle = Oracle(tasks, self.oracle.negative, self.oracle.power)
+            made._features()
+        return made
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -175,6 +191,11 @@ class Problem:
             above = size + 2.0 * roundoff(self.d + 8) * abs(size)
             bound = up(up(above) + self._above(found, weights))
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
+
+    def again(self, point: FitPoint) -> FitPoint:
+        """Return a point of a problem that differs in the regulariser alone."""
+        size = self.regulariser.value(self.scale * point.w)
+        return point._replace(value=size + point.plans.value)
 
     def pieces(self, found: AugmentedPlans) -> Pieces:
         """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""

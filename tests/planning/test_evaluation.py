@@ -124,6 +124,7 @@ def test_metrics_against_slow_counts():
     assert (report.each.shown_cost >= report.each.planned_cost).all()
 
 
+@pytest.mark.filterwarnings("ignore:the learned costs are all 0")
 def test_costs_in_every_form_give_the_same():
     rng = np.random.default_rng(1)
     graph, tasks = street(rng)

@@ -68,7 +68,8 @@ def test_costs_of_arcs_are_shown_per_length(land):
     axes = maps.paths(land, costs=land.costs(np.full(12, 5.0)))
     assert axes.images[1].get_array().compressed() == pytest.approx(5.0)
     task = pl.Task(land, (0, 0), (1, 3), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3)])
-    fit = pl.fit([task], pl.Ridge(0.1))
+    with pytest.warns(UserWarning, match="shortest path by each feature"):
+        fit = pl.fit([task], pl.Ridge(0.1))
     axes = maps.paths(land, costs=fit)
     shown = axes.images[1].get_array().compressed()
     assert shown == pytest.approx((np.arange(12.0).reshape(3, 4)[FREE]) * fit.w[0])

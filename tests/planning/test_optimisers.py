@@ -21,6 +21,9 @@ from tests.processes import ctrl_c
 
 from . import small
 
+# Random walks teach nothing, and `fit` says so.
+pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
+
 REGULARISERS = list(small.REGULARISERS.values())
 MADE = [*(kind() for kind in OPTIMISERS.values()), pl.Bundle(level=0.0)]
 

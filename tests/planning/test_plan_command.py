@@ -121,9 +121,11 @@ def test_a_gap_not_reached_is_status_one(folder, capsys):
 
 @pytest.mark.parametrize("loss", ["strayed", "distance --reach 2", "none"])
 def test_losses_on_a_grid(folder, capsys, loss):
+    """The one trip is shortest by each feature alone, and the command says so."""
     command = f"fit --layers terrain.npz --passable free --trips cells.csv --loss {loss} --json"
     status, out, err = run(command, capsys)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert err.startswith("relaxboost: there is nothing to learn: ")
     assert list(parsed(out)["weights"]) == ["slope", "step"]
 
 
@@ -254,7 +256,8 @@ def test_tables_of_roads(folder, capsys):
     (folder / "by_edge.csv").write_text("trip;edge;order\nx;3;2\nx;1;1\ny;2;1\ny;3;2\n")
     command = "fit --edges roads.csv --sep ';' --features 'metres*class' --json --trips "
     status, out, err = run(command + "by_edge.csv", capsys)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert err.startswith("relaxboost: the learned costs are all 0")
     assert list(parsed(out)["weights"]) == ["metres*class=lane", "metres*class=main"]
     assert (parsed(out)["arcs"], parsed(out)["trips"]) == (5, 2)
     (folder / "by_node.csv").write_text("trip;node\nx;a\nx;b\nx;d\ny;a\ny;q\n")

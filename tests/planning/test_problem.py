@@ -13,6 +13,9 @@ from relaxboost.planning.cuts import Cuts, mean
 
 from . import small
 
+# Random walks teach nothing, and `fit` says so.
+pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
+
 MODES = [(True, "exact"), (True, "relaxed"), (False, "relaxed"), (True, "simple")]
 
 

@@ -12,6 +12,9 @@ from relaxboost.planning.reference import paths_and_cycles
 
 from . import small
 
+# Random walks teach nothing, and `fit` says so.
+pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
+
 REGULARISERS = [pl.Ridge(0.05), pl.Lasso(0.02), pl.L1Radius(3.0)]
 
 

@@ -24,8 +24,8 @@ OPTIMISERS: Registry[Optimiser] = Registry("method")
 class FitState(NamedTuple):
     """What a round found."""
 
-    point: FitPoint | None
-    """Where the objective was evaluated on all tasks; None in rounds that did not."""
+    point: FitPoint
+    """Where the objective was evaluated."""
     lower: float
     """Not above the least value."""
 

@@ -56,23 +56,27 @@ class Bundle(Optimiser):
 
     def steps(self, problem: Problem, start: Array, clock: Clock) -> Iterator[FitState]:
         """Yield the steps; see `Optimiser`. They end where neither bound moves any more."""
-        master = Master(problem, self.most)
-        best = point = problem.at(start)
-        lower, before, still, share = 0.0, (np.inf, 0.0), 0, 0.0
-        while still < _STALLED:
-            master.add(point.cuts)
-            w, bound = master.minimise()
-            lower = max(lower, bound)
-            yield FitState(point, lower)
-            level = lower + share * (best.value - lower)
-            near = master.nearest(best.w, level) if level > lower else None
-            w = w if near is None else near
-            point = problem.at(_polyak(problem, point, level) if w is None else w, clock=clock)
-            right = point.value <= 0.5 * (best.value + level)
-            share = 0.0 if right else self.level
-            best = min(best, point, key=lambda one: one.value)
-            still = still + 1 if (best.value, lower) == before else 0
-            before = (best.value, lower)
+        return rounds(Master(problem, self.most), problem.at(start), self.level, clock)
+
+
+def rounds(master: Master, best: FitPoint, share: float, clock: Clock) -> Iterator[FitState]:
+    """Yield the steps of a `Bundle` of this level, with the cuts that the master has already."""
+    problem, point = master.problem, best
+    lower, before, still, level = 0.0, (np.inf, 0.0), 0, -np.inf
+    while still < _STALLED:
+        master.add(point.cuts)
+        w, bound = master.minimise()
+        lower = max(lower, bound)
+        yield FitState(point, lower)
+        # Where the last query brought half of what was promised, the model is believed.
+        right = point.value <= 0.5 * (best.value + level) or level == -np.inf
+        best = min(best, point, key=lambda one: one.value)
+        level = lower if right else lower + share * (best.value - lower)
+        near = master.nearest(best.w, level) if level > lower else None
+        w = w if near is None else near
+        point = problem.at(_polyak(problem, point, level) if w is None else w, clock=clock)
+        still = still + 1 if (best.value, lower) == before else 0
+        before = (best.value, lower)
 
 
 def _polyak(problem: Problem, last: FitPoint, level: float) -> Array:

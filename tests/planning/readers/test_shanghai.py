@@ -67,6 +67,7 @@ def test_links_and_turns_have_their_features(tmp_path):
     assert plain.names == ("length", "right", "u-turn", "left")
 
 
+@pytest.mark.filterwarnings("ignore:the learned costs are all 0")
 def test_trips_are_paths_of_links_and_turns(tmp_path):
     taxi = readers.read_taxi(folder(tmp_path))
     graph = readers.taxi_graph(taxi)

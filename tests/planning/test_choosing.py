@@ -1,0 +1,153 @@
+"""`fit` at its defaults: any units, a strength by folds, and what it says of nothing learned."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost._core.loop import Clock
+from relaxboost.planning import choosing
+
+from . import small
+
+
+def land(rng, side=16):
+    """A terrain: its graph, an expert's costs, and trips by them; three features of any size."""
+    smooth = rng.normal(size=(3, side, side))
+    for _ in range(4):
+        smooth += np.roll(smooth, 1, 1) + np.roll(smooth, 1, 2)
+    layers = np.exp(smooth / smooth.std())
+    graph = pl.grid(np.stack([np.ones((side, side)), layers[0], layers[1] > 1.0]))
+    return graph, graph.arc_features @ np.array([1.0, 0.6, 2.0])
+
+
+def roads(rng, nodes=150):
+    """A planar network: lengths, minutes and tolls."""
+    from scipy.spatial import Delaunay
+
+    place = rng.uniform(0.0, 9.0, (nodes, 2))
+    ends = np.vstack([Delaunay(place).simplices[:, pair] for pair in ([0, 1], [1, 2], [2, 0])])
+    tail, head = np.unique(np.vstack([ends, ends[:, ::-1]]), axis=0).T
+    length = np.hypot(*(place[tail] - place[head]).T)
+    X = np.column_stack([length, length / rng.choice([30.0, 80.0], length.size) * 60.0])
+    X = np.column_stack([X, rng.random(length.size) < 0.1])
+    graph = pl.Graph(tail, head, X, names=["km", "minutes", "toll"], nodes=nodes)
+    return graph, X @ np.array([0.3, 1.0, 4.0])
+
+
+def trips(rng, graph, costs, count, noise=0.0):
+    made = []
+    while len(made) < count:
+        a, b = (graph.label(int(k)) for k in rng.choice(graph.nodes, 2, replace=False))
+        felt = costs * rng.uniform(1.0 - noise, 1.0 + noise, costs.size)
+        made.append(pl.Task.along(pl.shortest_path(graph, felt, a, b).path))
+    return made
+
+
+def told(graph, tasks, units):
+    """The same trips with features in other units."""
+    other = pl.Graph(graph.tail, graph.head, graph.arc_features * units, nodes=graph.nodes)
+    return [pl.Task.along(other.path(arcs=task.demonstration.arcs)) for task in tasks]
+
+
+UNITS = [[1.0, 1.0, 1.0], [6.2e-4, 1 / 60.0, 3e7], [1e3, 60.0, 1e-9]]
+"""As they are; kilometres as miles, minutes as hours; as metres and seconds."""
+
+
+@pytest.mark.parametrize(("kind", "count"), [(land, 2), (roads, 3)])
+def test_planted_costs_are_found_at_defaults_in_any_units(kind, count):
+    rng = np.random.default_rng(1)
+    graph, costs = kind(rng)
+    shown, held = trips(rng, graph, costs, 80), trips(rng, graph, costs, 100)
+    found, plans = [], []
+    for units in UNITS[:count]:
+        fit = pl.fit(told(graph, shown, units), tol=1e-2)
+        report = pl.evaluate(told(graph, held, units), fit)
+        own = [plan.cost(costs) for plan in report.plans]
+        least = [task.demonstration.cost(costs) for task in held]
+        assert np.isclose(own, least, rtol=1e-9, atol=0.0).mean() >= 0.95
+        found.append((fit.w * units, fit.chosen.strength))
+        plans.append([plan.arcs.tolist() for plan in report.plans])
+    assert all(one == plans[0] for one in plans)
+    for w, strength in found[1:]:
+        assert w == pytest.approx(found[0][0], rel=1e-5)
+        assert strength == pytest.approx(found[0][1], rel=1e-9)
+    tiny = pl.Problem(told(graph, shown, [1e-6] * 3), pl.Ridge(1e-3), scale="none")
+    with pytest.warns(UserWarning, match="learned costs are all 0"):
+        assert pl.fit(tiny).chosen is None
+
+
+def test_noise_asks_for_more_strength_than_none_does():
+    rng = np.random.default_rng(3)
+    graph, costs = roads(rng, 60)
+    X = np.column_stack([graph.arc_features, rng.random((graph.arcs, 12))])
+    wide = pl.Graph(graph.tail, graph.head, X, nodes=graph.nodes)
+    clear, noisy = (
+        pl.fit(trips(rng, wide, costs, 14, noise), tol=1e-2).chosen for noise in (0.0, 0.9)
+    )
+    assert clear.folds == noisy.folds == 3
+    assert noisy.strength > clear.strength
+    assert len(noisy.scores) == len(noisy.strengths) == len(choosing.RATIOS)
+    assert max(noisy.scores) == noisy.scores[noisy.strengths.index(noisy.strength)]
+
+
+def test_scores_are_those_of_separate_fits():
+    """Cuts are kept from strength to strength; without them the scores are about the same."""
+    rng = np.random.default_rng(1)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 24, 0.5)
+    problem = pl.Problem(tasks)
+    picked, near = choosing.chosen(problem, Clock())
+    assert near.shape == (3,)
+    for strength, score in zip(picked.strengths[1:4], picked.scores[1:4], strict=True):
+        f1 = []
+        for fold in pl.split(tasks, 3):
+            part = problem.of([tasks[i] for i in fold.train], pl.Ridge(strength))
+            fit = pl.fit(part, tol=1e-3)
+            each = pl.evaluate([tasks[i] for i in fold.test], fit).each
+            f1 += (2.0 * each.shared_arcs / (each.shown_arcs + each.planned_arcs)).tolist()
+        assert np.mean(f1) == pytest.approx(score, abs=0.06)
+
+
+def test_too_few_trips_and_too_little_time():
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    few = pl.fit(trips(rng, graph, costs, choosing.FEW - 1)).chosen
+    assert (few.folds, len(few.strengths)) == (0, 1)
+    assert np.isnan(few.scores).all()
+    start = pl.Problem(trips(rng, graph, costs, 20))
+    late = Clock(1e-9)
+    assert choosing.chosen(start, late)[0].folds == 0
+
+
+def fork(d=2):
+    """Two ways from 0 to 3, of which the first is better by every feature."""
+    return pl.Graph([0, 1, 0, 2], [1, 3, 2, 3], np.array([[1.0], [1.0], [2.0], [2.0]]) * np.ones(d))
+
+
+def test_what_went_wrong_is_said_with_the_remedy():
+    g = fork()
+    good, bad = pl.Task(g, 0, 3, [0, 1, 3]), pl.Task(g, 0, 3, [0, 2, 3])
+    with pytest.warns(UserWarning, match=r"shortest path by each feature \(x0, x1\) alone"):
+        pl.fit([good], pl.Ridge(1e-3))
+    with pytest.warns(UserWarning, match="all 0, so that every path is shortest: Ridge"):
+        pl.fit([bad], pl.Ridge(1e-3))
+    with pytest.warns(UserWarning, match="no path has a loss"):
+        pl.fit([pl.Task(g, 0, 3, [0, 2, 3], pl.NoLoss())])
+    with pytest.warns(UserWarning, match="the only path"):
+        pl.fit([pl.Task(g, 0, 1, [0, 1])])
+    rng = np.random.default_rng(0)
+    network, costs = roads(rng, 60)
+    with pytest.warns(UserWarning, match="ended with 'max_rounds' after 1 rounds; give it more"):
+        pl.fit(trips(rng, network, costs, 8), pl.Ridge(1e-6), max_rounds=1)
+
+
+def test_progress_is_shown_on_a_terminal_only(capsys, monkeypatch):
+    tasks = small.tasks(np.random.default_rng(0))
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda on=terminal: on)
+        pl.fit(tasks, pl.Ridge(0.1), verbose=1)
+        assert ("gap" in capsys.readouterr().err) == terminal
