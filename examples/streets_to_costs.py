@@ -16,7 +16,7 @@ SPEEDS = {"residential": 30}  # km/h, where no tag says it
 
 
 def town(rng):
-    """Return a town of blocks with two avenues, tags missing here and there, and 60 trips."""
+    """Return a town of blocks with two avenues, tags missing here and there, and 100 trips."""
     G = nx.MultiDiGraph(crs="epsg:4326")
     blocks = nx.convert_node_labels_to_integers(nx.grid_2d_graph(9, 12), label_attribute="at")
     for node, (row, column) in blocks.nodes(data="at"):
@@ -34,7 +34,7 @@ def town(rng):
     G.add_edge(50, 51, length=95.0, highway=["residential", "primary"], maxspeed=["30", "50"])
     roads = pl.from_osmnx(G, speeds=SPEEDS)
     secret = roads.features @ [0.0, 1.0, 0.0, 9.0]  # seconds, and 9 more a block off the avenues
-    ends = [rng.choice(roads.nodes, 2, replace=False).tolist() for _ in range(60)]
+    ends = [rng.choice(roads.nodes, 2, replace=False).tolist() for _ in range(100)]
     paths = [pl.shortest_path(roads, secret, *pair).path for pair in ends]
     rows = [(trip, node) for trip, path in enumerate(paths) for node in path.nodes]
     return G, pd.DataFrame(rows, columns=["trip", "node"]).drop(index=[25, 77, 200])
@@ -46,9 +46,9 @@ picture = sys.argv[1] if len(sys.argv) > 1 else "streets.png"
 # Six lines, eight with the imports of networkx and planning.
 # --8<-- [start:lines]
 roads = pl.from_osmnx(G, speeds=SPEEDS)
-tasks = pl.paths_from_pandas(trips, roads, parallel="length", gaps="length")
-learned = pl.fit(tasks[:40])
-pl.maps.paths(tasks[45], costs=learned).figure.savefig(picture)
+tasks = pl.paths_from_pandas(trips, roads, parallel="travel_time", gaps="length")
+learned = pl.fit(tasks[:60])
+pl.maps.paths(tasks[65], costs=learned).figure.savefig(picture)
 streets = pl.to_networkx(roads, learned.costs(roads))
 way = nx.shortest_path(streets, 0, 107, weight="cost")
 # --8<-- [end:lines]
@@ -57,5 +57,5 @@ print(*roads.notes, sep="\n")
 print("joined:", *(f"trip {gap.trip}: {gap.nodes}" for gap in tasks.joined))
 seconds = roads.features[:, roads.names.index("travel_time")]
 for what, costs in (("quickest", seconds), ("learned", learned)):
-    print(f"{what}: {pl.evaluate(tasks[40:], costs).metric('exact_match'):.0%} of unseen trips")
+    print(f"{what}: {pl.evaluate(tasks[60:], costs).metric('exact_match'):.0%} of unseen trips")
 print("from 0 to 107:", *way)
