@@ -110,8 +110,11 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"feature {self._table.names[empty[0]]!r} has no value in any example; leave it out"
             )
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise InputError(f"labels must be of one kind, none missing: {error}") from None
         weights = _check_sample_weight(sample_weight, Z, dtype=np.float64, ensure_non_negative=True)
         weights = weights * self._class_factors(codes, weights)[codes]
         rows = np.flatnonzero(weights > 0.0)
@@ -123,7 +126,11 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
             if isinstance(f, Capped) and f.k is not None:  # a share, that folds have too
                 total = round(float(given.weights.sum()))
                 grid[at] = f = Capped(fraction=f.resolve(total).exact_k / total)
-            # Which says what does not fit, before the work.
+            if f.fixed_m is not None and self.folds is not None:
+                raise InputError(
+                    f"{f!r} has a number for each example, and folds hold some out; use folds=None"
+                )
+            # Which says what else does not fit, before the work.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
         return given, rows, went
 
@@ -133,7 +140,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         if not hasattr(X, "iloc") and not reset and any(self._table.levels):
             import pandas as pd
 
-            X = pd.DataFrame(np.asarray(X, dtype=object), columns=self._table.names)
+            X = pd.DataFrame(np.asarray(X, dtype=object))
         if not hasattr(X, "iloc"):
             Z: Array = validate_data(self, X, reset=reset, **given)
             if reset:
@@ -151,8 +158,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         classes = self.classes_
         if classes.size < 2:
             raise InputError(
-                f"a classifier needs at least two classes, and y has one class only, "
-                f"{classes.tolist()[0]!r}; add examples of another"
+                f"y has one class only, {classes.tolist()[0]!r}; add examples of another"
             )
         factors, total = np.ones(classes.size), np.bincount(codes, weights)
         if self.class_weight == "balanced" and (total > 0.0).all():

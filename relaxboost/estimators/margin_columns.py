@@ -39,7 +39,7 @@ class Features:
             For a category that is not among them.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
-        return np.column_stack([_numbers(*column) for column in columns])
+        return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
 
 
 def _levels(x: Any) -> tuple[Any, ...] | None:

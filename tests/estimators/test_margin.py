@@ -167,7 +167,8 @@ def test_frames_with_gaps_and_categories():
     new = X[:2].copy()
     new["size"] = pd.Categorical(["xl", None], categories=["s", "m", "xl"])
     assert np.isfinite(fitted.decision_function(new)).all()
-    assert np.array_equal(fitted.votes(X.to_numpy(dtype=object)), fitted.votes(X))
+    with pytest.warns(UserWarning, match="feature names"):
+        assert np.array_equal(fitted.votes(X.to_numpy(dtype=object)), fitted.votes(X))
 
 
 def test_words_say_what_hypotheses_do():
@@ -307,7 +308,9 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
         ({"hypotheses": "trees"}, (X, Y), "hypotheses must be"),
         ({"hypotheses": lambda X, y: np.ones((6, 1))}, (X, Y), "no hypothesis"),
         ({"hypotheses": LogisticRegression}, (X, Y), "instance"),
-        ({}, (X, np.zeros(6)), "one class only"),
+        ({"relaxation": rb.Caps([0.5] * 6)}, (X, Y), "folds hold some out"),
+        ({}, (X, np.zeros(6)), "one class only, 0"),
+        ({}, (X, np.array(["b", None] * 3, dtype=object)), "none missing"),
         ({}, (X, Y, Y), "class 0 has no example of positive weight"),
         ({}, (np.ones((6, 2)), Y), "every feature is constant"),
         ({}, (np.column_stack([X, np.full(6, np.nan)]), Y), "'x2' has no value"),
