@@ -141,10 +141,9 @@ class Hinge(PointwiseLoss):
         return Logistic().derivatives((F - y) / SOFT, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the damped Newton step of the `softened` hinge, below which the hinge lies.
+        """Return the damped Newton step of the `softened` hinge.
 
-        Minimisers put examples on the corner, all of them at the same margin 1, where a leaf whose
-        larger part is there is minimal whatever the others lose.
+        Minimisers put examples on the corner, where the majority of a leaf holds it still.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
