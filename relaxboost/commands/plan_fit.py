@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import click
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.progress import closing
+from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
@@ -69,7 +67,8 @@ Examples:
 @click.option(
     "--strength",
     type=float,
-    help="Of ridge and lasso, or the radius. [default: 0.01; 1 for radius]",
+    help="Of ridge and lasso, or the radius.  [default: of ridge chosen on folds of trips; 0.01 "
+    "of lasso, and of ridge with --free-signs; 1 of radius]",
 )
 @loss_options
 @click.option(
@@ -89,6 +88,7 @@ def fit(**given: Any) -> None:
     Prints a weight for each feature, and a bracket of the least regularised loss.
     """
     from relaxboost import planning
+    from relaxboost.planning.choosing import chosen
 
     options = PlanOptions(**given)
     strength = options.strength
@@ -100,11 +100,16 @@ def fit(**given: Any) -> None:
     if negative is None:
         negative = "exact" if options.loss in ("missed", "none") else "relaxed"
     signs = {"nonnegative": not options.free_signs, "negative": negative}
-    limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
-    wanted = not options.quiet
-    with inputs.spoken(_SPOKEN, options), closing("learning", options.tol, wanted) as show:
+    limits = {name: given[name] for name in ("tol", "max_rounds")}
+    picked, clock = None, Clock(options.time_limit)
+    with inputs.spoken(_words(options), options):
         problem = planning.Problem(shown, regulariser, power=options.power, **signs)
-        found = planning.fit(problem, callback=_relative(show), **limits)
+        if strength is None and options.regulariser == "ridge" and not options.free_signs:
+            picked, _ = chosen(problem, Clock(options.time_limit and options.time_limit / 2.0))
+            problem = problem.of(regulariser=planning.Ridge(picked.strength))
+        left = options.time_limit and clock.left
+        found = planning.fit(problem, verbose=not options.quiet, time_limit=left, **limits)
+    found = replace(found, chosen=picked)
     text = options.saved(found, fit_text(found, source, options.tol))
     options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":
@@ -119,19 +124,19 @@ def loss_of(name: str, reach: float | None) -> Any:
     return kind(*([] if reach is None else [reach]))
 
 
-def _relative(show: Callable[[float, int], None]) -> Callable[[Any], None]:
-    """Return a callback of `fit` that shows the gap relative to the least value so far."""
-    best, rounds = math.inf, 0
-
-    def watch(state: Any) -> None:
-        nonlocal best, rounds
-        rounds += 1
-        if state.point is not None:  # some rounds look at a few tasks only
-            best = min(best, state.point.value)
-        gap = 1.0 if best == math.inf else (best - state.lower) / best if best > 0.0 else 0.0
-        show(gap, rounds)
-
-    return watch
+def _words(options: PlanOptions) -> dict[str, str]:
+    """Return what the library says in words of options, without remedies that were given."""
+    strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
+    if options.strength is not None:
+        strength += f" than {options.strength:g}"
+    signs = [] if options.free_signs else ["--free-signs"]
+    remedies = ", ".join([strength, "other features", *signs])
+    missed = "" if options.loss == "missed" else ", and --loss missed"
+    return _SPOKEN | {
+        r"give less strength .*": f"give {remedies} or relaxboost plan boost",
+        r"give it more of them or more time": "give a larger --max-rounds or --time-limit",
+        r", and a loss such as Missed\(\)": missed,
+    }
 
 
 def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
@@ -139,9 +144,12 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     problem = fit.problem
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = inputs.number_of(fit.rounds, "round")
+    how = ""
+    if fit.chosen is not None:
+        how = f", chosen on {fit.chosen.folds} folds" if fit.chosen.folds else ", for few trips"
     lines = [
         f"data:       {source}, {inputs.number_of(len(problem.tasks), 'trip')}",
-        f"problem:    {problem.regulariser!r}, loss {problem.tasks[0].loss!r}",
+        f"problem:    {problem.regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
         f"bracket:    {lower} <= min Omega + R <= {upper}",
         f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
         _status(fit, tol),
@@ -159,6 +167,7 @@ def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
     return {
         **source.counts(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),
+        "folds": 0 if fit.chosen is None else fit.chosen.folds,
         "loss": repr(fit.problem.tasks[0].loss),
         "status": fit.status,
         "method": fit.method,

@@ -307,6 +307,44 @@ def test_places_of_nodes(folder, capsys):
     assert run(command, capsys)[0] == 0
 
 
+def test_remedies_are_options_and_never_those_that_were_given(folder, capsys):
+    fit = "fit --edges edges.csv --trips trips.csv --json --regulariser"
+    status, out, err = run(f"{fit} lasso --strength 1e6", capsys)
+    assert (status, set(parsed(out)["weights"].values())) == (0, {0.0})
+    told = "give a smaller --strength than 1e+06, other features, --free-signs or relaxboost plan"
+    assert told in err
+    assert err.count("\n") == 1
+    _, _, err = run(f"{fit} lasso --strength 1e6 --free-signs", capsys)
+    assert "give a smaller --strength than 1e+06, other features or relaxboost plan boost" in err
+    assert run(f"{fit} lasso --strength 1e6 --quiet", capsys)[2] == ""
+    _, _, err = run(f"{fit} ridge --loss none", capsys)
+    assert "there is nothing to learn: " in err
+    assert "give trips with alternatives, and --loss missed" in err
+
+
+def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
+    """As the library chooses, on a grid with more clusters of trips than the least for folds."""
+    rng = np.random.default_rng(3)
+    slope, wood = rng.random((2, 9, 9))
+    land = pl.grid([slope, wood])
+    np.savez(folder / "land.npz", slope=slope, wood=wood)
+    secret = land.arc_features @ [1.0, 0.3]
+    ends = [[land.label(n) for n in rng.choice(81, 2, replace=False)] for _ in range(12)]
+    paths = [pl.shortest_path(land, secret, *pair).path for pair in ends]
+    rows = [" ".join(f"{r},{c}" for r, c in path.nodes) for path in paths]
+    (folder / "walks.csv").write_text("path\n" + "".join(f'"{row}"\n' for row in rows))
+    command = "fit --layers land.npz --trips walks.csv"
+    status, out, err = run(command, capsys)
+    assert (status, err) == (0, "")
+    assert "), chosen on 3 folds, loss Missed(" in out
+    content = parsed(run(command + " --json", capsys)[1])
+    free = pl.grid([slope, wood, np.ones((9, 9))])
+    tasks = [pl.Task.along(free.path(path.nodes)) for path in paths]
+    assert content["regulariser"] == repr(pl.Ridge(pl.fit(tasks).chosen.strength))
+    content = parsed(run(command + " --strength 0.5 --json", capsys)[1])
+    assert (content["regulariser"], content["folds"]) == ("Ridge(strength=0.5)", 0)
+
+
 def test_ties_are_told(folder, capsys):
     (folder / "flat.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
     run("fit --edges edges.csv --trips trips.csv --loss none --out costs.json", capsys)
