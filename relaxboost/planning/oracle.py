@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -49,34 +48,26 @@ class AugmentedPlan(NamedTuple):
     """Its arcs; for a relaxed plan also the negative ones it takes besides the path."""
     value: float
     """R_i."""
-    loss: float
-    """ℓ of what is taken."""
     exact: bool
     """False where the plan was relaxed, so that R_i is a bound from above."""
     bound: float
     """Not below R_i over simple paths, by the potentials; nan unless asked for."""
 
 
-@dataclass(frozen=True)
-class AugmentedPlans:
-    """The losses of all demonstrations at some costs.
-
-    Attributes
-    ----------
-    value : float
-        Σ weight R_i^power.
-    bound : float
-        Not below the exact value, by potentials looked at arc by arc; nan unless asked for.
-    each : tuple of AugmentedPlan
-        Of each demonstration.
-    exact : bool
-        Whether every plan is.
-    """
+class AugmentedPlans(NamedTuple):
+    """The losses of all demonstrations at some costs."""
 
     value: float
+    """Σ weight R_i^power."""
     bound: float
-    each: tuple[AugmentedPlan, ...] = field(repr=False)
-    exact: bool
+    """Not below the exact value, by potentials looked at arc by arc; nan unless asked for."""
+    each: tuple[AugmentedPlan, ...]
+    """Of each demonstration."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every plan is."""
+        return all(answer.exact for answer in self.each)
 
 
 class Oracle:
@@ -156,12 +147,8 @@ class Oracle:
         each = tuple(answers[i] for i in range(len(self.rows)))
         values = np.array([answer.value for answer in each]) ** self.power
         bounds = np.maximum([answer.bound for answer in each], 0.0) ** self.power
-        return AugmentedPlans(
-            value=float(self.weights @ values),
-            bound=float(self.weights @ bounds) * (1.0 + 4.0 * UNIT * (len(each) + 4)),
-            each=each,
-            exact=all(answer.exact for answer in each),
-        )
+        bound = float(self.weights @ bounds) * (1.0 + 4.0 * UNIT * (len(each) + 4))
+        return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _group(
         self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
@@ -180,31 +167,40 @@ class Oracle:
                 clock.check()
             row = self.rows[i]
             guide = ahead if _grows(row.gains) else NOTHING
-            made.append((i, _finished(priced, row, self._found(priced, row, guide, prove))))
+            made.append((i, self._planned(priced, row, guide, prove)))
         return made
 
-    def _found(self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool) -> _Found:
+    def _planned(
+        self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
+    ) -> AugmentedPlan:
         """Return the best path at costs less gains."""
         graph, ordered = priced.graph, priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
-        relaxed = low.size > 0 and self.negative == "relaxed"
+        relaxed, least, exact = low.size > 0 and self.negative == "relaxed", np.nan, True
         if relaxed:
             ordered = ordered - low
         if not prove and (relaxed or low.size == 0):
             taken = shortest_arcs(graph, ordered, row.source, row.target, ahead)[0]
-            found = _Found(taken, np.nan)
         else:
             with told(f"task {self.tasks[row.task].name}: "):
                 costs = ordered[graph.place]
                 plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
+            taken, exact = plan.path.arcs, plan.complete
             least = plan.claimed if plan.potential is None else check_plan(plan).lower
-            found = _Found(plan.path.arcs, least, plan.complete)
-        if not relaxed:
-            return found
-        # All arcs below 0 are taken, for free. Each cost less its gain was rounded once.
-        free = sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)
-        taken = np.union1d(found.taken, graph.forward.arcs[low < 0.0])
-        return _Found(taken, down(down(found.least) + down(free)), False)
+        if (
+            relaxed
+        ):  # all arcs below 0 are taken, for free; each cost less its gain was rounded once
+            taken, exact = np.union1d(taken, graph.forward.arcs[low < 0.0]), False
+            least = down(down(least) + down(sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)))
+        shown = priced.costs[row.path.arcs]
+        value = float(shown.sum() - priced.costs[taken].sum()) + row.gains.of(taken)
+        # Costs of different signs may cancel in their sum, but not in its roundings.
+        size = np.abs(shown).sum() + abs(row.gains.constant) + abs(least)
+        bound = float(shown.sum()) + row.gains.constant - least
+        bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
+        if value <= 0.0:  # the demonstration is a path too, even if it goes around negative cycles
+            taken, value = row.path.arcs, 0.0
+        return AugmentedPlan(taken, value, exact, bound)
 
 
 class _Priced:
@@ -223,25 +219,5 @@ class _Priced:
         return made
 
 
-class _Found(NamedTuple):
-    taken: Whole
-    least: float
-    """Not above the least augmented cost; nan unless asked for."""
-    exact: bool = True
-
-
 def _grows(gains: Gains) -> bool:
     return gains.arcs is not None and bool((gains.values <= 0.0).all())
-
-
-def _finished(priced: _Priced, row: Demonstration, found: _Found) -> AugmentedPlan:
-    own, other = priced.costs[row.path.arcs].sum(), priced.costs[found.taken].sum()
-    loss = row.gains.of(found.taken)
-    value = float(own - other) + loss
-    if value <= 0.0:  # the demonstration is a path too, even where it goes around a negative cycle
-        found, value, loss = found._replace(taken=row.path.arcs), 0.0, 0.0
-    bound = float(own) + row.gains.constant - found.least
-    # Costs of different signs may cancel in their sum, but not in its roundings.
-    size = np.abs(priced.costs[row.path.arcs]).sum() + abs(row.gains.constant) + abs(found.least)
-    bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
-    return AugmentedPlan(found.taken, value, loss, found.exact, bound)

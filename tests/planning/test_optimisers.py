@@ -190,13 +190,13 @@ def test_warm_starts_names_and_limits():
 
 def test_time_ends_within_a_round(monkeypatch):
     made = small.tasks(np.random.default_rng(0), 6)
-    slow = pl.Oracle._found
+    slow = pl.Oracle._planned
 
     def patient(*args):
         time.sleep(0.05)
         return slow(*args)
 
-    monkeypatch.setattr(pl.Oracle, "_found", patient)
+    monkeypatch.setattr(pl.Oracle, "_planned", patient)
     problem = pl.Problem(
         [pl.Task(t.graph, 0, t.target, list(t.demonstrations), pl.Hamming()) for t in made],
         negative="relaxed",
