@@ -167,10 +167,9 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
     """Return the error for the cycle that goes through a node."""
-    taken = [int(graph.forward.arcs[via[node]])]
-    while graph.tail[taken[-1]] != node:
-        taken.append(int(graph.forward.arcs[via[graph.tail[taken[-1]]]]))
-    found = NegativeCycle(Path(graph, np.array(taken[::-1])), c)
+    last = graph.forward.arcs[via[node]]
+    before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
+    found = NegativeCycle(Path(graph, np.append(before, last)), c)
     if found.cost < 0.0:
         return found
     return InputError(
