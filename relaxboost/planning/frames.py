@@ -119,11 +119,11 @@ def _check_table(what: str, table: Any, columns: Sequence[str]) -> None:
 
 def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
     """Raise at the first row of a column that lacks a value."""
-    rows = np.flatnonzero(missing)
-    if rows.size:
+    if missing.any():
+        first = int(missing.argmax())
         raise InputError(
-            f"{what}, row {table.index[rows[0]]!r}: {name!r} is {table[name].iloc[rows[0]]} "
-            f"({rows.size} rows in all); fill it in, or leave such rows out"
+            f"{what}, row {table.index.tolist()[first]!r}: {name!r} is {table[name].iloc[first]} "
+            f"({missing.sum()} rows in all); fill it in, or leave such rows out"
         )
 
 
@@ -202,7 +202,7 @@ class _Columns:
             codes, found = self._text(column)
             for code, value in enumerate(found):
                 if value not in values:
-                    row = self.table.index[np.flatnonzero(codes == code)[0]]
+                    row = self.table.index.tolist()[codes.tolist().index(code)]
                     raise InputError(
                         f"edges, row {row!r}: {column!r} is {value!r}, which the features do not "
                         f"know; they know {', '.join(sorted(values))}. Make it one of these, or "
@@ -325,9 +325,10 @@ def paths_from_pandas(
     if "order" in columns:
         twice = trips.duplicated(["trip", "order"]).to_numpy()
         if twice.any():
+            row = trips.index.tolist()[int(twice.argmax())]
             raise InputError(
-                f"trips, row {trips.index[twice.argmax()]!r}: its trip has another row of the same "
-                "order; say which comes first"
+                f"trips, row {row!r}: its trip has another row of the same order; say which comes "
+                "first"
             )
         trips = trips.sort_values("order", kind="stable")
     reader = _Reader(graph, columns[0] == "edge", parallel, gaps)

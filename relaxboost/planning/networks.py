@@ -139,13 +139,19 @@ def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
     return G
 
 
-def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
-    """Return the edges with their data, or raise for what is no graph, and for self-loops."""
+def edges_of(G: Any) -> list[tuple[Any, ...]]:
+    """Return the edges of a networkx graph with their data, or raise for what is none."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
-        raise InputError(f"from_networkx needs a networkx graph, got {type(G).__name__}")
+        raise InputError(f"a networkx graph is needed, got {type(G).__name__}")
     edges = list(G.edges(data=True, **({"keys": True} if G.is_multigraph() else {})))
-    if not edges:
+    if all(edge[0] == edge[1] for edge in edges):
         raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
+    return edges
+
+
+def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
+    """Return the edges with their data, or raise for self-loops."""
+    edges = edges_of(G)
     loops = [edge for edge in edges if edge[0] == edge[1]]
     if loops:
         raise InputError(

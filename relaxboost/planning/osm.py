@@ -14,13 +14,12 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.planning.frames import Wanted, columns_of, from_pandas
 from relaxboost.planning.graphs import Graph
+from relaxboost.planning.networks import edges_of
 
 FEATURES = ("length", "travel_time", "highway")
 _SPEED = re.compile(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?")
 _KPH = {"mph": 1.609344, "knots": 1.852}
 _DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84", "wgs 84"}
-
-Edges = list[tuple[Any, Any, Any, Mapping[str, Any]]]
 
 
 class Imputed(UserWarning):
@@ -80,67 +79,44 @@ def from_osmnx(
     """
     import pandas as pd
 
-    edges, notes = _edges(G)
-    read = _Tags(edges, dict(speeds or {}), notes)
-    columns = {name: read.column(name) for name in columns_of(features)}
-    ends = {"from": [edge[0] for edge in edges], "to": [edge[1] for edge in edges]}
-    table = pd.DataFrame(ends | {"key": [edge[2] for edge in edges]} | columns)
-    table.index = pd.Index([edge[:3] for edge in edges], tupleize_cols=False)
-    made = from_pandas(table, "from", "to", features, edge="key", nodes=_nodes(G), unseen=unseen)
-    made.notes = tuple(notes)
-    if read.means:
-        warnings.warn("; ".join(read.means), Imputed, stacklevel=2)
-    return made
-
-
-def _edges(G: Any) -> tuple[Edges, list[str]]:
-    """Return the edges that are no loops, with their keys, and what is to be told."""
-    if not hasattr(G, "is_directed") or not G.is_directed():
+    every = edges_of(G)
+    if not G.is_directed():
         raise InputError(
             f"from_osmnx needs the MultiDiGraph that OSMnx makes, got {type(G).__name__}; "
             "from_networkx takes others"
         )
-    if G.is_multigraph():
-        edges = list(G.edges(keys=True, data=True))
-    else:
-        edges = [(u, v, 0, data) for u, v, data in G.edges(data=True)]
-    kept = [edge for edge in edges if edge[0] != edge[1]]
-    if not kept:
-        raise InputError(f"the graph has {len(G.nodes)} nodes and no edge to plan along")
-    for u, v, key, data in kept:
-        if not np.isfinite(_number(data.get("length"))):
-            raise InputError(
-                f"edge {(u, v, key)!r} has length {data.get('length')!r}; "
-                "osmnx.distance.add_edge_lengths(G) gives all edges one"
-            )
-    loops = len(edges) - len(kept)
-    return kept, [f"self-loops left out: {loops}"] if loops else []
-
-
-def _nodes(G: Any) -> Any:
-    """Return the coordinates as `from_pandas` takes them: degrees as lon and lat."""
-    import pandas as pd
-
     crs = G.graph.get("crs")
     if crs is None:
         raise InputError(
             "the graph does not say what its coordinates are; for degrees: "
             'G.graph["crs"] = "epsg:4326"'
         )
+    edges = [edge if len(edge) == 4 else (*edge[:2], 0, edge[2]) for edge in every]
+    edges = [edge for edge in edges if edge[0] != edge[1]]
+    notes = [f"self-loops left out: {len(every) - len(edges)}"] if len(every) > len(edges) else []
+    read = _Tags(edges, dict(speeds or {}), notes)
+    columns = {name: read.column(name) for name in columns_of(features)}
+    ends = {name: [edge[k] for edge in edges] for k, name in enumerate(("from", "to", "key"))}
+    table = pd.DataFrame(ends | columns)
+    table.index = pd.Index([edge[:3] for edge in edges], tupleize_cols=False)
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
-    at = []
-    for node, data in G.nodes(data=True):
-        at.append([_number(data.get("x")), _number(data.get("y"))])
-        if not np.isfinite(at[-1]).all():
-            raise InputError(f"node {node!r} has no x and y; give it both, or leave it out")
-    index = pd.Index(list(G.nodes), tupleize_cols=False)
-    return pd.DataFrame(at, index, columns=["lon", "lat"] if degrees else ["x", "y"])
+    labels = pd.Index(list(G.nodes), tupleize_cols=False)
+    names = ["lon", "lat"] if degrees else ["x", "y"]
+    at = [[_number(data.get("x")), _number(data.get("y"))] for _, data in G.nodes(data=True)]
+    nodes = pd.DataFrame(at, labels, columns=names)
+    made = from_pandas(table, "from", "to", features, edge="key", nodes=nodes, unseen=unseen)
+    made.notes = tuple(notes)
+    if read.means:
+        warnings.warn("; ".join(read.means), Imputed, stacklevel=2)
+    return made
 
 
 class _Tags:
     """Reads attributes of edges as columns, and keeps what was imputed by which rule."""
 
-    def __init__(self, edges: Edges, speeds: dict[str, float], notes: list[str]) -> None:
+    def __init__(
+        self, edges: list[tuple[Any, ...]], speeds: dict[str, float], notes: list[str]
+    ) -> None:
         self.edges, self.speeds, self.notes = edges, speeds, notes
         self.means: list[str] = []
         self.classes = np.array([first_tag(edge[3].get("highway")) for edge in edges])
@@ -149,6 +125,11 @@ class _Tags:
         """Return an attribute of all edges, numbers or texts."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = [_is_missing(value) for value in values]
+        if name == "length" and any(missing):
+            raise InputError(
+                f"edge {self.edges[missing.index(True)][:3]!r} has no length; "
+                "osmnx.distance.add_edge_lengths(G) gives all edges one"
+            )
         if name == "speed_kph" and any(missing):
             return self._speed()
         if name == "travel_time" and any(missing):

@@ -125,6 +125,23 @@ def test_bad_edges_are_refused_with_row_and_remedy(edges, options, message):
         pl.from_pandas(edges, **options)
 
 
+def test_rows_are_called_as_in_the_index():
+    named = roads().set_axis([5, 7, 9, 11, 13])
+    model = pl.from_pandas(named)
+    for wrong in (
+        named.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]),
+        named.assign(u=["a", "c", "c", "a", "a"]),
+        named.assign(highway=["primary", "busway", "primary", "primary", "primary"]),
+    ):
+        with pytest.raises(InputError, match="edges, row 7: "):
+            pl.from_pandas(wrong, features=model)
+    moved = trips("ac", "bcd").assign(order=[1, 2, 1, 1, 2]).set_axis([3, 4, 6, 8, 10])
+    with pytest.raises(InputError, match="trips, row 8: its trip"):
+        pl.paths_from_pandas(moved, model)
+    with pytest.raises(InputError, match="trip 0, row 4: no arc"):
+        pl.paths_from_pandas(moved.drop(columns="order"), model)
+
+
 def test_names_of_streets_are_no_classes():
     many = pd.DataFrame(
         {"u": range(200), "v": range(1, 201), "name": [f"street {i}" for i in range(200)]}

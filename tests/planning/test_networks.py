@@ -163,7 +163,7 @@ BC = ("b", "c")
     [
         (nx.Graph(), {}, "0 nodes and no edges"),
         (nx.path_graph(1), {}, "1 nodes and no edges"),
-        ([(0, 1)], {}, "needs a networkx graph, got list"),
+        ([(0, 1)], {}, "a networkx graph is needed, got list"),
         (nx.DiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1\) is a self-loop"),
         (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1, 0\) is a self-loop"),
         (changed(BC, "slope", 0, remove=True), ["slope"], r"'slope' of edge \('b', 'c'\) is None"),

@@ -245,11 +245,19 @@ def without(change):
 
 BAD = [
     (nx.MultiGraph(streets()), {}, "needs the MultiDiGraph that OSMnx makes, got MultiGraph"),
-    ("Borlänge", {}, "needs the MultiDiGraph"),
-    (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edge"),
+    ("Borlänge", {}, "a networkx graph is needed, got str"),
+    (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edges"),
     (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"epsg"),
-    (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "node 102 has no x and y"),
-    (without(lambda G: G.edges[100, 102, 0].pop("length")), {}, r"\(100, 102, 0\) has length None"),
+    (
+        without(lambda G: G.nodes[102].pop("x")),
+        {"features": "length"},
+        "nodes, row 102: .lon. is nan",
+    ),
+    (
+        without(lambda G: G.edges[100, 102, 0].pop("length")),
+        {},
+        r"\(100, 102, 0\) has no length; osmnx.distance",
+    ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
 ]
 
