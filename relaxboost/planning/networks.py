@@ -64,29 +64,22 @@ def from_networkx(
     edges = _checked_edges(G)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
+    if not G.is_directed():
+        edges = [edge for u, v, *rest in edges for edge in ((u, v, *rest), (v, u, *rest))]
     labels = list(G.nodes)
     number = {label: place for place, label in enumerate(labels)}
-    tail = np.array([number[edge[0]] for edge in edges])
-    head = np.array([number[edge[1]] for edge in edges])
-    keys = [edge[2] for edge in edges] if G.is_multigraph() else None
+    tail, head = (np.array([number[edge[end]] for edge in edges]) for end in (0, 1))
     of_edges, first = _table("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _table("node", list(G.nodes(data=True)), node_features)
-    sites = None
-    if not G.is_directed():
-        tail, head = np.stack([tail, head], 1).ravel(), np.stack([head, tail], 1).ravel()
-        keys = None if keys is None else [key for key in keys for _ in range(2)]
-        if of_nodes is None or at == "mean":
-            from scipy.sparse import csr_array
-
-            site = np.repeat(np.arange(len(edges)), 2)
-            sites = csr_array((np.ones(site.size), site, np.arange(site.size + 1)))
-        else:
-            of_edges = None if of_edges is None else np.repeat(of_edges, 2, axis=0)
     if of_nodes is not None:
-        ends = slice(None, None, 2 if sites is not None else 1)
-        here, there = of_nodes[tail[ends]], of_nodes[head[ends]]
+        here, there = of_nodes[tail], of_nodes[head]
         of_nodes = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}[at]
-    parts = [part for part in (of_edges, of_nodes) if part is not None]
+    parts, sites = [part for part in (of_edges, of_nodes) if part is not None], None
+    if not G.is_directed() and (of_nodes is None or at == "mean"):
+        from scipy.sparse import csr_array
+
+        parts, site = [part[::2] for part in parts], np.repeat(np.arange(len(edges) // 2), 2)
+        sites = csr_array((np.ones(site.size), site, np.arange(site.size + 1)))
     if names is None and parts:
         names = first + [f"node {name}" if name in first else name for name in last]
     return Graph(
@@ -97,7 +90,7 @@ def from_networkx(
         sites=sites,
         nodes=labels,
         position=_position(G, position),
-        keys=keys,
+        keys=[edge[2] for edge in edges] if G.is_multigraph() else None,
     )
 
 
