@@ -144,7 +144,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     problem = fit.problem
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = inputs.number_of(fit.rounds, "round")
-    how = ""
+    how, gap = "", fit.gap / fit.upper if fit.upper > 0.0 else 0.0
     if fit.chosen is not None:
         how = f", chosen on {fit.chosen.folds} folds" if fit.chosen.folds else ", for few trips"
     lines = [
@@ -152,7 +152,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         f"problem:    {problem.regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
         f"bracket:    {lower} <= min Omega + R <= {upper}",
         f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
-        _status(fit, tol),
+        f"status:     {fit.status}: a relative gap of {gap:.2g}; {tol:g} was asked for",
     ]
     if not fit.exact:
         lines.append("            R is a convex bound above the loss, as costs less loss are < 0")
@@ -179,15 +179,3 @@ def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
         "upper": inputs.finite(fit.upper),
         "weights": fit.weights,
     }
-
-
-def _status(fit: Any, tol: float) -> str:
-    gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
-    reached = f"a relative gap of {gap:.2g}; {tol:g} was asked for"
-    why = {
-        "optimal": "optimal",
-        "max_rounds": "the most rounds were done",
-        "time_limit": "the time was up",
-        "stalled": "rounding kept it from going on",
-    }.get(fit.status, fit.status)
-    return f"status:     {why}: {reached}"

@@ -112,7 +112,7 @@ def test_a_gap_not_reached_is_status_one(folder, capsys):
     options = "--tol 1e-9 --max-rounds 1 --regulariser radius"
     status, out, _ = run(f"fit --edges edges.csv --trips trips.csv {options}", capsys)
     assert status == 1
-    assert "status:     the most rounds were done: a relative gap of" in out
+    assert "status:     max_rounds: a relative gap of" in out
     assert "L1Radius(radius=1.0)" in out
     status, out, _ = run(f"fit --edges edges.csv --trips trips.csv {options} --json", capsys)
     assert status == 1
