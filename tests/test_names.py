@@ -57,6 +57,8 @@ MODULES = [
     "planning.optimisers.exponentiated",
     "planning.optimisers.subgradient",
     "planning.planners.astar",
+    "planning.planners.bellman_ford",
+    "planning.planners.dijkstra",
     "relaxations.pairs",
     "relaxations.shares",
     "relaxations.stacking",
@@ -78,7 +80,7 @@ OLD = [
     r"\brelaxboost_reference\b",
     r"\bTotallyCorrective(?:LP|Conic|Smoothed)\b",
     r"_projections[./](?:plateau|narrowing)\b",
-    r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar)\b",
+    r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar|BellmanFord|BySign|Dijkstra)\b",
 ]
 
 
