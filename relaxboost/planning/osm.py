@@ -37,8 +37,9 @@ def from_osmnx(
 
     Features are attributes of edges, as in `from_pandas`: numbers by their name, text as
     ``highway=primary`` and so on, products as ``length*highway``. Of a list of texts, which OSMnx
-    has where it merged ways, the first counts, as in OSMnx; of a list of numbers the mean. Text
-    that is missing is ``missing``; an attribute is of numbers if most of its tags are.
+    has where it merged ways, the first in the alphabet counts, as their order changes by the run;
+    of a list of numbers the mean. Text that is missing is ``missing``; an attribute is of numbers
+    if most of its tags are.
     ``speed_kph`` is `maxspeed` in km/h, read from "50", "30 mph" or lists of these, and
     ``travel_time`` seconds at this speed, unless edges have these attributes.
 
@@ -119,7 +120,7 @@ class _Tags:
     ) -> None:
         self.edges, self.speeds, self.notes = edges, speeds, notes
         self.means: list[str] = []
-        self.classes = np.array([first_tag(edge[3].get("highway")) for edge in edges])
+        self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
         """Return an attribute of all edges, numbers or texts."""
@@ -141,8 +142,10 @@ class _Tags:
             return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
         several = sum(isinstance(_list(value), list) for value in values)
         if several:
-            self.notes.append(f"{name} is a list on {several} edges, of which the first counts")
-        return [first_tag(value) for value in values]
+            self.notes.append(
+                f"{name} is a list on {several} edges; the first in the alphabet counts"
+            )
+        return [_tag(value) for value in values]
 
     def _speed(self) -> Array:
         """Return km/h: attributes, else tags, else the user's speeds, else means."""
@@ -151,7 +154,7 @@ class _Tags:
         made = np.where(made > 0.0, made, [_kph(tag) for tag in told])
         given = 0
         for place, tag in enumerate(told):
-            for word in (first_tag(tag), self.classes[place]):
+            for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
                     made[place], given = float(self.speeds[word]), given + 1
         if given:
@@ -195,11 +198,11 @@ def _is_missing(value: Any) -> bool:
     return value is None or value == "" or value != value  # the last is nan
 
 
-def first_tag(value: Any) -> str:
-    """Return a tag, the first of a list also where it is written as text, or "missing"."""
+def _tag(value: Any) -> str:
+    """Return a tag, of a list the first in the alphabet, or "missing"."""
     value = _list(value)
-    while isinstance(value, list):
-        value = value[0] if value else None
+    if isinstance(value, list):  # OSMnx makes lists of sets, in an order that changes by the run
+        value = min(map(str, value), default=None)
     return "missing" if _is_missing(value) else str(value)
 
 

@@ -99,7 +99,7 @@ def test_speeds_are_read_and_imputed_as_osmnx_does(graph):
     assert seconds[100, 102, 0] == pytest.approx(800 / (fallback / 3.6))
     several, loops, imputed = sorted(graph.notes)
     assert loops == "self-loops left out: 1"
-    assert several == "highway is a list on 1 edges, of which the first counts"
+    assert several == "highway is a list on 1 edges; the first in the alphabet counts"
     assert imputed.endswith(f"their highway: primary {merged:.4g}, service {fallback:.4g}")
 
 
@@ -163,6 +163,16 @@ def test_other_tags():
     assert [edge for edge, x in column(made, "bridge=yes").items() if x] == [(103, 100, 0)]
     assert sum(column(made, "bridge=missing").values()) == 8.0
     assert column(made, "length*highway=service")[100, 102, 0] == 800.0
+
+
+def test_the_order_of_lists_does_not_matter(graph):
+    G = streets()
+    merged = G.edges[100, 101, 1]
+    merged.update({name: merged[name][::-1] for name in ("highway", "maxspeed", "lanes")})
+    with pytest.warns(pl.Imputed):
+        made = pl.from_osmnx(G)
+    assert made.names == graph.names
+    assert np.array_equal(made.features, graph.features)
 
 
 @pytest.mark.parametrize("tag", ["2;3", [], None, "inf"])

@@ -12,7 +12,6 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.osm import first_tag
 from relaxboost.planning.readers.fields import archive
 from relaxboost.planning.readers.places import SOURCES, located
 
@@ -74,7 +73,7 @@ def read_taxi(folder: str | PathLike[str], trips: str = "path.csv") -> TaxiTrips
         raise InputError(f"{at / trips}: paths must be such as 8_73_186 ({error})") from None
     return TaxiTrips(
         nodes.rename(columns={"x": "lon", "y": "lat"}),
-        links.assign(highway=links["highway"].map(first_tag)),
+        links.assign(highway=links["highway"].str.split(",").str[0].str.strip("[]' ")),
         turns.astype(np.int64),
         pd.DataFrame(rows, columns=["trip", "edge"]),
     )
