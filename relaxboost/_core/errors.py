@@ -35,5 +35,10 @@ class MissingDependencyError(ImportError):
     """An optional library is needed; the message says which extra brings it."""
 
 
+def install(extra: str) -> str:
+    """Return how to get what an extra brings."""
+    return f"pip install '.[{extra}]' in a checkout of relaxboost"
+
+
 class ClusterError(RuntimeError):
     """A cluster that computes for a run has gone away, or cannot see the run's files."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
@@ -44,7 +44,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
     with _settings_kept() as known:
         if level == "enclosed" and not known:
             raise MissingDependencyError(
-                "enclosed certificates need python-flint: pip install 'relaxboost[exact]'"
+                f"enclosed certificates need python-flint: {install('exact')}"
             )
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
 

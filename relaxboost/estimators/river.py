@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from relaxboost._core.arrays import Array, Vector
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.game.domains import L1Ball, L2Ball
@@ -24,7 +24,7 @@ try:
     from river import base
 except ImportError as error:
     raise MissingDependencyError(
-        "relaxboost.estimators.river needs river; pip install relaxboost[river]"
+        f"relaxboost.estimators.river needs river; {install('river')}"
     ) from error
 
 

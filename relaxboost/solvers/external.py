@@ -26,7 +26,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
 }
 """Default options of the solvers the package is tested with; others run on cvxpy's defaults."""
 
-_PIP = {"ECOS": "relaxboost[ecos]", "CLARABEL": "clarabel", "SCS": "scs", "HIGHS": "highspy"}
+_PIP = {"ECOS": ".[ecos]", "CLARABEL": "clarabel", "SCS": "scs", "HIGHS": "highspy"}
 
 
 @dataclass(frozen=True)

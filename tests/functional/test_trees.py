@@ -199,5 +199,29 @@ def test_what_cannot_be_used_is_named(name):
 
 def test_without_lightgbm_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
-    with pytest.raises(InputError, match=r"pip install 'relaxboost\[lightgbm\]'; without it"):
+    with pytest.raises(
+        InputError, match=r"pip install '.\[lightgbm\]' in a checkout of relaxboost; without"
+    ):
         pool(fn.Trees(), data()[0])
+
+
+def test_leaves_are_those_of_gradients_handed_to_lightgbm_by_any_number_of_threads():
+    """The slow route: unequal weights, ties, categories, missing values."""
+    X, v = data(3000)
+    weights = np.random.default_rng(3).integers(1, 4, len(X)).astype(float)
+    for p, threads in ((None, 1), (weights, 1), (None, 2)):
+        learner = fn.Trees(subsample=1.0, categorical=[3], n_jobs=threads)
+        grower, measure = pool(learner, X, p)
+        options = {
+            **learner.options(4), "objective": "none", "num_threads": 1,
+            "min_sum_hessian_in_leaf": 0.4,
+        }  # fmt: skip
+        hessian = measure.p / measure.p.mean()
+        slow = lgb.Booster(options, lgb.Dataset(X, params=options, categorical_feature=[3]))
+        for round_, target in enumerate((v, np.sign(v), np.where(v > 1.0, v, 0.0))):
+            h, _ = grower.nearest(target)
+            given = -target * hessian, hessian
+            slow.update(fobj=lambda *_, given=given: given)
+            np.testing.assert_array_equal(
+                grower.leaves(h)[0], slow.predict(X, pred_leaf=True)[:, round_]
+            )

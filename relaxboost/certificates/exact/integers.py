@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.errors import MissingDependencyError
+from relaxboost._core.errors import MissingDependencyError, install
 from relaxboost.matrices import MarginMatrix
 
 
@@ -33,7 +33,7 @@ def flint() -> Any:
         import flint as module
     except ImportError:
         raise MissingDependencyError(
-            "exact optima need python-flint; pip install 'relaxboost[exact]'"
+            f"exact optima need python-flint; {install('exact')}"
         ) from None
     return module
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, install
 
 STEP = 2.0**-120
 """LightGBM counts what is below 1e-35 as 0, so that a tree leaves nothing behind for the next."""
@@ -63,25 +63,19 @@ class Engine:
         """Return the tree of the labels, for an output in 0..K − 1; "" if nothing is split."""
         if not self._boosters:
             return ""
-        booster, stuck = self._boosters[output], ctypes.c_int(0)
-        pointer = self.labels.ctypes.data_as(ctypes.c_void_p)
-        size, single = ctypes.c_int(self.labels.size), ctypes.c_int(0)
-        self._check(
-            self._lib.LGBM_DatasetSetField(self._data._handle, b"label", pointer, size, single)
-        )
-        self._check(self._lib.LGBM_BoosterUpdateOneIter(booster._handle, ctypes.byref(stuck)))
+        lib, booster, number = self._lib, self._boosters[output], ctypes.c_int
+        stuck, length, pointer = number(0), ctypes.c_int64(0), self.labels.ctypes.data
+        size = number(self.labels.size), number(0)  # 0 stands for single precision
+        data, handle = self._data._handle, booster._handle
+        self._check(lib.LGBM_DatasetSetField(data, b"label", ctypes.c_void_p(pointer), *size))
+        self._check(lib.LGBM_BoosterUpdateOneIter(handle, ctypes.byref(stuck)))
         if stuck.value:  # LightGBM takes trees of one leaf back, but for those of the first round
             return ""
-        length = ctypes.c_int64(0)
-        asked = ctypes.c_int(booster.num_trees() - 1), ctypes.c_int(1), ctypes.c_int(0)
+        asked = handle, number(booster.num_trees() - 1), number(1), number(0)
         while True:
-            room = ctypes.c_int64(len(self._text))
-            self._check(
-                self._lib.LGBM_BoosterSaveModelToString(
-                    booster._handle, *asked, room, ctypes.byref(length), self._text
-                )
-            )
-            if length.value <= room.value:
+            room = ctypes.c_int64(len(self._text)), ctypes.byref(length), self._text
+            self._check(lib.LGBM_BoosterSaveModelToString(*asked, *room))
+            if length.value <= len(self._text):
                 return self._text.value.decode()
             self._text = ctypes.create_string_buffer(length.value)
 
@@ -92,7 +86,7 @@ def lightgbm() -> Any:
         import lightgbm as lgb
     except ImportError as error:
         raise InputError(
-            "trees are grown by LightGBM: pip install 'relaxboost[lightgbm]'; without it "
+            f"trees are grown by LightGBM: {install('lightgbm')}; without it "
             "Regressor(DecisionTreeRegressor(max_depth=3)) grows those of scikit-learn"
         ) from error
     return lgb

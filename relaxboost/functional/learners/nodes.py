@@ -232,17 +232,18 @@ def _route(X: Array, nodes: Any, first: int, size: int, start: int, stop: int, o
         for n in range(start, stop):
             node: Any = np.uint32(0)
             while node < leaf:
-                j = first + node
+                goes, j = _left(X[n], node, feature, threshold, nan), first + node
                 if sets[j, 1] > sets[j, 0]:
-                    left = _among(X[n, feature[node]], words[sets[j, 0] : sets[j, 1]])
-                else:
-                    left = _left(X[n], node, feature, threshold, nan)
-                node = to[node, left]
+                    value, word = X[n, feature[node]], words[sets[j, 0] : sets[j, 1]]
+                    c = int(value) if 0.0 <= value < 32.0 * word.size else -1
+                    goes = np.uint32((word[c // 32] >> (c % 32)) & 1 if c >= 0 else 0)
+                node = to[node, goes]
             out[n - start] = node - leaf
         return
     for n in range(start, stop, 4):
         n1, n2, n3 = min(n + 1, last), min(n + 2, last), min(n + 3, last)
-        a = b = c = d = np.uint32(0)
+        a: Any = np.uint32(0)
+        b = c = d = a
         while min(a, b, c, d) < leaf:
             a = to[a, _left(X[n], a, feature, threshold, nan)]
             b = to[b, _left(X[n1], b, feature, threshold, nan)]
@@ -257,14 +258,6 @@ def _left(x: Array, node: int, feature: Array, threshold: Array, nan: Array) -> 
     """Return 1 where a row goes left."""
     value = x[feature[node]]
     return np.uint32((value <= threshold[node]) | (nan[node] & (value != value)))
-
-
-@njit(nogil=True)
-def _among(value: float, words: Whole) -> Any:
-    """Return 1 where a category is in a set."""
-    if not 0.0 <= value < 32.0 * words.size:
-        return np.uint32(0)
-    return np.uint32((words[int(value) // 32] >> (int(value) % 32)) & 1)
 
 
 @njit(nogil=True)

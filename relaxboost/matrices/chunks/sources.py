@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost.matrices.datasets import labels
 from relaxboost.matrices.labelled import finite_doubles
 
@@ -96,9 +96,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
         from pyarrow import ArrowException, dataset
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise MissingDependencyError(
-            "Parquet is read by pyarrow; pip install 'relaxboost[dask]'"
-        ) from None
+        raise MissingDependencyError(f"Parquet is read by pyarrow; {install('dask')}") from None
     if not path.exists():
         raise InputError(f"{path} does not exist")
     names: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
@@ -106,9 +106,7 @@ def _csv(path: Path, label: str | None, text: bool) -> Iterator[Batch]:
         import pyarrow as pa
         from pyarrow import csv
     except ImportError:
-        raise MissingDependencyError(
-            "CSV is streamed by pyarrow; pip install 'relaxboost[dask]'"
-        ) from None
+        raise MissingDependencyError(f"CSV is streamed by pyarrow; {install('dask')}") from None
     try:
         header = read_header(path)
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost.planning.readers.fields import archive
 from relaxboost.planning.readers.places import SOURCES
 
@@ -144,9 +144,7 @@ def _geotiff(path: Path) -> tuple[_Named, tuple[float, ...] | None, str | None]:
         import rasterio
         from rasterio.errors import NotGeoreferencedWarning
     except ImportError:
-        raise MissingDependencyError(
-            "GeoTIFF needs rasterio; pip install relaxboost[rasters]"
-        ) from None
+        raise MissingDependencyError(f"GeoTIFF needs rasterio; {install('rasters')}") from None
     try:
         with warnings.catch_warnings(), np.errstate(invalid="ignore"):
             # A picture without a place is a fine grid.

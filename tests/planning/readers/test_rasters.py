@@ -204,7 +204,7 @@ def test_wrong_geotiffs(tmp_path):
 def test_without_rasterio(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rasterio", None)
     (tmp_path / "a.tif").touch()
-    with pytest.raises(MissingDependencyError, match=r"pip install relaxboost\[rasters\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install '.\[rasters\]'"):
         read_layers(tmp_path / "a.tif")
     assert read_layers(save(tmp_path / "a.npz", a=ELEVATION)).names == ("a",)
 
