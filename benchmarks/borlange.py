@@ -30,11 +30,9 @@ from relaxboost import functional as fn
 from relaxboost import planning as pl
 from relaxboost.planning.readers import (
     data_folder,
-    left_turns,
     link_graph,
     link_tasks,
     read_routes,
-    u_turns,
 )
 
 STRENGTHS = (1e-1, 1e-2, 1e-3, 1e-4)
@@ -329,9 +327,10 @@ def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None
 
 def published(trips: Trips, sizes: bool) -> None:
     """Print recursive logits of all trips beside the figures of the literature."""
-    routes, degrees = trips.routes, float(np.degrees(3.1))
-    one = np.ones(len(routes.arcs))
-    code = [routes.time, left_turns(routes, 30.0, degrees), u_turns(routes, degrees), one]
+    routes, one = trips.routes, np.ones(len(trips.routes.arcs))
+    angle = np.nan_to_num(routes.turn_angle)
+    left = (angle < -np.radians(30.0)) & (angle > -3.1)  # as in Mai's code
+    code = [routes.time, left, np.abs(angle) > 3.1, one]
     graphs = {
         "link, time": (
             trips.part(["link", "time"], np.stack([one, routes.time], axis=1)),

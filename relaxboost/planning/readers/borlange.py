@@ -124,7 +124,7 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     return _checked(folder, routes)
 
 
-def left_turns(routes: Routes, least: float = _STRAIGHT, most: float = _BACK) -> Array:
+def left_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a left turn, else 0, shape (A,).
 
     A left turn is an angle to the left of more than 40 and less than 177 degrees, as Fosgerau,
@@ -135,16 +135,16 @@ def left_turns(routes: Routes, least: float = _STRAIGHT, most: float = _BACK) ->
     driven anticlockwise, sums to -2π. Where the angle is unknown it is 0, as in the code.
     """
     degrees = np.degrees(np.nan_to_num(routes.turn_angle))
-    return ((degrees < -least) & (degrees > -most)).astype(np.float64)
+    return ((degrees < -_STRAIGHT) & (degrees > -_BACK)).astype(np.float64)
 
 
-def u_turns(routes: Routes, least: float = _BACK) -> Array:
+def u_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a u-turn, else 0, shape (A,).
 
     A u-turn is an angle of 177 degrees or more to either side. Where it is unknown it is 0, as in
     the published code; see `left_turns` and `read_routes`.
     """
-    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= least).astype(np.float64)
+    return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= _BACK).astype(np.float64)
 
 
 def _source() -> str:

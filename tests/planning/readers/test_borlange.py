@@ -78,8 +78,6 @@ def test_turns():
     routes = Routes(1, zeros, zeros[:, 0], np.radians(degrees), zeros, (), zeros[:, 0])
     assert np.flatnonzero(left_turns(routes)).tolist() == [2, 3, 4]
     assert np.flatnonzero(u_turns(routes)).tolist() == [5, 6, 10, 11]
-    assert np.flatnonzero(left_turns(routes, 29.0, 178.0)).tolist() == [0, 1, 2, 3, 4, 5]
-    assert np.flatnonzero(u_turns(routes, 178.0)).tolist() == [6, 10]
 
 
 INCIDENCE, TIME, ANGLE, OBSERVED = TEXTS
