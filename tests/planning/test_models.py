@@ -153,6 +153,7 @@ def test_places_that_cannot_be(fitted, tmp_path):
 
 def terrain(seed, names=("step", "slope", "wood")):
     layers = np.random.default_rng(seed).random((3, 9, 9))
+    layers[2] = np.floor(3.0 * layers[2])  # of three kinds
     order = [("step", "slope", "wood").index(name) for name in names]
     return pl.grid(layers[order], names=names)
 
@@ -175,12 +176,14 @@ def boosters(tasks):
     linear = pl.fit(tasks, pl.Ridge(0.01))
     shallow = fn.Trees(max_depth=3, min_samples_leaf=2, monotone={1: 1}, subsample=0.8)
     watched = fn.Stopping(12, validation=tasks[:2], patience=2)
+    kinds = fn.Trees(max_depth=3, min_samples_leaf=2, subsample=1.0, categorical=[2])
     single = fn.Trees(min_samples_leaf=60)  # trees of one leaf: no split has room
     return {
         "stumps": learned(tasks, fn.RegressionStumps(), "additive"),
         "signs": learned(tasks, fn.ClassificationStumps(bins=8), "exponential", 0.5),
         "linear base": learned(tasks, fn.RegressionStumps(), "exponential", linear),
         "trees": learned(tasks, shallow, "exponential"),
+        "categories": learned(tasks, kinds, "exponential"),
         "stopped": learned(tasks, shallow, "additive", linear, stopping=watched),
         "one leaf": learned(tasks, single, "exponential", stopping=3),
         "mean": learned(tasks, shallow, "exponential", algorithm=fn.Naive(iterate="average")),
@@ -192,7 +195,7 @@ def boosted(demonstrated):
     return boosters(demonstrated)
 
 
-KINDS = ["stumps", "signs", "linear base", "trees", "stopped", "one leaf", "mean"]
+KINDS = ["stumps", "signs", "linear base", "trees", "categories", "stopped", "one leaf", "mean"]
 
 
 @pytest.mark.filterwarnings("ignore::relaxboost.planning.FlooredCosts")
@@ -273,6 +276,9 @@ DAMAGE = [
     ("trees", text_with("threshold", lambda row: ["nan", *row[1:]]), "no sound tree"),
     ("trees", text_with("threshold", lambda row: row[:1]), "is damaged"),
     ("trees", text_with("decision_type", lambda row: row[:1]), "is damaged"),
+    ("categories", text_with("cat_boundaries", lambda row: ["0", "9"]), "is damaged"),
+    ("categories", text_with("cat_threshold", lambda row: ["-1", *row[1:]]), "no sound tree"),
+    ("categories", text_with("cat_threshold", lambda row: []), "is damaged"),
     ("trees", set_to("num_leaves=2", "terms", 0, "trees", 0, "text"), "is damaged"),
     ("trees", set_to([1.0], "terms", 0, "leaves"), "leaves must be . finite numbers"),
     ("trees", set_to([], "terms", 0, "trees"), "is damaged"),
