@@ -238,11 +238,12 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("RELAXBOOST_DATA"))
     parser.add_argument("--trees", type=float, metavar="N", help="rows of fits of trees")
     parser.add_argument("--threads", type=int, default=1, help="of fits of trees")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of fits of trees")
     given = parser.parse_args()
     folder = given.data
     machine()
     if given.trees:
-        trees(int(given.trees), ROUNDS if given.trees < 1e6 else 20, given.threads)
+        trees(int(given.trees), given.rounds, given.threads)
         return
     if folder:
         try:
