@@ -34,18 +34,25 @@ class Examples(NamedTuple):
 
         So a game of copies and one of weights are the same, to the bit.
         """
-        places = [np.unique(x, return_inverse=True)[1] for x in self.Z.T]
-        keys = np.column_stack([*places, self.codes])
+        keys = np.column_stack([self._places(), self.codes])
         _, first, went = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         total = np.bincount(went.ravel(), self.weights).astype(np.float64)
         return self.at(first)._replace(weights=total), went.ravel().astype(np.int64)
 
     def folds(self, count: int) -> list[Any]:
-        """Return which examples each fold holds out, every class spread over all."""
-        order = np.lexsort((np.random.default_rng(0).random(self.codes.size), self.codes))
+        """Return which examples each fold holds out, every class spread over all.
+
+        Equal rows go together, with whatever labels: else those left in would speak against.
+        """
+        _, first, row = np.unique(self._places(), axis=0, return_index=True, return_inverse=True)
+        order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
-        return [fold == one for one in np.unique(fold)]
+        return [fold[row.ravel()] == one for one in np.unique(fold)]
+
+    def _places(self) -> Array:
+        """Return the place of each value among those of its feature; nan is one of them."""
+        return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):

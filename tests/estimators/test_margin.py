@@ -124,6 +124,18 @@ def test_weights_by_hand():
     assert weighted(rb.Capped(fraction=1), np.array([3.0, 3.0])) == rb.Capped(k=2)
 
 
+def test_equal_rows_are_held_out_together():
+    """Few rows, with both labels: those left in would else say the opposite of what is held out."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, size=(400, 2)).astype(float)
+    y = (rng.random(400) < np.where(X[:, 0] > 0.5, 0.8, 0.2)).astype(int)
+    given, _ = Examples(X, y, np.ones(400)).merged()
+    for test in given.folds(3):
+        assert not {*map(tuple, given.Z[test])} & {*map(tuple, given.Z[~test])}
+    fitted = MarginBoostClassifier(fraction=0.7).fit(X, y)
+    assert np.array_equal(fitted.predict(X), X[:, 0] > 0.5)
+
+
 def test_equal_examples_become_one():
     Z = np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [1.0, np.nan]])
     given, went = Examples(Z, np.array([0, 1, 0, 1]), np.array([1.0, 1, 2, 1])).merged()
