@@ -29,6 +29,10 @@ NEGATIVE = ("exact", "simple", "relaxed")
 """What is done where a loss-augmented cost is negative; see `Oracle`."""
 
 
+_ALONE = 20_000
+"""Arcs of all demonstrations' graphs below which handing over to threads takes longer."""
+
+
 class Demonstration(NamedTuple):
     """A demonstration of a task; `task` and `graph` are numbers, weights of all sum to 1."""
 
@@ -140,8 +144,11 @@ class Oracle:
         def work(chunk: list[list[int]]) -> list[tuple[int, AugmentedPlan]]:
             return [one for rows in chunk for one in self._group(ready, rows, prove, clock)]
 
+        size = sum(self.graphs[row.graph].arcs for row in self.rows)
+        few = size < _ALONE and self.negative != "simple"
         # Interleaved, so that graphs of different sizes are shared out alike.
-        chunks = [groups[k :: 4 * threads] for k in range(min(4 * threads, len(groups)))]
+        step = 1 if few else 4 * threads
+        chunks = [groups[k::step] for k in range(min(step, len(groups)))]
         parts = map(work, chunks) if len(chunks) == 1 else pool.map(work, chunks)
         answers = dict(pair for part in parts for pair in part)
         each = tuple(answers[i] for i in range(len(self.rows)))
