@@ -1,6 +1,6 @@
-"""Planning: how the cost of the loss grows, published lengths, optimisers.
+"""Planning: how the cost of the loss grows, published lengths, small fits.
 
-Run: python benchmarks/planning.py [--data DIR] [--part growth|lengths|optimisers]
+Run: python benchmarks/planning.py [--data DIR] [--part growth|lengths|small]
 
 DIR, or the environment variable RELAXBOOST_DATA, holds movingai/, for the published lengths; the
 other parts need no files.
@@ -17,7 +17,6 @@ from common import best_time, machine, table
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.optimisers.base import OPTIMISERS
 from relaxboost.planning.readers import data_folder, read_map, read_scenarios
 
 
@@ -81,32 +80,46 @@ def lengths(folder: Path) -> None:
     table("lengths of MovingAI scenarios, against those printed in the files", header, rows)
 
 
-def optimisers() -> None:
-    """Time each optimiser to a gap of 1 %."""
-    _, tasks = planted(64, 50)
-    rows = []
-    for method in OPTIMISERS:
-        try:
-            found = pl.fit(tasks, pl.Ridge(1e-3), method=method, tol=1e-2, time_limit=60)
-        except InputError as error:  # an optimiser of another set than the ridge's
-            rows.append((method, "", "", "", str(error)[:60]))
-            continue
-        bracket = f"[{found.lower:.4f}, {found.upper:.4f}]"
-        rows.append((method, bracket, found.rounds, f"{found.seconds:.2f}", found.status))
-    header = ("method", "bracket", "rounds", "s", "status")
-    table("50 tasks on a grid of 64 x 64, planted costs, Ridge(1e-3), gap 1 %", header, rows)
+def small() -> None:
+    """Time 120 small fits beside the same problems as one convex program each."""
+    import networkx as nx
+
+    rng, ours, theirs, apart = np.random.default_rng(0), [], [], 0
+    for k in range(121):  # the first loads what is needed
+        G = nx.gnp_random_graph(12, 0.3, seed=k, directed=True)
+        nx.add_path(G, [*range(12), 0])
+        X = rng.random((G.number_of_edges(), int(rng.integers(2, 7))))
+        graph = pl.Graph(*np.array(G.edges).T, X, nodes=12)
+        felt = X @ rng.random(X.shape[1]) * rng.uniform(0.5, 1.5, graph.arcs)
+        ends = [rng.permutation(12)[:2].tolist() for _ in range(rng.integers(2, 9))]
+        tasks = [pl.Task.along(pl.shortest_path(graph, felt, *pair).path) for pair in ends]
+        size = 10.0 ** rng.uniform(-3, -1)
+        kind = (pl.Ridge(size), pl.Lasso(size), pl.L1Radius(1 / size))[k % 3]
+        problem, clock = pl.Problem(tasks, kind, power=1 + k // 3 % 2), time.process_time()
+        found, after = pl.fit(problem), time.process_time()
+        other, end = pl.reference(problem), time.process_time()
+        apart += found.lower > other.upper or other.lower > found.upper
+        ours.append(1e3 * (after - clock))
+        theirs.append(1e3 * (end - after))
+    slower = sum(a > b for a, b in zip(ours[1:], theirs[1:], strict=True))
+    rows = [
+        (name, f"{np.median(x):.1f}", f"{np.max(x):.1f}")
+        for name, x in (("fit", ours[1:]), ("reference", theirs[1:]))
+    ]
+    table("120 problems of 12 nodes, CPU ms, to 1e-3", ("", "median", "most"), rows)
+    print(f"\nfit is slower on {slower} of 120; {apart} brackets are apart")
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    names = ["growth", "lengths", "optimisers"]
+    names = ["growth", "lengths", "small"]
     parser.add_argument("--part", choices=names, action="append")
     options = parser.parse_args()
     machine()
     parts = options.part or names
-    for name, part in (("growth", growth), ("optimisers", optimisers)):
+    for name, part in (("growth", growth), ("small", small)):
         if name in parts:
             part()
     if "lengths" in parts:

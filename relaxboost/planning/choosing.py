@@ -18,12 +18,15 @@ from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
 from relaxboost.planning.tasks import Task
 
-RATIOS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
+RATIOS = (1e-2, 1e-4, 1e-6, 1e-8)
 """Strengths that are tried, as shares of the one at which a cost of what is lost with an arc,
 on every arc, is penalised by half of the mean loss at w = 0."""
 FEW, WITHOUT = 6, 1e-5
 """With fewer clusters of trips than the first there are no folds, and the share is the second."""
-_FOLDS, _TOL, _ROUNDS = 3, 0.05, 12
+_FOLDS, _TOL, _ROUNDS = 3, 0.05, 8
+_ALIKE = 0.005
+_LEFT = 2e-3
+"""Share of the loss at w = 0 below which a gap changes few plans, though the value is less."""
 
 
 class Chosen(NamedTuple):
@@ -34,7 +37,7 @@ class Chosen(NamedTuple):
     """Those that were tried, from strong to weak; only itself where trips were too few."""
     scores: tuple[float, ...]
     """For each the mean over held-out trips of F1, the share of arcs that plan and trip have in
-    common; the best is chosen, the weakest of equals. nan where trips were too few."""
+    common; chosen is the weakest within .005 of the best. nan where trips were too few."""
     folds: int
     """0 where trips were too few."""
 
@@ -71,7 +74,7 @@ def chosen(problem: Problem, clock: Clock) -> tuple[Chosen, Array]:
             pass
     if not scores:
         return Chosen(whole * WITHOUT, (whole * WITHOUT,), (np.nan,), 0), np.zeros(problem.d)
-    best = max(range(len(scores)), key=lambda k: (scores[k], k))
+    best = max(k for k, score in enumerate(scores) if score >= max(scores) - _ALIKE)
     tried = strengths[: len(scores)]
     return Chosen(tried[best], tried, tuple(scores), _FOLDS), weights[best]
 
@@ -82,17 +85,19 @@ class _Fold:
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held, self.master = held, Master(problem, Bundle().most)
         self.best: FitPoint | None = None
+        self.least = 0.0
 
     def next(self, strength: float, clock: Clock) -> tuple[Array, Array]:
         """Return the F1 of each held-out trip under the next strength, and the weights."""
         problem = self.master.problem = self.master.problem.of(regulariser=Ridge(strength))
         if self.best is None:
             self.best = problem.at(np.zeros(problem.d), clock=clock)
+            self.least = _LEFT * self.best.value
         best = problem.again(self.best)
         states = rounds(self.master, best, Bundle().level, clock)
         for _, state in zip(range(_ROUNDS), states, strict=False):
             best = min(best, state.point, key=lambda one: one.value)
-            if best.value - state.lower <= _TOL * best.value:
+            if best.value - state.lower <= max(_TOL * best.value, self.least):
                 break
         self.best = best
         return np.array([_f1(task, best.w, clock) for task in self.held]), best.w

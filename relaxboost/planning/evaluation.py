@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -212,7 +213,16 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     learned = isinstance(costs, LearnedCosts)
     likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
     columns = [*np.array(rows).T.copy(), margin, likely]
-    return Evaluation(made, plans, PerTask(*columns))
+    report = Evaluation(made, plans, PerTask(*columns))
+    if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
+        warnings.warn(
+            "every demonstration ties with its plan and none is the plan: these costs do not tell "
+            "paths apart, and optimal_match says nothing; look for costs that are 0, and learn "
+            "with less strength or more features",
+            UserWarning,
+            stacklevel=2,
+        )
+    return report
 
 
 class Difference(NamedTuple):

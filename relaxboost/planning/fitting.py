@@ -94,7 +94,7 @@ def fit(
     regulariser : Regulariser, optional
         By default a `Ridge` whose strength is chosen on three folds of clusters of trips that
         overlap, by how much of held-out trips is planned; `Fit.chosen` has the scores. With fewer
-        than six clusters it is 1e-5 of the largest that is tried. A `Problem` has its own.
+        than six clusters it is a thousandth of the largest that is tried. A `Problem` has its own.
     method : {"bundle"} or Optimiser
         A name, or an object with options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
