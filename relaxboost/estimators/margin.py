@@ -93,7 +93,8 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         if held is None and self.folds is not None and not self._stopped:
             held = self._held_out(given, grid)
         if self._stopped:
-            held = None
+            held, said = None, "interrupted, so that the votes are not calibrated"
+            warnings.warn(said, ConvergenceWarning, 2)
         self._sigmoid = None if held is None else self._calibrated(held[best], given)
         return self
 
