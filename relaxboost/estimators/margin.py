@@ -145,9 +145,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         if not hasattr(X, "iloc"):
             Z: Array = validate_data(self, X, reset=reset, **given)
             if reset:
-                self._table = Features(
-                    tuple(f"x{f}" for f in range(Z.shape[1])), (None,) * Z.shape[1]
-                )
+                self._table = Features.numbered(Z.shape[1])
             return Z
         validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
         if reset:
@@ -214,18 +212,12 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         limit = 1e-9 if self._stopped else self.time_limit
         solutions = path(games, self.tol, time_limit=limit)
         self._stopped |= any(s.status == "interrupted" for s in solutions)
-        if hasattr(self.hypotheses, "fit"):
-            # Of hypotheses that were not found nothing is known.
+        if hasattr(self.hypotheses, "fit"):  # of hypotheses that were not found nothing is known
             found = matrix.columns(range(matrix.known))
-            solutions = [
-                solve(
-                    Game(found, s.game.relaxation),
-                    self.tol,
-                    start=(s.d, (s.support, s.coefficients)),
-                    time_limit=limit,
-                )
-                for s in solutions
-            ]
+            games = [Game(found, game.relaxation) for game in games]
+            starts = [(s.d, (s.support, s.coefficients)) for s in solutions]
+            pairs = zip(games, starts, strict=True)
+            solutions = [solve(g, self.tol, start=at, time_limit=limit) for g, at in pairs]
         return [(Voter.of(columns, matrix, s), s) for s in solutions]
 
     def _held_out(self, given: Examples, grid: list[Relaxation]) -> Array:

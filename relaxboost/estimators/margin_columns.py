@@ -30,6 +30,11 @@ class Features:
         """Return what the columns of a pandas frame hold."""
         return cls(tuple(map(str, X.columns)), tuple(_levels(x) for _, x in X.items()))
 
+    @classmethod
+    def numbered(cls, d: int) -> Features:
+        """Return d columns of numbers: x0, x1, ..."""
+        return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
+
     def numbers(self, X: Any) -> Array:
         """Return a frame as doubles: a category as its place among the levels, missing as nan.
 
