@@ -41,10 +41,8 @@ from .models import load_model as load_model
 from .models import save_model as save_model
 from .networks import from_networkx as from_networkx
 from .networks import to_networkx as to_networkx
-from .optimisers.base import OPTIMISERS as OPTIMISERS
-from .optimisers.base import FitState as FitState
-from .optimisers.base import Optimiser as Optimiser
 from .optimisers.bundle import Bundle as Bundle
+from .optimisers.bundle import FitState as FitState
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle

@@ -13,7 +13,8 @@ from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.planning.choosing import Chosen, chosen
 from relaxboost.planning.costs import LinearCosts
-from relaxboost.planning.optimisers.base import OPTIMISERS, FitState, Optimiser
+from relaxboost.planning.optimisers.bundle import Bundle, FitState, rounds
+from relaxboost.planning.optimisers.master import Master
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.remedies import remedies
@@ -79,7 +80,7 @@ def fit(
     tasks: Sequence[Task] | Problem,
     regulariser: Regulariser | None = None,
     *,
-    method: str | Optimiser = "bundle",
+    method: str | Bundle = "bundle",
     tol: float = 1e-3,
     verbose: int = 0,
     **limits: Unpack[Ends],
@@ -95,8 +96,8 @@ def fit(
         By default a `Ridge` whose strength is chosen on three folds of clusters of trips that
         overlap, by how much of held-out trips is planned; `Fit.chosen` has the scores. With fewer
         than six clusters it is a thousandth of the largest that is tried. A `Problem` has its own.
-    method : {"bundle"} or Optimiser
-        A name, or an object with options: ``Bundle(start=fit)`` goes on from an earlier run.
+    method : {"bundle"} or Bundle
+        With options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
         > 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.
         The proof at the end adds a few roundings, which show only where the value is next to 0.
@@ -137,20 +138,21 @@ def fit(
     ends = Limits(**limits)
     clock = Clock(ends.time_limit)
     problem, picked = as_problem(tasks, regulariser), None
-    optimiser = _optimiser(method)
-    optimiser.check(problem)
-    begin = optimiser.first(problem)
+    bundle = Bundle() if method == "bundle" else method
+    if not isinstance(bundle, Bundle):
+        raise InputError(f'method must be "bundle" or a Bundle with options, got {method!r}')
+    begin = bundle.first(problem)
     positive("tol", tol)
     if regulariser is None and not isinstance(tasks, Problem):
         half = None if ends.time_limit is None else clock.left / 2.0
         picked, near = chosen(problem, Clock(half))
         problem = problem.of(regulariser=Ridge(picked.strength))
-        begin = near if optimiser.start is None else begin
+        begin = near if bundle.start is None else begin
     bracket = _Bracket(problem, tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
-        states = optimiser.steps(problem, begin, clock)
+        states = rounds(Master(problem, bundle.most), problem.at(begin), bundle.level, clock)
         status = run(states, bracket.keep, ends, clock) or "stalled"
-    found = replace(bracket.proved(optimiser.name, status), chosen=picked)
+    found = replace(bracket.proved("bundle", status), chosen=picked)
     for said in remedies(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
@@ -165,17 +167,6 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
             "the Problem has a regulariser of its own; give it to Problem, or a list of tasks"
         )
     return tasks
-
-
-def _optimiser(method: str | Optimiser) -> Optimiser:
-    if isinstance(method, Optimiser):
-        return method
-    if isinstance(method, str) and method in OPTIMISERS:
-        return OPTIMISERS[method]()
-    raise InputError(
-        f"method must be one of {', '.join(OPTIMISERS)}, or an Optimiser such as Bundle(), "
-        f"got {method!r}"
-    )
 
 
 class _Bracket:

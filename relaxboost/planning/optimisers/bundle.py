@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import count
-from relaxboost.planning.optimisers.base import FitState, Optimiser
+from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.optimisers.master import Master
 from relaxboost.planning.problem import FitPoint, Problem
 
@@ -20,8 +21,17 @@ _STALLED = 60
 """Rounds that changed neither bound after which rounding is to blame."""
 
 
+class FitState(NamedTuple):
+    """What a round found."""
+
+    point: FitPoint
+    """Where the objective was evaluated."""
+    lower: float
+    """Not above the least value."""
+
+
 @dataclass(frozen=True)
-class Bundle(Optimiser):
+class Bundle:
     """Kelley's method, and where it fails the level bundle method.
 
     The model is a sum of cutting planes, one for each group of demonstrations; its least value is
@@ -36,6 +46,9 @@ class Bundle(Optimiser):
         minimisers of the model.
     most : int
         Cuts to keep; those that have been inactive for longest go first.
+    start : LinearCosts or array of shape (d,), optional
+        Where to begin, such as an earlier `Fit`; by default w = 0. It is projected to the set of
+        the regulariser.
 
     References
     ----------
@@ -46,17 +59,33 @@ class Bundle(Optimiser):
 
     level: float = 0.3
     most: int = 500
-
-    name: ClassVar[str] = "bundle"
+    start: LinearCosts | ArrayLike | None = field(
+        default=None, repr=False, compare=False, kw_only=True
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.level, bool) or not 0.0 <= self.level < 1.0:
             raise InputError(f"level must be at least 0 and below 1, got {self.level!r}")
         count("most", self.most)
 
-    def steps(self, problem: Problem, start: Array, clock: Clock) -> Iterator[FitState]:
-        """Yield the steps; see `Optimiser`. They end where neither bound moves any more."""
-        return rounds(Master(problem, self.most), problem.at(start), self.level, clock)
+    def first(self, problem: Problem) -> Array:
+        """Return the point of the problem's domain to begin with, shape (d,)."""
+        if self.start is None:
+            return np.zeros(problem.d)
+        given = self.start
+        if isinstance(given, LinearCosts):
+            if given.names != problem.names:
+                raise InputError(
+                    f"start was learned on features {', '.join(given.names)}, and these tasks have "
+                    f"{', '.join(problem.names)}"
+                )
+            given = given.w
+        w = np.array(doubles("start", given))
+        if w.shape != (problem.d,) or not np.isfinite(w).all():
+            raise InputError(
+                f"start needs {problem.d} finite entries, one a feature, got {given!r}"
+            )
+        return problem.project(w)
 
 
 def rounds(master: Master, best: FitPoint, share: float, clock: Clock) -> Iterator[FitState]:
