@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.highs import OwnThread
 from relaxboost._core.lazy import cp
 from relaxboost.planning.cuts import Cuts, mean
 from relaxboost.planning.problem import Problem
@@ -34,12 +33,8 @@ class Small(NamedTuple):
         return self.size * self.unit * z
 
 
-class Solved(NamedTuple):
-    """What a solver says, of which nothing is believed."""
-
-    z: Array
-    alpha: Array
-    """The multipliers of the cuts."""
+Solved = tuple[Array, Array]
+"""z and the multipliers of the cuts, as a solver says them; nothing of it is believed."""
 
 
 class Master:
@@ -84,10 +79,11 @@ class Master:
         if found is None:
             self._warn()
             return None, 0.0
-        average = mean(self.cuts, found.alpha, self.group)
+        z, alpha = found
+        average = mean(self.cuts, alpha, self.group)
         bound = 0.0 if average is None else self.problem.lower(average)
-        self._forget(found.alpha)
-        return self.problem.project(small.weights(found.z)), bound
+        self._forget(alpha)
+        return self.problem.project(small.weights(z)), bound
 
     def nearest(self, centre: Array, level: float) -> Array | None:
         """Return the w nearest to a centre among those with Ω + m <= level; None if none is found.
@@ -96,7 +92,7 @@ class Master:
         """
         small = self._posed()
         found = solved(small, centre / (small.size * small.unit), level / small.size)
-        return None if found is None else self.problem.project(small.weights(found.z))
+        return None if found is None else self.problem.project(small.weights(found[0]))
 
     def _posed(self) -> Small:
         unit = 1.0 / self.problem.rms
@@ -133,11 +129,9 @@ class Master:
 def solved(small: Small, centre: Array | None = None, level: float = math.inf) -> Solved | None:
     """Return the least of Ω + m; or with a centre the nearest z where it is at most the level."""
     form = small.problem.regulariser.form
-    if form is not None:
-        found = _direct(small, form, centre, level)
-        if found is not None or centre is not None:
-            return found
-    return _modelled(small, centre, level)
+    found = None if form is None else _direct(small, form, centre, level)
+    wanted = found is None and (form is None or centre is None)
+    return _modelled(small, centre, level) if wanted else found
 
 
 def _direct(small: Small, form: Form, centre: Array | None, level: float) -> Solved | None:
@@ -193,7 +187,7 @@ def _direct(small: Small, form: Form, centre: Array | None, level: float) -> Sol
     x, z = _clarabel(P, q, np.vstack(rows), np.concatenate(b), cones)
     if not np.isfinite(x).all() or not np.isfinite(z).all():
         return None
-    return Solved(x[:d], z[:K])
+    return x[:d], z[:K]
 
 
 def _clarabel(P: Array, q: Array, A: Array, b: Array, cones: Any) -> tuple[Array, Array]:
@@ -215,14 +209,6 @@ def _clarabel(P: Array, q: Array, A: Array, b: Array, cones: Any) -> tuple[Array
     return np.array(said.x), np.array(said.z)
 
 
-_SOLVERS: dict[str, dict[str, Any]] = {
-    "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
-    "HIGHS": {},
-    "SCS": {"eps_abs": 1e-7, "eps_rel": 1e-7},
-}
-"""Tried in this order."""
-
-
 def _modelled(small: Small, centre: Array | None, level: float) -> Solved | None:
     """Write the program in cvxpy, for a regulariser of the user's and where Clarabel fails."""
     z, height = cp.Variable(small.unit.size), cp.Variable(int(small.group.max()) + 1)
@@ -231,23 +217,20 @@ def _modelled(small: Small, centre: Array | None, level: float) -> Solved | None
         cp.sum(height) + penalty / small.size,
         small.G @ z + small.a <= height[small.group],
     )
-    goal, names = value, tuple(_SOLVERS)
+    goal = value
     if centre is not None:
-        goal, names = cp.sum_squares(z - centre), names[:1]
-        rules = [*rules, value <= level]
+        goal, rules = cp.sum_squares(z - centre), [*rules, value <= level]
     program = cp.Problem(cp.Minimize(goal), [below, *rules])
     with warnings.catch_warnings():
         # "Solution may be inaccurate": bounds are computed from it, and not believed.
         warnings.simplefilter("ignore")
-        for name in names:
-            if name not in cp.installed_solvers():
-                continue
+        for name in ("CLARABEL", "SCS"):
             try:
-                OwnThread()(program.solve, solver=name, **_SOLVERS[name])
+                program.solve(solver=name)
             except (cp.SolverError, ValueError, ArithmeticError):
                 continue
             if z.value is not None and np.isfinite(z.value).all() and below.dual_value is not None:
-                return Solved(np.asarray(z.value), np.asarray(below.dual_value, dtype=np.float64))
+                return np.asarray(z.value), np.asarray(below.dual_value, dtype=np.float64)
             if program.status in ("infeasible", "unbounded"):
-                return None
+                break
     return None
