@@ -108,7 +108,7 @@ def fit(
     time_limit : float, optional
         Seconds from the call on, > 0. Planning stops for it, even within a round. Two evaluations
         are always done to the end: the first, and the one that proves the upper bound. Choosing a
-        strength takes at most half.
+        strength takes at most half, after one evaluation more.
     callback : callable, optional
         Called with the `FitState` of each round; the run ends when what it returns is true.
 
