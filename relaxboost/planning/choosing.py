@@ -48,11 +48,6 @@ def chosen(problem: Problem, clock: Clock) -> tuple[Chosen, Array]:
     Folds have clusters of trips that overlap on one side. Cuts are below the loss whatever
     the strength is, so each strength goes on with the cuts of those before. Where the time
     of the clock is over, the strengths that all folds have tried remain.
-
-    Parameters
-    ----------
-    problem : Problem
-    clock : Clock
     """
     start = problem.at(np.zeros(problem.d))
     paths = [row.path for row in problem.oracle.rows]

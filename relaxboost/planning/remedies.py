@@ -14,18 +14,9 @@ _ZERO = 1e-9
 
 
 def remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> list[str]:
-    """Return a sentence or two for each thing that went wrong with learned costs.
+    """Return what went wrong with learned costs whose least objective found is a value, and help.
 
-    Parameters
-    ----------
-    fit : LinearCosts
-        What was learned.
-    value : float
-        The least value of the objective that was found.
-    problem : Problem
-        What it was learned from.
-    clock : Clock
-        No demonstration is looked at when its time is over.
+    No demonstration is looked at when the time of the clock is over.
     """
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= _ZERO * fit.upper)
     if at_zero and value == 0.0:

@@ -77,7 +77,12 @@ class Master:
         small = self._posed()
         found = solved(small)
         if found is None:
-            self._warn()
+            warnings.warn(
+                f"no solver could do a master problem of {self.idle.size} cuts; going on with "
+                "subgradient steps, and the bounds stay true. A larger strength helps",
+                RuntimeWarning,
+                stacklevel=3,
+            )
             return None, 0.0
         z, alpha = found
         average = mean(self.cuts, alpha, self.group)
@@ -116,14 +121,6 @@ class Master:
             kept = np.sort(order[:few])
             self.cuts, self.group = self.cuts.of(kept), self.group[kept]
             self.idle, self._known = self.idle[kept], self._keys(self.cuts, self.group)
-
-    def _warn(self) -> None:
-        warnings.warn(
-            f"no solver could do a master problem of {len(self.cuts)} cuts; going on with "
-            "subgradient steps, and the bounds stay true. A larger strength helps",
-            RuntimeWarning,
-            stacklevel=4,
-        )
 
 
 def solved(small: Small, centre: Array | None = None, level: float = math.inf) -> Solved | None:
@@ -185,9 +182,7 @@ def _direct(small: Small, form: Form, centre: Array | None, level: float) -> Sol
         b.append(np.concatenate([[level + 1.0, level - 1.0], np.zeros(d)]))
         cones.append(clarabel.SecondOrderConeT(d + 2))
     x, z = _clarabel(P, q, np.vstack(rows), np.concatenate(b), cones)
-    if not np.isfinite(x).all() or not np.isfinite(z).all():
-        return None
-    return x[:d], z[:K]
+    return (x[:d], z[:K]) if np.isfinite(x).all() and np.isfinite(z).all() else None
 
 
 def _clarabel(P: Array, q: Array, A: Array, b: Array, cones: Any) -> tuple[Array, Array]:
