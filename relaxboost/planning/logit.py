@@ -27,7 +27,6 @@ from relaxboost.planning.planners.base import arc_costs
 from relaxboost.planning.tasks import Task, checked_tasks
 from relaxboost.planning.walks import EndlessWalks, Walks, sums
 
-LINK_SIZE = "link size"
 _FLAT = 1e-13
 """Up to this share of the largest an eigenvalue of the Hessian is none."""
 
@@ -190,7 +189,7 @@ class RecursiveLogit:
         features, size = _features_of(names, scaled), None
         if self.link_size is not None:
             size = _checked("link_size", self.link_size, len(names))
-            names = (*names, LINK_SIZE)
+            names = (*names, "link size")
         groups = _groups(tasks, features, size)
         weight = np.array([task.weight for task in tasks])
         unit = _units(groups, names)
