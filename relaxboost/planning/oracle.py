@@ -22,12 +22,11 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.planners.base import arc_costs, shortest_arcs, told
 from relaxboost.planning.planners.shortest import simple_if_needed
-from relaxboost.planning.plans import check_plan
+from relaxboost.planning.plans import Plan, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
 """What is done where a loss-augmented cost is negative; see `Oracle`."""
-
 
 _ALONE = 20_000
 """Arcs of all demonstrations' graphs below which handing over to threads takes longer."""
@@ -186,17 +185,20 @@ class Oracle:
         relaxed, least, exact = low.size > 0 and self.negative == "relaxed", np.nan, True
         if relaxed:
             ordered = ordered - low
-        if not prove and (relaxed or low.size == 0):
-            taken = shortest_arcs(graph, ordered, row.source, row.target, ahead)[0]
+        if relaxed or low.size == 0:
+            taken, π = shortest_arcs(graph, ordered, row.source, row.target, ahead)
+            if prove:  # a node that was not taken from the heap is as far as π says, or further
+                π = np.minimum(π, π[row.target] - (ahead if ahead.size else 0.0))
+                least = check_plan(
+                    Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
+                ).lower
         else:
             with told(f"task {self.tasks[row.task].name}: "):
                 costs = ordered[graph.place]
                 plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
             taken, exact = plan.path.arcs, plan.complete
             least = plan.claimed if plan.potential is None else check_plan(plan).lower
-        if (
-            relaxed
-        ):  # all arcs below 0 are taken, for free; each cost less its gain was rounded once
+        if relaxed:  # arcs below 0 are free, and all taken; costs less gains were rounded once
             taken, exact = np.union1d(taken, graph.forward.arcs[low < 0.0]), False
             least = down(down(least) + down(sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)))
         shown = priced.costs[row.path.arcs]

@@ -146,7 +146,7 @@ def test_refused():
 
 
 def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):
-    from relaxboost.planning.planners import shortest
+    from relaxboost.planning import oracle as module
 
     rng = np.random.default_rng(0)
     oracle = pl.Oracle(small.tasks(rng))
@@ -157,11 +157,29 @@ def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):
     def wrong(path, costs, potential, planner):
         return pl.Plan(path, costs, potential + rng.uniform(-0.5, 0.5, g.nodes), planner)
 
-    monkeypatch.setattr(shortest, "Plan", wrong)
+    monkeypatch.setattr(module, "Plan", wrong)
     for _ in range(20):
         found = oracle.evaluate([c], prove=True)
         assert found.bound >= honest.value
         assert found.bound > honest.bound + 0.05
+
+
+def test_proofs_of_tasks_with_one_target_share_its_estimates():
+    """A* leaves nodes open whose potentials come from the estimates; a dead end has none."""
+    grid = pl.grid(np.ones((12, 12)))
+    tail, head = np.append(grid.tail, 5), np.append(grid.head, grid.nodes)
+    rng = np.random.default_rng(0)
+    for power in (1, 2):
+        g = pl.Graph(tail, head, rng.uniform(0.1, 2.0, (tail.size, 1)))
+        c = g.arc_features[:, 0] * rng.uniform(0.7, 1.4, g.arcs)
+        tasks = [
+            pl.Task.along(pl.shortest_path(g, g.arc_features[:, 0], s, t).path)
+            for s, t in ((0, 143), (60, 143), (11, 143), (132, 8), (3, 8))
+        ]
+        found = pl.Oracle(tasks, power=power).evaluate([c], prove=True)
+        alone = [pl.Oracle([task], power=power).evaluate([c], prove=True) for task in tasks]
+        assert found.value <= found.bound <= found.value * (1.0 + 1e-10)
+        assert [x.value for x in found.each] == pytest.approx([x.each[0].value for x in alone])
 
 
 def test_several_demonstrations_are_their_mean():
