@@ -199,7 +199,7 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
     if setting.logit:
         graph = trips.graphs[setting.features]
         found = trips.learner(setting).fit(trips.on(graph, train))
-        trips.starts[setting.name] = found.beta
+        trips.starts[setting.name] = found.utilities
         return found, graph, found.rounds
     if not setting.boosted:
         strength = chosen_strength(trips, setting.features, train, by) if setting.chosen else USUAL
@@ -224,7 +224,7 @@ def likely(trips: Trips, setting: Setting, graph: pl.Graph, fold: pl.Fold, costs
     if isinstance(costs, pl.LogitFit) or not setting.features:
         return costs
     found = trips.learner(setting).scale(trips.on(graph, fold.train), costs)
-    trips.starts[setting.name] = found.beta
+    trips.starts[setting.name] = found.utilities
     return found
 
 
@@ -347,10 +347,10 @@ def published(trips: Trips, sizes: bool) -> None:
         tasks, clock = trips.on(graph, np.arange(len(trips.all))), time.process_time()
         found = pl.RecursiveLogit().fit(tasks)
         if sizes:
-            start = np.append(found.beta, 0.0)
+            start = np.append(found.utilities, 0.0)
             found = pl.RecursiveLogit(link_size=at, start=start).fit(tasks)
         errors = np.sqrt(np.diag(found.robust))
-        columns = (found.beta, found.standard_errors, errors)
+        columns = (found.utilities, found.standard_errors, errors)
         numbers = [" ".join(f"{x:.4f}" for x in column) for column in columns]
         each = found.log_likelihood / len(tasks)
         told = (f"{found.log_likelihood:.2f}", f"{each:.6f}", found.rounds)

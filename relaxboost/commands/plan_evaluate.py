@@ -59,11 +59,6 @@ def evaluate(**given: Any) -> None:
             options.show(scenario_text(rows, source, checked), data | {"each": rows})
             sys.exit(1 if checked and same < len(rows) else 0)
         report = planning.evaluate(options.tasks(source, options.trips), learned)
-        if report.metric("optimal_match") == 1.0 and report.metric("exact_match") < 0.5:
-            options.note(
-                "all trips are shortest, but most plans are others that cost the same: these "
-                "costs hardly tell paths apart; learn them with more features, or more trips"
-            )
         options.show(f"data:       {source}\n{report}", report_data(report, source))
 
 

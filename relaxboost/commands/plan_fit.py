@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import click
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 from relaxboost.planning.losses import LOSSES
+from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
-
-NEGATIVE = ("exact", "simple", "relaxed")
 
 _SPOKEN = {
     "give nonnegative=False": "give --free-signs",
@@ -88,11 +86,12 @@ def fit(**given: Any) -> None:
     Prints a weight for each feature, and a bracket of the least regularised loss.
     """
     from relaxboost import planning
-    from relaxboost.planning.choosing import chosen
 
     options = PlanOptions(**given)
-    strength = options.strength
-    regulariser = REGULARISERS[options.regulariser](*([] if strength is None else [strength]))
+    strength = [] if options.strength is None else [options.strength]
+    regulariser = None  # `fit` chooses the strength
+    if strength or options.regulariser != "ridge":
+        regulariser = REGULARISERS[options.regulariser](*strength)
     loss = loss_of(options.loss, options.reach)
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
@@ -100,16 +99,10 @@ def fit(**given: Any) -> None:
     if negative is None:
         negative = "exact" if options.loss in ("missed", "none") else "relaxed"
     signs = {"nonnegative": not options.free_signs, "negative": negative}
-    limits = {name: given[name] for name in ("tol", "max_rounds")}
-    picked, clock = None, Clock(options.time_limit)
+    limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
     with inputs.spoken(_words(options), options):
         problem = planning.Problem(shown, regulariser, power=options.power, **signs)
-        if strength is None and options.regulariser == "ridge" and not options.free_signs:
-            picked, _ = chosen(problem, Clock(options.time_limit and options.time_limit / 2.0))
-            problem = problem.of(regulariser=planning.Ridge(picked.strength))
-        left = options.time_limit and clock.left
-        found = planning.fit(problem, verbose=not options.quiet, time_limit=left, **limits)
-    found = replace(found, chosen=picked)
+        found = planning.fit(problem, verbose=not options.quiet, **limits)
     text = options.saved(found, fit_text(found, source, options.tol))
     options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":

@@ -59,7 +59,12 @@ CYCLE = (
     r"raise them to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
-USED = {CYCLE: "fit costs without --free-signs"}
+USED = {
+    CYCLE: "fit costs without --free-signs",
+    "optimal_match says": "optimal match says",
+    "learn with less strength or more features": "learn them with a smaller --strength or more "
+    "--features",
+}
 
 _CELL = re.compile(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*")
 
@@ -199,7 +204,7 @@ class PlanOptions(SimpleNamespace):
             wanted = [name.strip() for name in self.features.split(",")]
         elif learned is None:
             wanted = [name for name in edges.columns if name not in (*ends, edge)]
-        for name in edges.columns.intersection(columns_of(wanted)):
+        for name in edges.columns.intersection(columns_of(wanted, edges.columns)):
             _check_alike(path, edges[name])
         places = None
         if self.nodes is not None:

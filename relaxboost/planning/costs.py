@@ -26,6 +26,11 @@ class LearnedCosts(ABC):
 
     names: tuple[str, ...]
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that a graph needs."""
+        return self.names
+
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
         """Return C, the costs of a graph's sites, shape (S,)."""

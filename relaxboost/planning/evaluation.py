@@ -112,7 +112,7 @@ class Evaluation:
         * ``log_likelihood``: the mean of log p, for a `LogitFit` only, such as the one that
           `RecursiveLogit.scale` makes of any costs; else nan.
         """
-        numerator, denominator = _ratio(name, self.each)
+        numerator, denominator = parts(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):
             return float(numerator.sum() / denominator.sum())
 
@@ -200,20 +200,19 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     pool, threads = thread_pool()
 
     def work(chunk: list[Task]) -> list[Path]:
-        return [_plan(task, known[task.graph], ordered[task.graph], negative) for task in chunk]
+        return [plan_of(task, known[task.graph], ordered[task.graph], negative) for task in chunk]
 
     step = min(4 * threads, len(made))
-    parts = list(pool.map(work, [list(made[k::step]) for k in range(step)]))
-    plans = tuple(parts[i % step][i // step] for i in range(len(made)))
+    found = list(pool.map(work, [list(made[k::step]) for k in range(step)]))
+    plans = tuple(found[i % step][i // step] for i in range(len(made)))
     margin = np.zeros(len(made))
     share = np.array([1.0 / len(made[row.task].demonstrations) for row in oracle.rows])
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
-    rows = [_numbers(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
+    rows = [beside(task, plan, known[task.graph]) for task, plan in zip(made, plans, strict=True)]
     learned = isinstance(costs, LearnedCosts)
     likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
-    columns = [*np.array(rows).T.copy(), margin, likely]
-    report = Evaluation(made, plans, PerTask(*columns))
+    report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
             "every demonstration ties with its plan and none is the plan: these costs do not tell "
@@ -281,7 +280,7 @@ def compare(
     size = int(group.max()) + 1
     sums = np.zeros((size, 4 * len(metrics)))
     for j, name in enumerate(metrics):
-        columns = [*_ratio(name, first.each), *_ratio(name, second.each)]
+        columns = [*parts(name, first.each), *parts(name, second.each)]
         np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
     rng = np.random.default_rng(seed)
     drawn = _resampled(sums, rng, draws).reshape(draws, len(metrics), 4)
@@ -295,7 +294,8 @@ def compare(
     return found
 
 
-def _ratio(name: str, each: PerTask) -> tuple[Array, Array]:
+def parts(name: str, each: PerTask) -> tuple[Array, Array]:
+    """Return numerator and denominator of a metric for each task."""
     if name not in _RATIOS:
         raise InputError(f"no metric {name!r}; there are {', '.join(_RATIOS)}")
     return _RATIOS[name](each)
@@ -336,7 +336,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
     return {graph: arc_costs(graph, c) for graph, c in zip(graphs, found, strict=True)}
 
 
-def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
+def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
+    """Return the plan of a task, at costs that are there in the order of `Graph.forward` too."""
     graph = task.graph
     if costs.min() < 0.0:
         with told(f"task {task.name}: "):
@@ -344,7 +345,7 @@ def _plan(task: Task, costs: Array, ordered: Array, negative: str) -> Path:
     return Path(graph, shortest_arcs(graph, ordered, task.source, task.target)[0])
 
 
-def _numbers(task: Task, plan: Path, costs: Array) -> Array:
+def beside(task: Task, plan: Path, costs: Array) -> Array:
     """Return the columns of `PerTask` up to the margin."""
     cost, own = plan.cost(costs), len(plan)
     size = float(np.abs(costs[plan.arcs]).sum())

@@ -95,7 +95,8 @@ def fit(
     regulariser : Regulariser, optional
         By default a `Ridge` whose strength is chosen on three folds of clusters of trips that
         overlap, by how much of held-out trips is planned; `Fit.chosen` has the scores. With fewer
-        than six clusters it is a thousandth of the largest that is tried. A `Problem` has its own.
+        than six clusters it is a thousandth of the largest that is tried. A `Problem` has its own,
+        or if it was made without one and has w >= 0 the strength is chosen too.
     method : {"bundle"} or Bundle
         With options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
@@ -143,15 +144,19 @@ def fit(
         raise InputError(f'method must be "bundle" or a Bundle with options, got {method!r}')
     begin = bundle.first(problem)
     positive("tol", tol)
-    if regulariser is None and not isinstance(tasks, Problem):
+    if problem.chooses:
         half = None if ends.time_limit is None else clock.left / 2.0
         picked, near = chosen(problem, Clock(half))
+        if picked.ended == "interrupted":
+            ends = replace(ends, max_rounds=1)
         problem = problem.of(regulariser=Ridge(picked.strength))
         begin = near if bundle.start is None else begin
     bracket = _Bracket(problem, tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
         states = rounds(Master(problem, bundle.most), problem.at(begin), bundle.level, clock)
         status = run(states, bracket.keep, ends, clock) or "stalled"
+    if picked and picked.ended == "interrupted" and status == "max_rounds":
+        status = picked.ended
     found = replace(bracket.proved("bundle", status), chosen=picked)
     for said in remedies(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)

@@ -40,7 +40,8 @@ def from_pandas(
 
     A column of numbers is a feature of its name. One of text or categories becomes a feature for
     each of its values, 1 where it has the value and else 0: ``highway=primary``. Columns joined by
-    ``*`` are multiplied: ``length*highway=primary`` are the metres that are primary roads.
+    ``*`` are multiplied: ``length*highway=primary`` are the metres that are primary roads. Though
+    ``*`` and ``=`` are reserved for this, a column that has them is found by its whole name.
 
     Parameters
     ----------
@@ -96,11 +97,29 @@ def from_pandas(
     return graph
 
 
-def columns_of(features: Wanted) -> list[str]:
-    """Return the columns that features are made of, each once."""
-    names = features.names if isinstance(features, Graph | LearnedCosts) else features
-    names = [names] if isinstance(names, str) else names
-    return list(dict.fromkeys(c for name in names for c in name.partition("=")[0].split("*")))
+def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
+    """Return the columns that features are made of, each once, where these are known."""
+    return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
+
+
+def _terms(features: Wanted) -> list[str]:
+    """Return the names of the features that are wanted."""
+    if isinstance(features, LearnedCosts):
+        return list(features.features)
+    if isinstance(features, Graph):
+        return list(features.names)
+    return [features] if isinstance(features, str) else list(features)
+
+
+def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
+    """Return the columns that a feature multiplies, and the text that the last one has if any."""
+    if name in known:
+        return [name], None
+    left, equals, value = name.partition("=")
+    whole = next((column for column in known if name.startswith(f"{column}=")), None)
+    if whole is not None:
+        return [str(whole)], name[len(str(whole)) + 1 :]
+    return left.split("*"), value if equals else None
 
 
 def _check_table(what: str, table: Any, columns: Sequence[str]) -> None:
@@ -141,15 +160,17 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     """Return the features of a table and their names."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
-    _check_table("edges", table, columns_of(features))
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"edges has two columns that are called {twice[0]!r}; rename one")
+    names = _terms(features)
+    _check_table("edges", table, columns_of(names, table.columns))
     columns = _Columns(table)
-    if isinstance(features, Graph | LearnedCosts):
-        names = list(features.names)
-        if unseen == "refuse":
-            columns.check_known(names)
-    else:
-        asked = [features] if isinstance(features, str) else features
-        names = [name for term in asked for name in columns.names(term)]
+    if not isinstance(features, Graph | LearnedCosts):
+        names = [name for term in names for name in columns.names(term)]
+    elif unseen == "refuse":
+        columns.check_known(names)
     if not names:
         raise InputError("edges has no features; add columns beside those of the nodes")
     return np.stack([columns.feature(name) for name in names], axis=1), names
@@ -164,7 +185,7 @@ class _Columns:
 
     def names(self, term: str) -> list[str]:
         """Return the features that come of a column, or of several joined by ``*``."""
-        parts = term.split("*")
+        parts, _ = _parts(term, self.table.columns)
         texts = [
             part for part in parts if self.table[part].infer_objects().dtype.kind not in "biuf"
         ]
@@ -182,10 +203,9 @@ class _Columns:
 
     def feature(self, name: str) -> Array:
         """Return a feature by its name, such as ``length*highway=primary``."""
-        left, equals, value = name.partition("=")
-        parts = left.split("*")
+        parts, value = _parts(name, self.table.columns)
         made = np.ones(len(self.table))
-        if equals:
+        if value is not None:
             codes, values = self._text(parts.pop())
             made *= codes == (values.index(value) if value in values else -1)
         for part in parts:
@@ -195,9 +215,9 @@ class _Columns:
     def check_known(self, names: list[str]) -> None:
         """Raise at the first text that none of the features stands for."""
         known: dict[str, set[str]] = {}
-        for left, equals, value in (name.partition("=") for name in names):
-            if equals:
-                known.setdefault(left.split("*")[-1], set()).add(value)
+        for parts, value in (_parts(name, self.table.columns) for name in names):
+            if value is not None:
+                known.setdefault(parts[-1], set()).add(value)
         for column, values in known.items():
             codes, found = self._text(column)
             for code, value in enumerate(found):

@@ -1,8 +1,8 @@
 """The recursive logit: costs under which demonstrations are most likely, and how likely they are.
 
-A traveller at node i on the way to t takes the arc a with probability exp(u_a) z_j / z_i, where u
-are utilities, costs with the other sign, j is where the arc leads, and z_i sums exp(utility) over
-all walks from i to t. At t the way ends with probability 1 / z_t. So a walk from s to t has
+The utilities u are costs with the other sign, and z_i sums exp(utility) over all walks from i to t.
+A traveller at node i on the way to t takes the arc a, which leads to j, with probability
+exp(u_a) z_j / z_i. At t the way ends with probability 1 / z_t. So a walk from s to t has
 probability exp(its utility) / z_s: a logit over all walks, z being one column of (I − M)^-1.
 
 With u = X β the log-likelihood is a linear function of β less log z_s, a logarithm of a sum of
@@ -11,6 +11,7 @@ exponentials: concave, on the convex set of β where the sum is finite. Newton's
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -29,6 +30,12 @@ from relaxboost.planning.walks import EndlessWalks, Walks, sums
 
 _FLAT = 1e-13
 """Up to this share of the largest an eigenvalue of the Hessian is none."""
+_TIMES = 2.0 ** np.arange(0.0, 14.0, 0.5)
+"""How much larger utilities to begin with may be than first thought."""
+_UNFINISHED = {
+    "max_rounds": "the utilities are not the likeliest: {} rounds were done; give more max_rounds",
+    "stalled": "rounding ended the run after {} rounds before tol was reached; give a larger tol",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +44,10 @@ class LogitFit(LearnedCosts):
 
     Attributes
     ----------
-    beta : array of shape (d,)
-        Utilities of the features; of scaled costs their scale alone.
+    utilities : array of shape (d,)
+        β, of the features; of scaled costs their scale alone.
     names : tuple of str
-        Of the entries of beta: of the features, then "link size" if there is one; or "scale".
+        Of the entries of β: of the features, then "link size" if there is one; or "scale".
     log_likelihood : float
         Of the tasks learned from: the sum over tasks, by their weights, of log p. Of several
         demonstrations of a task the mean counts.
@@ -58,7 +65,7 @@ class LogitFit(LearnedCosts):
         What the scale is of.
     """
 
-    beta: Array
+    utilities: Array
     names: tuple[str, ...]
     log_likelihood: float
     covariance: Array
@@ -70,34 +77,40 @@ class LogitFit(LearnedCosts):
 
     @property
     def standard_errors(self) -> Array:
-        """Of beta, by the Hessian; `robust` has others on its diagonal."""
+        """Of the utilities, by the Hessian; `robust` has others on its diagonal."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that a graph needs; those of scaled costs are theirs."""
+        if self.scaled is None:
+            return self.names if self.link_size is None else self.names[:-1]
+        if not isinstance(self.scaled, LearnedCosts):
+            raise InputError("a function of arc costs was scaled, which names no features")
+        return self.scaled.features
 
     def site_costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, −X β, shape (S,)."""
+        self._check_plain()
         if self.scaled is None:
-            made: Array = -(features_by_name(graph, self.names) @ self.beta)
+            made: Array = -(features_by_name(graph, self.names) @ self.utilities)
             return made
         if not isinstance(self.scaled, LearnedCosts):
             raise InputError("a function of arc costs was scaled: it has no costs of sites")
-        return self.beta[0] * self.scaled.site_costs(graph)
+        return self.utilities[0] * self.scaled.site_costs(graph)
 
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, shape (E,), for planners.
 
         The shortest path is the most likely one. Costs may be negative, but around no circle.
         """
-        if self.link_size is not None:
-            raise InputError(
-                "with a link size an arc costs another amount for each pair of ends; plan with a "
-                "RecursiveLogit without one"
-            )
-        return -(self._features(graph) @ self.beta)
+        self._check_plain()
+        return -(self._features(graph) @ self.utilities)
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
         """Return log p of each task's demonstration, shape (T,); the mean of several."""
         made = checked_tasks(tasks)
-        return _likelihood(_groups(made, self._features, self.link_size), self.beta, len(made))
+        return _likelihood(_groups(made, self._features, self.link_size), self.utilities, len(made))
 
     def probabilities(self, graph: Graph, target: Any) -> Array:
         """Return how likely each arc is taken by who stands where it begins, shape (E,).
@@ -116,9 +129,16 @@ class LogitFit(LearnedCosts):
         there, here = walks.weights * z[graph.head], z[graph.tail]
         return np.divide(there, here, out=np.zeros(graph.arcs), where=here > 0.0)
 
+    def _check_plain(self) -> None:
+        if self.link_size is not None:
+            raise InputError(
+                "with a link size an arc costs another amount for each pair of ends; plan with a "
+                "RecursiveLogit without one"
+            )
+
     def _features(self, graph: Graph) -> Array:
-        plain = self.names if self.link_size is None else self.names[:-1]
-        return _features_of(plain, self.scaled)(graph)
+        names = ("scale",) if self.scaled is not None else self.features
+        return _features_of(names, self.scaled)(graph)
 
 
 @dataclass(frozen=True)
@@ -159,6 +179,11 @@ class RecursiveLogit:
     def fit(self, tasks: Sequence[Task]) -> LogitFit:
         """Return the utilities of the features under which demonstrations are most likely.
 
+        Warns
+        -----
+        UserWarning
+            Where `max_rounds` or rounding ended the run.
+
         Raises
         ------
         InputError
@@ -168,7 +193,9 @@ class RecursiveLogit:
         made = checked_tasks(tasks)
         return self._fitted(made, same_names([task.graph for task in made]), None)
 
-    def scale(self, tasks: Sequence[Task], costs: LearnedCosts | Callable[[Graph], Array]) -> Any:
+    def scale(
+        self, tasks: Sequence[Task], costs: LearnedCosts | Callable[[Graph], Array]
+    ) -> LogitFit:
         """Return costs times the positive number under which demonstrations are most likely.
 
         Parameters
@@ -203,10 +230,12 @@ class RecursiveLogit:
                 status = "optimal" if gain <= self.tol else "stalled"
             elif rounds == self.max_rounds:
                 status = "max_rounds"
+        if status != "optimal":
+            warnings.warn(_UNFINISHED[status].format(rounds), UserWarning, stacklevel=3)
         covariance = _inverse(at.hessian, unit, names)
         outer = (at.scores * weight[:, None]).T @ (at.scores * weight[:, None])
         return LogitFit(
-            beta=at.beta,
+            utilities=at.beta,
             names=names,
             log_likelihood=at.value,
             covariance=covariance,
@@ -224,14 +253,14 @@ class RecursiveLogit:
         at = -unit if size is None else np.append(size, 0.0)
         if self.start is not None:
             at = _checked("start", self.start, unit.size)
-        for κ in 2.0 ** np.arange(0.0, 14.0, 0.5):
+        for κ in _TIMES:
             try:
                 return _point(groups, weight, κ * at)
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            f"no start was found, up to utilities of 8192 times {at.tolist()}: {last}; or give "
-            "RecursiveLogit(start=...)"
+            f"no start was found, up to utilities of {_TIMES[-1]:.0f} times {at.tolist()}: {last}; "
+            "or give RecursiveLogit(start=...)"
         )
 
 

@@ -57,7 +57,8 @@ class Problem:
     tasks : sequence of Task
         Their graphs have the same features.
     regulariser : Regulariser
-        Ω; by default `Ridge()`.
+        Ω; by default a `Ridge`, whose strength `fit` chooses. Without `nonnegative`, and where the
+        problem is not given to `fit`, it is `Ridge()`.
     nonnegative : bool
         Whether w >= 0. Features then have to be >= 0 too, so that costs are.
     negative : {"exact", "simple", "relaxed"}
@@ -74,6 +75,8 @@ class Problem:
     ----------
     scale : array of shape (d,)
         s.
+    chooses : bool
+        Whether `fit` chooses the strength.
 
     Raises
     ------
@@ -99,6 +102,7 @@ class Problem:
         if not isinstance(self.regulariser, Regulariser):
             raise InputError(f"regulariser must be one such as Ridge(1e-2), got {regulariser!r}")
         self.nonnegative = bool(nonnegative)
+        self.chooses = regulariser is None and self.nonnegative
         self.names = same_names(self.oracle.graphs)
         if self.nonnegative:
             for graph in self.oracle.graphs:
@@ -117,7 +121,7 @@ class Problem:
         """Return the problem of some of the tasks, or of another regulariser, at this scale."""
         made = copy(self)
         if regulariser is not None:
-            made.regulariser = regulariser
+            made.regulariser, made.chooses = regulariser, False
         if tasks is not None:
             made.oracle = Oracle(tasks, self.oracle.negative, self.oracle.power)
             made._features()
@@ -248,7 +252,7 @@ class Problem:
         v = -cut.slope
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
-        s = self.regulariser.scale(v, self.nonnegative)
+        s = self.regulariser.reach(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
         won = s * cut.offset

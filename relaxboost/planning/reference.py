@@ -49,10 +49,11 @@ def reference(
     Parameters
     ----------
     tasks, regulariser
-        See `fit`. For ``negative="exact"`` the least value is over the w without negative cycles,
-        a convex set; `fit` stops with `NegativeCycle` where it queries another w. For
-        ``negative="relaxed"`` each arc has one more variable: what is won by taking it for free.
-        ``negative="simple"`` has no such program where a cost less its gain can be negative.
+        See `fit`; by default `Ridge()`. For ``negative="exact"`` the least value is over the w
+        without negative cycles, a convex set; `fit` stops with `NegativeCycle` where it queries
+        another w. For ``negative="relaxed"`` each arc has one more variable: what is won by taking
+        it for free. ``negative="simple"`` has no such program where a cost less its gain can be
+        negative.
     solver : str, optional
         One that cvxpy knows; by default CLARABEL.
 

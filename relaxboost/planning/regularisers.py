@@ -51,7 +51,7 @@ class Regulariser(ABC):
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return Ω*(v), inf outside its domain."""
 
-    def scale(self, v: Array, nonnegative: bool) -> float:
+    def reach(self, v: Array, nonnegative: bool) -> float:
         """Return the largest s in [0, 1] with Ω*(s v) < inf; 1 where that is finite everywhere."""
         return 1.0
 
@@ -98,11 +98,6 @@ class Ridge(Regulariser):
     def value(self, w: Array) -> float:
         """Return Ω(w)."""
         return _half_square(w, self.strength, 1.0)
-
-    def argmax(self, v: Array, nonnegative: bool) -> Array:
-        """Return the w that attains Ω*(v)."""
-        made: Array = (np.maximum(v, 0.0) if nonnegative else v) / self.strength
-        return made
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return ‖v‖²/(2λ), of the positive part for w >= 0."""
@@ -156,7 +151,7 @@ class Lasso(Regulariser):
         """Return 0 where no entry of v (of |v| for free signs) is above λ, else inf."""
         return 0.0 if _largest(v, nonnegative) <= self.strength else np.inf
 
-    def scale(self, v: Array, nonnegative: bool) -> float:
+    def reach(self, v: Array, nonnegative: bool) -> float:
         """Return how far v may go for the conjugate to stay finite."""
         size = _largest(v, nonnegative)
         # A little less than λ, so that rounding cannot put it outside.

@@ -117,12 +117,49 @@ def test_scores_are_those_of_separate_fits():
 def test_too_few_trips_and_too_little_time():
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
-    few = pl.fit(trips(rng, graph, costs, choosing.FEW - 1)).chosen
+    few = pl.fit(trips(rng, graph, costs, choosing.CLUSTERS - 1)).chosen
     assert (few.folds, len(few.strengths)) == (0, 1)
     assert np.isnan(few.scores).all()
     start = pl.Problem(trips(rng, graph, costs, 20))
     late = Clock(1e-9)
-    assert choosing.chosen(start, late)[0].folds == 0
+    picked, _ = choosing.chosen(start, late)
+    assert (picked.folds, picked.ended) == (0, "time_limit")
+
+
+def test_a_problem_without_a_regulariser_is_chosen_for_too():
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 14, 0.3)
+    first, second = pl.fit(tasks), pl.fit(pl.Problem(tasks))
+    assert (first.chosen, first.w.tolist()) == (second.chosen, second.w.tolist())
+    assert first.problem.regulariser == pl.Ridge(first.chosen.strength)
+    assert pl.fit(pl.Problem(tasks, pl.Ridge())).chosen is None
+    assert not pl.Problem(tasks, nonnegative=False).chooses
+
+
+@pytest.mark.filterwarnings("ignore:the learned costs are all 0")
+@pytest.mark.parametrize("calls", [1, 3, 7])
+def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls):
+    """Three folds of the first strengths are done, then Ctrl-C: these remain, and a bracket."""
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 14, 0.3)
+    whole, done, step = pl.fit(tasks), [], choosing._Fold.next
+
+    def pressed(fold, *given):
+        done.append(fold)
+        if len(done) > calls:
+            raise KeyboardInterrupt
+        return step(fold, *given)
+
+    monkeypatch.setattr(choosing._Fold, "next", pressed)
+    found = pl.fit(tasks)
+    assert (found.status, found.chosen.ended, found.rounds) == ("interrupted", "interrupted", 1)
+    assert 0.0 <= found.lower < found.upper < np.inf
+    if calls < 3:
+        assert (found.chosen.folds, len(found.chosen.strengths)) == (0, 1)
+    else:
+        assert found.chosen.scores == whole.chosen.scores[: calls // 3]
 
 
 def fork(d=2):

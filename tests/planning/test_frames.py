@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -96,6 +97,30 @@ def test_features_of_a_graph_or_of_costs_are_made_again(tmp_path):
     assert ignored.features[[0, 2]].tolist() == first.features[[0, 2]].tolist()
     with pytest.raises(InputError, match="edges has no column 'highway', only u, v, length"):
         pl.from_pandas(roads().drop(columns="highway"), features=learned)
+
+
+def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
+    table = roads(**{"a*b": [1.0, 2, 3, 4, 5], "a=b": 2.0, "of=x*y": list("ppqqp")})
+    table[5] = 7.0
+    graph = pl.from_pandas(table)
+    assert graph.names[4:] == ("a*b", "a=b", "of=x*y=p", "of=x*y=q", "5")
+    assert graph.features[:, 4].tolist() == [1, 2, 3, 4, 5]
+    assert graph.features[:, 6].tolist() == [1, 1, 0, 0, 1]
+    again = pl.from_pandas(table.iloc[:2], features=graph)
+    assert np.array_equal(again.features, graph.features[:2])
+    with pytest.raises(InputError, match="two columns that are called '5'; rename one"):
+        pl.from_pandas(table.assign(**{"5": 1.0}))
+
+
+def test_features_of_a_recursive_logit():
+    nothing = np.zeros((1, 1))
+    made = partial(pl.LogitFit, np.ones(1), log_likelihood=0.0, covariance=nothing, robust=nothing)
+    sized = made(("length", "link size"), status="optimal", rounds=1, link_size=np.ones(1))
+    scaled = made(("scale",), status="optimal", rounds=1, scaled=sized)
+    for like in (sized, scaled):
+        assert pl.from_pandas(roads(), features=like).names == ("length",)
+    with pytest.raises(InputError, match="names no features"):
+        pl.from_pandas(roads(), features=made(("scale",), status="", rounds=1, scaled=len))
 
 
 BAD_EDGES = [

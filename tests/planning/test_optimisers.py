@@ -196,6 +196,7 @@ def test_time_ends_within_a_round(monkeypatch):
     monkeypatch.setattr(pl.Oracle, "_planned", patient)
     problem = pl.Problem(
         [pl.Task(t.graph, 0, t.target, list(t.demonstrations), pl.Hamming()) for t in made],
+        pl.Ridge(),
         negative="relaxed",
     )
     # A round takes 0.3 s or more at w = 0, where all is negative, and so do the first and the last.

@@ -129,7 +129,7 @@ def test_losses_on_a_grid(folder, capsys, loss):
     assert list(parsed(out)["weights"]) == ["slope", "step"]
 
 
-def test_eval_compares_with_demonstrations(folder, capsys):
+def test_evaluate_compares_with_demonstrations(folder, capsys):
     run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
     status, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv", capsys)
     assert status == 0
@@ -345,14 +345,21 @@ def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
     assert (content["regulariser"], content["folds"]) == ("Ridge(strength=0.5)", 0)
 
 
+def test_a_short_time_limit_is_kept_while_a_strength_is_chosen(folder, capsys):
+    command = "fit --edges edges.csv --trips trips.csv --time-limit 1e-9 --json"
+    status, out, _ = run(command, capsys)
+    assert (status, parsed(out)["status"]) == (1, "time_limit")
+
+
 def test_ties_are_told(folder, capsys):
     (folder / "flat.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
     run("fit --edges edges.csv --trips trips.csv --loss none --out costs.json", capsys)
     command = "evaluate costs.json --edges flat.csv --trips trips.csv"
-    (folder / "trips.csv").write_text("path\nford bridge work\n")
+    (folder / "trips.csv").write_text("path\nford bridge work\nhome ford work\n")
     status, _, err = run(command, capsys)
     assert (status, err.count("\n")) == (0, 1)
-    assert "all trips are shortest, but most plans are others that cost the same" in err
+    assert "every demonstration ties with its plan" in err
+    assert err.endswith("learn them with a smaller --strength or more --features\n")
     status, out, err = run(command + " --quiet --json", capsys)
     assert (err, parsed(out)["metrics"]["optimal_match"]) == ("", 1.0)
 

@@ -126,7 +126,7 @@ def test_conjugates_and_projections(regulariser, nonnegative):
     rng = np.random.default_rng(1)
     for _ in range(10):
         v = rng.normal(size=4) * 0.3
-        v *= regulariser.scale(v, nonnegative)
+        v *= regulariser.reach(v, nonnegative)
         w = cp.Variable(4, nonneg=nonnegative)
         size, rules = regulariser.expression(w)
         cp.Problem(cp.Maximize(v @ w - size), [*rules, cp.norm1(w) <= 100.0]).solve(
