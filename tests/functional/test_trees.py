@@ -7,10 +7,12 @@ import pickle
 import lightgbm as lgb
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from relaxboost import functional as fn
 from relaxboost._core.errors import InputError
 from relaxboost.functional.learners import nodes
+from relaxboost.functional.learners.engine import searched_both_ways
 
 
 def data(n=400, seed=0):
@@ -73,6 +75,27 @@ def test_leaves_hold_the_weighted_means_of_all_rows(outputs):
     assert measure.inner(V - values, values) == pytest.approx(0.0, abs=1e-12)
     other = h.with_leaves(np.zeros_like(h.leaves))
     np.testing.assert_array_equal(other(X), np.zeros_like(V))
+
+
+def test_with_weights_a_tree_of_depth_one_is_as_good_as_that_of_scikit_learn():
+    """Also where the lightest or heaviest rows are far below the cut: no cut is overlooked."""
+    learner = fn.Trees(1, min_samples_leaf=1, subsample=1.0)
+    X = np.arange(250.0)[:, None]
+    balanced = np.where(np.arange(250) % 10 < 7, 1 / 1.4, 1 / 0.6)
+    for low in (0.0, -1.0, -100.0, -300.0):
+        for cut in (1, 25, 40, 125, 249):
+            h, _ = pool(learner, X + low, balanced)[0].nearest((X[:, 0] < cut) * 1.0)
+            assert h.nodes[0].table[0, 2] == pytest.approx(cut - 0.5 + low, abs=0.5)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        N = int(rng.integers(5, 250))
+        X = np.round(rng.normal(3.0 * (seed % 3), 1.0, (N, 2)), seed % 5)
+        weights = 10.0 ** rng.uniform(-4.0, 1.0, N) if seed % 2 else balanced[:N]
+        v = rng.normal(size=N) + 2.0 * (X[:, 0] < np.quantile(X[:, 0], rng.random()))
+        best = DecisionTreeRegressor(max_depth=1).fit(X, v, sample_weight=weights).predict(X)
+        ours = pool(learner, X, weights)[0].nearest(v)[1]
+        risk = [np.average((v - f) ** 2, weights=weights) for f in (ours, best)]
+        assert risk[0] <= risk[1] * (1.0 + 1e-6)
 
 
 def test_a_tree_of_depth_one_is_the_best_stump():
@@ -216,11 +239,13 @@ def test_leaves_are_those_of_gradients_handed_to_lightgbm_by_any_number_of_threa
             **learner.options(4), "objective": "none", "num_threads": 1,
             "min_sum_hessian_in_leaf": 0.4,
         }  # fmt: skip
-        hessian = measure.p / measure.p.mean()
-        slow = lgb.Booster(options, lgb.Dataset(X, params=options, categorical_feature=[3]))
+        rows, hessian = X, measure.p / measure.p.mean()
+        if p is not None:
+            rows, hessian, options = searched_both_ways(X, hessian, options, [3])
+        slow = lgb.Booster(options, lgb.Dataset(rows, params=options, categorical_feature=[3]))
         for round_, target in enumerate((v, np.sign(v), np.where(v > 1.0, v, 0.0))):
             h, _ = grower.nearest(target)
-            given = -target * hessian, hessian
+            given = -np.append(target, np.zeros(len(rows) - len(X))) * hessian, hessian
             slow.update(fobj=lambda *_, given=given: given)
             np.testing.assert_array_equal(
                 grower.leaves(h)[0], slow.predict(X, pred_leaf=True)[:, round_]

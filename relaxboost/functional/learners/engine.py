@@ -35,8 +35,8 @@ class Engine:
 
     Attributes
     ----------
-    labels : float32 array of shape (N,)
-        To be written before `grow`, in (−2, 2).
+    labels : float32 array of N entries or more
+        The first N are to be written before `grow`, in (−2, 2).
     """
 
     def __init__(
@@ -44,14 +44,17 @@ class Engine:
     ) -> None:
         lgb = lightgbm()
         options = {**options, "objective": "regression", "learning_rate": STEP}
+        constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
+        same = weights.min() == weights.max()
+        if not same:
+            rows, weights, options = searched_both_ways(rows, weights, options, categorical)
         self._data = lgb.Dataset(
             rows,
-            weight=None if weights.min() == weights.max() else weights,
+            weight=None if same else weights,
             init_score=np.zeros(len(rows)),  # else a first tree of one leaf were the mean
             params=options,
             categorical_feature=categorical or "auto",
         )
-        constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
         # LightGBM has no trees without a feature that varies.
         count = 0 if constant.all() else outputs
         self._boosters = [lgb.Booster(options, self._data) for _ in range(count)]
@@ -78,6 +81,32 @@ class Engine:
             if length.value <= len(self._text):
                 return self._text.value.decode()
             self._text = ctypes.create_string_buffer(length.value)
+
+
+def searched_both_ways(
+    rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Return rows and weights with two rows more, of weight 0, by which no cut is overlooked.
+
+    LightGBM looks for cuts from the top, and only where values are missing from the bottom too. It
+    takes round(weight · N / total) for the rows of a bin, and ends when it has passed more than N.
+    Rounded numbers are at most doubled, so that each way goes through half of the weight.
+
+    The first row has all values missing. The second is negative: if 0 were in the lowest bin, the
+    way up would begin below 0 rows, and pass over the first cuts. Columns of two values have one
+    cut, and that of categories is found otherwise; these stay as they are.
+    """
+    low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
+    plain = ((rows == low) | (rows == high)).all(axis=0)
+    plain[categorical] = True
+    more = np.stack([np.where(plain, rows[0], v) for v in (np.nan, np.minimum(low, -1.0))])
+    most = options["max_bin"]
+    options = {
+        **options,
+        "max_bin": max(most, min(most + 2, 255)),  # more than 255 take two bytes
+        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),  # bins are to know of both
+    }
+    return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options
 
 
 def lightgbm() -> Any:
