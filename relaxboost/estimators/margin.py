@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.certificates import certify
@@ -84,14 +87,17 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
         given, rows, went = self._examples(X, y, sample_weight, grid)
         self._stopped, held, best = False, None, 0
         if len(grid) > 1:
-            held = self._held_out(given, grid)
+            held, whole = self._held_out(given, grid)
             best = self._choose(held, given)
+            if not whole:
+                said = "the fraction was chosen from unfinished games; raise time_limit or tol"
+                warnings.warn(said, ConvergenceWarning, 2)
         pairs = [self._play(given, k, grid[best : best + 1])[0] for k in self._targets()]
         self._voters, self._solutions = map(list, zip(*pairs, strict=True))
         self._certificates = None
         self._describe(rows, went)
         if held is None and self.folds is not None and not self._stopped:
-            held = self._held_out(given, grid)
+            held, _ = self._held_out(given, grid)
         if self._stopped:
             held, said = None, "interrupted, so that the votes are not calibrated"
             warnings.warn(said, ConvergenceWarning, 2)
@@ -125,8 +131,14 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
             given, went = given.merged()
         for at, f in enumerate(grid):
             if isinstance(f, Capped) and f.k is not None:  # a share, that folds have too
-                total = round(float(given.weights.sum()))
-                grid[at] = f = Capped(fraction=f.resolve(total).exact_k / total)
+                total = sum(map(Fraction, given.weights.tolist()))
+                if f.exact_k > total * (1 + Fraction(1, 10**12)):  # sums are rounded
+                    raise InputError(
+                        f"{f!r} needs 1 <= k <= the sum of the weights of examples, sample_weight "
+                        f"times class_weight, which is {float(total):.6g}; give fraction, a share "
+                        "of that sum, or larger weights"
+                    )
+                grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if f.fixed_m is not None and self.folds is not None:
                 raise InputError(
                     f"{f!r} has a number for each example, and folds hold some out; use folds=None"
@@ -220,22 +232,32 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
             solutions = [solve(g, self.tol, start=at, time_limit=limit) for g, at in pairs]
         return [(Voter.of(columns, matrix, s), s) for s in solutions]
 
-    def _held_out(self, given: Examples, grid: list[Relaxation]) -> Array:
-        """Return votes on each example of games without it, (relaxations, examples[, classes])."""
-        targets = self._targets()
+    def _held_out(self, given: Examples, grid: list[Relaxation]) -> tuple[Array, bool]:
+        """Return votes on each example of games without it, (relaxations, examples[, classes]).
+
+        And whether all games were finished; after Ctrl-C votes not yet known are 0.
+        """
+        targets, whole = self._targets(), True
         out = np.zeros((len(grid), given.codes.size, len(targets)))
-        for test in given.folds(self.folds or 5):
-            part = given.at(~test)
-            if all(np.unique(x).size == 1 for x in part.Z.T):
-                continue  # no hypothesis: every vote is 0
-            for place, k in enumerate(targets):
-                here = part.codes == k
+        try:
+            for test, place in product(given.folds(self.folds or 5), range(len(targets))):
+                part = given.at(~test)
+                here = part.codes == targets[place]
+                if all(np.unique(x).size == 1 for x in part.Z.T):
+                    continue  # no hypothesis: every vote is 0
                 if here.all() or not here.any():  # all say what there is
                     out[:, test, place] = 1.0 if here.all() else -1.0
                     continue
-                for at, (voter, _) in enumerate(self._play(part, k, grid)):
-                    out[at, test, place] = voter(given.Z[test])
-        return out[:, :, 0] if len(targets) == 1 else out
+                played = self._play(part, targets[place], grid)
+                if self._stopped:  # in a game, or before the next
+                    break
+                whole &= all(s.status != "time_limit" for _, s in played)
+                out[:, test, place] = [voter(given.Z[test]) for voter, _ in played]
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
+            self._stopped = True
+        return (out[:, :, 0] if len(targets) == 1 else out), whole and not self._stopped
 
     def _calibrated(self, F: Array, given: Examples) -> Any:
         """Return a and b of the log odds aF + b, from votes held out: numbers, or one a class."""
@@ -426,7 +448,8 @@ class MarginBoostClassifierCV(_MarginBoost):
     fraction_ : float
         The one chosen.
     cv_errors_ : dict
-        The share of weight that was misclassified when held out, by fraction.
+        The share of weight that was misclassified when held out, by fraction. After Ctrl-C
+        examples that were not yet held out have votes of 0; a ConvergenceWarning says so.
     margin_, certificate_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
     """

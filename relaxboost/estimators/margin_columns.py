@@ -1,4 +1,4 @@
-"""CutColumns of a table as numbers that stumps can cut: missing values, categories."""
+"""Columns of a table as numbers that stumps can cut: missing values, categories."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class CutColumns:
         if (below and t < self.low[c]) or (above and t >= self.high[c]):
             return f"{name} is {'known' if bool(below) == above_it else 'missing'}"
         if levels is None or rank is None:
-            text = f"{name} {'>' if above_it else '<='} {stump.name.rsplit(' > ', 1)[1]}"
+            text = f"{name} {'>' if above_it else '<='} {stump.shown}"
         else:
             inside = rank > t if above_it else rank <= t
             chosen = [str(v) for v, one in zip(levels, inside.tolist(), strict=True) if one]

@@ -30,6 +30,8 @@ class StumpColumn:
     feature: int
     threshold: float
     name: str
+    shown: str
+    """The threshold in the fewest digits that cut alike."""
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return its predictions in {−1, 0, +1} for the rows of `X`."""
@@ -201,12 +203,12 @@ class StumpMatrix(MarginMatrix):
         """Return stump `j`, which can be called on new data."""
         feature, _ = self._place(j)
         threshold, text = _cut(*self._cuts[j])
-        return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}")
+        return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
         """Return e.g. "worst radius > 16.8", or with <= for the negative."""
-        name = self.hypothesis(j).name
-        return name if sign > 0 else " <= ".join(name.rsplit(" > ", 1))
+        stump = self.hypothesis(j)
+        return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
         """Return the SHA-256 of the recipe and of the data (X, y)."""

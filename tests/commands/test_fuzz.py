@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,11 +29,15 @@ FILES = {
     "twice.csv": "a,a,y\n1,2,1\n2,1,-1\n",
     "huge.csv": "a,b,y\n1e400,2,1\n-1e308,1,-1\n",
     "nul.csv": "a,b,y\n\0,2,1\n2,1,-1\n",
-    "arcs.csv": "from,to,length\nA,B,1\nB,C,-2\nC,A,1\n",
+    "edges.csv": "from,to,length,dark\nA,B,1,0\nB,C,2,1\nC,A,1,0\nA,C,4,0\n",
+    "trips.csv": "name,path\none,A C\ntwo,C A B\n",
+    "odd_edges.csv": "from,to,length,edge\nA,B,1,x\nB,C,-2,x\nC,,1,\n",
+    "odd_trips.csv": "trip,node\none,A\none,C\none,Z\ntwo,A\n",
     "deep.json": "[" * 3000 + "]" * 3000,
     "list.json": "[1, 2]",
     "object.json": json.dumps({"format": "relaxboost.planning.linear", "version": 1}),
     "cut.json": '{"level": "exact", "game"',
+    "games.toml": '[[game]]\nname = "a"\ngenerator = "signs"\nrows = 3\ncolumns = 2\n',
     "many.toml": "[[game]]\nmatrix = 3\n",
 }
 WORDS = [
@@ -77,9 +83,13 @@ BASES = [
     "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
     "claims show SS09-T9",
     "claims list SS09* --json",
-    "instances make many.toml --out made",
-    "plan fit --arcs arcs.csv --tasks fine.csv --tol 0.1",
-    "plan eval object.json --arcs arcs.csv --tasks fine.csv",
+    "instances make games.toml --out made",
+    "plan fit --edges edges.csv --trips trips.csv --tol 0.1",
+    "plan fit --edges edges.csv --trips trips.csv --regulariser lasso --out made.json --json",
+    "plan evaluate costs.json --edges edges.csv --trips trips.csv",
+    "plan boost --edges edges.csv --trips trips.csv --rounds 3 --held-out trips.csv --out b.json",
+    "plan evaluate boosted.json --edges edges.csv --trips trips.csv --json",
+    "plan show costs.json --edges edges.csv --trips trips.csv --trip one --out out.svg",
 ]
 """Command lines that work, or nearly; one or two of their words are then changed."""
 
@@ -130,19 +140,48 @@ def ended(words):
     return 0
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_bad_command_lines_end_with_a_documented_status(seed, tmp_path, monkeypatch, capsys):
+MADE = {
+    "proof.json": "solve fine.csv --label y --certificate proof.json",
+    "costs.json": "plan fit --edges edges.csv --trips trips.csv --out costs.json",
+    "boosted.json": "plan boost --edges edges.csv --trips trips.csv --rounds 3 --out boosted.json",
+}
+"""Files of the package itself, and the command lines that write them."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder of `FILES` and of what is `MADE`."""
+    folder = tmp_path_factory.mktemp("made")
     for name, text in FILES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "binary.csv").write_bytes(bytes(range(256)))
+    with contextlib.chdir(folder):
+        assert [ended(line.split()) for line in MADE.values()] == [0] * len(MADE)
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """A copy of it, which is where commands run."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAXBOOST_TRACEBACK", "1")  # so that a failure here shows where
-    assert ended(["solve", "fine.csv", "--label", "y", "--certificate", "proof.json"]) == 0
-    proof = (tmp_path / "proof.json").read_text()
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", BASES)
+def test_lines_to_begin_with_work(line, folder, capsys):
+    assert ended(line.split()) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bad_command_lines_end_with_a_documented_status(seed, folder, capsys):
+    made = {name: (folder / name).read_text() for name in MADE}
     rng = np.random.default_rng(seed)
     seen = []
-    for _ in range(250):
-        (tmp_path / "proof.json").write_text(spoiled(proof, rng) if rng.random() < 0.5 else proof)
+    for _ in range(150):
+        for name, text in made.items():
+            (folder / name).write_text(spoiled(text, rng) if rng.random() < 0.5 else text)
         words = command_line(rng)
         capsys.readouterr()
         seen.append(status := ended(words))

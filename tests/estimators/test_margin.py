@@ -202,7 +202,7 @@ def test_words_say_what_hypotheses_do():
             true = known > float(threshold) if sign == ">" else known <= float(threshold)
             true = true | missing if more == ["or", "missing"] else true & ~missing
         votes += weight * np.where(true.to_numpy(dtype=bool), 1, -1)
-    assert votes == pytest.approx(np.where(fitted.votes(X) > 9, 0, fitted.votes(X)), abs=1e-9)
+    assert votes == pytest.approx(fitted.votes(X), abs=1e-9)
 
 
 def test_missing_values_go_where_the_edge_is():
@@ -315,7 +315,9 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
         ({"tol": 0}, (X, Y), "tol must be a positive number"),
         ({"folds": 1}, (X, Y), "folds must be at least 2"),
         ({"relaxation": "soft"}, (X, Y), "relaxation must be"),
-        ({"relaxation": rb.Capped(k=7)}, (X, Y), "1 <= k <= m"),
+        ({"relaxation": rb.Capped(k=7)}, (X, Y), "weights of examples.* is 6; give fraction"),
+        ({"relaxation": rb.Capped(k=5)}, (X, Y, np.full(6, 0.4 / 6)), "sample_weight.* is 0.4; "),
+        ({"relaxation": rb.Capped(k=2)}, (X, Y, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
         ({"relaxation": rb.NormBall(2, 1)}, (X, Y, [1, 2, 1, 1, 1, 1]), "takes no weights"),
         ({"hypotheses": "trees"}, (X, Y), "hypotheses must be"),
         ({"hypotheses": lambda X, y: np.ones((6, 1))}, (X, Y), "no hypothesis"),
@@ -333,6 +335,13 @@ def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
     monkeypatch.setattr("relaxboost.estimators.margin.path", None)
     with pytest.raises(rb.InputError, match=said):
         MarginBoostClassifier(**options).fit(*data)
+
+
+def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
+    weights = [0.5, 0.25, 0.5, 0.25, 0.5, 0.5]
+    share = MarginBoostClassifier(fraction=0.6, folds=None).fit(X, Y, weights).margin_
+    soft = MarginBoostClassifier(rb.Capped(k=1.5), folds=None).fit(X, Y, weights).margin_
+    assert soft.tolist() == share.tolist()
 
 
 def test_categories_never_seen_are_refused():
@@ -378,5 +387,45 @@ def test_ctrl_c_keeps_the_best_bracket(game):
     assert lower <= exact[1]
     assert exact[0] <= upper
     assert (upper - lower <= 1e-6) == (game == 3)
+    assert not hasattr(fitted, "predict_proba")
+    assert set(fitted.predict(X)) <= {"yes", "no"}
+
+
+def test_a_fraction_from_unfinished_games_is_said():
+    X, y, _ = noisy(m=200, features=6)
+    with (
+        pytest.warns(ConvergenceWarning, match="chosen from unfinished games; raise time_limit"),
+        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
+    ):
+        MarginBoostClassifierCV(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
+
+
+def test_ctrl_c_while_held_out_votes_are_made_is_said():
+    """A real signal, after the game of the second fold is solved."""
+    X, y, _ = noisy(features=2)
+    games, pressed = [], []
+
+    def impatient(X, y):
+        matrix = rb.matrices.stumps(X, y)
+        found, own = matrix.hypothesis, len(games)
+        games.append(matrix)
+
+        def hypothesis(j):
+            if own == 1 and not pressed:
+                pressed.append(j)
+                os.kill(os.getpid(), signal.SIGINT)
+            return found(j)
+
+        matrix.hypothesis = hypothesis
+        return matrix
+
+    with (
+        pytest.warns(ConvergenceWarning, match="chosen from unfinished games"),
+        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
+        pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
+    ):
+        fitted = MarginBoostClassifierCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
+    assert pressed
+    assert len(games) == 3
     assert not hasattr(fitted, "predict_proba")
     assert set(fitted.predict(X)) <= {"yes", "no"}

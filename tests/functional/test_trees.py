@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import lightgbm as lgb
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from relaxboost import functional as fn
 from relaxboost._core.errors import InputError
-from relaxboost.functional.learners import nodes
+from relaxboost.functional.learners import engine, nodes
 from relaxboost.functional.learners.engine import searched_both_ways
 
 
@@ -228,6 +229,54 @@ def test_without_lightgbm_the_remedy_is_named(monkeypatch):
         pool(fn.Trees(), data()[0])
 
 
+class _Deaf:
+    """LightGBM's functions, with labels taken only by `heard` calls."""
+
+    def __init__(self, lib, heard):
+        self._lib, self._heard = lib, heard
+
+    def __getattr__(self, name):
+        return getattr(self._lib, name)
+
+    def LGBM_DatasetSetField(self, data, name, *rest):
+        self._heard -= 1
+        return 0 if self._heard < 0 else self._lib.LGBM_DatasetSetField(data, name, *rest)
+
+
+@pytest.mark.parametrize("heard", [0, 1, 2])
+def test_labels_that_lightgbm_does_not_take_are_seen(heard, monkeypatch):
+    try_it = engine.tried.__wrapped__
+    made = engine.Engine.__init__
+
+    def deaf(self, *given):
+        made(self, *given)
+        self._lib = _Deaf(self._lib, heard)
+
+    monkeypatch.setattr(engine.Engine, "__init__", deaf)
+    if heard == 2:
+        try_it()
+        return
+    with pytest.raises(InputError, match="labels of before; trees need LightGBM"):
+        try_it()
+
+
+@pytest.mark.parametrize("name", ["_LIB", "_safe_call"])
+def test_another_lightgbm_is_refused(name, monkeypatch):
+    names = {"_LIB", "_safe_call", "LightGBMError"} - {name}
+    basic = SimpleNamespace(**{one: getattr(lgb.basic, one) for one in names})
+    other = SimpleNamespace(**{**vars(lgb), "basic": basic})
+    monkeypatch.setattr(engine, "lightgbm", lambda: other)
+    with pytest.raises(InputError, match=f"{name}.*; trees need LightGBM 4.3 or later, below 5"):
+        engine.tried.__wrapped__()
+
+
+@pytest.mark.parametrize("version", ["4.2.1", "5.0.0", "3.3"])
+def test_versions_of_lightgbm_are_checked(version, monkeypatch):
+    monkeypatch.setattr(lgb, "__version__", version)
+    with pytest.raises(InputError, match=f"LightGBM {version} is installed; trees need"):
+        pool(fn.Trees(), data()[0])
+
+
 def test_leaves_are_those_of_gradients_handed_to_lightgbm_by_any_number_of_threads():
     """The slow route: unequal weights, ties, categories, missing values."""
     X, v = data(3000)
@@ -248,5 +297,5 @@ def test_leaves_are_those_of_gradients_handed_to_lightgbm_by_any_number_of_threa
             given = -np.append(target, np.zeros(len(rows) - len(X))) * hessian, hessian
             slow.update(fobj=lambda *_, given=given: given)
             np.testing.assert_array_equal(
-                grower.leaves(h)[0], slow.predict(X, pred_leaf=True)[:, round_]
+                grower.leaves(h)[0], slow.predict(X, pred_leaf=True).reshape(len(X), -1)[:, round_]
             )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from relaxboost._core.errors import InputError, install
 
 STEP = 2.0**-120
 """LightGBM counts what is below 1e-35 as 0, so that a tree leaves nothing behind for the next."""
+_WORKS = "trees need LightGBM 4.3 or later, below 5; pip install 'lightgbm>=4.3,<5'"
 
 
 class Engine:
@@ -19,8 +22,9 @@ class Engine:
 
     LightGBM makes a tree of its own objective faster than of gradients handed to it, whose second
     derivatives it adds up though they are 1. Its functions in C, which are documented, do without
-    the copies and checks of the Python ones, a sixth of a round at 10 000 rows. What is not
-    promised is where these have the library and the handles: `lightgbm.basic._LIB` and `_handle`.
+    the copies and checks of the Python ones, a sixth of a round at 10 000 rows. Not promised are
+    where these have the library and the handles, `lightgbm.basic._LIB` and `_handle`, and that a
+    booster reads labels where they were written: `tried` grows two trees to see.
 
     Parameters
     ----------
@@ -109,8 +113,27 @@ def searched_both_ways(
     return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options
 
 
+@cache
+def tried() -> None:
+    """Raise unless trees of two rows split by the labels that were written last."""
+    lgb, rows = lightgbm(), np.array([[0.0], [1.0]])
+    options = {"min_data_in_leaf": 1, "min_data_in_bin": 1, "num_threads": 1, "verbosity": -1}
+    gains = []
+    try:
+        engine = Engine(rows, np.ones(2), options, [], 1)
+        for labels in ([-1.0, 1.0], [1.0, 0.5]):
+            engine.labels[:] = labels
+            gains += re.findall(r"^split_gain=(.*)$", engine.grow(0), re.MULTILINE)
+    except (AttributeError, TypeError, lgb.basic.LightGBMError) as error:
+        raise InputError(
+            f"LightGBM {lgb.__version__} is not as before: {error}; {_WORKS}"
+        ) from error
+    if gains != ["2", "0.125"]:  # (a − b)²/2
+        raise InputError(f"LightGBM {lgb.__version__} grew trees of labels of before; {_WORKS}")
+
+
 def lightgbm() -> Any:
-    """Return the module, or raise with the remedy."""
+    """Return the module, of a version whose text of trees is known, or raise with the remedy."""
     try:
         import lightgbm as lgb
     except ImportError as error:
@@ -118,4 +141,7 @@ def lightgbm() -> Any:
             f"trees are grown by LightGBM: {install('lightgbm')}; without it "
             "Regressor(DecisionTreeRegressor(max_depth=3)) grows those of scikit-learn"
         ) from error
+    version = re.match(r"4\.(\d+)", lgb.__version__)
+    if version is None or int(version[1]) < 3:
+        raise InputError(f"LightGBM {lgb.__version__} is installed; {_WORKS}")
     return lgb

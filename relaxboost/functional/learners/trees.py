@@ -23,7 +23,7 @@ from relaxboost.functional.learners.base import (
     check_width,
     leaves_of,
 )
-from relaxboost.functional.learners.engine import Engine
+from relaxboost.functional.learners.engine import Engine, tried
 from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
@@ -239,6 +239,7 @@ class Trees(WeakLearner):
                 raise InputError(
                     f"{name} names column {wrong[0]}, and X has {X.shape[1]} features, from 0 on"
                 )
+        tried()
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:

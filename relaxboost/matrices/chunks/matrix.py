@@ -180,7 +180,7 @@ def chunked(
     page : int
         Rows read and written at once; it changes no result.
     client : dask.distributed.Client, optional
-        Who makes the passes, from threads to a cluster (``pip install '.[dask]'``).
+        Who makes the passes, from threads to a cluster (``pip install '.[dask]'`` in a checkout).
         Pages are read where they are used; vectors of length m stay with the caller, and go to
         the workers as a file in `directory`. If workers die their work is done again.
 
