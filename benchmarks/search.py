@@ -56,7 +56,7 @@ def proved(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
     return query, ours(graph, costs)[1]
 
 
-def scipy(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
+def with_scipy(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
     """Return SciPy's Dijkstra, which cannot stop at a target."""
     shape = (graph.nodes, graph.nodes)
     matrix = csr_array((costs, (graph.tail, graph.head)), shape=shape)
@@ -71,7 +71,7 @@ def scipy(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
     return query, lambda s: csgraph.dijkstra(matrix, indices=s, return_predecessors=True)
 
 
-def networkx(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
+def with_networkx(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
     """Return networkx's."""
     import networkx as nx
 
@@ -135,11 +135,11 @@ def rustworkx(graph: pl.Graph, costs: np.ndarray) -> tuple[Query, Whole]:
 LIBRARIES = {
     "relaxboost": ours,
     "relaxboost, proved": proved,
-    "scipy": scipy,
+    "scipy": with_scipy,
     "networkit": networkit,
     "igraph": igraph,
     "rustworkx": rustworkx,
-    "networkx": networkx,
+    "networkx": with_networkx,
 }
 
 
@@ -253,7 +253,10 @@ def loss() -> None:
         risk.evaluate(C - 1.0)[0],
         [("relaxboost, with the subgradient", f"{mine:.2f}", "1")],
     )
-    for name, make, some in (("scipy", scipy, tasks), ("networkx", networkx, tasks[:FEW])):
+    for name, make, some in (
+        ("scipy", with_scipy, tasks),
+        ("networkx", with_networkx, tasks[:FEW]),
+    ):
         total, spent = 0.0, 0.0
         for task in some:
             shown, less = task.demonstration, costs.copy()
@@ -282,7 +285,8 @@ def main() -> None:
     try:
         folder = readers.data_folder(options.data)
     except InputError as error:
-        folder = print(f"\nthe grid alone: {error}")
+        folder = None
+        print(f"\nthe grid alone: {error}")
     rows = []
     with at_most(1):
         for name, graph, costs in networks(folder):

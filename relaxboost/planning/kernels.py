@@ -20,9 +20,9 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return distances from `source`, and the entry of the adjacency that reached each node.
 
-    Dijkstra's algorithm on an indexed heap, for costs >= 0, one an entry of `far`; with `ahead`,
-    A*: admissible estimates of the distance to the target, inf where there is no way. It ends when
-    the target is taken from the heap (never, for target −1), and takes a node again where a shorter
+    Dijkstra's algorithm on an indexed heap, for costs >= 0, one an entry of `far`. With `ahead` it
+    is A*: admissible estimates of the distance to the target, inf where there is no way. It ends
+    when the target is taken (never, for target −1), and takes a node again where a shorter
     way to it turns up, so that estimates which are consistent only up to rounding lose nothing.
     """
     nodes = start.size - 1

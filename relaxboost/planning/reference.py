@@ -105,9 +105,9 @@ def reference(
 def program(problem: Problem) -> Any:
     """Return the convex program of a problem as an unsolved `cvxpy.Problem`.
 
-    Its variables are named w (d,), potentials (of the nodes on the way from source to target, for
-    each demonstration, without its source, where it is 0), slack (one R_i a demonstration) and,
-    for negative="relaxed", free (what is won on each arc).
+    Its variables are named w (d,), potentials, slack (one R_i a demonstration) and, for
+    negative="relaxed", free (what is won on each arc). Each demonstration has potentials for the
+    nodes on the way from source to target but the source, where it is 0.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
 
     Every array of two dimensions is a layer with the name of the array (in an .npy file, of the
     file). One of three dimensions is several, ``name_0``, ``name_1`` and so on. Which axis counts
-    them is told by the layers of two dimensions beside it, if one of (H, W, B) and (B, H, W) has
-    their shape, and otherwise is the shorter of the first and the last. Other arrays are left out.
+    them is told by layers of two dimensions beside it, if one of (H, W, B) and (B, H, W) has their
+    shape. Otherwise it is the shorter of the first and the last. Other arrays are left out.
     True and false are 1 and 0. Here only NaN means no data.
 
     The bands of a GeoTIFF have its descriptions as names, or ``band_1``, ``band_2`` ... where it

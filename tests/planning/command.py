@@ -1,0 +1,50 @@
+"""What the tests of `relaxboost plan` share: files, and how a command is run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from relaxboost.commands.cli import main
+
+ARCS = """tail,head,length,toll
+home,bridge,1,1
+bridge,work,1,0
+home,ford,2,0
+ford,work,1.5,0
+work,home,1,1
+ford,bridge,0.5,0
+"""
+TASKS = """name,path,weight
+monday,home ford work,1
+tuesday,home ford work,2
+back,work home,1
+"""
+MAP = ["......", ".@@@S.", ".@...S", "......"]
+
+
+def run(command, capsys):
+    """Return status, output and errors of a command."""
+    try:
+        main(["plan", *shlex.split(command)])
+        status = 0
+    except SystemExit as ended:
+        status = ended.code
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err
+
+
+def parsed(text):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def refused(command, message, capsys):
+    """Check that a command ends with 2 and one line."""
+    status, out, err = run(command, capsys)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.startswith("relaxboost: ")
+    assert err.count("\n") == 1

@@ -1,0 +1,252 @@
+"""What relaxboost plan reads: tables, trips, maps and options, and how it refuses them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from relaxboost import planning as pl
+from relaxboost.commands import plan_boost, plan_fit, plan_inputs
+
+from .command import ARCS, parsed, refused, run
+
+ROADS = """u;v;edge;metres;class
+a;b;1;100;main
+a;b;2;90;lane
+b;c;3;50;main
+c;a;4;10;lane
+c;d;5;10;lane
+"""
+
+
+def test_tables_of_roads(folder, capsys):
+    """Parallel arcs, classes, products, another separator, gaps, and trips that are no paths."""
+    (folder / "roads.csv").write_text(ROADS)
+    (folder / "by_edge.csv").write_text("trip;edge;order\nx;3;2\nx;1;1\ny;2;1\ny;3;2\n")
+    command = "fit --edges roads.csv --sep ';' --features 'metres*class' --json --trips "
+    status, out, err = run(command + "by_edge.csv", capsys)
+    assert status == 0
+    assert err.startswith("relaxboost: the learned costs are all 0")
+    assert list(parsed(out)["weights"]) == ["metres*class=lane", "metres*class=main"]
+    assert (parsed(out)["arcs"], parsed(out)["trips"]) == (5, 2)
+    (folder / "by_node.csv").write_text("trip;node\nx;a\nx;b\nx;d\ny;a\ny;q\n")
+    refused(
+        command + "by_node.csv", "by_node.csv, line 3, trip 'x': 'a' -> 'b' may be arc 0", capsys
+    )
+    options = " --features metres --parallel metres --gaps metres --drop-bad --out roads.json"
+    status, out, err = run(command + "by_node.csv" + options, capsys)
+    assert (status, parsed(out)["trips"]) == (0, 1)
+    assert (
+        "left out 1 trip, the first since by_node.csv, line 6, trip 'y': node 'q' is not in" in err
+    )
+    assert "joined 1 gap of 1 trip by metres" in err
+    command = "evaluate roads.json --edges more.csv --trips two.csv --sep ';' --json"
+    (folder / "more.csv").write_text("u;v;colour;metres\na;b;red;1\nb;c;blue;1\n")
+    (folder / "two.csv").write_text("path\na b c\n")
+    status, out, err = run(command, capsys)  # columns that the costs do not know are left alone
+    assert (status, err, parsed(out)["metrics"]["exact_match"]) == (0, "", 1.0)
+    (folder / "more.csv").write_text("u;v;colour\na;b;red\nb;c;blue\n")
+    refused(command, "more.csv has no column 'metres', only u, v, colour", capsys)
+
+
+def test_classes_never_seen_are_named(folder, capsys):
+    (folder / "roads.csv").write_text(ROADS.replace(";", ","))
+    (folder / "by_edge.csv").write_text("trip,edge\nx,1\nx,3\n")
+    options = "--trips by_edge.csv --features metres*class --out roads.json"
+    assert run(f"fit --edges roads.csv {options}", capsys)[0] == 0
+    (folder / "roads.csv").write_text(ROADS.replace(";", ",").replace("50,main", "50,ferry"))
+    command = "evaluate roads.json --edges roads.csv --trips by_edge.csv"
+    refused(
+        command, "roads.csv, line 4: 'class' is 'ferry', which the features do not know", capsys
+    )
+
+
+def test_places_of_nodes(folder, capsys):
+    (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
+    command = "show --edges edges.csv --nodes nodes.csv --out a.png"
+    refused(command, "no node 'bridge'", capsys)
+    (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
+    refused(command, "nodes.csv needs a column 'node', and x and y or lon and lat", capsys)
+    degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
+    (folder / "nodes.csv").write_text(degrees)
+    refused(
+        command, "nodes.csv has x and y that look like degrees beside lengths in metres", capsys
+    )
+    (folder / "nodes.csv").write_text(degrees.replace("x,y", "lon,lat"))
+    assert run(command, capsys)[0] == 0
+
+
+ENDS = "bad.csv needs two columns for the ends of its edges"
+MIXED = "tail,head,x\nhome,ford,much\nford,work,2\n"
+LOOP = "tail,head,x\nhome,ford,1\n\nford,ford,1\n"
+TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,home,1,d\n"
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ("tail,head,x\n", "bad.csv has no rows below its header; add them"),
+        ("", "bad.csv cannot be read as CSV: No columns to parse"),
+        ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
+        ("tail,head\nhome,ford\n", "bad.csv has no features; add columns"),
+        ("tail,head,x,x\na,b,1,2\n", "bad.csv: columns need different names, got tail, head, x"),
+        (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
+        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 rows in all); fill it in"),
+        ("from,to,x\na,b,inf\n", "bad.csv, line 2: 'x' is inf"),
+        (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
+        ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is nan (1 rows in all)"),
+        ("tail,head,x\na,b,3,4\n", "bad.csv: rows have more entries than the header"),
+        ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv cannot be read as CSV: Error tokenizing data."),
+        ('tail,head,x\n"a,b,1\n', "bad.csv cannot be read as CSV"),
+        (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' may be arc 0 (key 'a') or arc"),
+        (
+            TWINS,
+            "name edges in a column 'edge', or take the one of least x with --parallel x (2 of",
+        ),
+    ],
+)
+def test_edges_that_are_wrong(folder, capsys, edges, message):
+    (folder / "bad.csv").write_text(edges)
+    refused("fit --edges bad.csv --trips trips.csv", message, capsys)
+
+
+@pytest.mark.parametrize(
+    ("trips", "message"),
+    [
+        ("path\n", "bad.csv has no rows below its header; add them"),
+        ("name\nmonday\n", "bad.csv has no column 'trip', only name; add or rename one"),
+        ("path,wieght\nhome ford,1\n", "bad.csv has a column 'wieght'; trips have path"),
+        ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
+        ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
+        (
+            "path\nhome ford\nhome ford home\n",
+            "line 3, trip '2': 'ford' -> 'home' is the wrong way",
+        ),
+        ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
+        ("path\nwork ford\nhome ford\n", "trip '1': 'work' -> 'ford' is the wrong way of arc 3"),
+        ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
+        ("path\nhome ford work home\n", "trip '1', from 'home' back to it: no shortest path does"),
+        ("path\nhome\n", "bad.csv, line 2, trip '1': it has one node, and needs two"),
+        (
+            "path,weight\nhome ford,-1\n",
+            "bad.csv, trip 1: weight must be a positive number, got -1",
+        ),
+        ("path,weight\nhome ford,\n", "bad.csv, trip 1: weight must be a positive number, got nan"),
+        ("name,path\na,home ford\na,home ford\n", "line 3: a trip before is named 'a' too"),
+        ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: its trip has another row of"),
+        ("trip,edge\na,3\n", "add a column edge to --edges, or trips a column of nodes"),
+    ],
+)
+def test_trips_that_are_wrong(folder, capsys, trips, message):
+    (folder / "bad.csv").write_text(trips)
+    refused("fit --edges edges.csv --trips bad.csv --out costs.json", message, capsys)
+    assert not (folder / "costs.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("fit --trips trips.csv", "give one of --edges, --map and --layers; none was given"),
+        ("fit --edges edges.csv --map hall.map --trips trips.csv", "several of them were given"),
+        ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
+        ("fit --edges edges.csv --trips no.csv", "no.csv does not exist"),
+        ("fit --edges edges.csv --trips trips.csv --passable x", "--passable names a layer"),
+        ("fit --layers terrain.npz --passable x --trips cells.csv", "no layer 'x'; it has"),
+        ("fit --edges edges.csv --trips trips.csv --strength 0", "strength must be"),
+        ("fit --edges edges.csv --trips trips.csv --tol -1", "tol must be"),
+        ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach belongs to --loss distance"),
+        ("fit --edges edges.csv --trips trips.csv --loss distance", "--reach belongs to"),
+        ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
+        (
+            "fit --edges edges.csv --trips trips.csv --loss strayed --negative exact",
+            "--negative simple",
+        ),
+        ("fit --map hall.map --trips trips.csv", "'home' is no cell; paths on a grid are"),
+        ("evaluate costs.json --edges edges.csv --trips trips.csv", "costs.json does not exist"),
+        ("evaluate --edges edges.csv --trips trips.csv", "--trips needs MODEL"),
+        ("evaluate --edges edges.csv", "give either --trips or --scenarios"),
+        ("fit --edges edges.csv --trips trips.csv --sep ,,", "--sep must be one character, or"),
+        ("fit --edges edges.csv", "give --trips, a CSV of what was done"),
+        ("fit --map hall.map --trips cells.csv --nodes a.csv", "--nodes and --features belong"),
+        ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
+        ("boost --edges edges.csv --trips trips.csv --patience 2", "--patience needs --held-out"),
+        ("evaluate --edges edges.csv --scenarios hall.map.scen", "give --map FILE.map"),
+        ("show --edges edges.csv --trips trips.csv --trip 4 --out a.png", "there is no trip '4'"),
+        (
+            "show --edges edges.csv --trips trips.csv --trip 1 --out a.gif",
+            "ends in .png, .pdf, .svg",
+        ),
+    ],
+)
+def test_options_that_do_not_fit(folder, capsys, command, message):
+    refused(command, message, capsys)
+
+
+def test_negative_features_are_named(folder, capsys):
+    (folder / "edges.csv").write_text(ARCS.replace("ford,work,1.5", "ford,work,-1.5"))
+    status, _, err = run("fit --edges edges.csv --trips trips.csv", capsys)
+    assert status == 2
+    assert "feature 'length' of arc 3 ('ford' -> 'work') is -1.5" in err
+    assert "--free-signs" in err
+
+
+def test_scenarios_of_another_map_are_refused(folder, capsys):
+    scen = folder / "hall.map.scen"
+    scen.write_text(scen.read_text().replace("\t6\t4\t", "\t7\t4\t"))
+    status, _, err = run("evaluate --map hall.map --scenarios hall.map.scen", capsys)
+    assert status == 2
+    assert "line 2" in err
+
+
+def test_cells_in_the_wall_and_broken_paths(folder, capsys):
+    for path, message in (
+        ("0,0 1,1", "from (0, 0) to (1, 1); give what lies between"),
+        ("0,0 9,9", "node (9, 9) is not in the graph"),
+        ("0,0 0,1 0,3", "from (0, 1) to (0, 3)"),
+    ):
+        (folder / "cells.csv").write_text(f'path\n"{path}"\n')
+        status, _, err = run("fit --map hall.map --trips cells.csv", capsys)
+        assert status == 2
+        assert message in err
+
+
+def test_models_of_other_features_are_refused(folder, capsys):
+    run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
+    status, _, err = run("evaluate costs.json --map hall.map --trips cells.csv", capsys)
+    assert status == 2
+    assert "the costs were learned from length, toll" in err
+
+
+def rendered(tree):
+    """Yield each literal of a module, with words and numbers where an f-string has values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            places = [k for k, x in enumerate(node.values) if isinstance(x, ast.FormattedValue)]
+            parts = [getattr(x, "value", "") for x in node.values]
+            for k in places:
+                parts[k] = "'x'" if node.values[k].conversion == ord("r") else "1"
+            for words in product(VALUES, repeat=min(len(places), 3)):
+                for k, word in zip(places, words, strict=False):
+                    parts[k] = word
+                yield "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+VALUES = ("1", "'x'", "row 1: ", "nodes", "edges", "trips")
+
+
+def test_what_is_said_in_other_words_is_said_by_the_library():
+    """Each pattern that a command replaces matches a literal of the library."""
+    room = Path(pl.__file__).parent
+    files = [*room.rglob("*.py"), *(room.parent / "functional").rglob("*.py")]
+    said = {text for file in files for text in rendered(ast.parse(file.read_text()))}
+    options = {"regulariser": "ridge", "strength": None, "free_signs": False, "loss": "hamming"}
+    words = plan_fit._words(plan_inputs.PlanOptions(**options)) | plan_boost._SPOKEN
+    words |= plan_inputs.USED | plan_inputs._spoken_tables(**dict.fromkeys(VALUES[3:]))
+    idle = [p for p in words if not any(re.search(p, text) for text in said)]
+    assert idle == []
