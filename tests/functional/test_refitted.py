@@ -122,6 +122,28 @@ def test_roots_of_some_leaves_do_not_wait_for_those_without():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("a", [1.0, 36.0, 37.0, 40.0, 100.0, 300.0])
+def test_leaves_wrong_by_any_amount_are_refitted(a):
+    """Where all rows are equal the step is log(1 + |G|/H) in closed form, of e^a alone."""
+    one, p, ys = np.zeros(2, dtype=np.int64), np.full(2, 0.5), np.array([1.0, 1.0])
+    v = fn.Logistic().refitted(np.full(2, -a), ys, p, one, 1)
+    np.testing.assert_allclose(v, np.log(2.0 + np.exp(a)), rtol=1e-12)
+    v = fn.Hinge().refitted(np.full(2, -a), ys, p, one, 1)
+    np.testing.assert_allclose(v, 0.5 * np.log(2.0 + np.exp(2.0 * (a + 1.0))), rtol=1e-12)
+    own, top = np.zeros(2, dtype=np.int64), np.tile([0.0, a, 0.0], (2, 1))
+    for F, k, expected in (
+        (-np.tile([a, 0.0, 0.0], (2, 1)), 0, np.log(2.0 + 2.0 * np.exp(a))),
+        (top, 1, -np.log(2.0 + np.exp(a) / 2.0)),
+        (top, 0, np.log(3.0 + np.exp(a))),
+    ):
+        v = fn.MultinomialLogistic().moves(F, own)(k, p, one, 1)
+        np.testing.assert_allclose(v, expected, rtol=1e-12)
+    far = 100.0 * a  # where e^−far underflows
+    assert fn.Logistic().refitted(np.full(2, -far), ys, p, one, 1)[0] >= min(far, 700.0)
+    v = fn.MultinomialLogistic().moves(100.0 * top, own)(0, p, one, 1)
+    assert min(far, 700.0) <= v[0] <= far + 1.2
+
+
 @pytest.mark.parametrize("name", FALLING)
 def test_damped_newton_steps_never_rise_and_start_as_newtons(name):
     case = FALLING[name]

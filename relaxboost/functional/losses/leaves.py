@@ -205,10 +205,12 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
     Where |φ'''| <= φ'', as for exp and log(1 + exp), φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
     |v|); this v minimises the bound, so that φ never rises. It is Newton's step up to second order,
-    and never longer, also in a leaf of one class, where nothing is minimal.
+    and never longer, also in a leaf of one class, where nothing is minimal. An H that is 0 by
+    underflow counts as the least normal double: a φ'' above the true one shortens v.
     """
-    ratio = np.divide(np.abs(gradient), curvature, out=np.zeros_like(gradient), where=curvature > 0)
-    return -np.sign(gradient) * np.log1p(ratio)
+    size = np.abs(gradient)
+    least = np.finfo(float).tiny * np.maximum(size, 1.0)  # so that the ratio is finite
+    return -np.sign(gradient) * np.log1p(size / np.maximum(curvature, least))
 
 
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:

@@ -49,10 +49,11 @@ class Logistic(PointwiseLoss):
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f))."""
+        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f)), good to rounding for all y f."""
         share, tail = _shares(-y * F)
-        bend = np.subtract(1.0, share, out=tail)
-        bend *= share
+        both = 1.0 + tail
+        both *= both
+        bend = np.divide(tail, both, out=tail)  # 1 − s would be 0 from −y f = 37 on
         share *= -y
         return share, bend
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import softmax, xlogy
 
 from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.lazy import cp
@@ -204,14 +204,15 @@ class MultinomialLogistic(MulticlassLoss):
 
     def moves(self, F: Array, y: Whole) -> Moves:
         """Return what takes damped Newton steps; see `leaves.damped`."""
-        slopes = self.rows(F, y)[1]
-        shares = slopes.copy()
-        shares[np.arange(len(y)), y] += 1.0
+        slopes, shares = self.rows(F, y)[1], softmax(F, axis=1)
+        bends, others = shares * (1.0 - shares), shares.copy()
+        top = np.arange(len(y)), shares.argmax(axis=1)
+        others[top] = 0.0
+        bends[top] = shares[top] * others.sum(axis=1)  # 1 − π may be 0 by rounding
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
-            bend = p * shares[:, k] * (1.0 - shares[:, k])
             g = sums(leaf, p * slopes[:, k], leaves)
-            return damped(g, sums(leaf, bend, leaves))
+            return damped(g, sums(leaf, p * bends[:, k], leaves))
 
         return move
 
