@@ -28,13 +28,18 @@ from relaxboost.planning.planners.base import arc_costs
 from relaxboost.planning.tasks import Task, checked_tasks
 from relaxboost.planning.walks import EndlessWalks, Walks, sums
 
+_HUGE = 1e100
+"""The largest mean of a feature, and 1 / the smallest: Hessians have squares of it."""
 _FLAT = 1e-13
 """Up to this share of the largest an eigenvalue of the Hessian is none."""
 _TIMES = 2.0 ** np.arange(0.0, 14.0, 0.5)
 """How much larger utilities to begin with may be than first thought."""
 _UNFINISHED = {
-    "max_rounds": "the utilities are not the likeliest: {} rounds were done; give more max_rounds",
-    "stalled": "rounding ended the run after {} rounds before tol was reached; give a larger tol",
+    "max_rounds": "the utilities are not the likeliest, and their errors mean little: {} rounds "
+    "were done; give more max_rounds",
+    "stalled": "the utilities may not be the likeliest, and their errors mean little: after {} "
+    "rounds no step gained more than rounding hides; give a larger tol, or, if the likeliest costs "
+    "are so low that walks in circles have no finite sum, add a feature above 0 on their arcs",
 }
 
 
@@ -57,7 +62,8 @@ class LogitFit(LearnedCosts):
         The sandwich of it with the outer products of scores (BHHH), which holds where trips are
         independent though the model is wrong.
     status : str
-        "optimal", "max_rounds", or "stalled" where rounding hides what is left to gain.
+        "optimal", "max_rounds", or "stalled" where no step gains more than rounding hides: near the
+        maximum, or where costs any lower let walks in circles have no finite sum.
     rounds : int
     link_size : array of shape (d,), optional
         See `RecursiveLogit`.
@@ -156,8 +162,8 @@ class RecursiveLogit:
         share are corrected by it. It is for graphs whose nodes are links of a road, as those of
         `turns`, and costs a factorisation for each pair of ends instead of one for all.
     tol : float
-        > 0. Newton's method ends when its quadratic model has less than this to gain in
-        log-likelihood.
+        > 0. Newton's method ends when its quadratic model has less than this to gain in the mean
+        log-likelihood of a task, by weights.
     max_rounds : int
 
     References
@@ -168,7 +174,7 @@ class RecursiveLogit:
 
     start: ArrayLike | None = None
     link_size: ArrayLike | None = None
-    tol: float = 1e-6
+    tol: float = 1e-9
     max_rounds: int = 100
 
     def __post_init__(self) -> None:
@@ -218,14 +224,15 @@ class RecursiveLogit:
             size = _checked("link_size", self.link_size, len(names))
             names = (*names, "link size")
         groups = _groups(tasks, features, size)
-        weight = np.array([task.weight for task in tasks])
+        total = sum(task.weight for task in tasks)
+        weight = np.array([task.weight for task in tasks]) / total
         unit = _units(groups, names)
         at = self._first(groups, weight, unit, size)
         rounds, status = 0, ""
         while not status:
             rounds += 1
             step, gain = _step(at, unit)
-            last, at = at, at if gain <= self.tol else _along(groups, weight, at, step)
+            last, at = at, at if gain <= self.tol else _along(groups, weight, at, step, self.tol)
             if at is last:
                 status = "optimal" if gain <= self.tol else "stalled"
             elif rounds == self.max_rounds:
@@ -237,8 +244,8 @@ class RecursiveLogit:
         return LogitFit(
             utilities=at.beta,
             names=names,
-            log_likelihood=at.value,
-            covariance=covariance,
+            log_likelihood=total * at.value,
+            covariance=covariance / total,
             robust=covariance @ outer @ covariance,
             status=status,
             rounds=rounds,
@@ -387,6 +394,13 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
     if nothing.size:
         what = f"the feature {names[nothing[0]]!r} is" if names != ("scale",) else "costs are"
         raise InputError(f"{what} 0 on every arc, and tell no walk from another; leave it out")
+    odd = np.flatnonzero((size < 1.0 / _HUGE) | (size > _HUGE))
+    if odd.size:
+        what = f"the feature {names[odd[0]]!r} is" if names != ("scale",) else "costs are"
+        raise InputError(
+            f"{what} {size[odd[0]]:.1e} on arcs in the mean, and squares of it are no numbers to "
+            f"reckon with; use a unit in which it is between {1.0 / _HUGE:.0e} and {_HUGE:.0e}"
+        )
     mean = np.mean([group.features().mean(axis=0) for group in groups], axis=0)
     made: Array = np.where(mean < 0.0, -1.0, 1.0) / size
     return made
@@ -409,16 +423,20 @@ def _step(at: _Point, unit: Array) -> tuple[Array, float]:
     return step * unit, gain
 
 
-def _along(groups: Sequence[_Group], weight: Array, at: _Point, step: Array) -> _Point:
-    """Return a point along the step that gains enough: the step is halved until one does."""
-    slope = float(at.gradient @ step)
-    for t in 2.0 ** -np.arange(60.0):
+def _along(groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float) -> _Point:
+    """Return a point along the step that gains enough: the step is halved until one does.
+
+    Where one so short has nothing to gain that counts or shows, the old point is returned.
+    """
+    slope, t = float(at.gradient @ step), 1.0
+    while t * slope > max(1e-3 * tol, 1e-12 * abs(at.value)):
         try:
             new = _point(groups, weight, at.beta + t * step)
+            if new.value > at.value + 1e-4 * t * slope:
+                return new
         except EndlessWalks:
-            continue
-        if new.value >= at.value + 1e-4 * t * slope:
-            return new
+            pass
+        t /= 2.0
     return at
 
 

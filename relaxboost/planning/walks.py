@@ -41,8 +41,10 @@ class Walks:
     Raises
     ------
     EndlessWalks
-        Unless the spectral radius of M is below 1. With y = N 1 > 0 it is at most the largest of
-        (M y)_i / y_i (Collatz & Wielandt), which is looked at.
+        Unless the spectral radius of M is below 1. For each y > 0 it is at most the largest of
+        (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) that is 1 − 1 / k, where k is the mean
+        number of nodes on walks from i by their weights, however large the weights are. So the
+        proof wants k below 10^12, and does not rest on how exact y is.
     """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
@@ -57,7 +59,7 @@ class Walks:
             A = sparse.csc_array(sparse.eye_array(n, format="csr") - M)
             try:  # no row is exchanged, and the order is that of a symmetric pattern
                 self.factor: Any = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
-                y = self.factor.solve(np.ones(n))
+                y = self.factor.solve(self.factor.solve(np.ones(n)))
             except RuntimeError:  # a pivot is 0
                 pass
         with np.errstate(all="ignore"):

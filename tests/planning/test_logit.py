@@ -1,5 +1,7 @@
 """The recursive logit: against all walks of small graphs, differences, and planted utilities."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -85,6 +87,78 @@ def test_the_spectral_radius_decides(rate):
     else:
         with pytest.raises(pl.EndlessWalks, match="in circles"):
             Walks(graph, graph.arc_features[:, 0])
+
+
+def test_the_spectral_radius_of_random_graphs_decides():
+    """Against eigenvalues; then costs are moved so that the radius is 1 ± 1e-9."""
+    found = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 25))
+        tail, head = rng.integers(n, size=(2, int(rng.integers(n, 4 * n))))
+        tail, head = np.append(tail[tail != head], [0, 1]), np.append(head[tail != head], [1, 0])
+        graph = pl.Graph(tail, head, np.ones((tail.size, 1)), nodes=n)
+        cost = rng.uniform(-0.5, 3.0, tail.size) * rng.choice([0.3, 1.0, 2.0])
+        M = np.zeros((n, n))
+        np.add.at(M, (tail, head), np.exp(-cost))
+        radius = float(np.abs(np.linalg.eigvals(M)).max())
+        for rate in (radius, 1.0 - 1e-9, 1.0 + 1e-9):
+            try:
+                Walks(graph, cost + np.log(radius / rate))
+                found.append((rate, True))
+            except pl.EndlessWalks:
+                found.append((rate, False))
+    assert all(accepted == (rate < 1.0) for rate, accepted in found)
+    assert 20 < sum(accepted for rate, accepted in found if abs(rate - 1.0) > 1e-6) < 130
+
+
+@pytest.mark.parametrize("n", [200, 600, 1000])
+def test_unlikely_trips_are_fitted(n):
+    """Back and forth on a line: z is a product of continued fractions; up to −log p of 674."""
+    at = np.arange(n - 1)
+    ends = np.append(at, at + 1), np.append(at + 1, at)
+    graph = pl.Graph(*ends, np.ones((2 * n - 2, 1)), nodes=n)
+    walk = []
+    for i in range(n):
+        walk += [i, i - 1, i] if i % 4 == 3 and i < n - 1 else [i]
+
+    def likely(cost):
+        a = log = 0.0
+        for _ in at:
+            a = np.exp(-cost) / (1.0 - np.exp(-cost) * a)
+            log += np.log(a)
+        return -cost * (len(walk) - 1) - log + np.log1p(-np.exp(-cost) * a)
+
+    task = pl.Task(graph, 0, n - 1, walk)
+    found = pl.RecursiveLogit().fit([task])
+    assert found.status == "optimal"
+    cost = -found.utilities[0]
+    assert found.log_likelihood == pytest.approx(likely(cost), rel=1e-11)
+    assert likely(cost) > max(likely(cost - 1e-3), likely(cost + 1e-3))
+    assert pl.RecursiveLogit().scale([task], lambda g: np.ones(g.arcs)).utilities[0] == (
+        pytest.approx(cost, rel=1e-6)
+    )
+
+
+@pytest.mark.parametrize("side", [23, 30])
+def test_all_ways_to_the_right_and_down(side):
+    """At cost 0 all binom(2 side − 2, side − 1) ways are alike, up to 3e16 of them."""
+    place = np.arange(side * side).reshape(side, side)
+    tail = np.append(place[:, :-1], place[:-1])
+    graph = pl.Graph(tail, np.append(place[:, 1:], place[1:]), np.ones((tail.size, 1)))
+    way = [*place[0], *place[1:, -1]]
+    task = pl.Task(graph, 0, side * side - 1, way)
+    ways = math.comb(2 * side - 2, side - 1)
+    assert fixed(graph, [0.0]).log_likelihoods([task])[0] == pytest.approx(-np.log(ways), rel=1e-13)
+    both = pl.Graph(
+        *(np.append(a, b) for a, b in ((tail, graph.head), (graph.head, tail))),
+        np.ones((2 * tail.size, 1)),
+    )
+    for utility in (-1.4, -3.0):
+        chance = fixed(both, [utility]).probabilities(both, side * side - 1)
+        leaving = np.bincount(both.tail, weights=chance)
+        assert leaving[:-1] == pytest.approx(1.0, abs=1e-12)
+        assert leaving[-1] < 1.0
 
 
 @pytest.mark.parametrize("far", [1.0, 100.0, 1e4])
@@ -258,6 +332,32 @@ def test_a_run_that_is_not_done_says_so():
     tasks, _, _ = planted(0, 40)
     with pytest.warns(UserWarning, match="2 rounds were done; give more max_rounds"):
         assert pl.RecursiveLogit(max_rounds=2).fit(tasks).status == "max_rounds"
+    # The dearer of two ways is taken; the circle 2 <-> 3, which no trip can see, wants a cost.
+    graph = pl.Graph([0, 0, 2, 3], [1, 1, 3, 2], [[1.0], [2.0], [1.0], [1.0]])
+    with pytest.warns(UserWarning, match="add a feature above 0"):
+        found = pl.RecursiveLogit().fit([pl.Task(graph, 0, 1, graph.path(arcs=[1]))])
+    assert found.status == "stalled"
+    assert found.rounds < 60
+    assert -1e-6 < found.utilities[0] < 0.0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-8, 1e8, 1e200])
+def test_units_of_weights_do_not_matter(unit):
+    tasks, _, _ = planted(7, 12)
+    other = [
+        pl.Task(t.graph, t.source, t.target, t.demonstration, weight=(1.0 + i) * unit)
+        for i, t in enumerate(tasks)
+    ]
+    plain = [
+        pl.Task(t.graph, t.source, t.target, t.demonstration, weight=1.0 + i)
+        for i, t in enumerate(tasks)
+    ]
+    first, second = (pl.RecursiveLogit().fit(given) for given in (plain, other))
+    assert second.status == "optimal"
+    assert second.utilities == pytest.approx(first.utilities, rel=1e-6)
+    assert second.log_likelihood / unit == pytest.approx(first.log_likelihood, rel=1e-9)
+    assert second.covariance * unit == pytest.approx(first.covariance, rel=1e-6)
+    assert second.robust == pytest.approx(first.robust, rel=1e-6)
 
 
 def test_link_size_is_the_visits_on_the_way():
@@ -303,6 +403,10 @@ def test_wrong_input_is_named():
     free = pl.Graph(graph.tail, graph.head, graph.features * [1.0, 0.0], names=["a", "none"])
     with pytest.raises(InputError, match="'none' is 0 on every arc"):
         pl.RecursiveLogit().fit(again(tasks, free))
+    for size in (1e-200, 1e150):
+        huge = pl.Graph(graph.tail, graph.head, graph.features * [1.0, size], names=graph.names)
+        with pytest.raises(InputError, match=r"the feature 'b' is .* use a unit"):
+            pl.RecursiveLogit().fit(again(tasks, huge))
     with pytest.raises(InputError, match="start needs 2 finite numbers"):
         pl.RecursiveLogit(start=[1.0]).fit(tasks)
     with pytest.raises(
