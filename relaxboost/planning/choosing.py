@@ -61,11 +61,11 @@ def chosen(problem: Problem, clock: Clock) -> tuple[Chosen, Array]:
 
     def keep(found: tuple[float, Array]) -> str:
         tried.append(found)
-        return "done" if len(tried) == len(strengths) else ""
+        return ""
 
     if len(set(groups)) >= CLUSTERS:
         ended = run(_tried(problem, groups, strengths, clock), keep, Limits(), clock, empty=True)
-    ended = "" if ended == "done" else ended
+    ended = "" if len(tried) == len(strengths) else ended
     if not tried:
         strength = whole * UNTRIED
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
