@@ -18,10 +18,7 @@ from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
-from .frames import Join as Join
-from .frames import Trips as Trips
 from .frames import from_pandas as from_pandas
-from .frames import paths_from_pandas as paths_from_pandas
 from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
@@ -71,6 +68,9 @@ from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
 from .tasks import Task as Task
 from .traffic import traffic as traffic
+from .trips import Join as Join
+from .trips import Trips as Trips
+from .trips import paths_from_pandas as paths_from_pandas
 from .turns import TurnGraph as TurnGraph
 from .turns import turn_angles as turn_angles
 from .turns import turn_pairs as turn_pairs

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.planners.base import arc_costs
 
@@ -94,14 +95,14 @@ def from_networkx(
     )
 
 
-def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
+def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> Any:
     """Return a networkx DiGraph, or a MultiDiGraph where arcs are parallel.
 
     Parameters
     ----------
     graph : Graph
-    costs : array of shape (E,), optional
-        One an arc.
+    costs : array of shape (E,), or a fit, optional
+        One an arc; learned costs are those of this graph.
 
     Returns
     -------
@@ -119,6 +120,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | None = None) -> Any:
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data |= {"arc": list(range(graph.arcs))}
+    costs = costs.costs(graph) if isinstance(costs, LearnedCosts) else costs
     data |= {} if costs is None else {"cost": arc_costs(graph, costs).tolist()}
     many = np.unique(graph.tail * graph.nodes + graph.head).size < graph.arcs
     G = nx.MultiDiGraph() if many else nx.DiGraph()

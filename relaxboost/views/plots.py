@@ -242,10 +242,13 @@ def regret_curves(*regrets: Regret, title: str = "") -> Any:
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or that of axes, to `path` (.png, .pdf or .svg), whole or not at all."""
+    """Write a figure, or that of one or several axes, to `path` (.png, .pdf or .svg), in whole."""
     target = check_output(path, SUFFIXES)
+    figures = {one.figure for one in np.ravel(figure)}
+    if len(figures) != 1:
+        raise InputError(f"axes must be of one figure, got those of {len(figures)}; save each")
     buffer = io.BytesIO()
-    figure.figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
+    figures.pop().savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
     write_atomically(target, buffer.getvalue())
 
 

@@ -184,6 +184,29 @@ def test_a_number_learned_and_a_text_given_is_refused():
         pl.from_pandas(roads(length=["1 km"] * 5), features=model)
 
 
+def test_one_class_may_be_a_feature_and_one_that_is_not_there_is_named():
+    graph = pl.from_pandas(roads(), features=["length*highway=primary", "highway=tertiary"])
+    assert graph.names == ("length*highway=primary", "highway=tertiary")
+    assert graph.features.T.tolist() == [[1.0, 0, 3, 0, 1.5], [0.0, 0, 0, 1, 0]]
+    message = "the feature 'highway=prim': no row of edges has 'highway' 'prim'; there are primary"
+    with pytest.raises(InputError, match=message):
+        pl.from_pandas(roads(), features=["length", "highway=prim"])
+
+
+def test_numbers_that_are_names_are_no_features_without_a_word():
+    message = "the whole numbers of column '{}' look like names of edges"
+    for name in ("id", "way_id", "osmid"):
+        named = roads(**{name: [7, 7, 9, 8, 8]})
+        with pytest.warns(UserWarning, match=message.format(name)):
+            assert name in pl.from_pandas(named).names
+        pl.from_pandas(named, features=["length", name])  # asked for
+    ends = {"u": range(12), "v": range(1, 13), "length": np.arange(50, 650, 50)}
+    for link in ([*range(5, 12), *range(5)], 30_000_000 + 7919 * np.arange(12)):
+        with pytest.warns(UserWarning, match=message.format("link")):
+            pl.from_pandas(pd.DataFrame(ends | {"link": link}))
+    pl.from_pandas(pd.DataFrame(ends | {"paid": [0, 1] * 6}))
+
+
 def test_degrees_become_metres_also_across_the_date_line():
     lat, step = -17.0, 0.01
     for middle in (30.0, 180.0):
@@ -297,6 +320,13 @@ def test_other_bad_trips():
         pl.paths_from_pandas(trips("bcb"), graph)
     with pytest.raises(InputError, match="row 1: its trip has another row of the same order"):
         pl.paths_from_pandas(trips("bcd").assign(order=[1, 1, 2]), graph)
+    for order, message in (
+        (["9:00", "10:00", "11:00"], "row 0: order is not a number, but '9:00'; make numbers"),
+        ([1, "x", 2], "row 1: order is not a number, but 'x'"),
+        (["1", "2", "10"], "row 0: order is not a number, but '1'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            pl.paths_from_pandas(trips("bcd").assign(order=order), graph)
     with pytest.raises(InputError, match="row 0: 'order' is nan"):
         pl.paths_from_pandas(trips("bcd").assign(order=[np.nan, 1, 2]), graph)
     below = pl.from_pandas(roads(length=[1.0, -2.0, 3.0, 9.0, 1.5]), features="length")

@@ -240,6 +240,12 @@ def test_pictures_are_saved(land, tmp_path):
         path = tmp_path / f"land{suffix}"
         plots.save(maps.paths(land, costs=np.ones(12)), path)
         assert path.read_bytes().startswith(magic)
+    task, costs = pl.Task.along(land.path([(0, 0), (0, 1)])), np.ones(12)
+    pair = maps.before_after(task, costs, costs)
+    plots.save(pair, tmp_path / "pair.png")
+    assert (tmp_path / "pair.png").stat().st_size > 0
+    with pytest.raises(InputError, match="axes must be of one figure, got those of 2"):
+        plots.save((pair[0], maps.paths(land)), path)
 
 
 def test_many_paths_are_thin(planar):

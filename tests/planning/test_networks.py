@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning import Task, from_networkx, grid, shortest_path, to_networkx
+from relaxboost.planning import LinearCosts, Task, from_networkx, grid, shortest_path, to_networkx
 
 
 def roads(kind=nx.DiGraph):
@@ -127,6 +127,9 @@ def test_there_and_back_again(rng):
             data = back.edges[edge]
             assert {k: data[k] for k in ("a", "b")} == G.edges[edge]
             assert (data["arc"], data["cost"]) == (place, costs[place])
+        fit = LinearCosts(np.array([1.0, 2.0]), ("a", "b"), 0.0, 0.0, "optimal", "", 1, True)
+        learned = to_networkx(made, fit).edges(data="cost")
+        assert [cost for *_, cost in learned] == fit.costs(made).tolist()
         again = from_networkx(back, ["a", "b"], position="pos")
         assert np.array_equal(again.features, made.features)
         assert again.keys == made.keys

@@ -1,0 +1,252 @@
+"""Tasks from pandas: a table with a row a step of a trip."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost.planning.frames import check_table
+from relaxboost.planning.graphs import Graph
+from relaxboost.planning.losses import PathLoss
+from relaxboost.planning.planners.shortest import shortest_path
+from relaxboost.planning.tasks import Task
+from relaxboost.planning.turns import TurnGraph
+
+
+class Join(NamedTuple):
+    """A gap of a trip, and what joined it."""
+
+    trip: Hashable
+    row: Hashable
+    """Of the table of trips, by its index: the first after the gap."""
+    nodes: tuple[Hashable, ...]
+    """From before the gap to after it; one node where it came twice in a row."""
+
+
+class Trips(tuple[Task, ...]):
+    """A task for each trip, in the order in which trips begin in the table.
+
+    Attributes
+    ----------
+    joined : tuple of Join
+        What was joined, in the same order.
+    dropped : dict
+        Trips that were left out, and why.
+    """
+
+    joined: tuple[Join, ...]
+    dropped: dict[Hashable, str]
+
+
+def paths_from_pandas(
+    trips: Any,
+    graph: Graph,
+    *,
+    parallel: str | None = None,
+    gaps: str | None = None,
+    loss: PathLoss | None = None,
+    bad: str = "refuse",
+) -> Trips:
+    """Return the trips of a table as tasks: a row is a node, or an edge, that a trip comes by.
+
+    Parameters
+    ----------
+    trips : pandas.DataFrame
+        With columns ``trip``, what trips are called; ``node`` or ``edge``; and, where rows are not
+        in order within trips, ``order``, numbers or times of pandas. An edge is one of the
+        graph's `keys`, or (source, target, key). Where both are there edges count.
+    graph : Graph
+        A `TurnGraph` takes trips along its original.
+    parallel : str, optional
+        Where several arcs join two nodes in a row the trip takes the one with the least of this
+        feature, such as ``"length"``. By default that is refused: what was done is not known.
+    gaps : str, optional
+        Where no arc joins two rows the path with the least sum of this feature, which must be
+        >= 0, joins them; and a node that comes twice in a row counts once. `Trips.joined` says
+        what was joined. By default that is refused.
+    loss : PathLoss, optional
+        Of the tasks; by default `Missed()`.
+    bad : {"refuse", "drop"}
+        Whether to raise for trips that cannot be read, or to leave them out; see `Trips.dropped`.
+
+    Returns
+    -------
+    Trips
+        A tuple of `Task`, called ``trip`` and what the table calls them.
+
+    Raises
+    ------
+    InputError
+        For a table that is empty or lacks a column; with trip and row for a node or an edge that
+        is not in the graph, a gap, a one-way street in the wrong direction, one of several
+        parallel arcs, an order that is text, two rows of the same order; for a trip of one node,
+        or one that ends where it starts; and where no trip is left.
+    """
+    if bad not in ("refuse", "drop"):
+        raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
+    columns = [name for name in ("edge", "order") if name in getattr(trips, "columns", ())]
+    if "edge" not in columns:
+        columns.insert(0, "node")
+    check_table("trips", trips, ["trip", *columns])
+    if "order" in columns:
+        _check_order(trips)
+        twice = trips.duplicated(["trip", "order"]).to_numpy()
+        if twice.any():
+            row = trips.index.tolist()[int(twice.argmax())]
+            raise InputError(
+                f"trips, row {row!r}: its trip has another row of the same order; say which comes "
+                "first"
+            )
+        trips = trips.sort_values("order", kind="stable")
+    reader = _Reader(graph, columns[0] == "edge", parallel, gaps)
+    tasks, joined, dropped = [], [], {}
+    for trip, rows in trips.groupby("trip", sort=False, observed=True)[columns[0]]:
+        try:
+            tasks.append(reader.task(trip, rows.items(), loss))
+            joined += reader.joined
+        except InputError as error:
+            dropped[trip] = f"trip {trip!r}, {error}"
+    if dropped and (bad == "refuse" or not tasks):
+        remedy = '; bad="drop" leaves them out' if tasks else ""
+        count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
+        raise InputError(f"{next(iter(dropped.values()))} ({count})")
+    made = Trips(tasks)
+    made.joined, made.dropped = tuple(joined), dropped
+    return made
+
+
+def _check_order(trips: Any) -> None:
+    """Raise at the first order that is neither a number nor a time: text sorts 10 before 9."""
+    import pandas as pd
+
+    order = trips["order"]
+    if order.infer_objects().dtype.kind not in "iufmM":
+        first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
+        raise InputError(
+            f"trips, row {trips.index.tolist()[first]!r}: order is not a number, but "
+            f"{order.iloc[first]!r}; make numbers of the column, with astype(float), or times, "
+            "with pandas.to_datetime"
+        )
+
+
+class _Reader:
+    """Makes tasks of trips, one after the other."""
+
+    def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
+        self.asked, self.by_edge, self.parallel, self.gaps = graph, by_edge, parallel, gaps
+        self.graph = graph = graph.original if isinstance(graph, TurnGraph) else graph
+        self._lengths = {name: self._feature(name) for name in (parallel, gaps) if name is not None}
+        self._between: dict[tuple[int, int], list[int]] = {}
+        for arc, pair in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
+            self._between.setdefault(pair, []).append(arc)
+        self._known = self._edges() if by_edge else {}
+        for node in range(0 if by_edge else graph.nodes):
+            self._known[graph.label(node)] = node
+        self._found: dict[tuple[int, int], Any] = {}
+        self.joined: list[Join] = []
+
+    def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
+        """Return the task of a trip from its (row, name of a node or an edge)."""
+        self.joined, arcs, at, row = [], [], None, None
+        for row, name in rows:
+            number = self._number(row, name)
+            goal = int(self.graph.tail[number]) if self.by_edge else number
+            if at is not None and not (self.by_edge and at == goal):
+                arcs += self._step(trip, row, at, goal)
+            if self.by_edge:
+                arcs.append(number)
+            at = int(self.graph.head[number]) if self.by_edge else number
+        if not arcs:
+            raise InputError(f"row {row!r}: it has one node, and needs two; leave it out")
+        path = self.graph.path(arcs=arcs)
+        path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
+        if path.source == path.target:
+            raise InputError(
+                f"from {path.nodes[0]!r} back to it: no shortest path does so; cut it in two, or "
+                "leave it out"
+            )
+        return Task.along(path, loss, name=f"trip {trip}")
+
+    def _step(self, trip: Hashable, row: Hashable, u: int, v: int) -> list[int]:
+        """Return the arc that joins two nodes, or the arcs where there is a gap, or raise."""
+        arcs = [] if self.by_edge else self._between.get((u, v), [])
+        if len(arcs) > 1 and self.parallel is None:
+            keys, first = self.graph.keys, self.graph.names[0]
+            named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
+            raise InputError(
+                f"row {row!r}: {self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
+                f"{' or '.join(named)}; name edges in a column 'edge', or take the one of least "
+                f"{first} with parallel={first!r}"
+            )
+        if arcs:
+            return [min(arcs, key=self._lengths[self.parallel].item)] if self.parallel else arcs
+        if self.gaps is None:
+            raise InputError(self._apart(row, u, v))
+        nodes: tuple[Hashable, ...] = (self.graph.label(u),)
+        if u != v:
+            if (u, v) not in self._found:
+                ends = nodes[0], self.graph.label(v)
+                try:
+                    path = shortest_path(self.graph, self._lengths[self.gaps], *ends).path
+                except InputError as error:
+                    raise InputError(f"row {row!r}: {error}; leave the trip out") from None
+                self._found[u, v] = path.arcs.tolist(), tuple(path.nodes)
+            arcs, nodes = self._found[u, v]
+        self.joined.append(Join(trip, row, nodes))
+        return arcs
+
+    def _apart(self, row: Hashable, u: int, v: int) -> str:
+        """Return what is wrong where no arc joins two nodes."""
+        names, first = (self.graph.label(u), self.graph.label(v)), self.graph.names[0]
+        if u == v:
+            what = f"{names[0]!r} comes twice in a row; leave one out"
+        elif (v, u) in self._between and (u, v) not in self._between:
+            back = self.graph.arc_name(self._between[v, u][0])
+            what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
+            what += "turn the trip, add the arc"
+        else:
+            what = "a gap" if self.by_edge else "no arc leads"
+            what += f" from {names[0]!r} to {names[1]!r}; give what lies between"
+        return f"row {row!r}: {what}, or join gaps by least {first} with gaps={first!r}"
+
+    def _number(self, row: Hashable, name: Any) -> int:
+        number = self._known.get(name, -1) if isinstance(name, Hashable) else -1
+        if number >= 0:
+            return number
+        what = f"row {row!r}: {'edge' if self.by_edge else 'node'} {name!r}"
+        if number == -2:
+            raise InputError(f"{what} may be several; give (source, target, {name!r})")
+        for other in (str(name), int(name) if str(name).isdecimal() else None):
+            if other in self._known:
+                raise InputError(f"{what} is {other!r} in the graph; make both of one type, astype")
+        raise InputError(
+            f"{what} is not in the graph; leave the trip out, or match it to the graph"
+        )
+
+    def _edges(self) -> dict[Hashable, int]:
+        """Return arcs by what they are called; −2 for what several are called."""
+        known: dict[Hashable, int] = {}
+        if self.graph.keys is None:
+            raise InputError(
+                "trips has edges, and those of the graph have no names; give from_pandas edge=, or "
+                "trips a column of nodes"
+            )
+        for (u, v), arcs in self._between.items():
+            for arc in arcs:
+                key = self.graph.keys[arc]
+                known[key] = -2 if key in known else arc
+                known[self.graph.label(u), self.graph.label(v), key] = arc
+        return known
+
+    def _feature(self, name: str) -> Array:
+        if name not in self.graph.names:
+            raise InputError(
+                f"parallel and gaps must be features of the graph, {', '.join(self.graph.names)}, "
+                f"got {name!r}"
+            )
+        made: Array = self.graph.arc_features[:, self.graph.names.index(name)]
+        if name == self.gaps and made.min() < 0.0:
+            raise InputError(f"gaps needs a feature >= 0, and {name!r} is {made.min():g} somewhere")
+        return made
