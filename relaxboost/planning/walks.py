@@ -23,7 +23,7 @@ _BLOCK = 64  # targets at a time: their sums and the derivatives of these should
 
 
 class EndlessWalks(InputError):
-    """Costs so low that walks in circles have weights without a finite sum."""
+    """Costs so low that weights of walks have no finite sum, or one above 1e308."""
 
 
 class Walks:
@@ -44,7 +44,8 @@ class Walks:
         Unless the spectral radius of M is below 1. For each y > 0 it is at most the largest of
         (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) that is 1 − 1 / k, where k is the mean
         number of nodes on walks from i by their weights, however large the weights are. So the
-        proof wants k below 10^12, and does not rest on how exact y is.
+        proof wants k below 10^12, more than M y is rounded by, and does not rest on how exact y
+        is. Sums above 1e308 are refused, too.
     """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
@@ -66,10 +67,12 @@ class Walks:
             shrinks = (y > 0.0) & (M @ y < (1.0 - 1e-12) * y)
         if not (np.isfinite(y).all() and shrinks.all()):
             node = graph.label(int(np.flatnonzero(~shrinks | ~np.isfinite(y))[0]))
+            why = "go in circles at costs so low that their weights exp(-cost) have no finite sum"
+            if np.isinf(y).any() and not (y < 0.0).any():
+                why = "are so many, at costs so low, that weights exp(-cost) add to above 1e308"
             raise EndlessWalks(
-                f"walks from {node!r} go in circles at costs so low that their weights exp(-cost) "
-                "have no finite sum; raise the costs (utilities must fall around every circle), or "
-                "add a feature that is above 0 on every arc"
+                f"walks from {node!r} {why}; raise the costs (utilities must fall around every "
+                "circle), or add a feature that is above 0 on every arc"
             )
         self.potential = np.log(y)
 

@@ -140,6 +140,16 @@ def test_unlikely_trips_are_fitted(n):
     )
 
 
+def test_sums_above_the_largest_double_are_refused_as_such():
+    """A ladder of 1100 steps has 2^1100 ways: too many at cost 0, not at cost 0.1."""
+    steps = np.repeat(np.arange(1100), 2)
+    graph = pl.Graph(steps, steps + 1, np.ones((2200, 1)))
+    task = pl.Task.along(graph.path(arcs=np.arange(0, 2200, 2)))
+    assert fixed(graph, [-0.1]).log_likelihoods([task])[0] == pytest.approx(-1100 * np.log(2.0))
+    with pytest.raises(pl.EndlessWalks, match=r"so many.*above 1e308; raise the costs"):
+        fixed(graph, [0.0]).log_likelihoods([task])
+
+
 @pytest.mark.parametrize("side", [23, 30])
 def test_all_ways_to_the_right_and_down(side):
     """At cost 0 all binom(2 side − 2, side − 1) ways are alike, up to 3e16 of them."""
