@@ -16,6 +16,9 @@ from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
+ZERO = 1e-9
+"""A loss, in arcs, that is rounding: relative gaps say nothing below."""
+
 _SPOKEN = {
     "give nonnegative=False": "give --free-signs",
     inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
@@ -137,7 +140,10 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     problem = fit.problem
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = inputs.number_of(fit.rounds, "round")
-    how, gap = "", fit.gap / fit.upper if fit.upper > 0.0 else 0.0
+    how, reached = "", "the loss is 0 up to rounding"
+    if fit.upper > ZERO or fit.status != "optimal":
+        gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
+        reached = f"a relative gap of {gap:.2g}; {tol:g} was asked for"
     if fit.chosen is not None:
         how = f", chosen on {fit.chosen.folds} folds" if fit.chosen.folds else ", for few trips"
     lines = [
@@ -145,7 +151,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         f"problem:    {problem.regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
         f"bracket:    {lower} <= min Omega + R <= {upper}",
         f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
-        f"status:     {fit.status}: a relative gap of {gap:.2g}; {tol:g} was asked for",
+        f"status:     {fit.status}: {reached}",
     ]
     if not fit.exact:
         lines.append("            R is a convex bound above the loss, as costs less loss are < 0")

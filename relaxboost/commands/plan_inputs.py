@@ -202,9 +202,10 @@ class PlanOptions(SimpleNamespace):
         wanted: Any = learned
         if self.features is not None:
             wanted = [name.strip() for name in self.features.split(",")]
-        elif learned is None:
-            wanted = [name for name in edges.columns if name not in (*ends, edge)]
-        for name in edges.columns.intersection(columns_of(wanted, edges.columns)):
+        used = edges.columns.drop([*ends, *([] if edge is None else [edge])])
+        if wanted is not None:
+            used = edges.columns.intersection(columns_of(wanted, edges.columns))
+        for name in used:
             _check_alike(path, edges[name])
         places = None
         if self.nodes is not None:
@@ -212,7 +213,7 @@ class PlanOptions(SimpleNamespace):
             if "node" not in places.columns:
                 raise InputError(f"{self.nodes} needs a column 'node', and x and y or lon and lat")
             places = places.set_index("node")
-        with spoken(_spoken_tables(edges=path, nodes=self.nodes)):
+        with spoken(_spoken_tables(edges=path, nodes=self.nodes), self):
             return from_pandas(edges, *ends, wanted, edge=edge, nodes=places)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
@@ -225,6 +226,11 @@ class PlanOptions(SimpleNamespace):
         weights: dict[str, float] = {}
         if "path" in table.columns:
             table, weights = _steps(path, table)
+        elif "trip" not in table.columns or not {"node", "edge"} & set(table.columns):
+            raise InputError(
+                f"{path} needs a column path, the nodes of a trip with spaces between them, or "
+                f"columns trip and node (or edge); it has {', '.join(table.columns)}"
+            )
         if source.cells and "node" in table.columns:
             table["node"] = [
                 _cell(path, *pair) for pair in zip(table.index, table["node"], strict=True)
@@ -258,6 +264,8 @@ def _spoken_tables(**paths: Path | None) -> dict[str, str]:
         r"\bgaps needs": "--gaps needs",
         r'bad="drop" leaves': "--drop-bad leaves",
         r', or give unseen="ignore".*': ", or leave the line out",
+        r"make numbers of the column, .*": "write numbers, such as 1, 2, 3",
+        r", with features=\[\.\.\.\]": ", with --features A,B",
         r"give from_pandas edge=": "add a column edge to --edges",
         r"give \(source, target, .*?\)": "give each a name of its own",
         r"\b(trip '[^']*'), row (\d+):": r"trips, row \2, \1:",
@@ -327,16 +335,25 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
             common: dict[str, Any] = {"sep": sep, "encoding": "utf-8-sig", "dtype": str}
             common |= {"skip_blank_lines": False, "keep_default_na": False, "na_values": [""]}
             header = pd.read_csv(path, header=None, nrows=1, **common)
+            names = [str(name).strip() for name in header.iloc[0].fillna("")]
+            _check_names(path, names)
             table = pd.read_csv(path, index_col=False, skipinitialspace=True, **common)
     except pd.errors.ParserWarning:
         raise InputError(
             f"{path}: rows have more entries than the header; entries with {sep!r} need quotes"
         ) from None
+    except UnicodeDecodeError:
+        lines = path.read_bytes().split(b"\n")
+        line = next(k for k, text in enumerate(lines, 1) if not _is_utf8(text))
+        raise InputError(f"{path}, line {line}: not in UTF-8; save the file as UTF-8") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as CSV: {error}") from None
-    names = [str(name).strip() for name in header.iloc[0]]
-    if len(set(names)) != len(names) or "nan" in names:
-        raise InputError(f"{path}: columns need different names, got {', '.join(names)}")
+        quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
+        if quote is None:
+            raise InputError(f"{path} cannot be read as CSV: {error}") from None
+        line = int(quote[1]) + 1
+        raise InputError(f"{path}, line {line}: a quote is not closed; add one more") from None
     table = table.set_axis(names, axis=1).set_axis(range(2, len(table) + 2)).dropna(how="all")
     if table.empty:
         raise InputError(f"{path} has no rows below its header; add them")
@@ -346,6 +363,31 @@ def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
         whole = name not in texts and numbers.notna().equals(column.notna())
         table[name] = numbers if whole else column
     return table
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    """Raise for a header that does not tell columns apart."""
+    if len(names) == 1 and re.search(r"[,;\t|]", names[0]):
+        found = re.findall(r"[,;\t|]", names[0])[0]
+        raise InputError(
+            f"{path} has one column, {names[0]!r}; if {found!r} separates columns, give --sep "
+            f"'{found.replace(chr(9), chr(92) + 't')}'"
+        )
+    if "" in names:
+        raise InputError(
+            f"{path}, line 1: column {names.index('') + 1} has no name; give it one (pandas writes "
+            "tables without their index with to_csv(..., index=False))"
+        )
+    if len(set(names)) != len(names):
+        raise InputError(f"{path}: columns need different names, got {', '.join(names)}")
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _check_alike(path: Path, column: Any) -> None:
@@ -369,6 +411,12 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
             f"{path} has a column {unknown[0]!r}; trips have path, and perhaps name and weight "
             '(quote paths of cells, "row,column row,column")'
         )
+    if table["path"].isna().any():
+        line = table["path"].isna().idxmax()
+        raise InputError(
+            f"{path}, line {line}: path is empty; write its nodes with spaces between them, or "
+            "leave the line out"
+        )
     places = [str(place) for place in range(1, len(table) + 1)]
     table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
     table["trip"] = table["trip"].mask(table["trip"] == "", places)
@@ -377,7 +425,7 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
         name, line = table["trip"][twice].iloc[0], twice.idxmax()
         raise InputError(f"{path}, line {line}: a trip before is named {name!r} too; rename it")
     weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
-    table["node"] = table["path"].fillna("").str.split()
+    table["node"] = table["path"].str.split()
     return table[["trip", "node"]].explode("node"), dict(zip(table["trip"], weights, strict=True))
 
 

@@ -94,7 +94,7 @@ def from_pandas(
     try:
         tail, head = ([labels.number(end) for end in some] for some in ends)
     except InputError as error:
-        raise InputError(f"edges: {error}; add it to the index of nodes, or leave it out") from None
+        raise InputError(f"nodes: {error}; add it to the index, or leave its edges out") from None
     keys = None if edge is None else edges[edge].tolist()
     graph = Graph(tail, head, X, nodes=labels, names=names, position=position, keys=keys)
     if nodes is not None and "lon" not in nodes.columns:

@@ -242,7 +242,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{file} cannot be read as JSON: {error}") from None
+        raise InputError(f"{file} is no JSON file of costs: {error}") from None
     if not isinstance(content, dict):
         raise InputError(f"{file} is no model of learned costs: it must be a JSON object")
     return content

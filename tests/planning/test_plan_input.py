@@ -53,6 +53,19 @@ def test_tables_of_roads(folder, capsys):
     refused(command, "more.csv has no column 'metres', only u, v, colour", capsys)
 
 
+def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
+    (folder / "roads.csv").write_text("u,v,osmid,km\na,b,77,1\nb,c,78,1\na,c,79,3\n")
+    (folder / "two.csv").write_text("path\na b c\n")
+    _, _, err = run("fit --edges roads.csv --trips two.csv --strength 1", capsys)
+    assert "roads.csv: the whole numbers of column 'osmid' look like names of edges" in err
+    assert "say which columns are features, with --features A,B\n" in err
+    _, _, err = run("fit --edges roads.csv --trips two.csv --features km --strength 1", capsys)
+    assert "osmid" not in err
+    (folder / "roads.csv").write_text("u,v,km\na,b,1\nb,c,1\n")  # there is one way only
+    _, out, _ = run("fit --edges roads.csv --trips two.csv --strength 1", capsys)
+    assert "status:     optimal: the loss is 0 up to rounding\n" in out
+
+
 def test_classes_never_seen_are_named(folder, capsys):
     (folder / "roads.csv").write_text(ROADS.replace(";", ","))
     (folder / "by_edge.csv").write_text("trip,edge\nx,1\nx,3\n")
@@ -68,7 +81,7 @@ def test_classes_never_seen_are_named(folder, capsys):
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
-    refused(command, "no node 'bridge'", capsys)
+    refused(command, "nodes.csv: no node 'bridge' in the graph of 3 nodes; add it to", capsys)
     (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
     refused(command, "nodes.csv needs a column 'node', and x and y or lon and lat", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
@@ -101,7 +114,11 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is nan (1 rows in all)"),
         ("tail,head,x\na,b,3,4\n", "bad.csv: rows have more entries than the header"),
         ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv cannot be read as CSV: Error tokenizing data."),
-        ('tail,head,x\n"a,b,1\n', "bad.csv cannot be read as CSV"),
+        ('tail,head,x\na,b,2\n"a,b,1\n', "bad.csv, line 3: a quote is not closed; add one more"),
+        ("tail;head;x\na;b;1,5\n", "bad.csv has one column, 'tail;head;x'; if ';' separates"),
+        ("tail\thead\na\tb\n", "separates columns, give --sep '\\t'"),
+        (",tail,head,x\n0,a,b,1\n", "bad.csv, line 1: column 1 has no name; give it one (pandas"),
+        ("tail,head,x\na,b,1\na,caf\udce9,1\n", "bad.csv, line 3: not in UTF-8; save the file as"),
         (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' may be arc 0 (key 'a') or arc"),
         (
             TWINS,
@@ -110,7 +127,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
     ],
 )
 def test_edges_that_are_wrong(folder, capsys, edges, message):
-    (folder / "bad.csv").write_text(edges)
+    (folder / "bad.csv").write_text(edges, "utf-8", "surrogateescape")
     refused("fit --edges bad.csv --trips trips.csv", message, capsys)
 
 
@@ -118,7 +135,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
     ("trips", "message"),
     [
         ("path\n", "bad.csv has no rows below its header; add them"),
-        ("name\nmonday\n", "bad.csv has no column 'trip', only name; add or rename one"),
+        ("name\nmonday\n", "bad.csv needs a column path, the nodes of a trip with spaces"),
         ("path,wieght\nhome ford,1\n", "bad.csv has a column 'wieght'; trips have path"),
         ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
@@ -138,6 +155,11 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("path,weight\nhome ford,\n", "bad.csv, trip 1: weight must be a positive number, got nan"),
         ("name,path\na,home ford\na,home ford\n", "line 3: a trip before is named 'a' too"),
         ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: its trip has another row of"),
+        ("name,path\na,home ford\nb,\n", "bad.csv, line 3: path is empty; write its nodes with"),
+        (
+            "trip,node,order\na,home,9:00\na,ford,10:00\n",
+            "bad.csv, line 2: order is not a number, but '9:00'; write numbers, such as 1, 2, 3",
+        ),
         ("trip,edge\na,3\n", "add a column edge to --edges, or trips a column of nodes"),
     ],
 )
@@ -219,6 +241,11 @@ def test_models_of_other_features_are_refused(folder, capsys):
     status, _, err = run("evaluate costs.json --map hall.map --trips cells.csv", capsys)
     assert status == 2
     assert "the costs were learned from length, toll" in err
+    refused(
+        "evaluate edges.csv --edges edges.csv --trips trips.csv",
+        "edges.csv is no JSON file of costs",
+        capsys,
+    )
 
 
 def rendered(tree):
