@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
@@ -127,7 +127,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         InputError
             For data or parameters that do not fit; it is a ValueError.
         """
-        X, y = validate_data(self, X, y, y_numeric=True, **self._features())
+        X, y = self._data(X, y, y_numeric=True)
         y = y.astype(np.float64)
         part, coverage = self.calibration_fraction, share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
@@ -182,4 +182,4 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._sorted(validate_data(self, X, reset=False, **self._features()))
+        return self._sorted(self._data(X, reset=False))

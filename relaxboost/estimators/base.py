@@ -38,9 +38,19 @@ class LearnerEstimator(BaseEstimator):
 
     learner: Any
 
-    def _features(self) -> dict[str, Any]:
-        finite = "allow-nan" if takes_missing(self.learner) else True
-        return {"dtype": np.float64, "ensure_all_finite": finite}
+    def _data(self, X: Any, *y: Any, **options: Any) -> Any:
+        """Return X, or X and y, checked."""
+        found = validate_data(
+            self, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **options
+        )
+        missing = np.isnan(found[0] if y else found).any(axis=0)
+        if missing.any() and not takes_missing(self.learner):
+            raise InputError(
+                f"Input X contains NaN, first in column {int(missing.argmax())}, and "
+                f"learner={self.learner!r} takes no missing values; fill them in, or use "
+                "learner='trees'"
+            )
+        return found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -111,7 +121,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     def _validated(
         self, X: Any, y: Any, sample_weight: Any, numeric: bool
     ) -> tuple[Array, Any, Array | None]:
-        X, y = validate_data(self, X, y, y_numeric=numeric, **self._features())
+        X, y = self._data(X, y, y_numeric=numeric)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return X, y, sample_weight
@@ -124,7 +134,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
             return None
         if X_val is None or y_val is None:
             raise InputError("X_val and y_val go together; give both, or neither")
-        X_val = validate_data(self, X_val, reset=False, **self._features())
+        X_val = self._data(X_val, reset=False)
         y_val = column_or_1d(y_val)
         check_consistent_length(X_val, y_val, sample_weight_val)
         return Held(X_val, y_val, None, sample_weight_val)
@@ -260,7 +270,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
 
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **self._features())
+        rows: Array = self._data(X, reset=False)
+        return rows
 
     def _scores(self, F: Array) -> Array:
         """Return scores as the interface has them, given f."""

@@ -367,8 +367,8 @@ class MarginBoostClassifier(_MarginBoost):
         "capped" is the soft margin, "hard" the smallest margin.
     fraction : float
         Of the examples, in (0, 1], with weights of the weight: those with the lowest margins count.
-        Small if labels are clean; well above twice the share of wrong ones, or no vote beats none.
-        Of "capped" only. Less than one example is the hard margin.
+        Small if labels are clean; well above twice the share of wrong ones, which votes would fit
+        else. Of "capped" only. Less than one example is the hard margin.
     hypotheses : "stumps", classifier, or callable
         All stumps, which send missing values left, right or nowhere, and categories by subsets,
         prefixes of their order by share of +1. Or a scikit-learn classifier with sample_weight,

@@ -79,8 +79,8 @@ class Voter(NamedTuple):
         told = [
             (abs(c), self.columns.words(h, c > 0))
             if isinstance(h, StumpColumn)
-            else (abs(c), "not " * (c < 0) + repr(h))
-            for c, h in self.members
+            else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # trees all have the same repr
+            for n, (c, h) in enumerate(self.members)
         ]
         return sorted(told, key=lambda pair: -pair[0])
 

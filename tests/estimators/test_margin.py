@@ -270,7 +270,9 @@ def test_any_weak_learner_and_any_matrix():
     assert trees.score(X, y) > 0.8
     assert trees.margin_[1] - trees.margin_[0] <= 1e-3
     assert trees.get_params()["hypotheses__max_depth"] == 2
-    assert "DecisionTreeClassifier" in trees.hypotheses_[0][1]
+    said = [words for _, words in trees.hypotheses_]
+    assert "DecisionTreeClassifier" in said[0]
+    assert len(set(said)) == len(said)
     assert float(trees.certificate_.lower) == pytest.approx(trees.margin_[0], abs=1e-9)
     with pytest.raises(AttributeError, match="stumps"):
         trees.feature_importances_  # noqa: B018
