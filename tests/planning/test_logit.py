@@ -342,13 +342,14 @@ def test_a_run_that_is_not_done_says_so():
     tasks, _, _ = planted(0, 40)
     with pytest.warns(UserWarning, match="2 rounds were done; give more max_rounds"):
         assert pl.RecursiveLogit(max_rounds=2).fit(tasks).status == "max_rounds"
-    # The dearer of two ways is taken; the circle 2 <-> 3, which no trip can see, wants a cost.
-    graph = pl.Graph([0, 0, 2, 3], [1, 1, 3, 2], [[1.0], [2.0], [1.0], [1.0]])
+    # The dearer of two ways is taken; the circles 2 <-> 3, which no trip can see, cost log 2.
+    graph = pl.Graph([0, 0, 2, 2, 3, 3], [1, 1, 3, 3, 2, 2], [[1.0], [2.0], *[[1.0]] * 4])
     with pytest.warns(UserWarning, match="add a feature above 0"):
         found = pl.RecursiveLogit().fit([pl.Task(graph, 0, 1, graph.path(arcs=[1]))])
     assert found.status == "stalled"
     assert found.rounds < 60
-    assert -1e-6 < found.utilities[0] < 0.0
+    assert found.utilities[0] == pytest.approx(-np.log(2.0), rel=1e-6)
+    assert found.utilities[0] < -np.log(2.0)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-8, 1e8, 1e200])
