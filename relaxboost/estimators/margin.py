@@ -23,9 +23,15 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
-from relaxboost.certificates import certify
 from relaxboost.estimators.margin_columns import CutColumns, Features
-from relaxboost.estimators.margin_games import Examples, Voter, sigmoid, takes_weights, weighted
+from relaxboost.estimators.margin_games import (
+    Examples,
+    Voter,
+    proof,
+    sigmoid,
+    takes_weights,
+    weighted,
+)
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.matrices import StumpColumn, oracle, stumps
@@ -289,17 +295,27 @@ class _MarginBoost(ClassifierMixin, BaseEstimator):
     def certificate_(self) -> Any:
         """The `Certificate` of `margin_`, a list by class where there are more than two.
 
-        It is made when first asked for; it holds the training data, which pickles leave out.
+        It is made when first asked for. It holds the training data, equal examples once, so that a
+        saved one can be checked alone; beyond 2 000 000 numbers only the SHA-256 of
+        ``game_.matrix``, which the checker then needs.
         """
+        solutions = self._played("certificate_")
+        if self._certificates is None:
+            self._certificates = self._each([proof(s) for s in solutions])
+        return self._certificates
+
+    @property
+    def game_(self) -> Any:
+        """The `Game` of `margin_`, or a list: equal examples once, features with nan twice."""
+        return self._each([s.game for s in self._played("game_")])
+
+    def _played(self, name: str) -> list[Solution]:
         check_is_fitted(self)
         if not hasattr(self, "_solutions"):
             raise AttributeError(
-                "a pickle keeps no training data, and so no certificate_; ask for it before, and "
-                "save it with certificate_.save(path)"
+                f"a pickle keeps no training data, and so no {name}; ask for it before pickling"
             )
-        if self._certificates is None:
-            self._certificates = self._each([certify(s) for s in self._solutions])
-        return self._certificates
+        return self._solutions
 
     @property
     def feature_importances_(self) -> Vector:
@@ -395,6 +411,8 @@ class MarginBoostClassifier(_MarginBoost):
         Of the game. Here and below: of two classes one, and else a list, a game for each class
         against the rest.
     certificate_ : Certificate
+    game_ : Game
+        Both hold the training data, and pickles neither: save the certificate before.
     support_ : array
         The numbers of the hypotheses with weight, in the margin matrix.
     hypotheses_ : list of (weight, words)
@@ -450,7 +468,7 @@ class MarginBoostClassifierCV(_MarginBoost):
     cv_errors_ : dict
         The share of weight that was misclassified when held out, by fraction. After Ctrl-C
         examples that were not yet held out have votes of 0; a ConvergenceWarning says so.
-    margin_, certificate_, support_, hypotheses_, hardest_, feature_importances_
+    margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
     """
 

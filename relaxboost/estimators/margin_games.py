@@ -12,10 +12,14 @@ from sklearn.linear_model import LogisticRegression
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
+from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.game import Solution
 from relaxboost.matrices import StumpColumn
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
+
+INLINE = 2_000_000
+"""How many numbers a certificate may write down of the data."""
 
 
 class Examples(NamedTuple):
@@ -113,6 +117,16 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
             'relaxation="capped", KLPenalty or KLBall'
         )
     return replace(f, prior=tuple(s / total for s in each))  # type: ignore[type-var]
+
+
+def proof(solution: Solution) -> Certificate:
+    """Return the certificate, with the data of the matrix where they are few enough."""
+    game = solution.game
+    try:
+        few = game.n is not None and game.matrix.data().size <= INLINE
+    except InputError:  # chunked, with cuts left out
+        few = False
+    return certify(solution, inline=few)
 
 
 def sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:

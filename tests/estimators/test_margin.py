@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
+import subprocess
+import sys
 import warnings
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,7 +26,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import relaxboost as rb
-from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
+from relaxboost.certificates import check
+from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_games
 from relaxboost.estimators.margin_columns import CutColumns, Features
 from relaxboost.estimators.margin_games import Examples, weighted
 
@@ -69,6 +74,37 @@ def test_the_margin_is_that_of_the_game():
     fitted.set_params(fraction=0.5).fit(X, y)
     assert float(fitted.certificate_.lower) == pytest.approx(fitted.margin_[0], abs=1e-9)
     assert fitted.margin_[0] > lower
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_saved_certificates_are_checked_alone(tmp_path, monkeypatch, classes):
+    """By a copy of the checker in a process without the package: merged rows, missing values."""
+    X, y = load_iris(return_X_y=True)
+    X, y = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X), y % classes
+    weights = 1.0 + np.arange(150) % 3
+    fitted = MarginBoostClassifier(fraction=0.4, folds=None).fit(X, y, weights)
+    listed = (lambda x: x) if classes == 3 else lambda x: [x]
+    brackets = listed(fitted.margin_)
+    assert len(listed(fitted.certificate_)) == len(brackets) == (classes if classes > 2 else 1)
+    checker = shutil.copy(Path(check.__file__), tmp_path)
+    for proved, (lower, upper) in zip(listed(fitted.certificate_), brackets, strict=True):
+        assert proved.check()
+        assert lower - 1e-9 <= proved.lower <= proved.upper <= upper + 1e-9
+        proved.save(tmp_path / "proof.json")
+        command = [sys.executable, "-I", "-S", checker, tmp_path / "proof.json"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+        text = (tmp_path / "proof.json").read_text()
+        (tmp_path / "proof.json").write_text(text.replace('"1,', '"-1,', 1))  # another label
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+    monkeypatch.setattr(margin_games, "INLINE", 100)
+    fitted.fit(X, y, weights)
+    for proved, game in zip(listed(fitted.certificate_), listed(fitted.game_), strict=True):
+        proved.save(tmp_path / "short.json")
+        assert not rb.check_certificate(tmp_path / "short.json")
+        assert rb.check_certificate(tmp_path / "short.json", game.matrix)
+    for name in ("certificate_", "game_"):
+        with pytest.raises(AttributeError, match=f"no {name}; ask for it before"):
+            getattr(pickle.loads(pickle.dumps(fitted)), name)
 
 
 def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
