@@ -99,6 +99,15 @@ def test_with_weights_a_tree_of_depth_one_is_as_good_as_that_of_scikit_learn():
         assert risk[0] <= risk[1] * (1.0 + 1e-6)
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-170, 1e170, 1.7e308])
+def test_targets_of_any_size_have_trees_and_gains(size):
+    X = np.arange(40.0)[:, None]
+    v = np.where(X[:, 0] < 15, -size, size)
+    h, values = pool(fn.Trees(1, min_samples_leaf=1, subsample=1.0), X)[0].nearest(v)
+    np.testing.assert_allclose(values, v, atol=5e-324)  # products with weights underflow
+    assert 0.0 < h.gains()[1][0] < np.inf
+
+
 def test_a_tree_of_depth_one_is_the_best_stump():
     X, v = data()
     X = np.nan_to_num(X[:, :3])

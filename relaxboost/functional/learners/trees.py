@@ -335,13 +335,16 @@ class _Grower(Pool):
 def _write(target: Array, drawn: Array, share: float, labels: Array) -> float:
     """Write the target over a power of two where drawn < share, else 0; return the power.
 
-    Numbers are so scaled exactly: LightGBM takes single precision.
+    Numbers are so scaled exactly: LightGBM takes single precision. The power returned is within
+    2^±400, so that gains, in squares of it, are finite and not 0.
     """
     top = 0.0
     for n in range(target.size):
         if abs(target[n]) > top:
             top = abs(target[n])
-    scale = 2.0 ** (math.frexp(top)[1] - 1)
+    power = math.frexp(top)[1] - 1
+    # In two factors: 2^1074 is no double.
+    half, rest = 2.0 ** (-power // 2), 2.0 ** (-power - -power // 2)
     for n in range(target.size):
-        labels[n] = target[n] / scale if drawn[n] < share else 0.0
-    return scale
+        labels[n] = target[n] * half * rest if drawn[n] < share else 0.0
+    return 2.0 ** min(max(power, -400), 400)
