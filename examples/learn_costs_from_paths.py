@@ -36,4 +36,4 @@ for what, costs in (("shortest", land.costs(np.ones(land.size))), ("learned", le
 if len(sys.argv) > 1:
     longest = max(tasks[15:], key=lambda task: len(task.demonstration))
     after = land.features @ learned.w / learned.w[0]
-    plots.save(maps.before_after(longest, np.ones(land.size), after)[0], sys.argv[1])
+    plots.save(maps.before_after(longest, np.ones(land.size), after), sys.argv[1])

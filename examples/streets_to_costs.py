@@ -48,8 +48,8 @@ picture = sys.argv[1] if len(sys.argv) > 1 else "streets.png"
 roads = pl.from_osmnx(G, speeds=SPEEDS)
 tasks = pl.paths_from_pandas(trips, roads, parallel="travel_time", gaps="length")
 learned = pl.fit(tasks[:60])
-pl.maps.paths(tasks[65], costs=learned).figure.savefig(picture)
-streets = pl.to_networkx(roads, learned.costs(roads))
+pl.maps.paths(tasks[73], costs=learned).figure.savefig(picture)
+streets = pl.to_networkx(roads, learned)
 way = nx.shortest_path(streets, 0, 107, weight="cost")
 # --8<-- [end:lines]
 

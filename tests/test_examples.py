@@ -147,6 +147,7 @@ def test_streets_and_trips_become_costs_in_eight_lines(tmp_path):
     script = EXAMPLES / "streets_to_costs.py"
     lines = script.read_text().split("[start:lines]\n")[1].split("# --8<-- [end")[0]
     assert len(lines.splitlines()) + 2 <= 8  # two imports
+    assert lines in (EXAMPLES.parent / "docs" / "planning.md").read_text()
     result = subprocess.run(
         [sys.executable, "-W", "error", str(script), str(picture)],
         capture_output=True,

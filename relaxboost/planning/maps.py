@@ -350,7 +350,7 @@ def _heat_colours() -> Any:
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(colormaps["YlGnBu"](np.linspace(0.15, 0.78, 256)))
+    return ListedColormap(colormaps["YlGnBu"](np.linspace(0.27, 0.78, 256)))
 
 
 def _add_bar(figure: Any, image: Any, panels: Any, label: str) -> None:
