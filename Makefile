@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: help demo prototype test check format claims mutants docs bench figures clean
 
 help:
-	@echo "make demo       solve a real game with a reference solver and both boosters (two minutes)"
+	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
 	@echo "make prototype  a relaxation of your own: from its definition to a picture (half a minute)"
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"

@@ -416,7 +416,7 @@ class MarginBoostClassifier(_MarginBoost):
     support_ : array
         The numbers of the hypotheses with weight, in the margin matrix.
     hypotheses_ : list of (weight, words)
-        What they say, the largest weights first.
+        What they say, the largest weights first; others than stumps by their place in `support_`.
     hardest_ : array
         The rows with the lowest margins, lowest first: those below the threshold γ, which weigh as
         much as the cap allows. Wrong labels are among them first.
