@@ -25,6 +25,7 @@ from relaxboost.functional import (
     Tree,
     Trees,
 )
+from relaxboost.functional.learners.base import numbers
 from relaxboost.planning.boosting import BoostedCosts
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.fitting import Fit
@@ -64,7 +65,7 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
     """Write learned costs to a JSON file, whole or not at all.
 
     The same costs make the same bytes: numbers are written so that reading gives them back to the
-    bit. Boosted costs are written if they are of stumps or trees, the latter as LightGBM's text.
+    bit. Boosted costs are written if they are of stumps or trees.
 
     Parameters
     ----------
@@ -187,52 +188,63 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
     """Return the boosted costs of the fields of a file."""
-    base, learner, width = content["base"], dict(content["learner"]), len(content["names"])
+    base, learner, names = content["base"], dict(content["learner"]), tuple(content["names"])
+    rounds, width, terms, where = content["rounds"], len(names), list[Term](), "base"
+    _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
     try:
         if isinstance(base, dict):
-            base = Linear(tuple(map(float, base["weights"])), tuple(base["names"]))
+            if not set(base["names"]) <= set(names):
+                raise ValueError(f"names must be among {', '.join(names)}")
+            weights = numbers("weights", base["weights"], len(base["names"]))
+            base = Linear(tuple(weights.tolist()), tuple(base["names"]))
+        where = "history"
+        filled = [[-1 if x is None else x for x in row] for row in content[where]]
+        given = numbers(where, filled, rounds + 1, len(BoostRecord._fields))
+        if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
+            raise ValueError(f"records must be of rounds from 0 to {rounds}")
+        nan = [[math.nan if x is None else x for x in row] for row in content[where]]
+        where = "learner"
         made = _LEARNERS[learner.pop("name")]
         if "monotone" in learner:
             learner["monotone"] = {int(k): sign for k, sign in learner["monotone"].items()}
-        kind = Tree if made is Trees else StumpHypothesis
-        terms = [
-            Term(int(one["round"]), float(one["coefficient"]), kind.restored(one, width))
-            for one in content["terms"]
-        ]
-        history = [
-            BoostRecord._make(float("nan") if x is None else x for x in row)
-            for row in content["history"]
-        ]
+        columns = [*learner.get("categorical", ()), *learner.get("monotone", ())]
+        learner = made(**learner)
+        if max(columns, default=0) >= width:
+            raise ValueError(f"columns must be from 0 to {width - 1}, got {columns}")
+        kind: Any = Tree if made is Trees else StumpHypothesis
+        for place, one in enumerate(content["terms"]):
+            where, t = f"terms[{place}]", one["round"]
+            if type(t) is not int or not (terms[-1].round if terms else 1) <= t <= rounds:
+                raise ValueError(f"round must be from 1 to {rounds}, in order, got {t!r}")
+            coefficient = numbers("coefficient", one["coefficient"]).item()
+            terms.append(Term(t, coefficient, kind.restored(one, width)))
+        where = "loss"
         parts = {name: content[name] for name in ("link", "negative", "power", "strength")}
         loss = PlanningLoss(base=base, shared=True, **parts)
-        rounds, chosen = content["rounds"], content["chosen"]
-        if not 0 <= chosen <= rounds == len(history) - 1:
-            raise ValueError(
-                f"{len(history)} records, {rounds} rounds, of which {chosen} is chosen"
-            )
-        boosted = Boosted(
-            loss=loss,
-            learner=made(**learner),
-            terms=tuple(terms),
-            history=tuple(history),
-            outputs=None,
-            classes=None,
-            state=None,
-            **{
-                name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")
-            },
-        )
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(
-            f"{file} is damaged ({type(error).__name__}: {error}); write the model again"
+            f"{file}: {where} is damaged ({type(error).__name__}: {error}); write the model again"
         ) from None
-    return BoostedCosts(
-        boosted=boosted,
-        loss=loss,
-        names=tuple(content["names"]),
-        negative=content["below_zero"],
-        **{name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")},
-    )
+    kept = {name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")}
+    kept |= {"outputs": None, "classes": None, "state": None}
+    boosted = Boosted(loss, learner, tuple(terms), tuple(map(BoostRecord._make, nan)), **kept)
+    kept = {name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")}
+    costs = BoostedCosts(boosted, loss, names, negative=content["below_zero"], **kept)
+    _try(file, content, costs)
+    return costs
+
+
+def _try(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
+    """Raise where the costs are no numbers, or the file has what they have not."""
+    boosted: Any = costs.boosted
+    most = sum(abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in boosted.terms)
+    sound = most < 1e100  # before sums are made of it
+    if sound and costs.loss.link == "exponential":
+        sound = abs(boosted.decision(np.zeros((1, len(costs.names))))[0]) < 700.0
+    _check(file, content, "terms", "of costs that doubles hold", lambda _: sound)
+    again = json.loads(json.dumps(_boosted_content(costs)))
+    if odd := [name for name in _BOOSTED if again[name] != content[name]]:
+        raise InputError(f"{file}: {odd[0]} has what costs have not; write the model again")
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -309,7 +321,7 @@ _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
     **dict.fromkeys(("link", "status"), _NAME),
-    **dict.fromkeys(("strength", "scale", "floor", "seconds"), ("a finite number", _is_number)),
+    **dict.fromkeys(("strength", "scale", "floor", "seconds"), _LINEAR["lower"]),
     **dict.fromkeys(("inexact", "below_zero", "sites", "rounds", "chosen"), _COUNT),
     "iterate": ("last, best or average", lambda x: x in ("last", "best", "average")),
     "learner": ("an object", lambda x: isinstance(x, dict)),

@@ -175,6 +175,25 @@ def test_contributions_sum_to_the_prediction(loss):
         stump.contributions(X[:, 1:])
 
 
+def test_contributions_of_trees_too_deep_for_lightgbm_are_refused():
+    """It would end the process: 60 000 splits one below the other take 58 GB."""
+    size = 5000
+    given = {
+        "feature": [0] * size, "gain": [1.0] * size, "kind": [2] * size, "sets": [],
+        "threshold": [float(n) for n in range(size)], "rows": [1] * (size + 1),
+        "left": [~n for n in range(size)], "right": [*range(1, size), ~size],
+    }  # fmt: skip
+    chain = fn.Tree.restored(given | {"leaves": [0.5 * n for n in range(size + 1)]}, 1)
+    X = np.array([[-1.0], [2.5], [9999.0]])
+    np.testing.assert_array_equal(chain(X), [0.0, 1.5, 2500.0])
+    with pytest.raises(InputError, match="SHAP values are of trees up to 4096 deep"):
+        fn.Tree.contributions(np.ones(1), [chain], X)
+    few = {name: row[:3] for name, row in given.items()} | {"leaves": [1.0, 2.0, 4.0, 8.0]}
+    short = fn.Tree.restored(few | {"right": [1, 2, -4], "rows": [1, 1, 2, 4]}, 1)
+    found = fn.Tree.contributions(np.ones(1), [short], X)
+    np.testing.assert_allclose(found, [[-4.375, 5.375], [2.625, 5.375], [2.625, 5.375]])
+
+
 def test_importances_are_what_splits_lower_the_squared_error_by():
     """Two signs: the first round takes 100 x0 and the second .1 x1, whatever else is constant."""
     signs = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)] * 50)

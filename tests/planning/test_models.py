@@ -244,19 +244,6 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
         pl.boost(demonstrated, fn.RegressionStumps(), warm_start=pl.load_model(file))
 
 
-def text_with(name, change):
-    """Return what changes a line of a tree's text."""
-
-    def changed(content):
-        tree = content["terms"][0]["trees"][0]
-        lines = tree["text"].split("\n")
-        place = next(i for i, line in enumerate(lines) if line.startswith(f"{name}="))
-        lines[place] = f"{name}=" + " ".join(change(lines[place].split("=")[1].split()))
-        tree["text"] = "\n".join(lines)
-
-    return changed
-
-
 def set_to(value, *path):
     def changed(content):
         for step in path[:-1]:
@@ -266,37 +253,106 @@ def set_to(value, *path):
     return changed
 
 
+def put(value, *path):
+    """Return what sets something in the first term."""
+    return set_to(value, "terms", 0, *path)
+
+
 DAMAGE = [
-    ("trees", text_with("split_feature", lambda row: ["7", *row[1:]]), "no sound tree of 3 feat"),
-    ("trees", text_with("split_feature", lambda row: ["-1", *row[1:]]), "no sound tree"),
-    ("trees", text_with("split_feature", lambda row: row[1:]), "is damaged"),
-    ("trees", text_with("left_child", lambda row: ["0", *row[1:]]), "no sound tree"),
-    ("trees", text_with("left_child", lambda row: ["999", *row[1:]]), "no sound tree"),
-    ("trees", text_with("right_child", lambda row: ["-999", *row[1:]]), "no sound tree"),
-    ("trees", text_with("threshold", lambda row: ["nan", *row[1:]]), "no sound tree"),
-    ("trees", text_with("threshold", lambda row: row[:1]), "is damaged"),
-    ("trees", text_with("decision_type", lambda row: row[:1]), "is damaged"),
-    ("categories", text_with("cat_boundaries", lambda row: ["0", "9"]), "is damaged"),
-    ("categories", text_with("cat_threshold", lambda row: ["-1", *row[1:]]), "no sound tree"),
-    ("categories", text_with("cat_threshold", lambda row: []), "is damaged"),
-    ("trees", set_to("num_leaves=2", "terms", 0, "trees", 0, "text"), "is damaged"),
-    ("trees", set_to([1.0], "terms", 0, "leaves"), "leaves must be . finite numbers"),
-    ("trees", set_to([], "terms", 0, "trees"), "is damaged"),
-    ("stumps", set_to(3, "terms", 1, "feature"), "feature must be from 0 to 2, got 3"),
-    ("stumps", set_to([1.0, None], "terms", 1, "leaves"), "leaves must be 2 finite numbers"),
-    ("stumps", set_to("x", "terms", 1, "coefficient"), "could not convert"),
+    ("trees", put(7, "feature", 0), r"terms\[0\] is .*feature must be columns from 0 to 2"),
+    ("trees", put(-1, "feature", 0), "feature must be columns"),
+    ("trees", put(0.5, "feature", 0), "feature must be columns"),
+    ("trees", put("0", "feature", 0), "feature must be finite numbers of shape"),
+    ("trees", put(0, "left", 0), "left and right must be each node and leaf once"),
+    ("trees", put(999, "left", 0), "left and right must"),
+    ("trees", put(-999, "right", 0), "left and right must"),
+    ("trees", put("nan", "threshold", 0), "threshold must be finite numbers"),
+    ("trees", put(None, "threshold", 0), "threshold must be finite numbers"),
+    ("trees", put([1.0], "threshold"), "threshold must be finite numbers"),
+    ("trees", put(10**400, "threshold", 0), "OverflowError"),
+    ("trees", put(1, "kind", 0), "sets must be one of 32-bit words for each"),
+    ("trees", put(6, "kind", 0), "kind must be of"),
+    ("trees", put([[1]], "sets"), "sets must be one"),
+    ("trees", put(0, "rows", 0), "rows must be counts >= 1"),
+    ("trees", put(2**31 - 1, "rows", 0), "rows must be counts"),
+    ("trees", lambda content: content["terms"][0]["rows"].pop(), "rows must be finite numbers of"),
+    ("trees", put(-1.0, "gain", 0), "gain must be >= 0"),
+    ("trees", lambda content: content["terms"][0].pop("left"), r"terms\[0\] .*KeyError: 'left'"),
+    ("categories", lambda content: category(content)["sets"].append([1]), "sets must be one"),
+    ("categories", lambda content: set_to([], "sets", 0)(category(content)), "sets must be one"),
+    ("categories", lambda content: set_to(2**32, "sets", 0, 0)(category(content)), "sets must be"),
+    ("categories", lambda content: set_to(-1, "sets", 0, 0)(category(content)), "sets must be one"),
+    ("categories", lambda content: unset(category(content)), "threshold must be 0, 1"),
+    ("trees", put([1.0], "leaves"), "leaves must be finite numbers of shape"),
+    ("trees", lambda content: twice(content, "leaves"), "leaves must be finite numbers of shape"),
+    ("stumps", lambda content: twice(content, "leaves"), "leaves must be finite numbers of shape"),
+    ("stumps", put(3, "feature"), "feature must be from 0 to 2 .* got 3"),
+    ("stumps", put([1.0, None], "leaves"), "leaves must be finite numbers of shape"),
+    ("stumps", put("nan", "threshold"), "threshold must be a finite number, got nan"),
+    ("stumps", put("nan", "gain"), "gain must be a finite number, got nan"),
+    ("stumps", put(-1.0, "gain"), "gain >= 0, got 0, -1.0"),
+    *(
+        ("stumps", put(value, "coefficient"), "coefficient must be a finite number")
+        for value in ("x", "nan", "inf", "1_0", True, None)
+    ),
+    ("stumps", put(1e308, "coefficient"), "terms must be of costs that doubles hold"),
+    ("signs", put(1e308, "coefficient"), "terms must be of costs that doubles hold"),
+    ("signs", put(-1e9, "coefficient"), "terms must be of costs that doubles hold"),
+    ("stumps", put(-5, "round"), "round must be from 1 to 12, in order, got -5"),
+    ("stumps", put(13, "round"), "round must be from 1 to 12, in order"),
+    ("stumps", put(12, "round"), r"terms\[1\] .*round must be from 1 to 12, in order"),
+    ("stumps", put(0, "more"), "terms has what costs have not"),
     ("stumps", set_to({"name": "Popen", "args": "ls"}, "learner"), "KeyError: 'Popen'"),
-    ("stumps", set_to(1, "learner", "bins"), "bins must be at least 2"),
-    ("stumps", set_to(-2.0, "base"), "base must be"),
+    ("stumps", set_to(1, "learner", "bins"), "learner is .*bins must be at least 2"),
+    ("stumps", set_to({"name": "RegressionStumps"}, "learner"), "learner has what costs have not"),
+    ("trees", set_to({"3": 1}, "learner", "monotone"), "learner is .*columns must be from 0 to 2"),
+    ("trees", set_to({"0_1": 1}, "learner", "monotone"), "learner has what costs have not"),
+    (
+        "categories",
+        set_to([3], "learner", "categorical"),
+        "learner is .*columns must be from 0 to 2",
+    ),
+    ("stumps", set_to(-2.0, "base"), "base must be a positive number"),
     ("stumps", set_to([1.0], "base"), "base must be a number > 0, or weights and names"),
-    ("linear base", set_to({"weights": ["x"], "names": ["a"]}, "base"), "is damaged"),
+    (
+        "linear base",
+        set_to({"weights": ["x"], "names": ["step"]}, "base"),
+        "base is .*weights must",
+    ),
+    ("linear base", set_to([1.0, 2.0], "base", "weights"), "base is .*weights must be"),
+    ("linear base", set_to([0, 1, 2], "base", "names"), "names must be among step, slope"),
+    ("linear base", set_to("lake", "base", "names", 0), "base is damaged .*names must be among"),
+    ("linear base", set_to(1, "base", "more"), "base has what costs have not"),
     ("stumps", set_to("sideways", "link"), "link must be one of"),
     ("stumps", set_to("median", "iterate"), "iterate must be last, best or average"),
-    ("stumps", set_to(99, "chosen"), "of which 99 is chosen"),
-    ("stumps", lambda content: content["history"].pop(), "12 records, 12 rounds"),
+    ("stumps", set_to(99, "chosen"), "chosen must be at most rounds, 12"),
+    ("stumps", set_to(-1, "scale"), "scale must be a finite number >= 0"),
+    ("stumps", set_to(-1e9, "floor"), "floor must be a finite number >= 0"),
+    ("stumps", lambda content: content["history"].pop(), "history must be finite numbers of shape"),
+    *(
+        ("stumps", set_to(row, "history", 3), "history must be finite numbers of shape")
+        for row in ("123456789", {str(i): 1.0 for i in range(9)}, [3], ["x"] * 9)
+    ),
+    ("stumps", set_to(7, "history", 3, 0), "history is .*records must be of rounds from 0 to 12"),
+    ("stumps", set_to(10**12, "rounds"), "history must be finite numbers of shape"),
     ("stumps", lambda content: content.pop("floor"), "lacks the field 'floor'"),
     ("stumps", set_to(1, "extra"), "unknown fields: extra"),
 ]
+
+
+def category(content):
+    """Return a term with a split of categories."""
+    return next(one for one in content["terms"] if one["sets"])
+
+
+def unset(term):
+    """Let a split of categories have a set that there is not."""
+    term["threshold"][[kind % 2 for kind in term["kind"]].index(1)] = 1e6
+
+
+def twice(content, name):
+    term = content["terms"][0]
+    term[name] = [[x, x] for x in term[name]]
 
 
 @pytest.mark.parametrize(("kind", "damage", "message"), DAMAGE)
@@ -306,5 +362,43 @@ def test_damaged_boosted_costs_are_refused(boosted, tmp_path, kind, damage, mess
     content = json.loads(file.read_text())
     damage(content)
     file.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as told:
         pl.load_model(file)
+    assert str(told.value).startswith(str(file))
+
+
+JUNK = [None, True, "nan", "1_0", -1, 0, 1, 2, 9, 1.5, -1e9, 1e308, 2**31, [], [1.0], {}, "deep"]
+
+
+@pytest.mark.parametrize("kind", ["stumps", "trees", "categories", "mean"])
+def test_whatever_is_damaged_is_refused_or_kept_and_works(boosted, tmp_path, kind):
+    """SHAP values end the process where LightGBM is told of what there is not."""
+    rng, file = np.random.default_rng(0), tmp_path / "costs.json"
+    pl.save_model(boosted[kind], file)
+    whole, land, kept = file.read_text(), terrain(1), 0
+    for _ in range(150):
+        content = json.loads(whole)
+        place, key = content, "terms"
+        if rng.random() < 0.3:
+            key = str(rng.choice(list(content)))
+        while isinstance(place[key], list | dict) and place[key] and rng.random() < 0.9:
+            place = place[key]
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            key = keys[rng.integers(len(keys))]
+        if rng.random() < 0.1:
+            del place[key]
+        else:
+            place[key] = JUNK[rng.integers(len(JUNK))]
+        file.write_text(json.dumps(content))
+        try:
+            made = pl.load_model(file)
+        except InputError:
+            continue
+        kept += 1
+        if made.names == land.names:
+            assert not np.isnan(made.site_costs(land)).any()
+            if made.boosted.weights().any() and isinstance(made.boosted.learner, fn.Trees):
+                assert np.isfinite(made.boosted.contributions(land.features)).all()
+        pl.save_model(made, file)
+        assert json.loads(file.read_text()) == content
+    assert 0 < kept < 75

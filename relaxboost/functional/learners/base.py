@@ -207,12 +207,14 @@ def check_width(X: Any, width: int, owner: str) -> None:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
-def leaves_of(given: Any, count: int) -> Array:
-    """Return the values of at least `count` leaves from JSON, or raise a ValueError."""
-    leaves = np.array(given, dtype=np.float64)
-    if leaves.ndim not in (1, 2) or len(leaves) < count or not np.isfinite(leaves).all():
-        raise ValueError(f"leaves must be {count} finite numbers, got shape {leaves.shape}")
-    return leaves
+def numbers(name: str, given: Any, *shape: int) -> Array:
+    """Return an array of this shape of finite numbers from JSON, or raise a ValueError."""
+    made = np.array(given, dtype=object)
+    sound = made.shape == shape and all(type(x) in (int, float) for x in made.flat)
+    if not sound or not np.isfinite(made.astype(np.float64)).all():
+        what = f"finite numbers of shape {shape}" if shape else "a finite number"
+        raise ValueError(f"{name} must be {what}, got {str(given)[:60]}")
+    return made.astype(np.float64)
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:

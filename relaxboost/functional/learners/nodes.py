@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
+from relaxboost._core.errors import InputError
+from relaxboost.functional.learners.base import numbers
 from relaxboost.functional.learners.engine import lightgbm
 
 _CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
 """Bits of LightGBM's `decision_type`."""
-_LINES = (
-    "split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child"
-)  # fmt: skip
+_LINES = {
+    "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
+    "decision_type": "kind", "left_child": "left", "right_child": "right",
+}  # fmt: skip
+_KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
+_DEEPEST = 4096  # LightGBM needs memory by its square for SHAP values, and ends the process
 _ROWS = 4096  # of a block, whose features stay in the cache while trees pass over it
 
 
@@ -36,8 +40,8 @@ class Nodes(NamedTuple):
     """Where the set of a category split begins and ends in `words`, shape (nodes, 2); else 0."""
     words: Whole
     """Bits of the categories, 32 in a word."""
-    text: str
-    """The tree as LightGBM writes it; for `contributions`."""
+    rows: Whole
+    """How many training rows each leaf has, for `contributions`; of one leaf nothing."""
 
     @property
     def leaves(self) -> int:
@@ -75,8 +79,8 @@ def read(text: str, scale: float = 1.0) -> Nodes:
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
-    numbers = " ".join(lines[name] for name in _LINES if lines)  # read at once: quicker
-    table = np.ascontiguousarray(np.fromstring(numbers, sep=" ").reshape(len(_LINES), -1).T)
+    splits = " ".join(lines[name] for name in _LINES if lines)  # read at once: quicker
+    table = np.ascontiguousarray(np.fromstring(splits, sep=" ").reshape(len(_LINES), -1).T)
     table[:, 1] *= scale * scale
     sets, words = np.zeros((len(table), 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
     if "cat_boundaries" in lines:
@@ -85,38 +89,49 @@ def read(text: str, scale: float = 1.0) -> Nodes:
         split = table[:, 3].astype(np.int64) & _CATEGORY > 0
         which = table[split, 2].astype(np.int64)
         sets[split] = np.stack([ends[which], ends[which + 1]], axis=1)
-    return Nodes(table, sets, words, block)
+    return Nodes(table, sets, words, np.fromstring(lines.get("leaf_count", ""), np.int64, sep=" "))
 
 
-def restored(text: str, gains: list[float], width: int) -> Nodes:
-    """Return a tree of its text, from a file, or raise a ValueError for one that rows get lost in.
+def described(nodes: Nodes) -> dict[str, Any]:
+    """Return the tree as JSON holds it, for `restored`."""
+    made: dict[str, Any] = {}
+    for name, column in zip(_LINES.values(), nodes.table.T, strict=True):
+        made[name] = (column if name in ("gain", "threshold") else column.astype(int)).tolist()
+    made["sets"] = [nodes.words[a:b].tolist() for a, b in nodes.sets if b > a]
+    return made | {"rows": nodes.rows.tolist()}
 
-    Compiled code that routes rows looks up what the text says, and so all of it must be there.
+
+def restored(given: dict[str, Any], width: int) -> Nodes:
+    """Return the tree that was `described`, or raise a ValueError for one that rows get lost in.
+
+    Compiled code, here and in LightGBM, looks up what the arrays say: all of it must be there.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # numpy warns of what is no number, and reads no further
-        try:
-            made = read(f"\nTree=0\n{text}")
-        except Warning as error:
-            raise ValueError(error) from None
-    table, size, words = made.table, len(made.table), made.words
-    if len(gains) != size:
-        raise ValueError(f"{len(gains)} gains for {size} splits")
-    table[:, 1] = gains
-    each = np.arange(-made.leaves if size else 0, size)  # once, but for the root, which is 0
-    sound = (
-        np.isfinite(table).all()
-        and (np.abs(table[:, 3:]) < 2**31).all()
-        and (table[:, [0, 3, 4, 5]] % 1.0 == 0.0).all()
-        and ((table[:, 0] >= 0) & (table[:, 0] < width)).all()
-        and np.array_equal(np.sort(table[:, 4:], axis=None), each[each != 0])
-        and ((table[:, 4:] < 0) | (table[:, 4:] > np.arange(size)[:, None])).all()
-        and ((words >= 0) & (words < 2**32)).all()
-        and ((made.sets >= 0) & (made.sets <= len(words))).all()
-    )
-    if not sound:
-        raise ValueError(f"no sound tree of {width} features")
-    return made
+    size = len(given["feature"])
+    table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
+    rows = numbers("rows", given["rows"], size + 1 if size else 0)
+    held = [numbers("sets", one, len(one)) for one in given["sets"]]
+    words, ends = np.concatenate([*held, np.zeros(0)]), np.cumsum([0, *map(len, held)])
+    feature, gain, threshold, kind = table[:, :4].T
+    split, below = kind % 2.0 == _CATEGORY, table[:, 4:]
+    each = np.arange(-size - 1 if size else 0, size)  # once, but for the root, which is 0
+    once = np.array_equal(np.sort(below, axis=None), each[each != 0])
+    deeper = ((below < 0) | (below > np.arange(size)[:, None])).all()
+    filled = len(held) == split.sum() and all(map(len, held))
+    whole = (words % 1.0 == 0.0) & (words >= 0.0) & (words < 2.0**32)
+    for name, rule, sound in (
+        ("feature", f"columns from 0 to {width - 1}", np.isin(feature, np.arange(width)).all()),
+        ("gain", ">= 0", (gain >= 0.0).all()),
+        ("kind", f"of {_KINDS}", np.isin(kind, _KINDS).all()),
+        ("left and right", "each node and leaf once, after its parent", once and deeper),
+        ("sets", "one of 32-bit words for each split of kind 1", filled and whole.all()),
+        ("threshold", "0, 1, … at sets", np.array_equal(threshold[split], np.arange(len(held)))),
+        ("rows", "counts >= 1", (rows >= 1.0).all() and rows.sum() < 2.0**31),
+    ):
+        if not sound:
+            raise ValueError(f"{name} must be {rule}")
+    sets = np.zeros((size, 2), dtype=np.int64)
+    sets[split] = np.stack([ends[:-1], ends[1:]], axis=1)
+    return Nodes(table, sets, words.astype(np.int64), rows.astype(np.int64))
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
@@ -160,16 +175,28 @@ def contributions(X: Array, trees: list[Nodes], values: list[Array]) -> Array:
         if tree.leaves == 1:
             constant += held[0]
             continue
-        lines = tree.text.split("\n")
-        place = next(i for i, line in enumerate(lines) if line.startswith("leaf_value="))
-        lines[place] = "leaf_value=" + " ".join(map(repr, held.tolist()))
-        parts.append(f"Tree={len(parts) - 1}\n" + "\n".join(lines) + "\n\n\n")
+        parts.append(f"Tree={len(parts) - 1}\n{_text(tree, held)}\n\n\n")
     found = np.zeros((len(X), d + 1))
     if len(parts) > 1:
         model = lightgbm().Booster(model_str="".join([*parts, "end of trees\n"]))
         found += model.predict(X, pred_contrib=True)
     found[:, -1] += constant
     return found
+
+
+def _text(nodes: Nodes, values: Array) -> str:
+    """Return a tree as LightGBM reads it."""
+    if nodes.leaves > _DEEPEST and nodes.depth > _DEEPEST:
+        raise InputError(f"SHAP values are of trees up to {_DEEPEST} deep; boost with max_depth")
+    held, inner, children = described(nodes), [0] * len(nodes.table), nodes.children.tolist()
+    for node in reversed(range(len(inner))):  # children come after their parents
+        inner[node] = sum(inner[c] if c >= 0 else held["rows"][~c] for c in children[node])
+    ends = [0, *nodes.sets[nodes.sets[:, 1] > 0, 1].tolist()]
+    lines = {"num_leaves": [nodes.leaves], "num_cat": [len(ends) - 1]}
+    lines |= {line: held[name] for line, name in _LINES.items()}
+    lines |= {"leaf_value": values.tolist(), "leaf_count": held["rows"], "internal_count": inner}
+    lines |= {"cat_boundaries": ends, "cat_threshold": nodes.words.tolist()}
+    return "\n".join(f"{name}={' '.join(map(repr, row))}" for name, row in lines.items())
 
 
 def leaf_of(X: Array, nodes: Nodes) -> Whole:

@@ -20,7 +20,7 @@ from relaxboost.functional.learners.base import (
     Pool,
     WeakLearner,
     check_width,
-    leaves_of,
+    numbers,
     training,
 )
 from relaxboost.functional.learners.binning import Bins
@@ -76,10 +76,12 @@ class StumpHypothesis(Hypothesis):
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
         """Return the stump that was `described`; see `Hypothesis.restored`."""
         feature, threshold = given["feature"], given["threshold"]
-        if type(feature) is not int or not 0 <= feature < width:
-            raise ValueError(f"feature must be from 0 to {width - 1}, got {feature!r}")
-        cut = float("inf") if threshold is None else float(threshold)
-        return cls(feature, cut, leaves_of(given["leaves"], 2), width, float(given["gain"]))
+        cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
+        gain = numbers("gain", given["gain"]).item()
+        if type(feature) is not int or not 0 <= feature < width or gain < 0.0:
+            rule = f"feature must be from 0 to {width - 1} and gain >= 0"
+            raise ValueError(f"{rule}, got {feature!r}, {gain}")
+        return cls(feature, cut, numbers("leaves", given["leaves"], 2), width, gain)
 
     @classmethod
     def combined(

@@ -21,7 +21,7 @@ from relaxboost.functional.learners.base import (
     Pool,
     WeakLearner,
     check_width,
-    leaves_of,
+    numbers,
 )
 from relaxboost.functional.learners.engine import Engine, tried
 from relaxboost.functional.losses.leaves import means as leaf_means
@@ -74,15 +74,15 @@ class Tree(Hypothesis):
         return replace(self, leaves=values)
 
     def described(self) -> dict[str, Any]:
-        """Return the trees as JSON holds them, with LightGBM's text; see `Hypothesis.described`."""
-        trees = [{"text": tree.text, "gains": tree.gains.tolist()} for tree in self.nodes]
-        return {"trees": trees, "leaves": self.leaves.tolist()}
+        """Return the tree as JSON holds it, of one output; see `Hypothesis.described`."""
+        (tree,) = self.nodes
+        return nodes.described(tree) | {"leaves": self.leaves.tolist()}
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the trees that were `described`; see `Hypothesis.restored`."""
-        trees = tuple(nodes.restored(one["text"], one["gains"], width) for one in given["trees"])
-        return cls(trees, leaves_of(given["leaves"], max(one.leaves for one in trees)), width)
+        """Return the tree that was `described`; see `Hypothesis.restored`."""
+        tree = nodes.restored(given, width)
+        return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
     @classmethod
     def combined(
