@@ -7,7 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,8 +35,9 @@ A graph is one of
   --layers FILE     layers of one shape (.npz, .npy, .tif); and step
 Trips are a CSV. Either each row is a trip: a column path, the nodes with
 spaces between them, and perhaps name and weight. Or each row is a step:
-columns trip, node or edge, and perhaps order. Cells of grids are row,column
-from the upper left, and need quotes in a path: "0,0 0,1 1,2".
+columns trip, node or edge, and perhaps order, numbers or times. Cells of
+grids are row,column from the upper left, and need quotes in a path:
+"0,0 0,1 1,2".
 """
 
 PathType = click.Path(path_type=Path)
@@ -218,6 +219,8 @@ class PlanOptions(SimpleNamespace):
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
         """Return trips as tasks, and note what was joined or left out."""
+        import pandas as pd
+
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
@@ -231,6 +234,9 @@ class PlanOptions(SimpleNamespace):
                 f"{path} needs a column path, the nodes of a trip with spaces between them, or "
                 f"columns trip and node (or edge); it has {', '.join(table.columns)}"
             )
+        if "order" in table.columns and table["order"].dtype.kind not in "iuf":
+            with suppress(ValueError):  # else it is text, which is refused with its line
+                table["order"] = pd.to_datetime(table["order"], format="ISO8601")
         if source.cells and "node" in table.columns:
             table["node"] = [
                 _cell(path, *pair) for pair in zip(table.index, table["node"], strict=True)
@@ -264,7 +270,7 @@ def _spoken_tables(**paths: Path | None) -> dict[str, str]:
         r"\bgaps needs": "--gaps needs",
         r'bad="drop" leaves': "--drop-bad leaves",
         r', or give unseen="ignore".*': ", or leave the line out",
-        r"make numbers of the column, .*": "write numbers, such as 1, 2, 3",
+        r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
         r", with features=\[\.\.\.\]": ", with --features A,B",
         r"give from_pandas edge=": "add a column edge to --edges",
         r"give \(source, target, .*?\)": "give each a name of its own",

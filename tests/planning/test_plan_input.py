@@ -44,6 +44,10 @@ def test_tables_of_roads(folder, capsys):
         "left out 1 trip, the first since by_node.csv, line 6, trip 'y': node 'q' is not in" in err
     )
     assert "joined 1 gap of 1 trip by metres" in err
+    times = "trip;node;order\nx;b;2030-05-01 10:00\nx;a;2030-05-01T09:59:30\nx;c;2030-05-01 10:05\n"
+    (folder / "timed.csv").write_text(times)
+    status, out, err = run(command + "timed.csv" + options, capsys)
+    assert (status, parsed(out)["trips"], "joined" in err) == (0, 1, False)
     command = "evaluate roads.json --edges more.csv --trips two.csv --sep ';' --json"
     (folder / "more.csv").write_text("u;v;colour;metres\na;b;red;1\nb;c;blue;1\n")
     (folder / "two.csv").write_text("path\na b c\n")
@@ -158,7 +162,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("name,path\na,home ford\nb,\n", "bad.csv, line 3: path is empty; write its nodes with"),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
-            "bad.csv, line 2: order is not a number, but '9:00'; write numbers, such as 1, 2, 3",
+            "bad.csv, line 2: order is not a number, but '9:00'; write numbers, or times as 2030",
         ),
         ("trip,edge\na,3\n", "add a column edge to --edges, or trips a column of nodes"),
     ],
