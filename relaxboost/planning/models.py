@@ -189,20 +189,22 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
     """Return the boosted costs of the fields of a file."""
     base, learner, names = content["base"], dict(content["learner"]), tuple(content["names"])
-    rounds, width, terms, where = content["rounds"], len(names), list[Term](), "base"
+    rounds, width, terms, where = content["rounds"], len(names), list[Term](), "loss"
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
     try:
         if isinstance(base, dict):
             if not set(base["names"]) <= set(names):
-                raise ValueError(f"names must be among {', '.join(names)}")
-            weights = numbers("weights", base["weights"], len(base["names"]))
+                raise ValueError(f"base names must be among {', '.join(names)}")
+            weights = numbers("base weights", base["weights"], len(base["names"]))
             base = Linear(tuple(weights.tolist()), tuple(base["names"]))
+        parts = {name: content[name] for name in ("link", "negative", "power", "strength")}
+        loss = PlanningLoss(base=base, shared=True, **parts)
         where = "history"
         filled = [[-1 if x is None else x for x in row] for row in content[where]]
         given = numbers(where, filled, rounds + 1, len(BoostRecord._fields))
         if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
             raise ValueError(f"records must be of rounds from 0 to {rounds}")
-        nan = [[math.nan if x is None else x for x in row] for row in content[where]]
+        history = [[math.nan if x is None else x for x in row] for row in content[where]]
         where = "learner"
         made = _LEARNERS[learner.pop("name")]
         if "monotone" in learner:
@@ -218,16 +220,13 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
                 raise ValueError(f"round must be from 1 to {rounds}, in order, got {t!r}")
             coefficient = numbers("coefficient", one["coefficient"]).item()
             terms.append(Term(t, coefficient, kind.restored(one, width)))
-        where = "loss"
-        parts = {name: content[name] for name in ("link", "negative", "power", "strength")}
-        loss = PlanningLoss(base=base, shared=True, **parts)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(
             f"{file}: {where} is damaged ({type(error).__name__}: {error}); write the model again"
         ) from None
     kept = {name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")}
     kept |= {"outputs": None, "classes": None, "state": None}
-    boosted = Boosted(loss, learner, tuple(terms), tuple(map(BoostRecord._make, nan)), **kept)
+    boosted = Boosted(loss, learner, tuple(terms), tuple(map(BoostRecord._make, history)), **kept)
     kept = {name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")}
     costs = BoostedCosts(boosted, loss, names, negative=content["below_zero"], **kept)
     _try(file, content, costs)
