@@ -235,11 +235,10 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
 
 def _try(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
     """Raise where the costs are no numbers, or the file has what they have not."""
-    boosted: Any = costs.boosted
-    most = sum(abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in boosted.terms)
-    sound = most < 1e100  # before sums are made of it
-    if sound and costs.loss.link == "exponential":
-        sound = abs(boosted.decision(np.zeros((1, len(costs.names))))[0]) < 700.0
+    terms: Any = costs.boosted.terms
+    sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
+    # One round multiplies no cost by exp(600); sums and squares of 1e100 are doubles.
+    sound = sum(sizes) < 1e100 if costs.loss.link == "additive" else max(sizes, default=0.0) < 600.0
     _check(file, content, "terms", "of costs that doubles hold", lambda _: sound)
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
@@ -316,7 +315,10 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """The fields of a file in their order, and what each must be."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
-    "base": ("a number > 0, or weights and names", lambda x: isinstance(x, dict) or _is_number(x)),
+    "base": (
+        "a number > 0, below 1e100, or weights and names",
+        lambda x: isinstance(x, dict) or (_is_number(x) and 0.0 < x < 1e100),
+    ),
     "negative": _NEGATIVE,
     "power": _POWER,
     **dict.fromkeys(("link", "status"), _NAME),
