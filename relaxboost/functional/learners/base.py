@@ -54,7 +54,9 @@ class Hypothesis(ABC):
         KeyError, TypeError or ValueError
             For what is damaged; nothing of it is run.
         """
-        raise NotImplementedError(f"{cls.__name__} has no restored")
+        raise NotImplementedError(
+            f"{cls.__name__} has no restored; functions that can be saved bring it with described"
+        )
 
     @classmethod
     def combined(
