@@ -12,6 +12,12 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+def printed(script, picture, *options):
+    """Run an example, where warnings are errors; return what it prints."""
+    command = [sys.executable, "-W", "error", str(script), str(picture), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_prototype_at_a_reduced_size(tmp_path):
     picture = tmp_path / "prototype.png"
     script = EXAMPLES / "prototype_a_relaxation.py"
@@ -41,13 +47,7 @@ def test_prototype_at_a_reduced_size(tmp_path):
 def test_ensembles_are_certified_and_drawn(tmp_path):
     picture = tmp_path / "ensembles.png"
     script = EXAMPLES / "certify_an_ensemble.py"
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = result.stdout
+    out = printed(script, picture)
     rows = re.findall(r"^  (\w+Classifier) +(\S+) +(\S+) +(\S+) +(\d+)/(\d+)", out, re.MULTILINE)
     assert [name for name, *_ in rows] == 2 * [
         "AdaBoostClassifier",
@@ -66,13 +66,7 @@ def test_ensembles_are_certified_and_drawn(tmp_path):
 def test_any_convex_loss_is_minimised_and_drawn(tmp_path):
     picture = tmp_path / "any.png"
     script = EXAMPLES / "any_convex_loss.py"
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = result.stdout
+    out = printed(script, picture)
     rows = re.findall(r"^(\w+\(\S+\)) +(\S+) +(\S+) +(\S+)%$", out, re.MULTILINE)
     assert [name for name, *_ in rows] == [
         "Quantile(q=0.1)",
@@ -102,13 +96,7 @@ def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
     picture = tmp_path / "costs.png"
     script = EXAMPLES / "learn_costs_from_paths.py"
     assert script.read_text().count("\n") < 40
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = result.stdout
+    out = printed(script, picture)
     low, high = map(float, re.search(r"(\S+) <= least loss <= (\S+)", out).groups())
     assert 0.0 < low <= high <= 1.002 * low
     step, slope, thicket = map(float, re.findall(r"\w+: (\d+\.\d+)", out))
@@ -124,21 +112,14 @@ def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
 def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
     picture = tmp_path / "online.png"
     script = EXAMPLES / "learn_from_a_stream.py"
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture), "--rows", "2000"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = re.findall(
-        r"^  (.+?) +regret +(\d+), proved .* most +(\d+)$", result.stdout, re.MULTILINE
-    )
+    out = printed(script, picture, "--rows", "2000")
+    rows = re.findall(r"^  (.+?) +regret +(\d+), proved .* most +(\d+)$", out, re.MULTILINE)
     assert [name for name, *_ in rows] == 2 * ["mirror descent", "EG", "GD"]
     regret = [float(one) for _, one, _ in rows]
     assert all(0.0 < float(one) < float(bound) for _, one, bound in rows)
     assert regret[1] < 0.7 * regret[2]  # the entropy where few matter
     assert regret[5] < regret[4]  # the squared norm where all do
-    assert "bounds broken: 0" in result.stdout
+    assert "bounds broken: 0" in out
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -148,13 +129,7 @@ def test_streets_and_trips_become_costs_in_eight_lines(tmp_path):
     lines = script.read_text().split("[start:lines]\n")[1].split("# --8<-- [end")[0]
     assert len(lines.splitlines()) + 2 <= 8  # two imports
     assert lines in (EXAMPLES.parent / "docs" / "planning.md").read_text()
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script), str(picture)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = result.stdout
+    out = printed(script, picture)
     assert "self-loops left out: 1\nspeeds gave that of" in out
     assert len(re.findall(r"trip \d+: \(\d+, \d+, \d+\)", out)) == 3
     before, after = map(int, re.findall(r"(\d+)% of unseen trips", out))

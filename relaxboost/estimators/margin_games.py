@@ -17,6 +17,7 @@ from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.game import Solution
 from relaxboost.matrices import StumpColumn
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
+from relaxboost.relaxations.k_or_fraction import exact_share
 
 INLINE = 2_000_000
 """How many numbers a certificate may write down of the data."""
@@ -104,8 +105,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     each, same = [Fraction(s) for s in weights.tolist()], weights.min() == weights.max()
     total = sum(each, Fraction(0))
     if isinstance(f, Capped):
-        assert f.k is None
-        k = f.resolve(10**9).exact_k * total / 10**9
+        k = exact_share(f.fraction) * total
         if same:
             return Capped(k=max(Fraction(1), k / each[0]))
         return Caps(tuple(min(Fraction(1), s / k) for s in each))

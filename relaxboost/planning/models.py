@@ -171,7 +171,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         {"round": term.round, "coefficient": float(term.coefficient)} | term.hypothesis.described()
         for term in boosted.terms
     ]
-    if type(learner) not in _LEARNERS.values():
+    if _LEARNERS.get(type(learner).__name__, (None,))[0] is not type(learner):
         raise InputError(
             f"costs of {learner!r} cannot be saved; boost with RegressionStumps() or Trees()"
         )
@@ -206,14 +206,13 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
             raise ValueError(f"records must be of rounds from 0 to {rounds}")
         history = [[math.nan if x is None else x for x in row] for row in content[where]]
         where = "learner"
-        made = _LEARNERS[learner.pop("name")]
+        made, kind = _LEARNERS[learner.pop("name")]
         if "monotone" in learner:
             learner["monotone"] = {int(k): sign for k, sign in learner["monotone"].items()}
         columns = [*learner.get("categorical", ()), *learner.get("monotone", ())]
         learner = made(**learner)
         if max(columns, default=0) >= width:
             raise ValueError(f"columns must be from 0 to {width - 1}, got {columns}")
-        kind: Any = Tree if made is Trees else StumpHypothesis
         for place, one in enumerate(content["terms"]):
             where, t = f"terms[{place}]", one["round"]
             if type(t) is not int or not (terms[-1].round if terms else 1) <= t <= rounds:
@@ -328,7 +327,9 @@ _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "learner": ("an object", lambda x: isinstance(x, dict)),
     **dict.fromkeys(("history", "terms"), ("a list", lambda x: isinstance(x, list))),
 }
-_LEARNERS: dict[str, type] = {
-    kind.__name__: kind for kind in (RegressionStumps, ClassificationStumps, Trees)
+_LEARNERS: dict[str, tuple[type, Any]] = {
+    "RegressionStumps": (RegressionStumps, StumpHypothesis),
+    "ClassificationStumps": (ClassificationStumps, StumpHypothesis),
+    "Trees": (Trees, Tree),
 }
-"""Learners whose hypotheses files hold."""
+"""Learners whose hypotheses files hold, with the class of these."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost._core.registry import Registry
@@ -58,7 +59,10 @@ class Regulariser(ABC):
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
         """Return Ω as a cvxpy expression of w, and constraints; by default those of `form`."""
         if self.form is None:
-            raise NotImplementedError(f"{type(self).__name__} needs a form or an expression")
+            raise InputError(
+                f"{type(self).__name__} has neither a form nor an expression of its own; give it "
+                "one, so that a solver can minimise it"
+            )
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
         rules = [cp.norm1(w) <= radius] if radius < math.inf else []

@@ -51,14 +51,19 @@ def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
     return None, share if isinstance(fraction, Rational) else float(fraction)
 
 
+def exact_share(fraction: Any) -> Fraction:
+    """Return a fraction as it is meant: a float is the decimal it prints as."""
+    return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
+
+
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
     """Return k with 1 <= k <= m, or raise an InputError that names `shown`.
 
-    A float fraction means the decimal it prints as, and a k within 1e-12 of a whole number,
-    relatively, is that number.
+    Of a fraction, see `exact_share`; a k within 1e-12 of a whole number, relatively, is that
+    number.
     """
     if k is None:
-        k = Fraction(repr(fraction) if isinstance(fraction, float) else fraction) * m
+        k = exact_share(fraction) * m
         if abs(k - round(k)) <= Fraction(1, 10**12) * k:
             k = Fraction(round(k))
         if k < 1:

@@ -39,23 +39,15 @@ class Hypothesis(ABC):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the function as JSON holds it, for `restored`; numbers come back to the bit."""
+        """Return the function as JSON holds it; numbers come back to the bit.
+
+        A class that has it also has the class method ``restored(given, width)``, for rows of
+        `width` features. It raises a KeyError, TypeError or ValueError for what is damaged, and
+        runs nothing of it.
+        """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
             "RegressionStumps() or Trees()"
-        )
-
-    @classmethod
-    def restored(cls, given: dict[str, Any], width: int) -> Hypothesis:
-        """Return the function of rows of `width` features that was `described`.
-
-        Raises
-        ------
-        KeyError, TypeError or ValueError
-            For what is damaged; nothing of it is run.
-        """
-        raise NotImplementedError(
-            f"{cls.__name__} has no restored; functions that can be saved bring it with described"
         )
 
     @classmethod

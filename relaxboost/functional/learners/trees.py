@@ -80,7 +80,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree that was `described`; see `Hypothesis.restored`."""
+        """Return the tree that was `described`; see `Hypothesis.described`."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
