@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from common import machine, table
+from links import rich_graph
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
@@ -45,7 +46,7 @@ TURNS = (
     *("time", "left turn", "u-turn", "link", "left at junction", "right at junction"),
     *("junction", "large junction", "slight turn", "merging"),
 )
-"""The features of link_graph(routes, "rich") that need no traffic."""
+"""The features of rich_graph that need no traffic."""
 PUBLISHED = (-2.5, -1.0, -20.0, -0.4)
 """Utilities of time, left turn, u-turn and link at which the literature takes link sizes."""
 ROUNDS = (0, 10, 20, 40, 60)
@@ -77,7 +78,7 @@ class Trips:
 
     def __init__(self, folder: Path) -> None:
         self.routes = read_routes(folder)
-        self.graphs = {name: link_graph(self.routes, name) for name in ("plain", "rich")}
+        self.graphs = {"plain": link_graph(self.routes), "rich": rich_graph(self.routes)}
         # In sums over classes are time and link again, which a likelihood cannot tell apart.
         classes = [name for name in self.graphs["rich"].names if name not in ("time", "link")]
         self.graphs |= {"turns": self.part(TURNS), "classes": self.part(classes)}

@@ -33,7 +33,7 @@ FLOORS = [
     "commands",
     "__main__",
 ]
-LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy", "rasterio", "rich"}
+LAZY = {"cvxpy", "sklearn", "networkx", "matplotlib", "pandas", "highspy", "rich"}
 LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow", "clarabel"}
 
 

@@ -32,7 +32,7 @@ A graph is one of
                     head, or source, target, or from, to) and features,
                     numbers or classes in words; perhaps edge, its name
   --map FILE.map    a grid of MovingAI; features step, swamp, near_wall
-  --layers FILE     layers of one shape (.npz, .npy, .tif); and step
+  --layers FILE     layers of one shape (.npz, .npy); and step
 Trips are a CSV. Either each row is a trip: a column path, the nodes with
 spaces between them, and perhaps name and weight. Or each row is a step:
 columns trip, node or edge, and perhaps order, numbers or times. Cells of
@@ -304,7 +304,7 @@ plan_files = added(
     ),
     click.option("--sep", default=",", show_default=True, help="What separates columns."),
     click.option("--map", "grid", type=PathType, help="A grid: a .map file of MovingAI."),
-    click.option("--layers", type=PathType, help="A grid of features: .npz, .npy or GeoTIFF."),
+    click.option("--layers", type=PathType, help="A grid of features: .npz or .npy."),
     click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),
     click.option(
         "--neighbours",

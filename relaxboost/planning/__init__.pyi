@@ -67,7 +67,6 @@ from .regularisers import Ridge as Ridge
 from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
 from .tasks import Task as Task
-from .traffic import traffic as traffic
 from .trips import Join as Join
 from .trips import Trips as Trips
 from .trips import paths_from_pandas as paths_from_pandas

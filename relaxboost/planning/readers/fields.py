@@ -12,32 +12,19 @@ from numpy.typing import NDArray
 
 from relaxboost._core.errors import InputError
 
-ANY = 2**53
-"""More than any whole number may be."""
-
-
-Line = int | str
-"""The number of a line, or what else says where something is."""
-
 
 class NumberField(NamedTuple):
-    """What a number is called and must be."""
+    """What a number is called and must be; finite in any case."""
 
     what: str
     least: float = -math.inf
-    most: int | None = None
-    """Whole numbers up to this one, or `ANY`; None for finite numbers of any kind."""
+    most: float = math.inf
+    whole: bool = False
 
 
-def number(
-    path: Path,
-    n: Line,
-    text: str,
-    what: str,
-    least: float = -math.inf,
-    most: int | None = None,
-) -> float:
-    """Return text as the number that a `NumberField` describes, or raise with its line."""
+def number(path: Path, n: int, text: str, field: NumberField) -> float:
+    """Return text as a number, or raise with its line."""
+    what, least, most, whole = field
     try:
         value = math.nan if "_" in text else float(text)  # Python takes 1_0 for 10
     except ValueError:
@@ -45,33 +32,25 @@ def number(
     wrong = ""
     if not math.isfinite(value):
         text, wrong = repr(text) if text else "missing", "a finite number"
-    elif most is not None and value != math.floor(value):
+    elif whole and value != math.floor(value):
         wrong = "a whole number"
-    elif not least <= value <= (math.inf if most is None else most):
-        wrong = f"at least {least:g}" if most in (None, ANY) else f"from {least:g} to {most}"
+    elif not least <= value <= most:
+        wrong = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
     if wrong:
-        raise InputError(f"{path}, {_line(n)}: {what} is {text}; it must be {wrong}")
+        raise InputError(f"{path}, line {n}: {what} is {text}; it must be {wrong}")
     return value
 
 
 def row(
-    path: Path,
-    n: Line,
-    fields: Sequence[str],
-    columns: Sequence[NumberField],
-    what: str = "it",
+    path: Path, n: int, texts: Sequence[str], fields: Sequence[NumberField], what: str = "it"
 ) -> list[float]:
-    """Return the numbers of a line, one a column, or raise with its line."""
-    if len(fields) != len(columns):
-        names = ", ".join(column.what.removeprefix("the ") for column in columns)
+    """Return the numbers of a line, one a field, or raise with its line."""
+    if len(texts) != len(fields):
+        names = ", ".join(field.what.removeprefix("the ") for field in fields)
         raise InputError(
-            f"{path}, {_line(n)}: {len(fields)} fields; {what} needs {len(columns)}: {names}"
+            f"{path}, line {n}: {len(texts)} fields; {what} needs {len(fields)}: {names}"
         )
-    return [number(path, n, text, *column) for text, column in zip(fields, columns, strict=True)]
-
-
-def _line(n: Line) -> str:
-    return f"line {n}" if isinstance(n, int) else n
+    return [number(path, n, *pair) for pair in zip(texts, fields, strict=True)]
 
 
 def archive(path: Path) -> dict[str, NDArray[Any]]:

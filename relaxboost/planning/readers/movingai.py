@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost import planning
 from relaxboost._core.arrays import Flags, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import ANY, NumberField, number, row
+from relaxboost.planning.readers.fields import NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
 _TYPES = OCTILE, CORNER = "octile", "octile-corner"
@@ -23,7 +23,7 @@ _KNOWN = _PASSABLE + "@OTW"
 _HEADER = f"type {OCTILE} or {CORNER}, height H, width W, map, each on a line"
 _WHOLE = (("bucket", 0), ("width", 1), ("height", 1))
 _ENDS = tuple((f"{axis} of the {end}", 0) for end in ("start", "goal") for axis in "xy")
-_COLUMNS = [NumberField(f"the {what}", least, ANY) for what, least in (*_WHOLE, *_ENDS)]
+_COLUMNS = [NumberField(f"the {what}", least, whole=True) for what, least in (*_WHOLE, *_ENDS)]
 _COLUMNS += [NumberField("the length", 0)]
 
 Line = tuple[int, str]
@@ -160,7 +160,8 @@ def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
     if keys[::3] != ["type", "map"] or {*keys[1:3]} != {"height", "width"} or kind not in _TYPES:
         begins = " ".join(repr(line[:40]) for _, line in text) or "nothing"
         raise InputError(f"{path} begins with {begins}; a map begins with {_HEADER}")
-    height, width = (int(number(path, *said[key], key, 1, ANY)) for key in ("height", "width"))
+    sizes = [NumberField(key, 1, whole=True) for key in ("height", "width")]
+    height, width = (int(number(path, *said[field.what], field)) for field in sizes)
     return kind, height, width
 
 

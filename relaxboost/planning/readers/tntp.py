@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -14,7 +13,7 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import ANY, NumberField, number, row
+from relaxboost.planning.readers.fields import NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
 ATTRIBUTES = ("capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type")
@@ -69,13 +68,13 @@ def read_network(
     flow : path, optional
         <name>_flow.tntp: from, to, volume, cost.
     nodes : path, optional
-        <name>_node.tntp (node, x, y) or a GeoJSON file of points with a property ``id``.
+        <name>_node.tntp: node, x, y.
 
     Raises
     ------
     InputError
         If a file is missing (with where to get it) or cannot be read; a line is malformed (with its
-        number; of GeoJSON that of the feature); links are not as many as the metadata say; a link
+        number); links are not as many as the metadata say; a link
         has no flow or a flow no link; a node has no position or several.
 
     References
@@ -85,21 +84,25 @@ def read_network(
     """
     path = located(path, SOURCES["tntp"])
     zones, count, through, links = _metadata(path)
-    columns = [NumberField(name, 1, count) for name in _ENDS]
-    columns += [NumberField(name, 0.0 if name in _NOT_NEGATIVE else -np.inf) for name in ATTRIBUTES]
-    rows = [values for _, values in _table(path, columns, "a link")]
-    if len(rows) != links:
-        raise InputError(f"{path}: {len(rows)} links, and its metadata say {links}; get it again")
-    table = np.array(rows).T.copy()
+    ends = [NumberField(name, 1, count, True) for name in _ENDS]
+    rest = [NumberField(name, 0.0 if name in _NOT_NEGATIVE else -np.inf) for name in ATTRIBUTES]
+    table = np.array([values for _, values in _rows(path, [*ends, *rest])]).T
+    if table[:1].size != links:
+        found = f"{table[:1].size} links, and its metadata say {links}"
+        raise InputError(f"{path}: {found}; get it again")
     tail, head = table[:2].astype(np.int64)
-    attributes = dict(zip(ATTRIBUTES, table[2:], strict=True))
+    attributes = dict(zip(ATTRIBUTES, table[2:].copy(), strict=True))
     name = path.name.removesuffix(".gz").removesuffix(".tntp").removesuffix("_net")
     network = RoadNetwork(name, count, zones, through, tail, head, attributes)
     if flow is not None:
-        volume, cost = _flows(located(flow, SOURCES["tntp"]), network)
+        pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
+        values = [NumberField("the volume", 0), NumberField("the cost", 0)]
+        volume, cost = _matched(flow, ends, values, pairs, name).T
         network = network._replace(volume=volume, cost=cost)
     if nodes is not None:
-        network = network._replace(position=_positions(located(nodes, SOURCES["tntp"]), count))
+        numbers = [(node,) for node in range(1, count + 1)]
+        node, values = NumberField("the node", 1, count, True), [NumberField("x"), NumberField("y")]
+        network = network._replace(position=_matched(nodes, [node], values, numbers, name))
     return network
 
 
@@ -121,8 +124,7 @@ def _metadata(path: Path) -> list[int]:
     for key in ("NUMBER OF ZONES", "NUMBER OF NODES", "FIRST THRU NODE", "NUMBER OF LINKS"):
         if key not in said:
             raise InputError(f"{path}: its metadata lack <{key}>; get the file again")
-        n, text = said[key]
-        found.append(int(number(path, n, text, f"<{key}>", 1, ANY)))
+        found.append(int(number(path, *said[key], NumberField(f"<{key}>", 1, whole=True))))
     zones, count, through, _ = found
     if zones > count or through > count + 1:
         raise InputError(
@@ -132,77 +134,46 @@ def _metadata(path: Path) -> list[int]:
     return found
 
 
-def _table(
-    path: Path, columns: Sequence[NumberField], what: str = "it"
-) -> Iterator[tuple[str, list[float]]]:
+def _rows(path: Path, fields: Sequence[NumberField]) -> Iterator[tuple[int, list[float]]]:
     """Yield the rows of a table that may have metadata, headings and comments before them."""
     begun = False
     for n, line in lines(path):
-        fields = line.replace(";", " ").replace(":", " ").split()
-        if line[0] in "<~" or (not begun and fields and fields[0].isalpha()):
-            continue
-        begun = True
-        yield f"line {n}", row(path, n, fields, columns, what)
+        texts = line.replace(";", " ").replace(":", " ").split()
+        if line[0] not in "<~" and (begun or not texts or not texts[0].isalpha()):
+            begun = True
+            yield n, row(path, n, texts, fields)
 
 
-def _flows(path: Path, network: RoadNetwork) -> tuple[Array, Array]:
-    """Return volume and cost in the order of the links, which the file need not have."""
+def _matched(
+    given: str | PathLike[str],
+    keys: Sequence[NumberField],
+    values: Sequence[NumberField],
+    wanted: Sequence[tuple[int, ...]],
+    name: str,
+) -> Array:
+    """Return the values of a file in the order wanted; its rows begin with what they are of."""
+    path = located(given, SOURCES["tntp"])
     waiting = defaultdict(list)
-    links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
-    for place in reversed(range(len(links))):
-        waiting[links[place]].append(place)
-    found = np.full((2, len(links)), np.nan)
-    columns = [NumberField(end, 1, network.nodes) for end in ("from", "to")]
-    columns += [NumberField("the volume", 0), NumberField("the cost", 0)]
-    for at, (tail, head, *values) in _table(path, columns):
-        ends = int(tail), int(head)
-        if not waiting.get(ends):
-            what = "comes again" if ends in waiting else f"is not in {network.name}"
-            raise InputError(f"{path}, {at}: the link {ends[0]} -> {ends[1]} {what}")
-        found[:, waiting[ends].pop()] = values
-    missing = np.flatnonzero(np.isnan(found[0]))
-    if missing.size:
-        tail, head = links[missing[0]]
-        raise InputError(
-            f"{path}: no flow for the link {tail} -> {head} of {network.name} ({missing.size} of "
-            f"{len(links)} links have none); give the flows of this network"
-        )
-    return found[0], found[1]
-
-
-def _positions(path: Path, count: int) -> Array:
-    geojson = path.name.removesuffix(".gz").lower().endswith((".geojson", ".json"))
-    columns = NumberField("the node", 1, count), NumberField("x"), NumberField("y")
-    rows = _points(path, columns) if geojson else _table(path, columns)
-    position = np.full((count, 2), np.nan)
-    for at, (node, *point) in rows:
-        if not np.isnan(position[int(node) - 1, 0]):
-            raise InputError(f"{path}, {at}: node {int(node)} comes again")
-        position[int(node) - 1] = point
-    missing = np.flatnonzero(np.isnan(position[:, 0])) + 1
+    for place in reversed(range(len(wanted))):
+        waiting[wanted[place]].append(place)
+    found = np.full((len(wanted), len(values)), np.nan)
+    for n, read in _rows(path, [*keys, *values]):
+        key = tuple(map(int, read[: len(keys)]))
+        if not waiting.get(key):
+            what = "comes again" if key in waiting else f"is not in {name}"
+            raise InputError(f"{path}, line {n}: {_shown(key)} {what}")
+        found[waiting[key].pop()] = read[len(keys) :]
+    missing = np.flatnonzero(np.isnan(found[:, 0]))
     if missing.size:
         raise InputError(
-            f"{path}: no position for node {missing[0]} ({missing.size} of {count} nodes have "
-            "none); give the nodes of this network"
+            f"{path} has no line for {_shown(wanted[missing[0]])} of {name} ({missing.size} of "
+            f"{len(wanted)} have none); give the file of this network"
         )
-    return position
+    return found
 
 
-def _points(path: Path, columns: Sequence[NumberField]) -> Iterator[tuple[str, list[float]]]:
-    """Yield id, x and y of the points of a GeoJSON file."""
-    text = "\n".join(line for _, line in lines(path))
-    try:
-        found = [
-            [feature["properties"]["id"], *feature["geometry"]["coordinates"][:2]]
-            for feature in json.loads(text)["features"]
-        ]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"{path}: is no GeoJSON collection of points, each with a property id ({error!r})"
-        ) from None
-    for n, values in enumerate(found, start=1):
-        place, texts = f"feature {n}", [json.dumps(value) for value in values]
-        yield place, row(path, place, texts, columns)
+def _shown(key: tuple[int, ...]) -> str:
+    return f"{'link' if len(key) == 2 else 'node'} {' -> '.join(map(str, key))}"
 
 
 class Into(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import number
+from relaxboost.planning.readers.fields import NumberField, number
 from relaxboost.planning.readers.places import data_folder, find, lines
 
 _BOARD = {"b": "0", "o": "1", "x": "2"}
@@ -130,7 +130,9 @@ def _numbers(path: Path, rows: list[tuple[int, list[str]]], width: int, what: st
     for n, row in rows:
         if len(row) != width:
             raise InputError(f"{path}, line {n}: {len(row)} fields; it needs {width} {what}")
-    return np.array([[number(path, n, v.strip(), "a field") for v in row] for n, row in rows])
+    return np.array(
+        [[number(path, n, v.strip(), NumberField("a field")) for v in row] for n, row in rows]
+    )
 
 
 LABELLED: dict[str, tuple[Sequence[tuple[str, ...]], Callable[[Path], Part], type, bool]] = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import number
+from relaxboost.planning.readers.fields import NumberField, number
 from relaxboost.planning.readers.places import data_folder, find, lines, look
 
 RANKED = ("mq2008", "mslr-web10k")
@@ -53,7 +53,7 @@ def read_ranked(path: str | PathLike[str]) -> Ranked:
                 f"{path}, line {n}: it needs a grade, then qid:<query>, then feature:value pairs"
             )
         pairs.append(_pairs(path, n, fields[2:]))
-        grades.append(number(path, n, fields[0], "the grade"))
+        grades.append(number(path, n, fields[0], NumberField("the grade")))
         queries.append(fields[1][4:])
     if not pairs:
         raise InputError(f"{path} has no documents; get the file again")

@@ -87,7 +87,7 @@ INCIDENCE, TIME, ANGLE, OBSERVED = TEXTS
     ("name", "old", "new", "said"),
     [
         (INCIDENCE, "   1 2 1\n", "   1 2\n", "line 2: 2 fields; it needs 3: row, column, value"),
-        (INCIDENCE, "   1 2 1\n", "   1 2 2\n", "the entry 1, 2 is not 1"),
+        (INCIDENCE, "   1 2 1\n", "   1 2 2\n", "line 2: the value is 2; it must be from 1 to 1"),
         (INCIDENCE, "   1 2 1\n", "   1.5 2 1\n", "line 2: the row is 1.5; it must be a whole"),
         (INCIDENCE, "   1 2 1\n", "   0 2 1\n", "line 2: the row is 0; it must be from 1"),
         (INCIDENCE, "   1 2 1\n", "   1 1e9 1\n", "line 2: the column is 1e9; it must be from 1"),
@@ -96,21 +96,31 @@ INCIDENCE, TIME, ANGLE, OBSERVED = TEXTS
         (INCIDENCE, "   1 2 1\n", "   1 3 1\n", "no time for the arc 1 -> 3"),
         (INCIDENCE, "   3 1 1\n", "   9 1 1\n", "no time for the arc 2 -> 5"),
         (TIME, "3\t2\t0.5\n", "", "ATTRIBUTEestimatedtime.txt: no time for the arc 3 -> 2"),
-        (TIME, "3\t2\t0.5\n", "3\t2\t-0.5\n", "arc 3 -> 2: its time must be at least 0"),
-        (TIME, "3\t2\t0.5\n", "3\t2\tinf\n", "line 3: the value is 'inf'"),
-        (TIME, "3\t2\t0.5\n", "3\t2\t0_5\n", "line 3: the value is '0_5'"),
-        (ANGLE, "3 2 -1", "3 2 -90", "arc 3 -> 2: its turn angle must be radians"),
-        (ANGLE, "3 2 -1", "3 2 nan", "line 3: the value is 'nan'"),
+        (TIME, "3\t2\t0.5\n", "3\t2\t-0.5\n", "line 3: the time is -0.5; it must be at least 0"),
+        (TIME, "3\t2\t0.5\n", "3\t2\tinf\n", "line 3: the time is 'inf'"),
+        (TIME, "3\t2\t0.5\n", "3\t2\t0_5\n", "line 3: the time is '0_5'"),
+        (
+            ANGLE,
+            "3 2 -1",
+            "3 2 -90",
+            "line 3: the turn angle is -90; it must be from -3.14159 to 3.14159",
+        ),
+        (ANGLE, "3 2 -1", "3 2 nan", "line 3: the turn angle is 'nan'"),
         (OBSERVED, "1 3 2\n", "1 3 1\n", "trip 1, transition 1, 1 -> 1 is no arc"),
         (OBSERVED, "1 4 3\n", "1 4 4\n", "trip 1, transition 2, 2 -> 4 is no arc"),
-        (OBSERVED, "1 3 2\n", "", "trip 1 has places [1, 2, 4, 5]; it needs 1, 2, 3"),
-        (OBSERVED, "1 3 2\n", "1 6 2\n", "trip 1 has places [1, 2, 4, 5, 6]"),
-        (OBSERVED, "2 2 1\n2 3 4\n", "2 2 4\n", "trip 2 has places [1, 2]"),
-        (OBSERVED, "2 1 4\n2 2 1\n2 3 4\n", "9 1 4\n", "trip 2 has places []"),
-        (OBSERVED, "1 5 5\n", "1 5 4\n", "trip 1 begins with 5 and ends with 4"),
-        (OBSERVED, "1 3 2\n", "1 3 2.5\n", "all of it whole numbers from 1"),
-        (OBSERVED, "1 3 2\n", "1 3 1e300\n", "all of it whole numbers from 1"),
-        (OBSERVED, "2 1 4\n2 2 1\n2 3 4", "2 1 5\n2 2 1\n2 3 5", "trip 2 ends with link 1, which"),
+        (OBSERVED, "1 3 2\n", "", "trip 1 has no place 3"),
+        (OBSERVED, "1 3 2\n", "1 6 2\n", "trip 1 has no place 3"),
+        (OBSERVED, "2 2 1\n2 3 4\n", "2 2 4\n", "trip 2 is 4 ... [4]; it must be its destination"),
+        (OBSERVED, "2 1 4\n2 2 1\n2 3 4\n", "9 1 4\n", "trip 2 has no place 1"),
+        (OBSERVED, "1 5 5\n", "1 5 4\n", "trip 1 is 5 ... [4]; it must be its destination"),
+        (OBSERVED, "1 3 2\n", "1 3 2.5\n", "line 3: the link is 2.5; it must be a whole"),
+        (OBSERVED, "1 3 2\n", "1 3 1e300\n", "line 3: the link is 1e300; it must be from 1"),
+        (
+            OBSERVED,
+            "2 1 4\n2 2 1\n2 3 4",
+            "2 1 5\n2 2 1\n2 3 5",
+            "trip 2, transition 1, 1 -> 5 is no arc",
+        ),
     ],
 )
 def test_wrong_texts(tmp_path, name, old, new, said):
@@ -121,14 +131,14 @@ def test_wrong_texts(tmp_path, name, old, new, said):
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=f"missing is no folder; .*{SOURCE}"):
+    with pytest.raises(InputError, match=f"missing.*does not exist.*{SOURCE}"):
         read_routes(tmp_path / "missing")
-    with pytest.raises(InputError, match=f"has no linkIncidence.txt .*{SOURCE}"):
+    with pytest.raises(InputError, match=f"linkIncidence.txt does not exist.*{SOURCE}"):
         read_routes(tmp_path)
     for name in TEXTS:
         folder = write_texts(tmp_path / name)
         (folder / name).unlink()
-        with pytest.raises(InputError, match=f"has no {name}"):
+        with pytest.raises(InputError, match=f"{name} does not exist"):
             read_routes(folder)
 
 

@@ -57,10 +57,4 @@ def test_trips_are_tasks_on_the_graph_of_links(tmp_path):
     tasks = link_tasks(routes, graph)
     assert [task.demonstration.nodes for task in tasks] == [[1, 2, 3, 5], [1, 4]]
     assert [task.name for task in link_tasks(routes, graph, trips=np.array([1]))] == ["trip 1"]
-    rich = link_graph(routes, "rich", trips=40)
-    assert rich.names[:4] == graph.names
-    assert len(rich.names) > 10
-    assert (rich.features >= 0.0).all()
-    assert link_tasks(routes, rich, pl.Hamming())[0].loss == pl.Hamming()
-    with pytest.raises(InputError, match='features must be "plain" or "rich"'):
-        link_graph(routes, "all")
+    assert link_tasks(routes, graph, pl.Hamming())[0].loss == pl.Hamming()
