@@ -23,7 +23,7 @@ from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost.planning import readers
 from relaxboost.planning.kernels import NOTHING, search
-from relaxboost.planning.planners.base import shortest_arcs
+from relaxboost.planning.planners import shortest_arcs
 
 Query = Callable[[int, int], float]
 """The length of a shortest path between two nodes, which was found with its arcs or nodes."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
+from relaxboost.planning.bundle import Bundle, Master, rounds
 from relaxboost.planning.evaluation import PerTask, beside, parts, plan_of, split
-from relaxboost.planning.optimisers.bundle import Bundle, rounds
-from relaxboost.planning.optimisers.master import Master
 from relaxboost.planning.overlaps import clusters
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge

@@ -15,11 +15,10 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, told
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.overlaps import clusters
-from relaxboost.planning.planners.base import arc_costs, shortest_arcs, told
-from relaxboost.planning.planners.shortest import simple_if_needed
+from relaxboost.planning.planners import arc_costs, shortest_arcs, simple_if_needed
 from relaxboost.planning.tasks import Task, checked_tasks
 
 

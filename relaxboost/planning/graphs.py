@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
@@ -283,17 +284,29 @@ class Graph:
         InputError
             If there is none, or several.
         """
-        step = f"{tail!r} -> {head!r}" + ("" if key is None else f" with key {key!r}")
-        return self._joining(self.node(tail), self.node(head), key, step)
+        u, v, what = self.node(tail), self.node(head), f"{tail!r} -> {head!r}"
+        if key is not None and self.keys is None:
+            raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
+        start, far, arcs = self.forward
+        here = slice(start[u], start[u + 1])
+        joining = arcs[here][far[here] == v].tolist()
+        if key is not None and self.keys is not None:
+            what += f" with key {key!r}"
+            joining = [arc for arc in joining if self.keys[arc] == key]
+        if not joining:
+            raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
+        if len(joining) > 1:
+            keys = "" if self.keys is None else "; graph.arc(tail, head, key) finds them"
+            raise InputError(
+                f"{what}, may be any of the parallel arcs {joining}; say which with "
+                f"graph.path(arcs=...){keys}"
+            )
+        return int(joining[0])
 
     def path(
-        self,
-        nodes: Sequence[Hashable] | None = None,
-        *,
-        arcs: ArrayLike | None = None,
-        edges: Sequence[tuple[Any, ...]] | None = None,
+        self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
     ) -> Path:
-        """Return the path through nodes, along arcs, or along edges.
+        """Return the path through nodes, or along arcs.
 
         Parameters
         ----------
@@ -301,51 +314,25 @@ class Graph:
             At least two.
         arcs : array of int
             Arc numbers, each starting where the one before ends; needed where parallel arcs leave
-            open which one is meant.
-        edges : sequence of (tail, head) or (tail, head, key)
-            As networkx has them, in the order and direction of travel; see `arc`.
+            open which one is meant. `arc` finds them.
 
         Raises
         ------
         InputError
             At the first two nodes that no arc joins, or that several join.
         """
-        if (nodes is not None) + (arcs is not None) + (edges is not None) != 1:
-            raise InputError("a path needs either nodes, arcs or edges")
+        if (nodes is None) == (arcs is None):
+            raise InputError("a path needs either nodes or arcs")
         if arcs is not None:
             return Path(self, _numbers("arcs", arcs))
-        if nodes is not None:
-            edges = list(pairwise(nodes))
-            if not edges:
-                raise InputError(f"a path needs at least two nodes, got {list(nodes)!r}")
+        steps = list(pairwise(nodes or ()))
+        if not steps:
+            raise InputError(f"a path needs at least two nodes, got {list(nodes or ())!r}")
         found = []
-        for place, edge in enumerate(edges or ()):
-            if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
-                raise InputError(f"edges are (tail, head) or (tail, head, key), got {edge!r}")
-            u, v = (self.node(label) for label in edge[:2])
-            key = edge[2] if len(edge) == 3 else None
-            step = f"step {place + 1} of the path, {self.label(u)!r} -> {self.label(v)!r}"
-            found.append(self._joining(u, v, key, step + ("" if key is None else f", key {key!r}")))
+        for place, step in enumerate(steps):
+            with told(f"step {place + 1} of the path, "):
+                found.append(self.arc(*step))
         return Path(self, np.array(found, dtype=np.int64))
-
-    def _joining(self, u: int, v: int, key: Hashable, what: str) -> int:
-        """Return the one arc between two nodes, or raise about `what`."""
-        start, far, arcs = self.forward
-        here = slice(start[u], start[u + 1])
-        joining = arcs[here][far[here] == v].tolist()
-        if key is not None:
-            if self.keys is None:
-                raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
-            joining = [arc for arc in joining if self.keys[arc] == key]
-        if not joining:
-            raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
-        if len(joining) > 1:
-            keys = "" if self.keys is None else ", or by key with graph.path(edges=...)"
-            raise InputError(
-                f"{what}, may be any of the parallel arcs {joining}; say which with "
-                f"graph.path(arcs=...){keys}"
-            )
-        return int(joining[0])
 
     def _leaving(self, node: int) -> str:
         """Return in words where arcs from a node lead."""
@@ -467,6 +454,16 @@ def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
                 f"{', '.join(graph.names)}; learn from graphs with the same features"
             )
     return names
+
+
+@contextmanager
+def told(where: str) -> Iterator[None]:
+    """Say where it was before what an `InputError` says."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{where}{error}",)
+        raise
 
 
 def _numbers(name: str, given: ArrayLike) -> Whole:

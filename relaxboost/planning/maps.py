@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import Cells
-from relaxboost.planning.planners.shortest import shortest_path
+from relaxboost.planning.planners import shortest_path
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 

@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.planners.base import arc_costs
+from relaxboost.planning.planners import arc_costs
 
 Attributes = Sequence[tuple[Hashable, Mapping[str, Any]]]
 
@@ -35,8 +35,8 @@ def from_networkx(
 
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``; an edge of an
     undirected graph becomes two arcs, 2k there and 2k + 1 back, which share a site: their features
-    and, whatever is learned, their cost. ``graph.arc(u, v, key)`` finds the number of an arc, and
-    ``graph.path(edges=[(u, v, key), ...])`` is the path along edges of a multigraph.
+    and, whatever is learned, their cost. ``graph.arc(u, v, key)`` finds the number of an arc, for
+    ``graph.path(arcs=...)`` in a multigraph.
 
     Parameters
     ----------

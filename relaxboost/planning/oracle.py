@@ -17,11 +17,10 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, told
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
-from relaxboost.planning.planners.base import arc_costs, shortest_arcs, told
-from relaxboost.planning.planners.shortest import simple_if_needed
+from relaxboost.planning.planners import arc_costs, shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import Plan, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import block_diag, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
@@ -18,8 +20,8 @@ from relaxboost.planning.cuts import Cut, Plans, combined, squares
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Demonstration
-from relaxboost.planning.planners.base import between
-from relaxboost.planning.plans import NegativeCycle
+from relaxboost.planning.planners import between, shortest_arcs
+from relaxboost.planning.plans import NegativeCycle, NoPath
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser
 from relaxboost.planning.tasks import Task
@@ -156,8 +158,6 @@ class _Model:
     """The program, and its multipliers as a cut."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
-        from scipy.sparse import block_diag
-
         self.problem, self.power = problem, problem.oracle.power
         self.relaxed = problem.oracle.negative == "relaxed"
         D, targets, self.parts = _incidence(problem)
@@ -242,8 +242,6 @@ def _multipliers(constraint: Any) -> Array:
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
     """Return π_head − π_tail for each inequality, the place of each π_target, and rows' parts."""
-    from scipy.sparse import block_diag
-
     blocks, parts, targets = [], [], []
     first = potentials = 0
     for row in problem.oracle.rows:
@@ -278,13 +276,13 @@ def _solve(model: _Model, name: str) -> str:
 _DIRT = 1e-11
 """Shares of the largest flow that are left out."""
 
-Part = tuple[Whole, float]
+Amounts = list[tuple[Whole, float]]
 """Arcs in order, and how much flows along them."""
 
 
 def paths_and_cycles(
     graph: Graph, arcs: Whole, flow: Array, source: int, target: int
-) -> tuple[list[Part], list[Part]]:
+) -> tuple[Amounts, Amounts]:
     """Return paths from source to target that visit no node twice, cycles, and their amounts.
 
     Their sum is at most the flow on every arc, up to rounding. The flow may be that of a solver,
@@ -299,52 +297,25 @@ def paths_and_cycles(
         How much, >= 0.
     source, target : int
     """
-    left = {int(e): float(x) for e, x in zip(arcs, flow, strict=True)}
-    least = _DIRT * max(left.values(), default=0.0)
-    # A path is a cycle that an arc from target to source closes.
-    close, tail, head = graph.arcs, [*graph.tail.tolist(), target], [*graph.head.tolist(), source]
-    leaving: dict[int, list[int]] = {}
-    for e, x in left.items():
-        if x > least:
-            leaving.setdefault(tail[e], []).append(e)
-    # Cycles first, since some pass source and target and would be taken for paths.
-    cycles = _cycles(tail, head, leaving, left, least)
-    left[close] = np.inf
-    closed = {**leaving, source: leaving.get(source, []), target: [close]}
-    paths = _cycles(tail, head, {source: closed.pop(source), **closed}, left, least)
-    return [(arcs[:-1], amount) for arcs, amount in paths], cycles
-
-
-def _cycles(
-    tail: list[int],
-    head: list[int],
-    leaving: dict[int, list[int]],
-    left: dict[int, float],
-    least: float,
-) -> list[Part]:
-    """Take cycles away until there is none, by searches that go deep."""
-    found: list[Part] = []
-    done: set[int] = set()
-    for first in leaving:
-        walk: list[int] = []
-        seen, node = {first: 0}, first
-        while first not in done:
-            open_arcs = [e for e in leaving.get(node, []) if head[e] not in done]
-            arc = max(open_arcs, key=lambda e: left[e], default=-1)
-            if arc < 0 or left[arc] <= least:  # no cycle passes here any more
-                done.add(node)
-                del seen[node]
-                node = tail[walk.pop()] if walk else node
-                continue
-            walk.append(arc)
-            node = head[arc]
-            if node not in seen:
-                seen[node] = len(walk)
-                continue
-            around = walk[seen[node] :]
-            amount = min(left[e] for e in around)
-            for e in around:
-                left[e] -= amount
-            found.append((np.array(around), amount))
-            walk, seen, node = [], {first: 0}, first
-    return found
+    left, tail, head = np.zeros(graph.arcs), graph.tail, graph.head
+    left[arcs] = flow
+    least = _DIRT * left.max()
+    paths: Amounts = []
+    cycles: Amounts = []
+    while True:
+        on = np.flatnonzero(left > least)
+        flowing = csr_array((left[on], (tail[on], head[on])), shape=(graph.nodes,) * 2)
+        part = connected_components(flowing, connection="strong")[1]
+        round_ = on[part[tail[on]] == part[head[on]]]
+        # Cycles first, since some pass source and target and would be taken for paths.
+        last = round_[left[round_].argmax(keepdims=True)] if round_.size else round_
+        ends = (head[last[0]], tail[last[0]]) if round_.size else (source, target)
+        narrow = np.divide(1.0, left, out=np.full(graph.arcs, np.inf), where=left > least)
+        try:
+            way = shortest_arcs(graph, narrow[graph.forward.arcs], *ends)[0]
+        except NoPath:
+            return paths, cycles
+        way = np.append(way, last)
+        amount = float(left[way].min())
+        left[way] -= amount
+        (cycles if round_.size else paths).append((way, amount))

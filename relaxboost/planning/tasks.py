@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, told
 from relaxboost.planning.losses import Missed, PathLoss
 
 
@@ -57,19 +57,15 @@ class Task:
             )
         self.graph = graph
         self.name = name if name is not None else f"{source!r} -> {target!r}"
-        try:
-            self.source, self.target = graph.node(source), graph.node(target)
-            self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
-        except InputError as error:
-            raise InputError(f"task {self.name}: {error}") from None
-        if self.source == self.target:
-            raise InputError(f"task {self.name}: source and target are the same node")
-        for path in self.demonstrations:
-            self._check(path)
         self.loss = Missed() if loss is None else loss
-        if not isinstance(self.loss, PathLoss):
-            raise InputError(f"task {self.name}: loss must be a PathLoss such as Missed()")
-        self.weight = positive(f"task {self.name}: weight", weight)
+        with told(f"task {self.name}: "):
+            self.source, self.target = graph.node(source), graph.node(target)
+            if self.source == self.target:
+                raise InputError("source and target are the same node")
+            self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
+            if not isinstance(self.loss, PathLoss):
+                raise InputError("loss must be a PathLoss such as Missed()")
+            self.weight = positive("weight", weight)
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
@@ -83,22 +79,21 @@ class Task:
         return self.demonstrations[0]
 
     def _path(self, given: Any) -> Path:
-        if isinstance(given, Path):
-            if given.graph is not self.graph:
-                raise InputError("the demonstration is a path of another graph")
-            return given
-        return self.graph.path(cast("Sequence[Hashable]", given))
-
-    def _check(self, path: Path) -> None:
+        path = given
+        if not isinstance(given, Path):
+            path = self.graph.path(cast("Sequence[Hashable]", given))
+        elif given.graph is not self.graph:
+            raise InputError("the demonstration is a path of another graph")
         for what, found, wanted in (
             ("starts", path.source, self.source),
             ("ends", path.target, self.target),
         ):
             if found != wanted:
                 raise InputError(
-                    f"task {self.name}: the demonstration {what} at "
-                    f"{self.graph.label(found)!r}, not at {self.graph.label(wanted)!r}"
+                    f"the demonstration {what} at {self.graph.label(found)!r}, not at "
+                    f"{self.graph.label(wanted)!r}"
                 )
+        return path
 
     def __repr__(self) -> str:
         count = len(self.demonstrations)

@@ -10,7 +10,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.frames import check_table
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.losses import PathLoss
-from relaxboost.planning.planners.shortest import shortest_path
+from relaxboost.planning.planners import shortest_path
 from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 

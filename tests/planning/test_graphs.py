@@ -45,12 +45,11 @@ def test_costs_and_gathered_are_adjoint(rng):
     assert (graph.size, graph.arcs) == (3, 5)
 
 
-def test_paths_by_nodes_arcs_and_edges_are_the_same(square):
+def test_paths_by_nodes_and_arcs_are_the_same(square):
     path = square.path(["b", "c", "d", "a"])
     assert path.nodes == ["b", "c", "d", "a"]
     assert path == square.path(arcs=[2, 3, 4])
-    assert path == square.path(edges=[("b", "c"), ("c", "d", 0), ["d", "a"]])
-    fast = square.path(edges=[("a", "b", "fast"), ("b", "c", 0)])
+    fast = square.path(arcs=[square.arc("a", "b", "fast"), square.arc("b", "c", 0)])
     assert fast.arcs.tolist() == [1, 2]
     assert square.arc("a", "b", "slow") == 0
     assert square.arc("a", "c") == 5
@@ -96,16 +95,14 @@ NAN = [[1.0], [np.nan]]
         (lambda g: Graph([0], [1], keys=[0, 1]), "keys need one entry an arc, 1, got 2"),
         (lambda g: g.costs([1.0]), r"costs need shape \(6,\)"),
         (lambda g: g.node("z"), "no node 'z' in the graph of 4 nodes"),
-        (lambda g: g.path(), "either nodes, arcs or edges"),
-        (lambda g: g.path(["a", "c"], arcs=[5]), "either nodes, arcs or edges"),
+        (lambda g: g.path(), "either nodes or arcs"),
+        (lambda g: g.path(["a", "c"], arcs=[5]), "either nodes or arcs"),
         (lambda g: g.path(["a"]), "at least two nodes"),
         (lambda g: g.path([]), "at least two nodes"),
         (lambda g: g.path(arcs=[]), "at least one arc|whole numbers"),
-        (lambda g: g.path(edges=[]), "at least one arc"),
         (lambda g: g.path(["b", "d"]), "step 1 of the path, 'b' -> 'd', is no arc"),
-        (lambda g: g.path(["d", "a", "b"]), r"step 2 .* parallel arcs \[0, 1\].*edges=\.\.\."),
-        (lambda g: g.path(edges=[("a", "b", "x")]), "key 'x', is no arc"),
-        (lambda g: g.path(edges=["abcd"]), "edges are"),
+        (lambda g: g.path(["d", "a", "b"]), r"step 2 .* parallel arcs \[0, 1\].*graph\.arc\(tail"),
+        (lambda g: g.arc("a", "b", "x"), "key 'x', is no arc"),
         (lambda g: g.path(arcs=[0, 3]), r"step 2 of the path, arc 3 .* does not start at 'b'"),
         (lambda g: g.path(arcs=[9]), "arcs are numbered 0 to 5"),
         (lambda g: g.arc("a", "b"), "'a' -> 'b', may be any of the parallel arcs"),

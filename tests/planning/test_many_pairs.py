@@ -14,10 +14,10 @@ from relaxboost.planning import (
     NoPath,
     check_plan,
     grid,
+    planners,
     shortest_path,
     shortest_paths,
 )
-from relaxboost.planning.planners import shortest
 from tests.planning import slow, twins
 
 
@@ -44,7 +44,7 @@ def test_many_pairs_are_planned_for_as_one(rng, sign, monkeypatch):
         answers = []
         for threads in (1, 2, 7):
             with ThreadPoolExecutor(threads) as pool, monkeypatch.context() as patched:
-                patched.setattr(shortest, "thread_pool", lambda pool=pool: (pool, 1))
+                patched.setattr(planners, "thread_pool", lambda pool=pool: (pool, 1))
                 answers.append(shortest_paths(graph, costs, pairs))
         for (s, t), plan, *others in zip(pairs, *answers, strict=True):
             assert (plan.path.source, plan.path.target) == (s, t)

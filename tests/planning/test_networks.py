@@ -91,13 +91,13 @@ def test_keys_find_parallel_edges(kind):
     made = from_networkx(G, ["length"])
     for u, v, key, data in G.edges(keys=True, data=True):
         assert made.arc_features[made.arc(u, v, key), 0] == data["length"]
-    shown = made.path(edges=[("a", "b", "slow"), ("b", "c", 0)])
+    shown = made.path(arcs=[made.arc("a", "b", "slow"), made.arc("b", "c", 0)])
     assert Task(made, "a", "c", shown).demonstration.features().tolist() == [4.0]
     best = shortest_path(made, made.arc_features[:, 0], "a", "c")
     assert best.cost == 2.0
     assert made.keys[best.path.arcs[0]] == "fast"
     if kind is nx.MultiGraph:
-        back = made.path(edges=[("c", "b", 0), ("b", "a", "fast")])
+        back = made.path(arcs=[made.arc("c", "b", 0), made.arc("b", "a", "fast")])
         assert back.cost(made.arc_features[:, 0]) == 2.0
     with pytest.raises(InputError, match="parallel arcs"):
         made.path(["a", "b"])

@@ -10,6 +10,7 @@ import pytest
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
 from relaxboost.planning.cuts import Cuts, mean
+from relaxboost.planning.regularisers import Form, Regulariser
 
 from . import small
 
@@ -118,7 +119,16 @@ def test_lower_bounds_of_any_average(regulariser, nonnegative):
         assert mean(cuts, alpha, group) is None
 
 
-@pytest.mark.parametrize("regulariser", [pl.Ridge(0.3), pl.Lasso(0.2), pl.L1Radius(1.3)], ids=str)
+class Net(Regulariser):
+    """All three numbers, with a ball that is reached."""
+
+    form = Form(square=0.5, absolute=0.1, radius=0.2)
+
+
+FORMS = [pl.Ridge(0.3), pl.Lasso(0.2), pl.L1Radius(1.3), Net()]
+
+
+@pytest.mark.parametrize("regulariser", FORMS, ids=str)
 @pytest.mark.parametrize("nonnegative", [True, False])
 def test_conjugates_and_projections(regulariser, nonnegative):
     import cvxpy as cp

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from relaxboost.planning import Path, Plan, shortest_path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
-from relaxboost.planning.planners.base import between, no_path, shortest_arcs
+from relaxboost.planning.planners import between, no_path, shortest_arcs
 
 
 def distances_to(graph, costs, target):

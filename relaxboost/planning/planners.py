@@ -1,0 +1,342 @@
+"""Planners: each returns a path and, but for `Simple`, what proves it shortest."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from relaxboost._core.arrays import Array, Flags, Whole, doubles
+from relaxboost._core.compiled import thread_pool
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
+from relaxboost._core.rounding import sum_bounds
+from relaxboost.planning.graphs import Adjacency, Graph, Path, told
+from relaxboost.planning.kernels import NOTHING, relax, search, trace
+from relaxboost.planning.plans import LARGEST, NegativeCycle, NoPath, Plan
+
+_SIZE = 13
+"""Integer programs have costs up to 2^13: HiGHS closes gaps to 1e-6, then 1e-10 of the largest."""
+_GAP = 1e-6
+"""What its bounds are lowered by: they are above the least cost by as much as 1e-9."""
+
+
+def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
+    """Return arc costs as finite doubles of shape (E,), or raise with the arc named."""
+    c = doubles("costs", costs)
+    if c.shape != (graph.arcs,):
+        raise InputError(
+            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
+            "them of costs per site"
+        )
+    if not (np.abs(c) <= LARGEST).all():
+        arc = int(np.argmin(np.abs(c) <= LARGEST))
+        raise InputError(
+            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
+            f"±{LARGEST:g}: leave out arcs that are closed, and divide all costs by one number"
+        )
+    return c
+
+
+def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
+    """Return the numbers of two different nodes."""
+    s, t = graph.node(source), graph.node(target)
+    if s == t:
+        raise InputError(
+            f"source and target are the same node, {source!r}, and a path has at least one arc; "
+            "leave such pairs out"
+        )
+    return s, t
+
+
+def shortest_arcs(
+    graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
+) -> tuple[Whole, Array]:
+    """Return the arcs of a shortest path, and the distances that the search found until then.
+
+    For costs >= 0 in the order of `graph.forward`; with estimates of what lies ahead, A*.
+    """
+    start, far, arcs = graph.forward
+    distance, via = search(start, far, ordered, source, target, ahead)
+    if np.isinf(distance[target]):
+        raise no_path(graph, source, target)
+    return trace(via, arcs, graph.tail, source, target), distance
+
+
+def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
+    """Return which nodes the source reaches, and which reach the target, or raise `NoPath`."""
+    after = _reached(graph.forward, source)
+    if not after[target]:
+        raise no_path(graph, source, target)
+    return after, _reached(graph.backward, target)
+
+
+def _reached(along: Adjacency, root: int) -> Flags:
+    distance = search(along.start, along.far, np.zeros(along.far.size), root, -1, NOTHING)[0]
+    found: Flags = np.isfinite(distance)
+    return found
+
+
+def no_path(graph: Graph, source: int, target: int) -> NoPath:
+    """Return the error for a target that is out of reach."""
+    why = ""
+    if not (graph.tail == source).any():
+        why = "; no arc leaves the source"
+    elif not (graph.head == target).any():
+        why = "; no arc enters the target"
+    return NoPath(f"no path from {graph.label(source)!r} to {graph.label(target)!r}{why}")
+
+
+Planner = Callable[[Graph, Array, int, int], Plan]
+"""Plans at costs that were checked, from one node to another, given by their numbers."""
+
+
+def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
+    """Return a shortest path by Dijkstra's algorithm, or Bellman and Ford's for costs below 0.
+
+    A cycle that is negative on the way from source to target is raised as a `NegativeCycle`;
+    others do no harm. The sign is that of the exact sum of the costs in doubles. A cycle may be
+    overlooked around which costs fall by less than nodes² · 2⁻¹⁰¹ of the largest distance on it.
+    """
+    start, far, arcs = graph.forward
+    if costs.min() >= 0.0:
+        taken, distance = shortest_arcs(graph, costs[arcs], source, target)
+        # Nodes not taken from the heap are at least as far as the target, and constants feasible.
+        potential = np.minimum(distance, distance[target])
+        return Plan(Path(graph, taken), costs, potential, "dijkstra")
+    reached, reaching = between(graph, source, target)
+    inside = reached & reaching
+    distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
+    if on >= 0:
+        raise _around(graph, costs, via, on)
+    potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
+    path = Path(graph, trace(via, arcs, graph.tail, source, target))
+    return Plan(path, costs, potential, "bellman-ford")
+
+
+def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
+    """Return a shortest path for costs of any sign, as tasks need it.
+
+    With negative="simple", a negative cycle makes it a path that visits no node twice.
+    """
+    c = arc_costs(graph, costs)
+    try:
+        return by_sign(graph, c, source, target)
+    except NegativeCycle:
+        if negative != "simple":
+            raise
+    return Simple()(graph, c, source, target)
+
+
+@dataclass(frozen=True)
+class Simple:
+    """A planner of paths that visit no node twice, for costs of any sign.
+
+    A unit flow in integers that passes each node at most once, and ranks of nodes that rise along
+    it, so that there is no cycle beside it (Miller, Tucker & Zemlin, 1960), solved with HiGHS. The
+    problem is NP-hard: where half of the costs are negative, 36 nodes can take minutes.
+
+    Plans have no potentials. Their `Plan.claimed` is not above the least cost as far as the solver
+    can be trusted to a tolerance of 1e-10 of the largest cost, which it is lowered by.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds for a pair, > 0. When they are over, the best path found so far is returned, at
+        worst one with the fewest arcs, with ``complete=False``.
+    """
+
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            positive("time_limit", self.time_limit)
+
+    def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
+        """Return a path of least cost, for costs and numbers of nodes that were checked."""
+        reached, reaching = between(graph, source, target)
+        inside = reached & reaching
+        # No simple path enters its source, leaves its target, or goes where it cannot come back.
+        usable = inside[graph.tail] & inside[graph.head]
+        usable &= (graph.head != source) & (graph.tail != target)
+        kept = np.flatnonzero(usable)
+        hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
+        best = shortest_arcs(graph, hops, source, target)[0]
+        exponent = np.frexp(np.abs(costs[kept]).max())[1] - _SIZE
+        scaled = np.ldexp(costs[kept], -exponent)
+        least, proved = sum_bounds(np.minimum(scaled, 0.0))[0], False
+        found = _solved(graph, kept, scaled, (source, target), self.time_limit)
+        if found.status not in (0, 1):
+            raise InputError(f"HiGHS fails: {found.message} Round the costs, or drop small ones")
+        if found.mip_dual_bound is not None:
+            least = max(least, float(found.mip_dual_bound) - _GAP)
+        if found.x is not None:
+            used = kept[found.x[: kept.size] > 0.5]
+            after, path = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True)), [source]
+            while path[-1] in after:
+                path.append(int(graph.head[after[path[-1]]]))
+            arcs = np.array([after[node] for node in path[:-1]])
+            proved = found.status == 0 and arcs.size == used.size
+            if math.fsum(costs[arcs].tolist()) < math.fsum(costs[best].tolist()):
+                best = arcs
+        claimed = min(float(np.ldexp(least, exponent)), sum_bounds(costs[best])[0])
+        return Plan(Path(graph, best), costs, None, "simple", claimed, proved)
+
+
+def _solved(
+    graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
+) -> Any:
+    """Return scipy's result: the flow on the arcs kept, and the ranks of nodes."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_array, eye_array
+
+    flow, nodes, most = graph.incidence[:, kept].tocsr(), graph.nodes, graph.nodes - 1.0
+    balance = np.zeros(nodes)
+    balance[list(ends)] = 1.0, -1.0
+    # With flow on an arc its head has a rank at least one more than its tail.
+    rising = [-most * eye_array(kept.size), -flow.T]
+    rows = block_array([[flow, None], [flow.maximum(0.0), None], rising], format="csc")
+    low = np.concatenate([balance, np.zeros(nodes), np.full(kept.size, 1.0 - most)])
+    high = np.concatenate([balance, np.ones(nodes), np.full(kept.size, np.inf)])
+    # The default gap is 1e-4, within which HiGHS calls a path optimal that is not.
+    options = {"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds})
+    return milp(
+        np.append(costs, np.zeros(nodes)),
+        integrality=np.append(np.ones(kept.size), np.zeros(nodes)),
+        bounds=Bounds(0.0, np.append(np.ones(kept.size), np.full(nodes, most))),
+        constraints=LinearConstraint(rows, low, high),
+        options=options,
+    )
+
+
+PLANNERS: dict[str, Planner] = {"auto": by_sign, "simple": Simple()}
+"""Planners by name."""
+
+
+def shortest_path(
+    graph: Graph,
+    costs: ArrayLike,
+    source: Hashable,
+    target: Hashable,
+    planner: str | Planner = "auto",
+) -> Plan:
+    """Return a shortest path, with what proves it.
+
+    Parameters
+    ----------
+    graph : Graph
+    costs : array of shape (E,)
+        One an arc, finite; `graph.costs` makes them of costs per site.
+    source, target : labels of nodes
+        Different.
+    planner : {"auto", "simple"} or callable
+        ``"auto"`` is Dijkstra's algorithm where no cost is negative, else Bellman and Ford's.
+        ``"simple"``, or `Simple` with a time limit, is exact over paths that visit no node twice,
+        even where cycles are negative. It is NP-hard, and its plan has no potentials. A function
+        takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
+
+    Raises
+    ------
+    NoPath
+        If the target is out of reach.
+    NegativeCycle
+        If costs are negative around a cycle between source and target; it has the cycle.
+    InputError
+        For costs that do not fit the graph.
+    """
+    how, c = _planner(planner), arc_costs(graph, costs)
+    return how(graph, c, *ends(graph, source, target))
+
+
+def shortest_paths(
+    graph: Graph,
+    costs: ArrayLike,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    planner: str | Planner = "auto",
+) -> list[Plan]:
+    """Return a shortest path for each pair of nodes, in the order of the pairs.
+
+    For costs >= 0, pairs that share a source (or a target, if these are fewer) share one search of
+    the whole graph, and searches run in parallel threads. Plans do not depend on how many. Where
+    paths tie, which one is taken may depend on the other pairs.
+
+    Parameters
+    ----------
+    graph, costs, planner
+        As for `shortest_path`.
+    pairs : iterable of (source, target)
+        Labels of nodes; not empty.
+
+    Raises
+    ------
+    NoPath, NegativeCycle, InputError
+        As `shortest_path`, for the first pair that has one, which is named.
+    """
+    how, c = _planner(planner), arc_costs(graph, costs)
+    asked = []
+    for place, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+            raise InputError(f"pairs[{place}] must be (source, target), got {pair!r}")
+        with told(f"pairs[{place}]: "):
+            asked.append(ends(graph, *pair))
+    if not asked:
+        raise InputError("the list of pairs is empty; give at least one (source, target)")
+    found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
+    for i, (s, t) in enumerate(asked):
+        if i not in found:
+            with told(f"pairs[{i}], {graph.label(s)!r} -> {graph.label(t)!r}: "):
+                found[i] = how(graph, c, s, t)
+    return [found[i] for i in range(len(asked))]
+
+
+def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
+    """Return plans by place, for pairs that have one, from a search for each source or target."""
+    backward = len({t for _, t in pairs}) < len({s for s, _ in pairs})
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place, pair in enumerate(pairs):
+        groups[pair[backward]].append(place)
+    start, far, arcs = graph.backward if backward else graph.forward
+    near, ordered = graph.head if backward else graph.tail, costs[arcs]
+    made: dict[int, Plan] = {}
+
+    def work(root: int) -> None:
+        leaves = [pairs[i][not backward] for i in groups[root]]
+        last = leaves[0] if len(leaves) == 1 else -1
+        distance, via = search(start, far, ordered, root, last, NOTHING)
+        potential = -distance if backward else distance
+        if last >= 0:
+            potential = np.clip(potential, -distance[last], distance[last])
+        for i, leaf in zip(groups[root], leaves, strict=True):
+            if np.isfinite(distance[leaf]):
+                path = trace(via, arcs, near, root, leaf)
+                path = Path(graph, path[::-1] if backward else path)
+                made[i] = Plan(path, costs, potential, "dijkstra")
+
+    list(thread_pool()[0].map(work, groups))
+    return made
+
+
+def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
+    """Return the error for the cycle that goes through a node."""
+    last = graph.forward.arcs[via[node]]
+    before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
+    found = NegativeCycle(Path(graph, np.append(before, last)), c)
+    if found.cost < 0.0:
+        return found
+    return InputError(
+        f"costs from {np.abs(c).min():g} to {np.abs(c).max():g} in size differ too widely for sums "
+        "in doubles to tell the sign of a cycle; round the small ones"
+    )
+
+
+def _planner(given: str | Planner) -> Planner:
+    if isinstance(given, str) and given in PLANNERS:
+        return PLANNERS[given]
+    if callable(given) and not isinstance(given, type):
+        return given
+    raise InputError(f"planner must be one of {', '.join(PLANNERS)}, or a function, got {given!r}")
