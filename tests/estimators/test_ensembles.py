@@ -176,7 +176,7 @@ def test_gradient_boosting_has_an_intercept(cancer):
     )
     text = str(report)
     assert f"intercept   {report.intercept:.4g}, as the hypothesis 1:" in text
-    assert "each hypothesis divided by its largest value on X" in text
+    assert "each hypothesis divided by its largest value, " in text
 
 
 def random_votes(seed, m=12, n=5):

@@ -21,10 +21,6 @@ from relaxboost.matrices.datasets import labels as two_labels
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.solvers import reference, solve
 
-_AGREE = 1e-8
-"""How far the sum of the hypotheses may be from the ensemble's own decision, relative to the sum
-of their sizes. Rounding is near 1e-15; forests add up in another order, nothing more."""
-
 
 def certify_ensemble(
     estimator: Any,
@@ -37,24 +33,31 @@ def certify_ensemble(
 ) -> EnsembleReport:
     """Certify the relaxed margin of a trained ensemble, and how far it is from the best one.
 
-    The ensemble is taken apart into hypotheses h_j and weights. Each h_j is divided by its largest
-    absolute value on X, which its weight is multiplied by; an intercept becomes the hypothesis 1.
+    The ensemble is taken apart into hypotheses h_j and weights: the hypotheses of a sum of trees
+    are its trees. Each h_j is divided by its largest absolute value, of a boosted tree its largest
+    leaf, of others that on X, and its weight multiplied; an intercept becomes the hypothesis 1.
     With A[i, j] = y_i h_j(x_i) and the weights w divided by ‖w‖_1, the report has certificates
-    of F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1, the
-    best that these hypotheses allow, each of which may be negated.
+    of F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1. That is
+    the best of all other weights, also negative, of these same hypotheses, none split into leaves
+    and none added; `distance` is how far the ensemble is from it.
 
     Parameters
     ----------
-    estimator : fitted classifier, or (H, weights)
-        One of scikit-learn's: AdaBoost and hard voting, of votes −1 and +1; forests, bagging and
+    estimator : fitted classifier or pipeline, model of XGBoost or LightGBM, or (H, weights)
+        Of scikit-learn: AdaBoost and hard voting, of votes −1 and +1; forests, bagging and
         soft voting, of p(+1) − p(−1); gradient boosting, of leaf values times the learning rate.
+        `FunctionalGradientClassifier`, and `MarginBoostClassifier` by its votes. A pipeline that
+        ends in one of them. A model of trees of XGBoost or LightGBM for two classes: a classifier,
+        which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote
+        (XGBoost: .json or .ubj); or its text. Neither library is needed to read one.
         Or predictions H of shape (m, n), positive for the class +1, and n finite weights, of
         any sign: in the l1 ball a negative weight is a vote for the negated hypothesis.
     X : array, sparse matrix or data frame with m rows
-        The examples, as the estimator takes them. Not used with (H, weights); may be None.
+        The examples, as the estimator takes them; for files and text dense, as in training, nan
+        where missing. Not used with (H, weights); may be None.
     y : array of shape (m,)
         Their labels. The second of the estimator's `classes_`, which is the larger, is +1; with
-        (H, weights) the larger of any two values.
+        (H, weights), Boosters, files and text the larger of any two values.
     relaxation : Relaxation, optional
         What is done with the margins; by default the hard margin, their minimum.
     level : {"exact", "enclosed", "numerical"}, optional
@@ -71,9 +74,10 @@ def certify_ensemble(
     ------
     InputError
         For an estimator that is not fitted, is a regressor, has not two classes or cannot be taken
-        apart; labels that it has not seen; X that it cannot predict on, or whose rows are not
-        those of y; predictions that are not finite, or are all zero; weights that are all zero;
-        or hypotheses that do not add up to the estimator's own decision on X.
+        apart; a model that is damaged or no sum of trees; labels that it has not seen; X that it
+        cannot predict on, or whose rows are not those of y; predictions that are not finite, or are
+        all zero; weights that are all zero; or hypotheses that do not add up to the estimator's own
+        decision on X.
 
     Notes
     -----
@@ -90,6 +94,8 @@ def certify_ensemble(
     Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
     H = _predictions(members, estimator, X, signs.size)
     scales = np.abs(H).max(axis=0)
+    if members.bounds is not None:
+        scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
     kept = np.flatnonzero(scales)
     # What each column of A is worth to the ensemble, exactly.
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
@@ -181,17 +187,15 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
 
     `shares` is their sum divided by `total`, which is ‖w‖_1.
     """
-    if members.labels is None:
-        return
-    assert members.classes is not None
-    error = 0.0
+    error, wrong = 0.0, 0
     if members.decision is not None:
         own = ask(members, members.decision, X) / float(total)
         error = float(np.abs(own - shares).max())
-    said = np.asarray(members.labels(X)) == members.classes[1]
-    clear = np.abs(shares) > _AGREE  # at a tie the ensemble has a rule of its own
-    wrong = int(np.sum(said[clear] != (shares[clear] > 0.0)))
-    if not error <= _AGREE or wrong:
+    if members.labels is not None and members.classes is not None:
+        said = np.asarray(members.labels(X)) == members.classes[1]
+        clear = np.abs(shares) > members.rounding  # at a tie the ensemble has a rule of its own
+        wrong = int(np.sum(said[clear] != (shares[clear] > 0.0)))
+    if not error <= members.rounding or wrong:
         raise InputError(
             f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
             f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost.estimators.ensembles import readers
+from relaxboost.estimators.ensembles import models, readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
 _READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
@@ -21,8 +22,11 @@ _READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ExtraTreesClassifier": readers.forest,
     "BaggingClassifier": readers.bagging,
     "VotingClassifier": readers.voting,
+    "FunctionalGradientClassifier": readers.functional,
+    "MarginBoostClassifier": readers.margin,
+    "MarginBoostClassifierCV": readers.margin,
 }
-"""What takes each of scikit-learn's classifiers apart, and its subclasses."""
+"""What takes each classifier of scikit-learn and of this package apart, and its subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +46,15 @@ class Members:
     None where it has none."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own labels, from X to shape (rows of X,)."""
+    bounds: Array | None = field(default=None, repr=False)
+    """The largest |h_j| anywhere, of trees their largest leaf; nan, or None, where unknown."""
+    rounding: float = 1e-8
+    """How far `decision` may be from the sum of the hypotheses, relative to the sum of their sizes.
+    In doubles it is near 1e-15; forests add up in another order, nothing more."""
 
 
 def take_apart(estimator: Any) -> Members:
-    """Return what a fitted scikit-learn ensemble, or (H, weights), consists of.
+    """Return what a fitted ensemble, a model of trees, or (H, weights), consists of.
 
     Raises
     ------
@@ -54,7 +63,14 @@ def take_apart(estimator: Any) -> Members:
     """
     if isinstance(estimator, tuple):
         return _given(estimator)
+    if hasattr(estimator, "steps") and len(estimator.steps):
+        return _last_step(estimator)
     kind = type(estimator).__name__
+    if models.is_classifier(estimator):
+        _check_fitted(estimator, kind)
+    model = models.content(estimator)
+    if model is not None:
+        return _of_model(estimator, kind, model)
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
@@ -62,7 +78,40 @@ def take_apart(estimator: Any) -> Members:
             f"this {kind} predicts several labels at a time, and a margin needs one of two "
             "classes; fit one ensemble for each label"
         )
-    classes = np.asarray(estimator.classes_)
+    classes = _two(estimator.classes_, kind)
+    parts = take(estimator)
+    return Members(kind=kind, classes=classes, **({"labels": estimator.predict} | parts))
+
+
+def _of_model(estimator: Any, kind: str, content: bytes) -> Members:
+    """Read a model of XGBoost or LightGBM from its text, with what is known if it is alive."""
+    model = models.parse(content)
+    alive = models.Alive.of(estimator)
+    if alive is None:
+        kind = f"{model.library} model"
+    elif alive.absent is not None:
+        model = replace(model, absent=alive.absent)
+    classes = None if alive is None else alive.classes
+    if classes is not None:
+        classes = _two(classes, kind)
+    return Members(
+        kind=kind,
+        names=tuple(f"tree {i}" for i in range(len(model.trees))),
+        weights=np.ones(len(model.trees)),
+        predict=model,
+        intercept=model.intercept or None,
+        classes=classes,
+        decision=None if alive is None else alive.decision,
+        labels=None if alive is None else alive.labels,
+        bounds=np.array([np.abs(tree.values).max() for tree in model.trees]),
+        # So many additions in single precision, of at most the sum of the sizes.
+        rounding=max(1e-6, len(model.trees) * 2.0**-24) if model.single else 1e-8,
+    )
+
+
+def _two(given: Any, kind: str) -> tuple[Any, Any]:
+    """Return the names of two classes, or raise where there are not two."""
+    classes = np.asarray(given)
     if classes.size != 2:
         shown = ", ".join(map(str, classes.tolist()[:6])) + (", ..." if classes.size > 6 else "")
         remedy = "; fit it on one class against the rest" if classes.size > 2 else ""
@@ -70,22 +119,43 @@ def take_apart(estimator: Any) -> Members:
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} ({shown}), and a "
             f"margin needs two{remedy}"
         )
-    parts = take(estimator)
     negative, positive = classes.tolist()
-    return Members(kind=kind, classes=(negative, positive), labels=estimator.predict, **parts)
+    return negative, positive
+
+
+def _last_step(pipeline: Any) -> Members:
+    """Read the last step of a pipeline, on X as the steps before it transform it."""
+    *before, (_, last) = pipeline.steps
+    members = take_apart(last)
+    if not before:
+        return members
+
+    def then(question: Any) -> Any:
+        return None if question is None else partial(_after, pipeline[:-1].transform, question)
+
+    return replace(
+        members,
+        kind=f"Pipeline to {members.kind}",
+        predict=then(members.predict),
+        decision=then(members.decision),
+        labels=then(members.labels),
+    )
+
+
+def _after(transform: Any, question: Any, X: Any) -> Any:
+    return question(transform(X))
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
     """Return what takes this kind of estimator apart, or raise."""
-    from sklearn import ensemble
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
     for name, take in _READERS.items():
-        if isinstance(estimator, getattr(ensemble, name)):
+        if models.comes_from(estimator, ("sklearn", "relaxboost"), name):
             return take
-    known = ", ".join(_READERS)
+    known = ", ".join(_READERS) + ", models of XGBoost and LightGBM"
     if hasattr(estimator, "fit") and is_regressor(estimator):
         raise InputError(
             f"{kind} is a regressor, and a margin needs a classifier of two classes: one of "
@@ -94,8 +164,6 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
     hint = ""
     if hasattr(estimator, "best_estimator_"):
         hint = "; give its best_estimator_"
-    elif hasattr(estimator, "steps"):
-        hint = "; give its last step, and X as the steps before it transform it"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
         hint = " (a sum of real-valued hypotheses that can be looked at one by one)"
     raise InputError(f"certify_ensemble knows {known}, and not {kind}{hint}; {BY_HAND}")

@@ -1,4 +1,4 @@
-"""How each ensemble of scikit-learn is read: names, weights, predictions, intercept, decision.
+"""How ensembles of scikit-learn and of this package are read: names, weights, predictions, ...
 
 Each reader takes a fitted estimator of two classes and returns what `members.Members` is made of.
 """
@@ -79,7 +79,13 @@ def gradient_boosting(estimator: Any) -> dict[str, Any]:
         "intercept": intercept,
         "predict": partial(_leaves, trees, estimator.learning_rate, first),
         "decision": estimator.decision_function,
+        "bounds": _largest([estimator.learning_rate * t.tree_.value for t in trees], first),
     }
+
+
+def _largest(leaves: list[Any], *first: Any) -> Any:
+    """Return the largest size in each tree; nan before them for an initial prediction."""
+    return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, X: Any) -> Any:
@@ -103,7 +109,9 @@ def hist_gradient_boosting(estimator: Any) -> dict[str, Any]:
     """Read leaf values, which hold the learning rate, and the initial prediction."""
     try:
         stages, intercept = estimator._predictors, float(estimator._baseline_prediction[0, 0])
-    except (AttributeError, TypeError, IndexError):
+        nodes = [stage[0].nodes for stage in stages]
+        bounds = _largest([tree["value"][tree["is_leaf"] > 0] for tree in nodes])
+    except (AttributeError, TypeError, IndexError, ValueError):
         raise _no_stages() from None
     return {
         "names": tuple(f"tree {i}" for i in range(len(stages))),
@@ -111,6 +119,7 @@ def hist_gradient_boosting(estimator: Any) -> dict[str, Any]:
         "intercept": intercept,
         "predict": partial(_stages, estimator),
         "decision": estimator.decision_function,
+        "bounds": bounds,
     }
 
 
@@ -226,3 +235,52 @@ def _hard(members: Any, X: Any) -> Any:
 
 def _soft(members: Any, X: Any) -> Any:
     return _columns([_difference(e.predict_proba(X)) for e in members])
+
+
+def functional(estimator: Any) -> dict[str, Any]:
+    """Read the hypotheses of a functional booster; of two outputs, their difference."""
+    boosted = estimator.boosted_
+    weights = boosted.weights()
+    terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
+    if not terms:
+        raise InputError("this FunctionalGradientClassifier has no hypothesis; fit more rounds")
+    leaves = [getattr(h, "leaves", np.array([np.nan])) for h in terms]
+    return {
+        "names": _numbered(terms),
+        "weights": weights[weights != 0.0],
+        "predict": partial(_hypotheses, terms),
+        "decision": estimator.decision_function,
+        "bounds": _largest([_score(v) for v in leaves]),
+    }
+
+
+def _hypotheses(terms: Any, X: Any) -> Any:
+    X = np.asarray(X, dtype=np.float64)
+    return _columns([_score(h(X)) for h in terms])
+
+
+def _score(outputs: Any) -> Any:
+    return outputs if outputs.ndim == 1 else _difference(outputs)
+
+
+def margin(estimator: Any) -> dict[str, Any]:
+    """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
+    (voter,) = estimator._voters
+    if not voter.members:
+        raise InputError(f"this {type(estimator).__name__} has no vote; fit it, say, with fraction")
+    named = [
+        voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"
+        for i, (_, h) in enumerate(voter.members)
+    ]
+    return {
+        "names": tuple(named),
+        "weights": np.array([c for c, _ in voter.members]),
+        "predict": partial(_cast, estimator, voter),
+        "decision": estimator.votes,
+        "labels": None,
+    }
+
+
+def _cast(estimator: Any, voter: Any, X: Any) -> Any:
+    E = voter.columns(estimator._numbers(X, False))
+    return _columns([getattr(h, "predict", h)(E) for _, h in voter.members])

@@ -33,8 +33,8 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
 class EnsembleReport:
     """The certified margin of an ensemble and that of the best one; made by `certify_ensemble`.
 
-    Columns are the hypotheses that do not vanish on X, each divided by its largest absolute value
-    there, in their order, and last the hypothesis 1 if the ensemble has an intercept. `str()` of
+    Columns are the hypotheses that do not vanish on X, each divided by its largest absolute value,
+    in their order, and last the hypothesis 1 if the ensemble has an intercept. `str()` of
     the report is a table.
     """
 
@@ -46,7 +46,7 @@ class EnsembleReport:
     kept: Whole = field(repr=False)
     """The hypotheses that are columns, by their number in the ensemble."""
     all_scales: Array = field(repr=False)
-    """Largest absolute value on X of every hypothesis of the ensemble, 0 for one dropped."""
+    """Largest absolute value of every hypothesis of the ensemble, 0 for one dropped."""
     game: Game
     certificate: Certificate
     """Of the ensemble: `lower` is what its w proves, `upper` bounds the optimum ρ."""
@@ -201,7 +201,7 @@ class EnsembleReport:
         if (scales == 1.0).all():
             return "1: no hypothesis exceeds 1 on X"
         low, high = scales.min(), scales.max()
-        return f"each hypothesis divided by its largest value on X, {low:.4g} to {high:.4g}"
+        return f"each hypothesis divided by its largest value, {low:.4g} to {high:.4g}"
 
     def _say_intercept(self) -> str:
         if self.intercept is None:

@@ -1,0 +1,175 @@
+"""XGBoost's models as JSON and UBJSON: `Booster.save_model`, `save_raw`."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost.estimators.ensembles.trees import NAN, Splits, TreeSum, keys
+
+_OBJECTIVES = ("binary:logistic", "binary:logitraw", "binary:hinge")
+_NUMBERS = {"i": "b", "U": "B", "I": "h", "l": "i", "L": "q", "d": "f", "D": "d"}
+"""UBJSON's types of numbers, all with the first byte first, as `struct` names them."""
+_DEEPEST = 32
+
+
+def read(content: bytes) -> TreeSum:
+    """Return the trees of a model of two classes; weights of DART go into the leaves."""
+    # A document of JSON goes on with a quote, one of UBJSON with the type of a length.
+    plain = content.lstrip()[1:].lstrip()[:1] == b'"'
+    learner = (json.loads(content) if plain else _UBJSON(content).value())["learner"]
+    found, objective = learner["gradient_booster"], learner["objective"]["name"]
+    if objective not in _OBJECTIVES:
+        raise InputError(
+            f"this XGBoost model has the objective {objective}, and a margin needs two classes: "
+            "train it with binary:logistic, of more classes one model for each against the rest"
+        )
+    if found["name"] not in ("gbtree", "dart"):
+        raise InputError(
+            f"this XGBoost model is a {found['name']}, and only gbtree and dart are sums of trees"
+        )
+    model = found.get("gbtree", found)["model"]
+    if model.get("cats", {}).get("enc"):
+        raise InputError(
+            "this XGBoost model was trained on a frame with categories, and has numbered them "
+            "anew; train it on their codes, X[name].cat.codes, with feature_types"
+        )
+    _check_rounds(learner, model)
+    width = int(learner["learner_model_param"]["num_feature"])
+    factors = found.get("weight_drop", [1.0] * len(model["trees"]))
+    trees = tuple(
+        _tree(tree, factor).checked(width)
+        for tree, factor in zip(model["trees"], factors, strict=True)
+    )
+    if not trees:
+        raise ValueError("it has no trees")
+    names = tuple(map(str, learner["feature_names"])) or ("",) * width
+    base = _base(learner["learner_model_param"]["base_score"], objective)
+    return TreeSum("XGBoost", trees, base, names, single=True)
+
+
+def _check_rounds(learner: Any, model: Any) -> None:
+    """Raise where the classifier that was saved uses fewer trees than are there."""
+    best = learner.get("attributes", {}).get("best_iteration")
+    per = int(model["gbtree_model_param"].get("num_parallel_tree", 1)) or 1
+    if best is not None and (int(best) + 1) * per < len(model["trees"]):
+        raise InputError(
+            f"this XGBoost model was best in round {best} and has {len(model['trees']) // per} "
+            f"rounds: a classifier predicts by the best, a Booster by all; give "
+            f"booster[: {int(best) + 1}], or all with set_attr(best_iteration=None)"
+        )
+
+
+def _base(score: Any, objective: str) -> float:
+    """Return the score that sums begin with."""
+    given = json.loads(str(score))
+    base = float(*given) if isinstance(given, list) else float(given)
+    # Of this objective alone it is a probability.
+    return math.log(base / (1.0 - base)) if objective == "binary:logistic" else base
+
+
+def _tree(given: dict[str, Any], factor: float) -> Splits:
+    if int(given["tree_param"].get("size_leaf_vector") or 1) > 1:
+        raise InputError(
+            "this XGBoost model has leaves of several outputs, and a margin needs one of two "
+            "classes; train it with multi_strategy=one_output_per_tree"
+        )
+    left, right = np.array(given["left_children"]), np.array(given["right_children"])
+    inner = left != -1
+    # Nodes and leaves are numbered together; here each by themselves, a leaf as ~number.
+    number = np.where(inner, np.cumsum(inner) - 1, ~(np.cumsum(~inner) - 1))
+    if not ((left[inner] < left.size) & (right[inner] < left.size)).all():
+        raise ValueError("its nodes make no tree")
+    condition = np.array(given["split_conditions"], dtype=np.float32)
+    kinds = np.array(given.get("split_type", []), dtype=np.int64)
+    category = (kinds[inner] if kinds.size else np.zeros(inner.sum(), dtype=np.int64)) == 1
+    members = np.array(given.get("categories", []), dtype=np.int64)
+    lists = (given.get(f"categories_{name}", []) for name in ("nodes", "segments", "sizes"))
+    sets = [np.zeros(0, dtype=np.int64)]
+    for node, begin, size in zip(*lists, strict=True):
+        sets.append(keys(int(number[node]), members[begin : begin + size]))
+    # Categories of the set go right there, and left here.
+    below = np.where(category, (right[inner], left[inner]), (left[inner], right[inner]))
+    default = np.array(given["default_left"], dtype=np.int64)[inner] == 1
+    return Splits(
+        feature=np.array(given["split_indices"], dtype=np.int64)[inner],
+        # Below the condition, which is single as x is: at most the number before it.
+        threshold=np.nextafter(condition[inner], np.float32(-np.inf)),
+        missing=np.full(inner.sum(), NAN),
+        missing_left=default ^ category,
+        category=category,
+        left=number[below[0]],
+        right=number[below[1]],
+        values=condition[~inner].astype(np.float64) * float(np.float32(factor)),
+        sets=np.concatenate(sets),
+    )
+
+
+class _UBJSON:
+    """Reads one value of Universal Binary JSON, draft 12, after the other."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at, self._deep = content, 0, 0
+
+    def value(self, kind: str | None = None) -> Any:
+        """Return the next value; a ValueError for what is none."""
+        kind = kind or self._mark()
+        if kind in _NUMBERS:
+            return self._numbers(kind, 1)[0]
+        if kind in "SHC":
+            return self._text(1 if kind == "C" else self._length())
+        if kind in "ZTF":
+            return {"Z": None, "T": True, "F": False}[kind]
+        if kind not in "[{" or self._deep == _DEEPEST:
+            raise ValueError(f"it is no UBJSON at byte {self._at}")
+        self._deep += 1
+        found = self._many(kind == "{")
+        self._deep -= 1
+        return found
+
+    def _many(self, named: bool) -> Any:
+        """Return an array, or an object, whose type and number of values may come first."""
+        kind = count = None
+        if self._sees("$"):
+            kind = self._mark()
+        if self._sees("#"):
+            count = self._length()
+            if not 0 <= count <= len(self._content):
+                raise ValueError("it is cut short")
+        if not named and kind in _NUMBERS and count is not None:
+            return self._numbers(kind, count)
+        items: list[tuple[str, Any]] = []
+        end = "}" if named else "]"
+        while len(items) != count and not (count is None and self._sees(end)):
+            name = self._text(self._length()) if named else ""
+            items.append((name, self.value(kind)))
+        return dict(items) if named else [item for _, item in items]
+
+    def _take(self, size: int) -> bytes:
+        self._at += size
+        if size < 0 or self._at > len(self._content):
+            raise ValueError("it is cut short")
+        return self._content[self._at - size : self._at]
+
+    def _mark(self) -> str:
+        return self._take(1).decode("latin-1")
+
+    def _sees(self, mark: str) -> bool:
+        seen = self._content[self._at : self._at + 1] == mark.encode()
+        self._at += seen
+        return seen
+
+    def _length(self) -> int:
+        return int(self.value())
+
+    def _text(self, size: int) -> str:
+        return self._take(size).decode()
+
+    def _numbers(self, kind: str, count: int) -> list[Any]:
+        form = f">{count}{_NUMBERS[kind]}"
+        return list(struct.unpack(form, self._take(struct.calcsize(form))))

@@ -1,0 +1,55 @@
+"""Make the files beside this one: models of XGBoost 3.2, rows, and what it says of them.
+
+Needs xgboost, which the tests do not.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+
+here = Path(__file__).parent
+rng = np.random.default_rng(0)
+
+
+def rows(m):
+    X = rng.normal(size=(m, 4)).round(2)
+    X[:, 3] = rng.integers(0, 8, m)
+    X[rng.random((m, 4)) < 0.15] = np.nan
+    return X
+
+
+X, Z = rows(80), rows(40)
+y = (np.nan_to_num(X[:, 0]) + np.isin(X[:, 3], [1, 4]) + rng.normal(size=80) / 2 > 0.4).astype(int)
+plain = xgb.DMatrix(X, y)
+kinds = {"feature_types": ["q", "q", "q", "c"], "feature_names": list("abcd")}
+sets = xgb.DMatrix(X, y, enable_categorical=True, **kinds)
+logistic = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1, "seed": 0}
+models = {
+    "logistic": xgb.train(logistic | {"gamma": 2.0, "max_depth": 4}, plain, 4),
+    "logitraw": xgb.train(logistic | {"objective": "binary:logitraw", "base_score": 0.3}, plain, 3),
+    "hinge": xgb.train(logistic | {"objective": "binary:hinge"}, plain, 2),
+    "dart": xgb.train(logistic | {"booster": "dart", "rate_drop": 0.5}, plain, 6),
+    "sets": xgb.train(logistic | {"max_cat_to_onehot": 1, "num_parallel_tree": 2}, sets, 3),
+}
+said = {"rows": Z.tolist(), "y": (np.nan_to_num(Z[:, 0]) > 0).astype(int).tolist()}
+for name, booster in models.items():
+    booster.save_model(here / f"{name}.json")
+    asked = xgb.DMatrix(Z, enable_categorical=True, **(kinds if name == "sets" else {}))
+    said[name] = booster.predict(asked, output_margin=True).tolist()
+models["sets"].save_model(here / "sets.ubj")
+models["dart"].save_model(here / "dart.ubj")
+
+three = xgb.DMatrix(X, np.arange(80) % 3)
+options = {"objective": "multi:softprob", "num_class": 3, "max_depth": 1}
+xgb.train(options, three, 1).save_model(here / "no-three.json")
+xgb.train(logistic | {"booster": "gblinear"}, plain, 1).save_model(here / "no-linear.json")
+watched = {"early_stopping_rounds": 1, "evals": [(xgb.DMatrix(Z, said["y"]), "z")]}
+stopped = xgb.train(logistic | {"eta": 3, "max_depth": 1}, plain, 9, verbose_eval=False, **watched)
+stopped.save_model(here / "no-stopped.json")
+frame = pd.DataFrame(X).assign(job=pd.Categorical(np.where(y, "a", "b")))
+named = xgb.XGBClassifier(n_estimators=1, max_depth=1, enable_categorical=True).fit(frame, y)
+named.save_model(here / "no-names.json")
+(here / "said.json").write_text(json.dumps(said, allow_nan=True) + "\n")
