@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,12 @@ from functools import cache
 from typing import Any
 
 import numba
+from numba.core.event import TimingListener, register, unregister
+
+try:
+    from numba.core.runtime import rtsys
+except ImportError:
+    rtsys = None
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -22,11 +29,44 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(cache=True, **options)(function)
+            made = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # numba: no locator available
             return numba.njit(**options)(function)
+        _load_alone(made)
+        return made
 
     return decorate
+
+
+def _load_alone(made: Any) -> None:
+    """Let a kernel be loaded from its cache without all that numba needs to compile one.
+
+    Numba would import its registries first, .3 s in each process. A kernel that is loaded calls
+    nothing of them but numba's runtime, and one that is compiled gets them from the compiler.
+    Where a numba without these private names comes along, it loads as it likes.
+    """
+    load = getattr(getattr(made, "_cache", None), "_load_overload", None)
+    if load is not None and rtsys is not None:
+
+        def load_overload(signature: Any, context: Any) -> Any:
+            rtsys.initialize(context)
+            return load(signature, context)
+
+        made._cache.load_overload = load_overload
+
+
+class _Saying(TimingListener):
+    """Says once on standard error that kernels are compiled, where it takes over a second."""
+
+    def on_end(self, event: Any) -> None:
+        super().on_end(event)
+        if self.duration > 1.0:
+            unregister("numba:compile", self)
+            sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")
+
+
+if sys.stderr is not None and sys.stderr.isatty():
+    register("numba:compile", _Saying())
 
 
 _most: ContextVar[int | None] = ContextVar("most", default=None)

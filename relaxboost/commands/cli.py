@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
@@ -15,18 +16,38 @@ import click
 
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
-from relaxboost.commands.bench import bench
-from relaxboost.commands.certify import certify
-from relaxboost.commands.check import check
-from relaxboost.commands.claims import claims
-from relaxboost.commands.instances import instances
-from relaxboost.commands.online import online
-from relaxboost.commands.plan import plan
-from relaxboost.commands.reproduce import reproduce
-from relaxboost.commands.solve import solve
+
+VERBS = {
+    "bench": "Run solvers on a suite and compare the time to a certified gap.",
+    "certify": "Write a certificate for checkers of other people.",
+    "check": "Check whether a certificate proves its bracket.",
+    "claims": "Check the claims of papers on certified instances.",
+    "instances": "Make and check sets of games with certified optima.",
+    "online": "Learn from examples as they come, and know the regret.",
+    "plan": "Learn the costs under which demonstrated paths are shortest.",
+    "reproduce": "Run an experiment of Grubb & Bagnell (2011) again.",
+    "solve": "Find the largest margin of all stumps of a data set, with a proof.",
+}
+"""What is said of each verb; its file, of the same name, is loaded when the verb is asked for."""
 
 
-@click.group()
+class _Verbs(click.Group):
+    """Loads a verb when it is asked for, and none for --help, which is to come at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        return getattr(import_module(f"relaxboost.commands.{name}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_Verbs)
 @click.version_option(__version__, prog_name="relaxboost")
 def cli() -> None:
     """Certified convex optimisation behind boosting.
@@ -36,10 +57,6 @@ def cli() -> None:
     relaxboost, 74 what it prints cannot be written, 130 interrupted before
     there was anything to report.
     """
-
-
-for verb in (bench, certify, check, claims, instances, online, plan, reproduce, solve):
-    cli.add_command(verb)
 
 
 _REPORT = "set RELAXBOOST_TRACEBACK=1 to see where, and please report it with the command"

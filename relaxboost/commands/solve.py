@@ -141,8 +141,6 @@ def solve(**given: Any) -> None:
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins.
     """
-    from relaxboost.certificates.certificate import precisely
-
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
     if options.plot is not None:
@@ -150,6 +148,8 @@ def solve(**given: Any) -> None:
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         if "enclosed" in (relaxation.level, over.level):
+            from relaxboost.certificates.certificate import precisely
+
             with precisely("enclosed", 53):  # raises where python-flint is missing
                 pass
     data = options.data()
@@ -190,8 +190,9 @@ def _print(options: _Options, data: Any, solution: Any) -> None:
 
 def _write(options: _Options, data: Any, solution: Any) -> None:
     """Write the picture and the certificate, and say so where people read it."""
-    said, plots = [], rb.views.plots
+    said = []
     if options.plot is not None:
+        plots = rb.views.plots  # which loads much
         title = f"{data.name}: all {solution.game.n} stumps"
         plots.save(plots.overview(solution, title=title), options.plot)
         said.append(f"picture:    {options.plot}")

@@ -6,6 +6,7 @@ import csv
 import os
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,17 +123,19 @@ def breast_cancer() -> Dataset:
 
     569 examples, 30 features; +1 is benign.
     """
-    from sklearn.datasets import load_breast_cancer
-
-    data = load_breast_cancer()
-    negative, positive = (str(name) for name in data.target_names)
-    return Dataset(
-        "breast-cancer",
-        np.asarray(data.data, dtype=np.float64),
-        np.where(data.target == 1, 1.0, -1.0),
-        tuple(str(name) for name in data.feature_names),
-        (negative, positive),
-    )
+    # Not load_breast_cancer: importing scikit-learn takes longer than solving the game.
+    library = find_spec("sklearn")
+    if library is None or library.origin is None:
+        raise InputError("breast-cancer is a file of scikit-learn, which is not installed")
+    path = Path(library.origin).parent / "datasets" / "data" / "breast_cancer.csv"
+    with path.open(encoding="utf-8") as file:
+        negative, positive = next(file).strip().split(",")[2:]
+        rows = np.loadtxt(file, delimiter=",")
+    cells = "radius,texture,perimeter,area,smoothness,compactness,concavity,concave points,symmetry"
+    each = [*cells.split(","), "fractal dimension"]
+    names = [form.format(one) for form in ("mean {}", "{} error", "worst {}") for one in each]
+    y = np.where(rows[:, -1] == 1.0, 1.0, -1.0)
+    return Dataset("breast-cancer", rows[:, :-1].copy(), y, tuple(names), (negative, positive))
 
 
 BUNDLED = {"breast-cancer": breast_cancer}

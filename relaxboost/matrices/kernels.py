@@ -152,17 +152,17 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write Aᵀ diag(weights) A in its lower triangle, pairs of features shared by threads."""
+    """Write Aᵀ diag(weights) A in its lower triangle, features shared by threads."""
     parts = list(pairwise(offsets.tolist()))
 
-    def fill(pair: tuple[int, int]) -> None:
-        f, g = pair
-        (a, b), (c, e) = parts[f], parts[g]
-        if b > a and e > c:
-            _cross_block(codes[f], codes[g], weights, out[a:b, c:e])
+    def fill(f: int) -> None:
+        a, b = parts[f]
+        for g, (c, e) in enumerate(parts[: f + 1]):
+            if b > a and e > c:
+                _cross_block(codes[f], codes[g], weights, out[a:b, c:e])
 
     pool, _ = thread_pool()
-    list(pool.map(fill, [(f, g) for f in range(len(parts)) for g in range(f + 1)]))
+    list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
 
 
 @njit()

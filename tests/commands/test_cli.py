@@ -10,11 +10,12 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import click
 import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.commands.cli import main
+from relaxboost.commands.cli import VERBS, cli, main
 from tests.processes import ctrl_c
 
 
@@ -285,6 +286,47 @@ def test_help_shows_a_working_example(printed):
     assert "<= rho <=" in printed(*example.split()[1:])
     assert "solve" in run("--help").stdout
     assert run("--version").stdout == f"relaxboost, version {rb.__version__}\n"
+
+
+LOADED = """
+import sys
+from relaxboost.commands.cli import VERBS, cli, main
+try:
+    main(sys.argv[1].split())
+except SystemExit:
+    pass
+print(*sorted({HEAVY} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "heavy"),
+    [
+        ("--help", "numpy rich importlib.metadata"),
+        ("solve --help", "numpy rich"),
+        # numba.np.polynomial is what numba loads to compile, and not to load what is compiled.
+        (
+            "solve --dataset breast-cancer --k 56",
+            "pandas sklearn cvxpy scipy.stats numba.np.polynomial",
+        ),
+    ],
+)
+def test_start_up_loads_only_what_is_used(line, heavy, printed):
+    if "--help" not in line:
+        printed(*line.split())  # compiles what is not in the cache
+    script = LOADED.replace("HEAVY", ", ".join(map(repr, heavy.split())))
+    command = [sys.executable, "-c", script, line]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_the_list_of_verbs_says_what_their_help_says():
+    context = click.Context(cli)
+    for name, said in VERBS.items():
+        assert said.split()[0] == cli.get_command(context, name).help.split()[0]
+        assert len(said) <= 66  # a line of 80 columns
+    assert cli.list_commands(context) == sorted(VERBS)
+    assert cli.get_command(context, "nothing") is None
 
 
 def test_missing_matplotlib_is_named_before_work(monkeypatch, capsys):

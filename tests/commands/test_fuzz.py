@@ -62,7 +62,9 @@ WORDS = [
 
 
 def verbs(group, path=()):
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from verbs(command, (*path, name))
         else:

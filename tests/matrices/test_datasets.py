@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from relaxboost import InputError
 from relaxboost.matrices import stumps
@@ -15,7 +16,9 @@ def test_breast_cancer():
     assert data.X.shape == (569, 30)
     assert data.classes == ("malignant", "benign")
     assert (data.y == 1).sum() == 357
-    assert data.feature_names[20] == "worst radius"
+    given = load_breast_cancer()  # which our reader does without
+    assert (given.data == data.X).all()
+    assert list(data.feature_names) == given.feature_names.tolist()
 
 
 @pytest.mark.parametrize(
