@@ -3,7 +3,9 @@ PYTHON ?= python3
 LIMIT ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: help demo prototype test check format claims mutants docs bench figures clean
 
@@ -20,19 +22,24 @@ help:
 	@echo "make figures    run the other benchmarks (ten minutes)"
 	@echo "make clean      remove the environment and everything built"
 
-$(READY): pyproject.toml
+$(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "relaxboost needs Python 3.11 or later; make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing relaxboost and what it needs into $(VENV) (once, a minute or two) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@echo "Installing relaxboost and what it needs into $(VENV) (once, under a minute) ..."
+	@$(INSTALL) '.[plots]'
+	@touch $(CORE)
+
+$(READY): $(CORE)
+	@echo "Installing what the tests need into $(VENV) (once, a minute) ..."
+	@$(INSTALL) '.[test]'
 	@touch $(READY)
 
-demo: $(READY)
+demo: $(CORE)
 	@mkdir -p output
 	$(BIN)/python examples/breast_cancer.py output/breast_cancer.png
 
-prototype: $(READY)
+prototype: $(CORE)
 	@mkdir -p output
 	$(BIN)/python examples/prototype_a_relaxation.py output/prototype.png
 
@@ -55,11 +62,11 @@ mutants: $(READY)
 	$(BIN)/python -m tests.claims.mutants
 
 docs: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(INSTALL) '.[docs]'
 	$(BIN)/mkdocs build --strict
 
 bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(INSTALL) '.[bench]'
 	$(BIN)/relaxboost bench --limit $(LIMIT) $(if $(DATA),--data $(DATA))
 	cp output/bench/suite.md docs/ && cp output/bench/images/suite.png docs/images/
 

@@ -59,6 +59,7 @@ class _Saying(TimingListener):
     """Says once on standard error that kernels are compiled, where it takes over a second."""
 
     def on_end(self, event: Any) -> None:
+        """Add the seconds of a kernel to those before."""
         super().on_end(event)
         if self.duration > 1.0:
             unregister("numba:compile", self)

@@ -35,14 +35,17 @@ class _Verbs(click.Group):
     """Loads a verb when it is asked for, and none for --help, which is to come at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the verbs."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Load a verb; return None for a name that is none."""
         if name not in VERBS:
             return None
         return getattr(import_module(f"relaxboost.commands.{name}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of the verbs, none of which is loaded."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
