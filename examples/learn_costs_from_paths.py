@@ -6,6 +6,7 @@ An expert crosses a land of lakes and avoids slopes and thickets, by costs that 
 import sys
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 
 from relaxboost import planning as pl
@@ -34,6 +35,11 @@ print(*(f"{name}: {weight}" for name, weight in relative.items()), sep=", ")
 for what, costs in (("shortest", land.costs(np.ones(land.size))), ("learned", learned)):
     print(f"{what}: {pl.evaluate(tasks[15:], costs).metric('arc_recall'):.0%} of the unseen arcs")
 if len(sys.argv) > 1:
-    longest = max(tasks[15:], key=lambda task: len(task.demonstration))
-    after = land.features @ learned.w / learned.w[0]
-    plots.save(maps.before_after(longest, np.ones(land.size), after), sys.argv[1])
+    longest = max(shown[15:], key=len)
+    panels = Figure(figsize=(10.4, 4.0), layout="constrained").subplots(1, 2)
+    both = {"shortest": land.costs(np.ones(land.size)), "learned": learned.costs(land)}
+    for axes, (what, costs) in zip(panels, both.items(), strict=True):
+        plan = pl.shortest_path(land, costs, longest.nodes[0], longest.nodes[-1])
+        drawn = None if what == "shortest" else land.features @ learned.w / learned.w[0]
+        maps.paths(pl.Task.along(longest), planned=plan, costs=drawn, axes=axes).set_title(what)
+    plots.save(panels, sys.argv[1])

@@ -18,6 +18,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
+from relaxboost.planning.tables import at, read_csv
 
 STEP = "step"
 """A feature that is 1 in every cell."""
@@ -66,6 +67,20 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
+
+TABLES = {
+    r"\b(parallel|gaps)='([^']*)'": r"--\1 \2",
+    r"parallel and gaps must": "--parallel and --gaps must",
+    r"\bgaps needs": "--gaps needs",
+    "give the graph position=, from_pandas nodes=": "give --nodes",
+    r'bad="drop" leaves': "--drop-bad leaves",
+    r', or give unseen="ignore".*': ", or leave the line out",
+    r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
+    r", with features=\[\.\.\.\]": ", with --features A,B",
+    r"give from_pandas edge=": "add a column edge to --edges",
+    r"give \(source, target, .*?\)": "give each a name of its own",
+}
+"""What the library says of tables, in words of options."""
 
 _CELL = re.compile(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*")
 
@@ -207,14 +222,14 @@ class PlanOptions(SimpleNamespace):
         if wanted is not None:
             used = edges.columns.intersection(columns_of(wanted, edges.columns))
         for name in used:
-            _check_alike(path, edges[name])
+            _check_alike(edges, edges[name])
         places = None
         if self.nodes is not None:
             places = read_csv(self.nodes, self.sep, ["node"])
             if "node" not in places.columns:
                 raise InputError(f"{self.nodes} needs a column 'node', and x and y or lon and lat")
             places = places.set_index("node")
-        with spoken(_spoken_tables(edges=path, nodes=self.nodes), self):
+        with spoken(TABLES, self):
             return from_pandas(edges, *ends, wanted, edge=edge, nodes=places)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
@@ -238,16 +253,14 @@ class PlanOptions(SimpleNamespace):
             with suppress(ValueError):  # else it is text, which is refused with its line
                 table["order"] = pd.to_datetime(table["order"], format="ISO8601")
         if source.cells and "node" in table.columns:
-            table["node"] = [
-                _cell(path, *pair) for pair in zip(table.index, table["node"], strict=True)
-            ]
+            cells = zip(table.index, table["node"], strict=True)
+            table["node"] = [_cell(path, *pair) for pair in cells]
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"
-        words = _spoken_tables(trips=path)
-        with spoken(words):
+        with spoken(TABLES):
             made = paths_from_pandas(table, source.graph, **options)
         if made.dropped:
-            why = _said(next(iter(made.dropped.values())), words)
+            why = _said(next(iter(made.dropped.values())), TABLES)
             self.note(f"left out {number_of(len(made.dropped), 'trip')}, the first since {why}")
         if made.joined:
             trips = number_of(len({join.trip for join in made.joined}), "trip")
@@ -258,28 +271,6 @@ class PlanOptions(SimpleNamespace):
                 Task.along(way, loss, name=name, weight=weights.get(name, 1.0))
                 for name, way in ways.items()
             ]
-
-
-def _spoken_tables(**paths: Path | None) -> dict[str, str]:
-    """Return what the library says of tables, in words of files and options."""
-    words = {
-        r": \w+\[\w+\['\w+'\] != \w+\['\w+'\]\]": "",
-        r": \w+\.rename\(columns=.*\)": "",
-        r"\b(parallel|gaps)='([^']*)'": r"--\1 \2",
-        r"parallel and gaps must": "--parallel and --gaps must",
-        r"\bgaps needs": "--gaps needs",
-        r'bad="drop" leaves': "--drop-bad leaves",
-        r', or give unseen="ignore".*': ", or leave the line out",
-        r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
-        r", with features=\[\.\.\.\]": ", with --features A,B",
-        r"give from_pandas edge=": "add a column edge to --edges",
-        r"give \(source, target, .*?\)": "give each a name of its own",
-        r"\b(trip '[^']*'), row (\d+):": r"trips, row \2, \1:",
-        r"^(trip '[^']*',)": r"trips, \1",
-    }
-    for what, path in paths.items():
-        words |= {rf"\b{what}, row (\d+)": rf"{path}, line \1", rf"^{what}(?=[ ,:])": f"{path}"}
-    return words
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -325,78 +316,7 @@ output_options = added(
 scenarios = click.option("--scenarios", type=PathType, help="Or problems on the map, a .scen file.")
 
 
-def read_csv(path: Path, sep: str, texts: list[str]) -> Any:
-    """Return a CSV as a table whose index is the line of each row; `texts` are read as text."""
-    import pandas as pd
-
-    if not path.is_file():
-        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
-    sep = sep.replace("\\t", "\t")
-    if len(sep) != 1:
-        raise InputError(f"--sep must be one character, or \\t, got {sep!r}")
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            common: dict[str, Any] = {"sep": sep, "encoding": "utf-8-sig", "dtype": str}
-            common |= {"skip_blank_lines": False, "keep_default_na": False, "na_values": [""]}
-            header = pd.read_csv(path, header=None, nrows=1, **common)
-            names = [str(name).strip() for name in header.iloc[0].fillna("")]
-            _check_names(path, names)
-            table = pd.read_csv(path, index_col=False, skipinitialspace=True, **common)
-    except pd.errors.ParserWarning:
-        raise InputError(
-            f"{path}: rows have more entries than the header; entries with {sep!r} need quotes"
-        ) from None
-    except UnicodeDecodeError:
-        lines = path.read_bytes().split(b"\n")
-        line = next(k for k, text in enumerate(lines, 1) if not _is_utf8(text))
-        raise InputError(f"{path}, line {line}: not in UTF-8; save the file as UTF-8") from None
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
-        if quote is None:
-            raise InputError(f"{path} cannot be read as CSV: {error}") from None
-        line = int(quote[1]) + 1
-        raise InputError(f"{path}, line {line}: a quote is not closed; add one more") from None
-    table = table.set_axis(names, axis=1).set_axis(range(2, len(table) + 2)).dropna(how="all")
-    if table.empty:
-        raise InputError(f"{path} has no rows below its header; add them")
-    for name in names:
-        column = table[name].str.strip()
-        numbers = pd.to_numeric(column, errors="coerce")
-        whole = name not in texts and numbers.notna().equals(column.notna())
-        table[name] = numbers if whole else column
-    return table
-
-
-def _check_names(path: Path, names: list[str]) -> None:
-    """Raise for a header that does not tell columns apart."""
-    if len(names) == 1 and re.search(r"[,;\t|]", names[0]):
-        found = re.findall(r"[,;\t|]", names[0])[0]
-        raise InputError(
-            f"{path} has one column, {names[0]!r}; if {found!r} separates columns, give --sep "
-            f"'{found.replace(chr(9), chr(92) + 't')}'"
-        )
-    if "" in names:
-        raise InputError(
-            f"{path}, line 1: column {names.index('') + 1} has no name; give it one (pandas writes "
-            "tables without their index with to_csv(..., index=False))"
-        )
-    if len(set(names)) != len(names):
-        raise InputError(f"{path}: columns need different names, got {', '.join(names)}")
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _check_alike(path: Path, column: Any) -> None:
+def _check_alike(table: Any, column: Any) -> None:
     """Raise at the first text of a column where other rows have numbers."""
     import pandas as pd
 
@@ -404,8 +324,8 @@ def _check_alike(path: Path, column: Any) -> None:
     bad = pd.to_numeric(held, errors="coerce").isna()
     if bad.any() and not bad.all():
         raise InputError(
-            f"{path}, line {bad.idxmax()}: {column.name} is {held[bad.idxmax()]!r}, and a number "
-            "in other lines; write a number, or choose other columns with --features"
+            f"{at('edges', table, int(bad.idxmax()))}: {column.name} is {held[bad.idxmax()]!r}, "
+            "and a number in other lines; write a number, or choose other columns with --features"
         )
 
 

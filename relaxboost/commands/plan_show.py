@@ -21,7 +21,7 @@ Exit status: 0 drawn, 2 bad input.
 Examples:
   relaxboost plan show --edges edges.csv --nodes nodes.csv --out roads.png
   relaxboost plan show costs.json --edges edges.csv --trips trips.csv \\
-      --trip monday --zoom --out monday.png
+      --trip monday --out monday.png
   relaxboost plan show --map hall.map --scenarios hall.map.scen --trip 2 \\
       --out 2.pdf
 """
@@ -30,7 +30,7 @@ Examples:
 @inputs.plan_files
 @inputs.scenarios
 @click.option("--trip", "name", help="Its name, or number from 1.  [default: all of --trips]")
-@click.option("--zoom", is_flag=True, help="Only what is around the paths.")
+@click.option("--whole", is_flag=True, help="All of the graph, not only what is around the paths.")
 @click.option("--log", is_flag=True, help="Colours by the logarithm of costs.")
 @click.option("--out", required=True, type=inputs.PathType, help="The picture: .png, .pdf or .svg.")
 @inputs.output_options
@@ -49,7 +49,7 @@ def show(**given: Any) -> None:
     if options.trips is not None and options.scenarios is not None:
         raise InputError("give either --trips or --scenarios")
     learned = None if options.model is None else planning.load_model(options.model)
-    with inputs.spoken(inputs.USED, options):
+    with inputs.spoken(inputs.USED | inputs.TABLES, options):
         source = options.read(learned)
         graph, c = source.graph, inputs.costs_of(source, learned)
         where, ends = graph, []
@@ -72,7 +72,8 @@ def show(**given: Any) -> None:
         )
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
-    plots.save(maps.zoom(axes) if options.zoom else axes, options.out)
+    cut = axes.get_lines() and not options.whole
+    plots.save(maps.zoom(axes) if cut else axes, options.out)
     data = {"data": source.name, "picture": str(options.out), "ends": ends}
     options.show(f"picture:    {given['out']}", data)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Flags, Whole
+from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Labels
+from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
 """Different values of a column of text at most; where there are more they are names or numbers."""
@@ -81,8 +82,8 @@ def from_pandas(
     for row, u, v in zip(edges.index, *ends, strict=True):
         if u == v:
             raise InputError(
-                f"edges, row {row!r}: {u!r} -> {v!r} is a self-loop, which no shortest path takes; "
-                f"leave such rows out: edges[edges[{source!r}] != edges[{target!r}]]"
+                f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "
+                "takes; leave such rows out"
             )
     others = []
     if features is None:
@@ -94,24 +95,26 @@ def from_pandas(
     try:
         tail, head = ([labels.number(end) for end in some] for some in ends)
     except InputError as error:
-        raise InputError(f"nodes: {error}; add it to the index, or leave its edges out") from None
+        raise InputError(
+            f"{called('nodes', nodes)}: {error}; add it to the index, or leave its edges out"
+        ) from None
     keys = None if edge is None else edges[edge].tolist()
     graph = Graph(tail, head, X, nodes=labels, names=names, position=position, keys=keys)
     if nodes is not None and "lon" not in nodes.columns:
-        _check_units(graph)
+        _check_units(graph, called("nodes", nodes))
     for name in others:
-        _warn_of_names(edges[name])
+        _warn_of_names(called("edges", edges), edges[name])
     return graph
 
 
-def _warn_of_names(column: Any) -> None:
+def _warn_of_names(edges: str, column: Any) -> None:
     """Warn of whole numbers that are called an id, or of which each row has one of its own."""
     if column.dtype.kind not in "iu":
         return
     close = column.max() - column.min() < 2 * len(column) or column.min() >= _HIGH
     if _ID.search(str(column.name)) or (len(column) >= MANY and column.is_unique and close):
         warnings.warn(
-            f"edges: the whole numbers of column {column.name!r} look like names of edges, and "
+            f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
             "are taken for a feature; say which columns are features, with features=[...]",
             stacklevel=3,
         )
@@ -142,40 +145,6 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
     return left.split("*"), value if equals else None
 
 
-def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise for what is no table, an empty one, and columns that are not there or have holes."""
-    if not hasattr(table, "iloc") or len(table) == 0:
-        found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
-        raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
-    for name in columns:
-        if name not in table.columns:
-            raise InputError(
-                f"{what} has no column {name!r}, only {', '.join(map(str, table.columns))}; add or "
-                f"rename one: {what}.rename(columns={{...: {name!r}}})"
-            )
-        _check_whole(what, table, name, table[name].isna().to_numpy())
-
-
-def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
-    """Raise at the first row of a column that lacks a value."""
-    if missing.any():
-        first = int(missing.argmax())
-        raise InputError(
-            f"{what}, row {table.index.tolist()[first]!r}: {name!r} is {table[name].iloc[first]} "
-            f"({missing.sum()} rows in all); fill it in, or leave such rows out"
-        )
-
-
-def _numbers(what: str, table: Any, name: str) -> Array:
-    """Return a column as finite doubles."""
-    try:
-        made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: column {name!r} must hold numbers ({error})") from None
-    _check_whole(what, table, name, ~np.isfinite(made))
-    return made
-
-
 def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
     """Return the features of a table and their names."""
     if unseen not in ("refuse", "ignore"):
@@ -183,7 +152,9 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     twice = table.columns[table.columns.duplicated()]
     if len(twice):
-        raise InputError(f"edges has two columns that are called {twice[0]!r}; rename one")
+        raise InputError(
+            f"{called('edges', table)} has two columns that are called {twice[0]!r}; rename one"
+        )
     names = _terms(features)
     check_table("edges", table, columns_of(names, table.columns))
     columns = _Columns(table)
@@ -192,7 +163,9 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     elif unseen == "refuse":
         columns.check_known(names)
     if not names:
-        raise InputError("edges has no features; add columns beside those of the nodes")
+        raise InputError(
+            f"{called('edges', table)} has no features; add columns beside those of the nodes"
+        )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 
 
@@ -227,8 +200,8 @@ class _Columns:
                 f"{texts[0]!r} has {len(values)}, such as {values[0]!r}: leave it out, or make "
                 "classes of it"
             )
-        numbers = [part for part in parts if part not in texts]
-        return ["*".join([*numbers, f"{texts[0]}={value}"]) for value in values]
+        others = [part for part in parts if part not in texts]
+        return ["*".join([*others, f"{texts[0]}={value}"]) for value in values]
 
     def feature(self, name: str) -> Array:
         """Return a feature by its name, such as ``length*highway=primary``."""
@@ -238,7 +211,7 @@ class _Columns:
             codes, values = self._text(parts.pop())
             made *= codes == (values.index(value) if value in values else -1)
         for part in parts:
-            made *= _numbers("edges", self.table, part)
+            made *= numbers("edges", self.table, part)
         return made
 
     def check_known(self, names: list[str]) -> None:
@@ -253,24 +226,24 @@ class _Columns:
                 if value not in values:
                     row = self.table.index.tolist()[codes.tolist().index(code)]
                     raise InputError(
-                        f"edges, row {row!r}: {column!r} is {value!r}, which the features do not "
-                        f"know; they know {', '.join(sorted(values))}. Make it one of these, or "
-                        'give unseen="ignore", for which it is none of them'
+                        f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the "
+                        f"features do not know; they know {', '.join(sorted(values))}. Make it one "
+                        'of these, or give unseen="ignore", for which it is none of them'
                     )
 
     def _text(self, name: str) -> tuple[Whole, list[str]]:
         """Return a code for each row, and the texts that codes stand for."""
         if name not in self._texts:
             codes: dict[str, int] = {}
-            numbers = [codes.setdefault(str(x), len(codes)) for x in self.table[name]]
-            self._texts[name] = np.array(numbers), list(codes)
+            each = [codes.setdefault(str(x), len(codes)) for x in self.table[name]]
+            self._texts[name] = np.array(each), list(codes)
         return self._texts[name]
 
 
 def _positions(nodes: Any) -> Array:
     names = ["lon", "lat"] if "lon" in getattr(nodes, "columns", ()) else ["x", "y"]
     check_table("nodes", nodes, names)
-    xy = np.stack([_numbers("nodes", nodes, name) for name in names], axis=1)
+    xy = np.stack([numbers("nodes", nodes, name) for name in names], axis=1)
     if names == ["x", "y"]:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
@@ -282,7 +255,7 @@ def _positions(nodes: Any) -> Array:
     return _EARTH * np.radians(off)
 
 
-def _check_units(graph: Graph) -> None:
+def _check_units(graph: Graph, nodes: str) -> None:
     """Raise where coordinates are degrees and lengths metres: angles and pictures would be bent."""
     at = graph.position
     if at is None or "length" not in graph.names or (np.abs(at) > [180.0, 90.0]).any():
@@ -291,6 +264,6 @@ def _check_units(graph: Graph) -> None:
     ratio = np.median(graph.features[:, graph.names.index("length")] / far)
     if _DEGREE[0] <= ratio <= _DEGREE[1]:
         raise InputError(
-            f"nodes has x and y that look like degrees beside lengths in metres ({ratio:.0f} a "
+            f"{nodes} has x and y that look like degrees beside lengths in metres ({ratio:.0f} a "
             "unit); call the columns lon and lat, and they become metres"
         )

@@ -12,11 +12,10 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import Cells
-from relaxboost.planning.planners import shortest_path
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 
-__all__ = ["before_after", "paths", "zoom"]
+__all__ = ["paths", "zoom"]
 
 
 def paths(
@@ -49,6 +48,12 @@ def paths(
     axes : Axes, optional
         Where to draw; by default in a figure of its own, in the proportions of the graph.
 
+    Raises
+    ------
+    InputError
+        For what is no task, path or costs of this graph; for a network of more than 300 nodes
+        without coordinates. Smaller ones are laid out by networkx.
+
     Returns
     -------
     Axes
@@ -56,68 +61,32 @@ def paths(
     """
     drawing = _Drawing(where, planned=planned, alternatives=alternatives)
     value = drawing.values(costs)
-    panel = drawing.panels(1)[0] if axes is None else axes
-    image = drawing.on(panel, value, _colour_norm([value], scale))
-    _add_bar(panel.figure, image, panel, label)
+    panel = drawing.panel() if axes is None else axes
+    image = drawing.on(panel, value, _colour_norm(value, scale))
+    if image is not None:  # with a tip where some costs are above the scale
+        beyond = "max" if image.get_array().max() > image.norm.vmax else "neither"
+        panel.figure.colorbar(image, ax=panel, label=label, shrink=0.75, pad=0.02, extend=beyond)
     _add_legend(panel, axes is None)
     return panel
 
 
-def before_after(
-    task: Task,
-    before: Any,
-    after: Any,
-    *,
-    names: tuple[str, str] = ("before", "after"),
-    label: str = "cost",
-    scale: str = "linear",
-    axes: Any = None,
-) -> Any:
-    """Draw a task under two costs, side by side on one colour scale; return the two Axes.
-
-    Each has the demonstrations, and the path that is shortest for its costs; above it stands the
-    loss of that path.
-
-    Parameters
-    ----------
-    task : Task
-    before, after : arrays of shape (S,) or (E,), or fits
-        As for `paths`.
-    names : two str
-        Of the panels.
-    label, scale : str
-        As for `paths`.
-    axes : pair of Axes, optional
-    """
-    if not isinstance(task, Task):
-        raise InputError(f"before_after needs a Task, got {type(task).__name__}")
-    graph, source, target = task.graph, task.graph.label(task.source), task.graph.label(task.target)
-    plans = [shortest_path(graph, _arc_costs(graph, c), source, target) for c in (before, after)]
-    drawings = [_Drawing(task, planned=plan) for plan in plans]
-    values = [drawing.values(c) for drawing, c in zip(drawings, (before, after), strict=True)]
-    norm = _colour_norm(values, scale)
-    panels = drawings[0].panels(2) if axes is None else list(axes)
-    for drawing, panel, name, value, plan in zip(
-        drawings, panels, names, values, plans, strict=True
-    ):
-        image = drawing.on(panel, value, norm)
-        loss = task.loss.value(plan.path, task.demonstration)
-        panel.set_title(f"{name}: the shortest path has loss {loss:.4g}", fontsize="medium")
-    _add_bar(panels[0].figure, image, panels, label)
-    _add_legend(panels[0], axes is None)
-    return tuple(panels)
-
-
 def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Cut a picture of `paths` to the paths and a margin, a share of their extent; return it."""
+    """Cut a picture of `paths` to the paths and a margin, a share of their extent; return it.
+
+    What is outside the picture stays so: paths that are all over a graph leave it whole.
+    """
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError("zoom needs a picture with a path; give paths a task or a plan")
     xy = np.concatenate(drawn)
     middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
-    half = np.maximum(half, 0.6 * half.max()) + 2.0 * margin * half.max()  # no strips
-    (left, bottom), (right, top) = middle - half, middle + half
-    axes.set(xlim=(left, right), ylim=(top, bottom) if axes.yaxis_inverted() else (bottom, top))
+    half = np.maximum(half, 0.6 * half.max()) + margin * half.max()  # no strips
+    seen = np.sort([axes.get_xlim(), axes.get_ylim()]).T
+    low, high = np.maximum(middle - half, seen[0]), np.minimum(middle + half, seen[1])
+    flipped = axes.yaxis_inverted()
+    axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
+    if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
+        return axes
     for lines in axes.collections[:1]:  # the roads, fewer now; of a grid, the ends
         lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
     return axes
@@ -140,10 +109,9 @@ _ROAD = "#b9bec4"
 _WIDTHS = ((40, 3.2), (1000, 2.0), (5000, 0.9), (np.inf, 0.4))
 """Of the lines of networks of up to so many edges."""
 SMALL, FEW = 300, 40
-"""Nodes of networks that are laid out with care, and of those whose nodes are named."""
+"""Nodes of networks that are laid out, and of those whose nodes are named, at most."""
 MANY = 8
 """Paths of one kind that are drawn with thick lines."""
-_PIVOTS = 64
 _DEAR = 98
 """The percentile of costs where colours end."""
 
@@ -161,34 +129,22 @@ def _arc_costs(graph: Graph, costs: Any) -> Array:
     return c if c.shape == (graph.arcs,) else graph.costs(c)
 
 
-def _site_costs(graph: Graph, costs: Any) -> Array | None:
-    """Return costs per site where they are known as such."""
-    if isinstance(costs, LearnedCosts):
-        return costs.site_costs(graph)
-    if np.shape(costs) != (graph.size,):
-        return None
-    return np.asarray(costs, dtype=np.float64)
-
-
-def _colour_norm(values: list[Array | None], scale: str) -> Any:
-    """Return the scale of colours that some panels share; None without costs."""
+def _colour_norm(values: Array | None, scale: str) -> Any:
+    """Return the scale of colours; None without costs."""
     from matplotlib.colors import LogNorm, Normalize
 
     if scale not in ("linear", "log"):
         raise InputError(f"scale must be linear or log, got {scale!r}")
-    known = [v[np.isfinite(v)] for v in values if v is not None]
-    if not known:
+    if values is None:
         return None
-    every = np.concatenate(known)
+    known = values[np.isfinite(values)]
     # A few costs far above all others would leave one colour for these.
-    low, high = float(every.min()), float(np.percentile(every, _DEAR, method="higher"))
-    if scale == "linear":
-        return Normalize(low, high)
-    if low <= 0.0:
+    low, high = float(known.min()), float(np.percentile(known, _DEAR, method="higher"))
+    if scale == "log" and low <= 0.0:
         raise InputError(
             f'the least cost is {low:g}, and scale="log" needs costs > 0; leave it out'
         )
-    return LogNorm(low, high)
+    return (LogNorm if scale == "log" else Normalize)(low, high)
 
 
 class _Drawing:
@@ -241,9 +197,10 @@ class _Drawing:
         if self.grid is None:
             return np.bincount(self.edge, c) / np.bincount(self.edge)
         entered = np.bincount(graph.head, minlength=graph.nodes)
-        known = _site_costs(graph, costs)
-        if known is not None and known.shape == (graph.nodes,):  # sites are cells
-            return np.where(self._used(), known, np.nan)
+        if graph.size == graph.nodes:  # sites are cells
+            sites = costs.site_costs(graph) if isinstance(costs, LearnedCosts) else costs
+            if np.shape(sites) == (graph.nodes,):
+                return np.where(self._used(), sites, np.nan)
         length = np.linalg.norm(self.xy[graph.head] - self.xy[graph.tail], axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             made: Array = np.bincount(graph.head, c / length, graph.nodes) / entered
@@ -255,15 +212,13 @@ class _Drawing:
         used[self.graph.tail] = used[self.graph.head] = True
         return used
 
-    def panels(self, count: int) -> list[Any]:
+    def panel(self) -> Any:
         """Return the axes of a new figure, in the proportions of the graph."""
         from matplotlib.figure import Figure
 
         wide, high = np.ptp(self.xy, axis=0)
         ratio = float(np.clip(high / wide if wide > 0.0 else 1.0, 0.35, 1.6))
-        width = 5.6 if count == 1 else 4.7
-        size = (width * count + 1.0, width * ratio + 0.9)
-        return list(np.atleast_1d(Figure(figsize=size, layout="constrained").subplots(1, count)))
+        return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def on(self, axes: Any, values: Array | None, norm: Any) -> Any:
         """Draw all on axes; return what a colour bar is for, or None."""
@@ -313,7 +268,9 @@ class _Drawing:
         for node, (x, y) in enumerate(self.xy):
             name = str(self.graph.label(node))
             text = name if len(name) <= 12 else f"{name[:11]}…"
-            axes.text(x, y, text, fontsize=7, ha="center", va="center", bbox=box, zorder=7)
+            axes.text(
+                x, y, text, fontsize=7, ha="center", va="center", bbox=box, zorder=7, clip_on=True
+            )
 
     def _routes(self, axes: Any) -> None:
         from matplotlib import patheffects
@@ -353,13 +310,6 @@ def _heat_colours() -> Any:
     return ListedColormap(colormaps["YlGnBu"](np.linspace(0.27, 0.78, 256)))
 
 
-def _add_bar(figure: Any, image: Any, panels: Any, label: str) -> None:
-    """Say what the colours mean, with a tip where some costs are above the scale."""
-    if image is not None:
-        beyond = "max" if image.get_array().max() > image.norm.vmax else "neither"
-        figure.colorbar(image, ax=panels, label=label, shrink=0.75, pad=0.02, extend=beyond)
-
-
 def _add_legend(axes: Any, alone: bool) -> None:
     """Name what was drawn, below it: of the figure, or of axes among others."""
     handles, names = axes.get_legend_handles_labels()
@@ -367,44 +317,25 @@ def _add_legend(axes: Any, alone: bool) -> None:
         return
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
     if not alone:
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01), "ncols": 3}
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01), "ncols": min(4, len(names))}
     marks = 0.6 if len(axes.texts) else 1.0
     look = {"fontsize": "small", "frameon": False, "handlelength": 2.6, "markerscale": marks}
     (axes.figure if alone else axes).legend(handles, names, **place, **look)
 
 
 def _layout(graph: Graph) -> Array:
-    """Return coordinates for a network without any, shape (nodes, 2), the same every time.
-
-    Nodes that few arcs lie between are put near each other: by networkx, and where that takes too
-    long so that distances from some nodes, the pivots, are met as well as can be.
-
-    References
-    ----------
-    Brandes & Pich (2007), Eigensolver methods for progressive multidimensional scaling.
-    """
+    """Return coordinates for a small network without any, shape (nodes, 2), the same every time."""
     import networkx as nx
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components, dijkstra
 
-    n, tail, head = graph.nodes, graph.tail, graph.head
-    arcs = csr_array((np.ones(graph.arcs), (tail, head)), shape=(n, n))
+    if graph.nodes > SMALL:
+        raise InputError(
+            f"a picture of {graph.nodes} nodes needs their coordinates: give the graph position=, "
+            f"from_pandas nodes=; only up to {SMALL} nodes are laid out without"
+        )
+    plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
+    plain.add_nodes_from(range(graph.nodes))
     # Parts without a road between them hang together by their first nodes.
-    first = np.unique(connected_components(arcs, directed=False)[1], return_index=True)[1]
-    tail, head = np.append(tail, np.full(first.size - 1, first[0])), np.append(head, first[1:])
-    if n <= SMALL:
-        plain = nx.Graph()
-        plain.add_nodes_from(range(n))
-        plain.add_edges_from(zip(tail.tolist(), head.tolist(), strict=True))
-        found = nx.kamada_kawai_layout(plain)
-        return np.array([found[node] for node in range(n)], dtype=np.float64)
-    arcs = csr_array((np.ones(tail.size), (tail, head)), shape=(n, n))
-    pivot, rows, nearest = 0, [], np.full(n, np.inf)
-    for _ in range(_PIVOTS):
-        rows.append(dijkstra(arcs, directed=False, indices=pivot, unweighted=True))
-        nearest = np.minimum(nearest, rows[-1])
-        pivot = int(nearest.argmax())
-    D = np.stack(rows, axis=1) ** 2
-    B = D.mean(axis=0) + D.mean(axis=1, keepdims=True) - D.mean() - D
-    found = B @ np.linalg.eigh(B.T @ B)[1][:, :-3:-1]
-    return np.asarray(found / np.abs(found).max())
+    first = [min(part) for part in nx.connected_components(plain)]
+    plain.add_edges_from((first[0], other) for other in first[1:])
+    found = nx.kamada_kawai_layout(plain)
+    return np.array([found[node] for node in range(graph.nodes)], dtype=np.float64)

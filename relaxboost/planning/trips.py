@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost.planning.frames import check_table
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.losses import PathLoss
 from relaxboost.planning.planners import shortest_path
+from relaxboost.planning.tables import FILE, at, check_table
 from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
@@ -96,8 +96,8 @@ def paths_from_pandas(
         if twice.any():
             row = trips.index.tolist()[int(twice.argmax())]
             raise InputError(
-                f"trips, row {row!r}: its trip has another row of the same order; say which comes "
-                "first"
+                f"{at('trips', trips, row)}: its trip has another row of the same order; say which "
+                "comes first"
             )
         trips = trips.sort_values("order", kind="stable")
     reader = _Reader(graph, columns[0] == "edge", parallel, gaps)
@@ -107,7 +107,10 @@ def paths_from_pandas(
             tasks.append(reader.task(trip, rows.items(), loss))
             joined += reader.joined
         except InputError as error:
-            dropped[trip] = f"trip {trip!r}, {error}"
+            row, file = reader.row, trips.attrs.get(FILE)
+            where = f"trip {trip!r}, row {row!r}"
+            where = where if file is None else f"{file}, line {row}, trip {trip!r}"
+            dropped[trip] = f"{where}: {error}"
     if dropped and (bad == "refuse" or not tasks):
         remedy = '; bad="drop" leaves them out' if tasks else ""
         count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
@@ -125,7 +128,7 @@ def _check_order(trips: Any) -> None:
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
-            f"trips, row {trips.index.tolist()[first]!r}: order is not a number, but "
+            f"{at('trips', trips, trips.index.tolist()[first])}: order is not a number, but "
             f"{order.iloc[first]!r}; make numbers of the column, with astype(float), or times, "
             "with pandas.to_datetime"
         )
@@ -146,20 +149,22 @@ class _Reader:
             self._known[graph.label(node)] = node
         self._found: dict[tuple[int, int], Any] = {}
         self.joined: list[Join] = []
+        self.row: Hashable = None
+        """The one that is looked at."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
         """Return the task of a trip from its (row, name of a node or an edge)."""
-        self.joined, arcs, at, row = [], [], None, None
-        for row, name in rows:
-            number = self._number(row, name)
+        self.joined, arcs, here = [], [], None
+        for self.row, name in rows:
+            number = self._number(name)
             goal = int(self.graph.tail[number]) if self.by_edge else number
-            if at is not None and not (self.by_edge and at == goal):
-                arcs += self._step(trip, row, at, goal)
+            if here is not None and not (self.by_edge and here == goal):
+                arcs += self._step(trip, here, goal)
             if self.by_edge:
                 arcs.append(number)
-            at = int(self.graph.head[number]) if self.by_edge else number
+            here = int(self.graph.head[number]) if self.by_edge else number
         if not arcs:
-            raise InputError(f"row {row!r}: it has one node, and needs two; leave it out")
+            raise InputError("it has one node, and needs two; leave it out")
         path = self.graph.path(arcs=arcs)
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         if path.source == path.target:
@@ -169,21 +174,21 @@ class _Reader:
             )
         return Task.along(path, loss, name=f"trip {trip}")
 
-    def _step(self, trip: Hashable, row: Hashable, u: int, v: int) -> list[int]:
+    def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
         """Return the arc that joins two nodes, or the arcs where there is a gap, or raise."""
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
             keys, first = self.graph.keys, self.graph.names[0]
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
-                f"row {row!r}: {self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
+                f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
                 f"{' or '.join(named)}; name edges in a column 'edge', or take the one of least "
                 f"{first} with parallel={first!r}"
             )
         if arcs:
             return [min(arcs, key=self._lengths[self.parallel].item)] if self.parallel else arcs
         if self.gaps is None:
-            raise InputError(self._apart(row, u, v))
+            raise InputError(self._apart(u, v))
         nodes: tuple[Hashable, ...] = (self.graph.label(u),)
         if u != v:
             if (u, v) not in self._found:
@@ -191,13 +196,13 @@ class _Reader:
                 try:
                     path = shortest_path(self.graph, self._lengths[self.gaps], *ends).path
                 except InputError as error:
-                    raise InputError(f"row {row!r}: {error}; leave the trip out") from None
+                    raise InputError(f"{error}; leave the trip out") from None
                 self._found[u, v] = path.arcs.tolist(), tuple(path.nodes)
             arcs, nodes = self._found[u, v]
-        self.joined.append(Join(trip, row, nodes))
+        self.joined.append(Join(trip, self.row, nodes))
         return arcs
 
-    def _apart(self, row: Hashable, u: int, v: int) -> str:
+    def _apart(self, u: int, v: int) -> str:
         """Return what is wrong where no arc joins two nodes."""
         names, first = (self.graph.label(u), self.graph.label(v)), self.graph.names[0]
         if u == v:
@@ -209,13 +214,13 @@ class _Reader:
         else:
             what = "a gap" if self.by_edge else "no arc leads"
             what += f" from {names[0]!r} to {names[1]!r}; give what lies between"
-        return f"row {row!r}: {what}, or join gaps by least {first} with gaps={first!r}"
+        return f"{what}, or join gaps by least {first} with gaps={first!r}"
 
-    def _number(self, row: Hashable, name: Any) -> int:
+    def _number(self, name: Any) -> int:
         number = self._known.get(name, -1) if isinstance(name, Hashable) else -1
         if number >= 0:
             return number
-        what = f"row {row!r}: {'edge' if self.by_edge else 'node'} {name!r}"
+        what = f"{'edge' if self.by_edge else 'node'} {name!r}"
         if number == -2:
             raise InputError(f"{what} may be several; give (source, target, {name!r})")
         for other in (str(name), int(name) if str(name).isdecimal() else None):

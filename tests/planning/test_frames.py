@@ -126,7 +126,7 @@ def test_features_of_a_recursive_logit():
 BAD_EDGES = [
     (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
     ([("a", "b")], {}, "edges must be a pandas.DataFrame with rows, got list"),
-    (roads(), {"source": "from"}, r"edges has no column 'from', only u, v, .*rename\(columns"),
+    (roads(), {"source": "from"}, r"edges has no column 'from', only u, v, .*or rename another"),
     (roads(), {"features": ["toll"]}, "edges has no column 'toll'"),
     (roads(), {"features": "length*toll"}, "edges has no column 'toll'"),
     (roads(), {"features": "highway*v"}, "may have one column of text"),
@@ -316,7 +316,7 @@ def test_other_bad_trips():
     ):
         with pytest.raises(InputError, match=message):
             pl.paths_from_pandas(trips("bc", by=by), graph)
-    with pytest.raises(InputError, match="trip 0, from 'b' back to it: no"):
+    with pytest.raises(InputError, match="trip 0, row 2: from 'b' back to it: no"):
         pl.paths_from_pandas(trips("bcb"), graph)
     with pytest.raises(InputError, match="row 1: its trip has another row of the same order"):
         pl.paths_from_pandas(trips("bcd").assign(order=[1, 1, 2]), graph)
@@ -359,5 +359,5 @@ def test_trips_through_turns():
     (task,) = pl.paths_from_pandas(trips("bcd"), corners)
     assert task.graph is corners
     assert corners.lower(task.demonstration).nodes == ["b", "c", "d"]
-    with pytest.raises(InputError, match="trip 0, step 2 of the path turns from"):
+    with pytest.raises(InputError, match="trip 0, row 3: step 2 of the path turns from"):
         pl.paths_from_pandas(trips("bcbc"), corners)

@@ -128,7 +128,7 @@ def test_show_draws(folder, capsys):
     command = "show costs.json --edges edges.csv --trips trips.csv --out {} {}"
     for name, options, magic in (
         ("a.png", "--trip back", b"\x89PNG"),
-        ("a.svg", "--trip 2 --nodes nodes.csv --zoom", b"<?xml"),
+        ("a.svg", "--trip 2 --nodes nodes.csv --whole", b"<?xml"),
         ("a.pdf", "--nodes nodes.csv", b"%PDF"),
     ):
         assert run(command.format(name, options), capsys) == (0, f"picture:    {name}\n", "")

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Whole
 from relaxboost._core.errors import InputError
 from relaxboost.planning.readers.fields import archive
 from relaxboost.planning.readers.places import SOURCES, located
+from relaxboost.planning.tables import check_table, read_csv
 
 TURNS = {"right": 2, "u-turn": 4, "left": 6}
 """Turn features, and the directions in transit.npy that they are, as its authors count them."""
@@ -107,10 +108,6 @@ def taxi_graph(
 
 def _table(path: Path, columns: list[str]) -> Any:
     """Return columns of a file of comma-separated values."""
-    import pandas as pd
-
-    file = located(path, SOURCES["rcm-airl"])
-    try:
-        return pd.read_csv(file, usecols=columns)[columns]
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{file}: no table with {', '.join(columns)} ({error})") from None
+    table = read_csv(located(path, SOURCES["rcm-airl"]), texts=["path"])
+    check_table("table", table, columns)
+    return table[columns]

@@ -87,7 +87,7 @@ def test_parts_of_the_trips_and_bad_ones(tmp_path):
         ("0_4", "trip 0, row 1: a gap from 63338299 to 76482203"),
         ("0_9", "trip 0, row 1: edge 9 is not in the graph"),
         ("2_4_3", "trip 0, row 2: 76482724 -> 63338299 is the wrong way"),
-        ("1_0_1", "trip 0, step 3 of the path turns"),
+        ("1_0_1", "trip 0, row 2: step 3 of the path turns"),
     ):
         write(here / "path.csv", f"path\n{path}\n")
         allowed = TRANSIT[1:] if path == "1_0_1" else TRANSIT
@@ -99,14 +99,18 @@ def test_parts_of_the_trips_and_bad_ones(tmp_path):
 
 
 BAD = [
-    ("node.txt", changed(NODES, "osmid,", "id,"), "no table with osmid, y, x"),
-    ("edge.txt", changed(EDGES, "n_id", "n"), "no table with n_id, u, v, highway, length"),
+    ("node.txt", changed(NODES, "osmid,", "id,"), "node.txt has no column 'osmid', only id"),
+    ("edge.txt", changed(EDGES, "n_id", "n"), "edge.txt has no column 'n_id', only u, v"),
     ("edge.txt", EDGES.replace(",159,2\n", ",159,1\n"), "n_id comes twice"),
-    ("edge.txt", "", "no table with"),
+    ("edge.txt", "", "edge.txt has no rows below its header"),
     ("path.csv", changed(PATHS, "0_3", "0-3"), "paths must be such as 8_73_186"),
-    ("path.csv", changed(PATHS, "0_2_4", ""), "paths must be such as"),
-    ("path.csv", changed(PATHS, "path", "route"), "no table with path"),
-    ("path.csv", "path\n\ud800\n".encode("utf-8", "surrogatepass"), "no table with path"),
+    ("path.csv", changed(PATHS, "0_2_4", ""), "path.csv, line 2: 'path' is None"),
+    ("path.csv", changed(PATHS, "path", "route"), "path.csv has no column 'path'"),
+    (
+        "path.csv",
+        "path\n\ud800\n".encode("utf-8", "surrogatepass"),
+        "path.csv, line 2: not in UTF-8",
+    ),
 ]
 
 
