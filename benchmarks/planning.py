@@ -95,7 +95,7 @@ def small() -> None:
         tasks = [pl.Task.along(pl.shortest_path(graph, felt, *pair).path) for pair in ends]
         size = 10.0 ** rng.uniform(-3, -1)
         kind = (pl.Ridge(size), pl.Lasso(size), pl.L1Radius(1 / size))[k % 3]
-        problem, clock = pl.Problem(tasks, kind, power=1 + k // 3 % 2), time.process_time()
+        problem, clock = pl.Problem(tasks, kind), time.process_time()
         found, after = pl.fit(problem), time.process_time()
         other, end = pl.reference(problem), time.process_time()
         apart += found.lower > other.upper or other.lower > found.upper

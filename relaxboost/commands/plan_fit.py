@@ -78,7 +78,6 @@ Examples:
     help="Where a cost less its loss is negative: an error if around a cycle; paths without "
     "cycles, slow; a convex bound. [default: relaxed; exact for missed and none]",
 )
-@click.option("--power", type=click.IntRange(1, 2), default=1, help="2 squares the margin loss.")
 @click.option("--free-signs", is_flag=True, help="Allow weights below 0, and features.")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
@@ -104,7 +103,7 @@ def fit(**given: Any) -> None:
     signs = {"nonnegative": not options.free_signs, "negative": negative}
     limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
     with inputs.spoken(_words(options), options):
-        problem = planning.Problem(shown, regulariser, power=options.power, **signs)
+        problem = planning.Problem(shown, regulariser, **signs)
         found = planning.fit(problem, verbose=not options.quiet, **limits)
     text = options.saved(found, fit_text(found, source, options.tol))
     options.show(text, fit_data(found, source, options.tol))

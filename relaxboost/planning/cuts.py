@@ -39,30 +39,18 @@ class Cuts(NamedTuple):
         return Cuts(*(x[kept] for x in self))
 
 
-class Pieces(NamedTuple):
-    """Affine functions loss + <slope, w>, one for each of some demonstrations and plans.
-
-    Sizes are the sums of the absolute values of what was summed up, which roundings are
-    proportional to.
-    """
-
-    loss: Array
-    slope: Array
-    loss_size: Array
-    slope_size: Array
-    terms: int
-    """No sum has more terms."""
-
-
 class Plans:
-    """Collects the sums over the arcs of plans, for `Pieces`."""
+    """Collects functions loss + <slope, w>, one for each of some demonstrations and plans.
+
+    With the sums of the absolute values of what was summed up, which roundings are proportional to.
+    """
 
     def __init__(self, features: Sequence[Array]) -> None:
         self._features = features
         # Where all are >= 0 the sums are their own sizes.
         self._signed = [bool((x < 0.0).any()) for x in features]
         self._found: list[tuple[float, Array, float, Array]] = []
-        self._terms = 0
+        self._terms = 0  # no sum has more
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
@@ -101,47 +89,23 @@ class Plans:
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((0.0, zero, 0.0, zero))
 
-    def pieces(self) -> Pieces:
-        """Return what was added."""
-        d = self._features[0].shape[1]
-        loss, slope, loss_size, slope_size = zip(*self._found, strict=True)
-        return Pieces(
-            np.array(loss),
-            np.array(slope).reshape(-1, d),
-            np.array(loss_size),
-            np.array(slope_size).reshape(-1, d),
-            self._terms,
+    def combined(self, rates: Array) -> Cuts:
+        """Return Σ rate · function for each row of rates, with its roundings.
+
+        Parameters
+        ----------
+        rates : array of shape (K, functions)
+            >= 0, taken as they are.
+        """
+        loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
+        γ = roundoff(self._terms + rates.shape[1] + 8)
+        size = rates @ loss_size
+        offset = rates @ loss - γ * size
+        return Cuts(
+            np.nextafter(offset - 8.0 * UNIT * size, -np.inf),
+            rates @ slope,
+            2.0 * γ * (rates @ slope_size),
         )
-
-
-def combined(pieces: Pieces, rates: Array, less: Array) -> Cuts:
-    """Return Σ rate · piece − less for each row of rates, with its roundings.
-
-    Parameters
-    ----------
-    pieces : Pieces
-    rates : array of shape (K, pieces)
-        >= 0, taken as they are.
-    less : array of shape (K,)
-        >= 0, rounded upwards by whoever made it.
-    """
-    γ = roundoff(pieces.terms + rates.shape[1] + 8)
-    size = rates @ pieces.loss_size
-    offset = rates @ pieces.loss - γ * size - less
-    return Cuts(
-        np.nextafter(offset - 8.0 * UNIT * (size + less), -np.inf),
-        rates @ pieces.slope,
-        2.0 * γ * (rates @ pieces.slope_size),
-    )
-
-
-def squares(rates: Array, weights: Array) -> Array:
-    """Return Σ rate²/(4 weight) of each row, rounded upwards.
-
-    This is what 2 r R − r² loses, with rate = 2 weight r.
-    """
-    total = (rates * rates / weights).sum(axis=-1) / 4.0
-    return total * (1.0 + 2.0 * roundoff(rates.shape[-1] + 6))
 
 
 def mean(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:

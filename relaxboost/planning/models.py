@@ -50,8 +50,9 @@ class LinearModel(LinearCosts):
         Of the tasks, each kind once, such as ``"Missed(weight=None, scale=1.0)"``.
     nonnegative : bool
     negative : str
-    power : int
         See `Problem`.
+    power : int
+        1; of files of earlier versions that squared losses 2.
     """
 
     regulariser: str
@@ -114,6 +115,8 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
             f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
+    if kind == BOOSTED and content.get("power") == 1:  # of earlier versions, which had squares too
+        del content["power"]
     for name, (rule, holds) in rules.items():
         if name not in content:
             raise InputError(f"{file} lacks the field {name!r}; write the model again")
@@ -151,7 +154,7 @@ def _without_tasks(fit: Any) -> LinearModel:
         losses=tuple(losses),
         nonnegative=problem.nonnegative,
         negative=problem.oracle.negative,
-        power=problem.oracle.power,
+        power=1,
     )
 
 
@@ -197,7 +200,7 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
                 raise ValueError(f"base names must be among {', '.join(names)}")
             weights = numbers("base weights", base["weights"], len(base["names"]))
             base = Linear(tuple(weights.tolist()), tuple(base["names"]))
-        parts = {name: content[name] for name in ("link", "negative", "power", "strength")}
+        parts = {name: content[name] for name in ("link", "negative", "strength")}
         loss = PlanningLoss(base=base, shared=True, **parts)
         where = "history"
         filled = [[-1 if x is None else x for x in row] for row in content[where]]
@@ -319,7 +322,6 @@ _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda x: isinstance(x, dict) or (_is_number(x) and 0.0 < x < 1e100),
     ),
     "negative": _NEGATIVE,
-    "power": _POWER,
     **dict.fromkeys(("link", "status"), _NAME),
     **dict.fromkeys(("strength", "scale", "floor", "seconds"), _LINEAR["lower"]),
     **dict.fromkeys(("inexact", "below_zero", "sites", "rounds", "chosen"), _COUNT),

@@ -60,7 +60,7 @@ class AugmentedPlans(NamedTuple):
     """The losses of all demonstrations at some costs."""
 
     value: float
-    """Σ weight R_i^power."""
+    """Σ weight R_i."""
     bound: float
     """Not below the exact value, by potentials looked at arc by arc; nan unless asked for."""
     each: tuple[AugmentedPlan, ...]
@@ -84,16 +84,12 @@ class Oracle:
         paths that visit no node twice, by integer programming: exact, and slow. ``"relaxed"`` lets
         a plan take negative arcs beside its path: fast, but only a convex bound above the loss,
         equal to it where no cost is negative.
-    power : {1, 2}
-        The loss of a demonstration is R_i or its square.
     """
 
-    def __init__(self, tasks: Sequence[Task], negative: str = "exact", power: int = 1) -> None:
+    def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
         if negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}, got {negative!r}")
-        if power not in (1, 2):
-            raise InputError(f"power must be 1 or 2, got {power!r}")
-        self.tasks, self.negative, self.power = checked_tasks(tasks), negative, int(power)
+        self.tasks, self.negative = checked_tasks(tasks), negative
         number: dict[Graph, int] = {}
         largest = max(task.weight for task in self.tasks)  # so that their sum is finite
         total = sum(task.weight / largest for task in self.tasks)
@@ -150,8 +146,8 @@ class Oracle:
         parts = map(work, chunks) if len(chunks) == 1 else pool.map(work, chunks)
         answers = dict(pair for part in parts for pair in part)
         each = tuple(answers[i] for i in range(len(self.rows)))
-        values = np.array([answer.value for answer in each]) ** self.power
-        bounds = np.maximum([answer.bound for answer in each], 0.0) ** self.power
+        values = np.array([answer.value for answer in each])
+        bounds = np.maximum([answer.bound for answer in each], 0.0)
         bound = float(self.weights @ bounds) * (1.0 + 4.0 * UNIT * (len(each) + 4))
         return AugmentedPlans(float(self.weights @ values), bound, each)
 

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
-from relaxboost.planning.cuts import Cut, Cuts, Pieces, Plans, combined, mean, squares
+from relaxboost.planning.cuts import Cut, Cuts, Plans, mean
 from relaxboost.planning.graphs import Graph, same_names
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
@@ -48,7 +48,7 @@ class FitPoint(NamedTuple):
 
 
 class Problem:
-    """What `fit` minimises: Ω(s w) + Σ weight R_i(B X w)^power, over the weights w of d features.
+    """What `fit` minimises: Ω(s w) + Σ weight R_i(B X w), over the weights w of d features.
 
     R_i is the margin loss of demonstration i, and s w is taken entry by entry.
 
@@ -63,8 +63,6 @@ class Problem:
         Whether w >= 0. Features then have to be >= 0 too, so that costs are.
     negative : {"exact", "simple", "relaxed"}
         What to do where a cost less its loss is negative; see `Oracle`.
-    power : {1, 2}
-        2 squares the margin losses.
     scale : {"rms", "none"}
         With ``"rms"`` s_j is the root mean square of feature j over the arcs of all graphs, 1 where
         that is 0: metres, miles and seconds then have the same best costs. Features are
@@ -92,12 +90,11 @@ class Problem:
         *,
         nonnegative: bool = True,
         negative: str = "exact",
-        power: int = 1,
         scale: str = "rms",
     ) -> None:
         if scale not in ("rms", "none"):
             raise InputError(f'scale must be "rms" or "none", got {scale!r}')
-        self.oracle = Oracle(tasks, negative, power)
+        self.oracle = Oracle(tasks, negative)
         self.regulariser = Ridge() if regulariser is None else regulariser
         if not isinstance(self.regulariser, Regulariser):
             raise InputError(f"regulariser must be one such as Ridge(1e-2), got {regulariser!r}")
@@ -123,7 +120,7 @@ class Problem:
         if regulariser is not None:
             made.regulariser, made.chooses = regulariser, False
         if tasks is not None:
-            made.oracle = Oracle(tasks, self.oracle.negative, self.oracle.power)
+            made.oracle = Oracle(tasks, self.oracle.negative)
             made._features()
         return made
 
@@ -201,28 +198,20 @@ class Problem:
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
-    def pieces(self, found: AugmentedPlans) -> Pieces:
-        """Return the affine functions ℓ_i + <f_demonstrated − f_taken, w> <= R_i of plans."""
-        plans = Plans(self.arc_features)
+    def _cuts(self, found: AugmentedPlans) -> Cuts:
+        """Return Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) for each group.
+
+        R_i >= ℓ_i + <., w> whichever path was taken.
+        """
+        plans, p = Plans(self.arc_features), self.oracle.weights
         for row, answer in zip(self.oracle.rows, found.each, strict=True):
             if answer.value > 0.0:
                 plans.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
                 plans.nothing()
-        return plans.pieces()
-
-    def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return Σ weight · (rate · (ℓ_i + <f_demonstrated − f_taken, w>) − (rate/2)² if squared).
-
-        R_i >= ℓ_i + <., w> whichever path was taken, and R_i² >= 2 r R_i − r² for every r >= 0.
-        """
-        p = rates = self.oracle.weights
-        if self.oracle.power == 2:
-            rates = 2.0 * p * np.array([answer.value for answer in found.each])
         own = np.zeros((int(self.groups.max()) + 1, p.size))
-        own[self.groups, np.arange(p.size)] = rates
-        less = squares(own, p) if self.oracle.power == 2 else np.zeros(len(own))
-        return combined(self.pieces(found), own, less)
+        own[self.groups, np.arange(p.size)] = p
+        return plans.combined(own)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return a bound above R at exact costs, for plans at rounded ones.
@@ -240,8 +229,7 @@ class Problem:
             plan = most[row.graph] if answer.exact else total[row.graph]
             more = float(wrong[row.graph][row.path.arcs].sum()) + plan
             bounds[i] = up(max(answer.bound, 0.0) + 2.0 * more)
-        p, power = self.oracle.weights, self.oracle.power
-        return float(p @ bounds**power) * (1.0 + 2.0 * roundoff(bounds.size + 6))
+        return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
         """Return a − Ω*(−G/s): not above the least value, whatever cut or mean of cuts it is of.

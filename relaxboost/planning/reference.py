@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import roundoff
-from relaxboost.planning.cuts import Cut, Plans, combined, squares
+from relaxboost.planning.cuts import Cut, Plans
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Demonstration
@@ -77,8 +77,7 @@ def reference(
     problem = as_problem(tasks, regulariser)
     _check(problem)
     clock = Clock()
-    curved = not problem.penalty(cp.Variable(problem.d))[0].is_pwl() or problem.oracle.power == 2
-    about = f"{problem.regulariser!r} with power={problem.oracle.power}" if curved else None
+    about = repr(problem.regulariser) if problem.regulariser.form.square > 0.0 else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
     best: FitPoint | None = None
     lower, status = 0.0, ""
@@ -158,7 +157,7 @@ class _Model:
     """The program, and its multipliers as a cut."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
-        self.problem, self.power = problem, problem.oracle.power
+        self.problem = problem
         self.relaxed = problem.oracle.negative == "relaxed"
         D, targets, self.parts = _incidence(problem)
         p = problem.oracle.weights
@@ -182,21 +181,20 @@ class _Model:
             own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
             loss = loss + own @ free
             rules.append(self.won)
-        each = cp.square(slack) if self.power == 2 else slack
         rules += [self.below, loss <= slack]
-        self.program = cp.Problem(cp.Minimize(penalty + p @ each), rules)
+        self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
     def cut(self, around: bool) -> Cut:
         """Return the cut that the multipliers of the arc inequalities make, of real paths.
 
         A demonstration's flow of amount ρ gives ρ R_i >= Σ θ (ℓ + <., w>) over its paths of
-        amounts θ. For power 1, ρ <= weight; for squares weight R_i² >= ρ R_i − ρ²/(4 weight). Where
-        planning is exact, cycles may count too, since no cost falls around them where R is finite;
-        that helps where they keep w in its domain, and not where they are dirt. Where it is
-        relaxed, arcs that are free count, at most what is left of ρ on each.
+        amounts θ, for ρ <= weight. Where planning is exact, cycles may count too, since no cost
+        falls around them where R is finite; that helps where they keep w in its domain, and not
+        where they are dirt. Where it is relaxed, arcs that are free count, at most what is left of
+        ρ on each.
         """
         plans, rates = Plans(self.problem.arc_features), []
-        p, used = self.problem.oracle.weights, np.zeros(len(self.parts))
+        p = self.problem.oracle.weights
         flow = _multipliers(self.below)
         free = None if self.won is None else _multipliers(self.won)
         γ = roundoff(flow.size + 16)
@@ -206,18 +204,14 @@ class _Model:
             row = part.row
             paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
-            most = p[k] if self.power == 1 else np.inf
-            shrink = min(1.0, most / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
+            shrink = min(1.0, p[k] / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
             y = np.zeros(graph.arcs)
             for arcs, amount in paths:
                 plans.add(row.graph, row.gains, arcs, None, row.path.arcs)
                 rates.append(amount * shrink)
                 y[arcs] += amount * shrink
-            used[k] = (p[k] if self.power == 1 else total * shrink) * (1.0 + 2.0 * γ)
             if free is not None:
-                room = np.maximum(
-                    min(used[k], total * shrink) * (1.0 - 4.0 * γ) - y[part.arcs], 0.0
-                )
+                room = np.maximum(total * shrink * (1.0 - 4.0 * γ) - y[part.arcs], 0.0)
                 # What flows around cycles costs nothing, and is as good as taken for free.
                 besides = np.maximum(flow[at] - y[part.arcs], 0.0)
                 times = np.minimum(free[at] + besides, room)
@@ -229,8 +223,7 @@ class _Model:
                     rates.append(amount)
         if not rates:
             return Cut(0.0, np.zeros(self.problem.d))
-        less = np.zeros(1) if self.power == 1 else squares(used[None], p)
-        return Cut(*(x[0] for x in combined(plans.pieces(), np.array([rates]), less)))
+        return Cut(*(x[0] for x in plans.combined(np.array([rates]))))
 
 
 def _multipliers(constraint: Any) -> Array:

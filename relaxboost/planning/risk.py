@@ -43,7 +43,7 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
-    R[C] = Σ weight R_i(B C)^power + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
+    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
     `planning.boost` does the rest: targets are tasks, and `PlanningRisk.features` are the rows of
     X, the features of the sites of one graph after the other.
 
@@ -59,7 +59,6 @@ class PlanningLoss(Loss):
     negative : {"relaxed", "exact", "simple"}
         See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
         loss-augmented cost is negative.
-    power : {1, 2}
     strength : float
         >= 0, additive only; makes R strongly convex.
     measure : {"visited", "uniform"} or array of shape (S,), optional
@@ -80,7 +79,6 @@ class PlanningLoss(Loss):
     link: str = "additive"
     base: float | LinearCosts | Callable[[Graph], Array] = 1.0
     negative: str = "relaxed"
-    power: int = 1
     strength: float = 0.0
     measure: str | ArrayLike | None = field(default=None, compare=False)
     shared: bool = False
@@ -157,7 +155,7 @@ class PlanningRisk(Risk):
 
     def __init__(self, loss: PlanningLoss, tasks: Sequence[Task], weights: Any = None) -> None:
         self.loss = loss
-        self.oracle = Oracle(tasks, loss.negative, loss.power)
+        self.oracle = Oracle(tasks, loss.negative)
         self.strong_convexity = float(loss.strength)
         graphs = self.oracle.graphs
         same_names(graphs)
@@ -200,8 +198,6 @@ class PlanningRisk(Risk):
         """Return R and its gradient in L²(P̂); for the exponential link that in C, at C(F)."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates, value = self.oracle.weights, found.value
-        if self.loss.power == 2:
-            rates = 2.0 * rates * np.array([answer.value for answer in found.each])
         plans = [answer.taken for answer in found.each]
         away = self._passed(self._shown, rates) - self._passed(plans, rates)
         gradient = self._shared(self._gathered(away)) / self.measure.p

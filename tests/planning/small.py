@@ -98,7 +98,7 @@ def risk(problem, w, relaxed=False):
     oracle, total = problem.oracle, problem.regulariser.value(problem.scale * np.asarray(w))
     for row in oracle.rows:
         g = oracle.graphs[row.graph]
-        total += row.weight * loss_of(row, g, g.arc_features @ w, relaxed) ** oracle.power
+        total += row.weight * loss_of(row, g, g.arc_features @ w, relaxed)
     return total
 
 
@@ -134,7 +134,7 @@ def expression(risk, F):
         margin = c @ np.bincount(row.path.arcs, minlength=g.arcs) + row.gains.constant
         # The demonstration itself makes this >= 0, unless it passes a free arc twice.
         term = cp.pos(margin + _best(row, g, row.gains.dense(g.arcs) - c, loss.negative))
-        terms.append(row.weight * (cp.square(term) if loss.power == 2 else term))
+        terms.append(row.weight * term)
     if loss.strength:
         terms.append(0.5 * loss.strength * (risk.measure.p @ cp.square(F)))
     return cp.sum(cp.hstack(terms))

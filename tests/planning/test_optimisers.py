@@ -27,14 +27,13 @@ MADE = [pl.Bundle(), pl.Bundle(level=0.0)]
 
 @pytest.mark.parametrize("optimiser", MADE, ids=str)
 @pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
-@pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize(
     ("nonnegative", "negative", "name"),
     [(True, "exact", "missed"), (False, "relaxed", "strayed")],
 )
-def test_brackets_hold_and_close(optimiser, regulariser, power, nonnegative, negative, name):
+def test_brackets_hold_and_close(optimiser, regulariser, nonnegative, negative, name):
     made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
-    problem = pl.Problem(made, regulariser, nonnegative=nonnegative, negative=negative, power=power)
+    problem = pl.Problem(made, regulariser, nonnegative=nonnegative, negative=negative)
     found = pl.fit(problem, method=optimiser, tol=1e-3, max_rounds=100)
     right = pl.reference(problem)
     assert found.lower <= right.upper

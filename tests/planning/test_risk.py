@@ -14,10 +14,9 @@ from tests.functional import flat
 from . import small
 
 CASES = [
-    (name, negative, power, strength)
+    (name, negative, strength)
     for name in ("missed", "hamming", "none")
     for negative in ("exact", "relaxed")
-    for power in (1, 2)
     for strength in (0.0, 0.3)
 ]
 
@@ -29,10 +28,10 @@ def make(seed, name="missed", **options):
     return pl.PlanningLoss(**options).bind([*first, *second]), rng
 
 
-@pytest.mark.parametrize(("name", "negative", "power", "strength"), CASES)
-def test_subgradients_and_constants(name, negative, power, strength):
+@pytest.mark.parametrize(("name", "negative", "strength"), CASES)
+def test_subgradients_and_constants(name, negative, strength):
     for seed in range(2):
-        risk, rng = make(seed, name, base=1.5, negative=negative, power=power, strength=strength)
+        risk, rng = make(seed, name, base=1.5, negative=negative, strength=strength)
         points = []
         for _ in range(20):
             F = rng.normal(size=risk.measure.size) * 0.6
@@ -50,10 +49,10 @@ def test_subgradients_and_constants(name, negative, power, strength):
                 assert there >= below - 1e-9 * (1.0 + abs(there))
 
 
-@pytest.mark.parametrize(("name", "negative", "power", "strength"), CASES)
-def test_the_expression_is_the_risk(name, negative, power, strength):
+@pytest.mark.parametrize(("name", "negative", "strength"), CASES)
+def test_the_expression_is_the_risk(name, negative, strength):
     for seed in range(2):
-        risk, rng = make(seed, name, base=1.5, negative=negative, power=power, strength=strength)
+        risk, rng = make(seed, name, base=1.5, negative=negative, strength=strength)
         F = rng.normal(size=risk.measure.size) * (0.6 if negative == "relaxed" else 0.2)
         F = np.abs(F) if negative == "exact" else F
         variable = cp.Variable(F.size)
@@ -80,9 +79,7 @@ def test_what_is_refused():
         pl.PlanningLoss().bind([], groups=[1])
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"link": "exponential"}, {"strength": 0.1}, {"power": 2}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"link": "exponential"}, {"strength": 0.1}], ids=str)
 def test_boosting_lowers_the_loss_and_goes_on(options):
     """As many rounds in two runs as in one, with tasks held out that have their own graph."""
     rng = np.random.default_rng(0)
