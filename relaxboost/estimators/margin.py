@@ -1,47 +1,37 @@
-"""A classifier of the largest soft margin, with its bracket, and one that chooses how soft."""
+"""A classifier of the largest soft margin, with its bracket."""
 
 from __future__ import annotations
 
-import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_X_y
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
-from relaxboost._core.parameters import count, positive
-from relaxboost.estimators.margin_columns import CutColumns, Features
-from relaxboost.estimators.margin_games import (
-    Examples,
-    Voter,
-    proof,
-    sigmoid,
-    takes_weights,
-    weighted,
-)
+from relaxboost.estimators.margin_base import MarginBoost
+from relaxboost.estimators.margin_columns import CutColumns
+from relaxboost.estimators.margin_games import Examples, sigmoid, takes_weights, weighted
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
-from relaxboost.matrices import StumpColumn, oracle, stumps
+from relaxboost.matrices import oracle, stumps
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
-from relaxboost.solvers import path, solve
+
+FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+"""What "auto" chooses from. On real sets fewer lost half a point or more."""
 
 
 def _can_tell(self: Any) -> bool:
-    if self.folds is None or getattr(self, "_sigmoid", self) is None:
+    if self.folds is None or getattr(self, "_sigmoids", self) is None:
         raise AttributeError(
             "there is no predict_proba, since no votes were held out to calibrate by: folds is "
             "None, or the fit was interrupted; use decision_function, or fit with folds=5"
@@ -50,24 +40,16 @@ def _can_tell(self: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
+class _MarginClassifier(ClassifierMixin, MarginBoost):
     """What both share: one game for each class against the rest, its solution, calibration."""
 
     _: KW_ONLY
-    hypotheses: Any = "stumps"
-    tol: float = 1e-3
     class_weight: Any = None
-    folds: int | None = 5
-    time_limit: float | None = None
-    _table: Features = field(init=False)
+    _calibrates: ClassVar[bool] = True
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
         """Return the relaxations to choose from, the softest first."""
-
-    def _choose(self, held: Array, given: Examples) -> int:
-        """Return the place of the best relaxation, from votes held out; where there is one, 0."""
-        return 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Solve the game of each class against the rest; of two classes, one game.
@@ -87,28 +69,13 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
             For data, labels, weights or parameters that do not fit; it is a ValueError. Before any
             game is solved.
         """
-        positive("tol", self.tol)
-        if self.folds is not None and count("folds", self.folds) < 2:
-            raise InputError("folds must be at least 2, to hold one out; or None")
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
-        self._stopped, held, best = False, None, 0
-        if len(grid) > 1:
-            held, whole = self._held_out(given, grid)
-            best = self._choose(held, given)
-            if not whole:
-                said = "the fraction was chosen from unfinished games; raise time_limit or tol"
-                warnings.warn(said, ConvergenceWarning, 2)
-        pairs = [self._play(given, k, grid[best : best + 1])[0] for k in self._targets()]
-        self._voters, self._solutions = map(list, zip(*pairs, strict=True))
-        self._certificates = None
+        held = self._learn(given, grid)
+        self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
         self._describe(rows, went)
-        if held is None and self.folds is not None and not self._stopped:
-            held, _ = self._held_out(given, grid)
-        if self._stopped:
-            held, said = None, "interrupted, so that the votes are not calibrated"
-            warnings.warn(said, ConvergenceWarning, 2)
-        self._sigmoid = None if held is None else self._calibrated(held[best], given)
+        calibrated = None if held is None else [self._calibrated(F, given) for F in held]
+        self._sigmoids = calibrated
         return self
 
     def _examples(
@@ -118,18 +85,12 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
 
         Equal examples become one, with the sum of their weights, where f takes weights.
         """
-        Z, y = check_X_y(self._numbers(X, True), y, ensure_all_finite="allow-nan", estimator=self)
-        empty = np.flatnonzero(np.isnan(Z).all(axis=0))
-        if empty.size:
-            raise InputError(
-                f"feature {self._table.names[empty[0]]!r} has no value in any example; leave it out"
-            )
+        Z, y, weights = self._checked(X, y, sample_weight, False)
         try:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
         except TypeError as error:
             raise InputError(f"labels must be of one kind, none missing: {error}") from None
-        weights = _check_sample_weight(sample_weight, Z, dtype=np.float64, ensure_non_negative=True)
         weights = weights * self._class_factors(codes, weights)[codes]
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
@@ -153,23 +114,6 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
             # Which says what else does not fit, before the work.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
         return given, rows, went
-
-    def _numbers(self, X: Any, reset: bool) -> Array:
-        """Return what the table makes of X, checked; with `reset` also the table."""
-        given: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-        if not hasattr(X, "iloc") and not reset and any(self._table.levels):
-            import pandas as pd
-
-            X = pd.DataFrame(np.asarray(X, dtype=object))
-        if not hasattr(X, "iloc"):
-            Z: Array = validate_data(self, X, reset=reset, **given)
-            if reset:
-                self._table = Features.numbered(Z.shape[1])
-            return Z
-        validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
-        if reset:
-            self._table = Features.of(X)
-        return check_array(self._table.numbers(X), estimator=self, **given)
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
         """Return a factor for each class, "balanced" counting copies; checks that all weigh."""
@@ -209,62 +153,48 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
             f"returns a margin matrix, got {self.hypotheses!r}"
         )
 
-    def _play(
-        self, given: Examples, k: int, grid: list[Relaxation]
-    ) -> list[tuple[Voter, Solution]]:
-        """Solve the games of class k against the rest, one for each relaxation, on one path."""
+    def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
         signs = np.where(given.codes == k, 1.0, -1.0)
+        columns = CutColumns.of(self._table, given.Z, signs, self._even(given, k, grid))
+        return columns, self._made()(columns(given.Z), signs)
+
+    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        weights = self._even(given, k, grid)
+        return [Game(matrix, weighted(f, weights)) for f in grid]
+
+    def _even(self, given: Examples, k: int, grid: list[Any]) -> Vector:
+        """Return the weights in the game of class k: half of one of more than two, if free."""
         free = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
-        if self.classes_.size > 2 and free:
-            # Else a vote of no for every class has a large soft margin.
-            rest = given.weights[signs < 0.0].sum() / given.weights[signs > 0.0].sum()
-            given = given._replace(weights=np.where(signs > 0.0, rest, 1.0) * given.weights)
-        columns = CutColumns.of(self._table, given.Z, signs, given.weights)
-        matrix = self._made()(columns(given.Z), signs)
-        if not callable(getattr(matrix, "hypothesis", None)):
-            raise InputError(
-                f"hypotheses made {type(matrix).__name__}, which has no hypothesis(j) to predict "
-                "by; return stumps(...), oracle(...) or a matrix with that method"
-            )
-        games = [Game(matrix, weighted(f, given.weights)) for f in grid]
-        # After Ctrl-C what is left gets one round.
-        limit = 1e-9 if self._stopped else self.time_limit
-        solutions = path(games, self.tol, time_limit=limit)
-        self._stopped |= any(s.status == "interrupted" for s in solutions)
-        if hasattr(self.hypotheses, "fit"):  # of hypotheses that were not found nothing is known
-            found = matrix.columns(range(matrix.known))
-            games = [Game(found, game.relaxation) for game in games]
-            starts = [(s.d, (s.support, s.coefficients)) for s in solutions]
-            pairs = zip(games, starts, strict=True)
-            solutions = [solve(g, self.tol, start=at, time_limit=limit) for g, at in pairs]
-        return [(Voter.of(columns, matrix, s), s) for s in solutions]
+        if self.classes_.size == 2 or not free:
+            return given.weights
+        # Else a vote of no for every class has a large soft margin.
+        own = given.codes == k
+        rest = given.weights[~own].sum() / given.weights[own].sum()
+        return np.where(own, rest, 1.0) * given.weights
 
-    def _held_out(self, given: Examples, grid: list[Relaxation]) -> tuple[Array, bool]:
-        """Return votes on each example of games without it, (relaxations, examples[, classes]).
+    def _idle(self, part: Examples, k: int) -> float | None:
+        here = part.codes == k
+        return (1.0 if here.all() else -1.0) if here.all() or not here.any() else None
 
-        And whether all games were finished; after Ctrl-C votes not yet known are 0.
-        """
-        targets, whole = self._targets(), True
-        out = np.zeros((len(grid), given.codes.size, len(targets)))
-        try:
-            for test, place in product(given.folds(self.folds or 5), range(len(targets))):
-                part = given.at(~test)
-                here = part.codes == targets[place]
-                if all(np.unique(x).size == 1 for x in part.Z.T):
-                    continue  # no hypothesis: every vote is 0
-                if here.all() or not here.any():  # all say what there is
-                    out[:, test, place] = 1.0 if here.all() else -1.0
-                    continue
-                played = self._play(part, targets[place], grid)
-                if self._stopped:  # in a game, or before the next
-                    break
-                whole &= all(s.status != "time_limit" for _, s in played)
-                out[:, test, place] = [voter(given.Z[test]) for voter, _ in played]
-        except (KeyboardInterrupt, SystemError) as error:
-            if not is_interrupt(error):
-                raise
-            self._stopped = True
-        return (out[:, :, 0] if len(targets) == 1 else out), whole and not self._stopped
+    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
+        """Return the place of the fraction of least error."""
+        names, errors = np.arange(self.classes_.size), []
+        for F in held:
+            a, b = self._calibrated(F, given)
+            wrong = decided(a * F + b, names) != given.codes
+            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
+        shares = [f.fraction for f in grid]
+        self.cv_errors_ = dict(zip(shares, errors, strict=True))
+        best = int(np.argmin(errors))
+        self.fraction_ = shares[best]
+        return best
+
+    def _lacking(self, k: int, s: Solution) -> str:
+        idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
+        if s.status == "optimal" and idle > self.tol:
+            return ""
+        remedy = "" if idle > self.tol else "; no vote beats none: raise fraction"
+        return f"class {self.classes_.tolist()[k]!r}: {s.message}{remedy}"
 
     def _calibrated(self, F: Array, given: Examples) -> Any:
         """Return a and b of the log odds aF + b, from votes held out: numbers, or one a class."""
@@ -273,77 +203,19 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
         found = [sigmoid(f, given.codes == k, given.weights) for k, f in pairs]
         return np.array(found[0] if len(found) == 1 else found).T
 
-    def _describe(self, rows: Whole, went: Whole) -> None:
-        """Set what is told of the solutions, and warn of what they fail to say."""
-        for k, s in zip(self._targets(), self._solutions, strict=True):
-            idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
-            if s.status != "optimal" or idle <= self.tol:
-                remedy = "" if idle > self.tol else "; no vote beats none: raise fraction"
-                label = self.classes_.tolist()[k]
-                warnings.warn(f"class {label!r}: {s.message}{remedy}", ConvergenceWarning, 3)
-        self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
-        self.support_ = self._each([s.support for s in self._solutions])
-        self.hypotheses_ = self._each([voter.words() for voter in self._voters])
-        short = np.max([s.gamma - s.margins for s in self._solutions], axis=0)[went]
-        order = np.argsort(-short, kind="stable")
-        self.hardest_ = rows[order[: np.count_nonzero(short > 0.0)]]
-
-    def _each(self, told: list[Any]) -> Any:
-        """Return one of two classes, and else a list by class."""
-        return told[0] if self.classes_.size == 2 else told
-
-    @property
-    def certificate_(self) -> Any:
-        """The `Certificate` of `margin_`, a list by class where there are more than two.
-
-        It is made when first asked for. It holds the training data, equal examples once, so that a
-        saved one can be checked alone; beyond 2 000 000 numbers only the SHA-256 of
-        ``game_.matrix``, which the checker then needs.
-        """
-        solutions = self._played("certificate_")
-        if self._certificates is None:
-            self._certificates = self._each([proof(s) for s in solutions])
-        return self._certificates
-
-    @property
-    def game_(self) -> Any:
-        """The `Game` of `margin_`, or a list: equal examples once, features with nan twice."""
-        return self._each([s.game for s in self._played("game_")])
-
-    def _played(self, name: str) -> list[Solution]:
-        check_is_fitted(self)
-        if not hasattr(self, "_solutions"):
-            raise AttributeError(
-                f"a pickle keeps no training data, and so no {name}; ask for it before pickling"
-            )
-        return self._solutions
-
-    @property
-    def feature_importances_(self) -> Vector:
-        """The share of each feature in the weights of the stumps, shape (d,)."""
-        check_is_fitted(self)
-        total = np.zeros(self.n_features_in_)
-        for voter in self._voters:
-            for c, h in voter.members:
-                if not isinstance(h, StumpColumn):
-                    raise AttributeError("feature_importances_ are of stumps, not of others")
-                total[voter.columns.source[h.feature]] += abs(c)
-        return total / (total.sum() or 1.0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def votes(self, X: Any) -> Array:
         """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
-        Z = self._numbers(X, False)
-        return np.array(self._each([voter(Z) for voter in self._voters])).T
+        return self._votes(self._numbers(X, False), -1)
+
+    def _votes(self, Z: Array, stage: int) -> Array:
+        return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
+
+    def _log_odds(self, Z: Array, stage: int) -> Array:
+        F = self._votes(Z, stage)
+        return (
+            F if self._sigmoids is None else self._sigmoids[stage][0] * F + self._sigmoids[stage][1]
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Return log odds: (N,), positive for the second class; or (N, K), largest for the label.
@@ -351,12 +223,45 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
         They are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on examples
         that were held out (Platt); the votes themselves where folds is None.
         """
-        F = self.votes(X)
-        return F if self._sigmoid is None else self._sigmoid[0] * F + self._sigmoid[1]
+        check_is_fitted(self)
+        return self._log_odds(self._numbers(X, False), -1)
 
     def predict(self, X: Any) -> Any:
         """Return the label that `decision_function` decides for, for rows X of shape (N, d)."""
         return decided(self.decision_function(X), self.classes_)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield log odds for each fraction of the path that `fit` went, the largest first.
+
+        The last is the one chosen, and what `decision_function` returns; of a fraction that was
+        given it is the only one.
+        """
+        check_is_fitted(self)
+        Z = self._numbers(X, False)
+        return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the labels that `staged_decision_function` decides for."""
+        return (decided(F, self.classes_) for F in self.staged_decision_function(X))
+
+    def contributions(self, X: Any) -> Array:
+        """Return the SHAP values of `decision_function`: what each feature adds, of stumps.
+
+        Of shape (N, d + 1), or (N, d + 1, K); the last column is the mean over the training rows,
+        and rows sum to `decision_function(X)`. They are exact, since a stump looks at one feature:
+        interventional with the training rows as background, and path-dependent, alike.
+
+        References
+        ----------
+        Lundberg & Lee (2017), A unified approach to interpreting model predictions, Eq. 8.
+        """
+        check_is_fitted(self)
+        Z = self._numbers(X, False)
+        out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
+        if self._sigmoids is not None:
+            out *= self._sigmoids[-1][0]
+            out[:, -1] += self._sigmoids[-1][1]
+        return out[..., 0] if len(self._stages[-1]) == 1 else out
 
     @available_if(_can_tell)
     def predict_proba(self, X: Any) -> Array:
@@ -371,7 +276,7 @@ class _MarginBoost(ClassifierMixin, BaseEstimator, ABC):
 
 
 @dataclass(eq=False, repr=False)
-class MarginBoostClassifier(_MarginBoost):
+class MarginBoostClassifier(_MarginClassifier):
     """The largest soft margin that votes of stumps, or of a weak learner, have on the training set.
 
     The weights w of the hypotheses, ‖w‖_1 <= 1, are the best of a game, up to `tol`: they maximise
@@ -382,10 +287,11 @@ class MarginBoostClassifier(_MarginBoost):
     ----------
     relaxation : {"capped", "hard"} or Relaxation
         "capped" is the soft margin, "hard" the smallest margin.
-    fraction : float
+    fraction : "auto" or float
         Of the examples, in (0, 1], with weights of the weight: those with the lowest margins count.
         Small if labels are clean; well above twice the share of wrong ones, which votes would fit
-        else. Of "capped" only. Less than one example is the hard margin.
+        else. "auto" chooses as `MarginBoostClassifierCV` does, by `folds`. Of "capped" only. Less
+        than one example is the hard margin.
     hypotheses : "stumps", classifier, or callable
         All stumps, which send missing values left, right or nowhere, and categories by subsets,
         prefixes of their order by share of +1. Or a scikit-learn classifier with sample_weight,
@@ -398,11 +304,18 @@ class MarginBoostClassifier(_MarginBoost):
         Factors on the weights of each class; "balanced" gives all classes the same total. Of more
         than two, without a dict, each class has half of the weight in its game.
     folds : int, optional
-        How many parts are held out, one after the other, to calibrate the votes; `fit` takes about
-        so many times longer. None: labels are by the votes, and there is no `predict_proba`.
+        How many parts are held out, one after the other, to choose the fraction and to calibrate
+        the votes; `fit` takes about so many times longer. None: labels are by the votes, and there
+        is no `predict_proba`; `fraction` must be given.
     time_limit : float, optional
         Seconds for each game. After it, or Ctrl-C, the best bracket so far is kept; a
         ConvergenceWarning says so.
+    n_jobs : int, optional
+        Processes that share folds and classes, by joblib; -1 for one per core. The results are the
+        same. Where classes are solved by several, Ctrl-C ends the fit.
+    warm_start : bool
+        Begin the games at the solutions of the last `fit`, if they have as many hypotheses. Folds
+        begin anew.
 
     Attributes
     ----------
@@ -423,6 +336,8 @@ class MarginBoostClassifier(_MarginBoost):
         much as the cap allows. Wrong labels are among them first.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights; of stumps only.
+    fraction_, cv_errors_
+        With "auto": as for `MarginBoostClassifierCV`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -432,23 +347,31 @@ class MarginBoostClassifier(_MarginBoost):
     """
 
     relaxation: Any = "capped"
-    fraction: float = 0.1
+    fraction: Any = "auto"
     _: KW_ONLY
 
     def _grid(self) -> list[Relaxation]:
         if isinstance(self.relaxation, Relaxation):
             return [self.relaxation]
-        named = {"capped": lambda: Capped(fraction=self.fraction), "hard": HardMargin}
-        if not isinstance(self.relaxation, str) or self.relaxation not in named:
+        if isinstance(self.relaxation, str) and self.relaxation == "hard":
+            return [HardMargin()]
+        if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
                 f"{self.relaxation!r}"
             )
-        return [named[self.relaxation]()]
+        if not isinstance(self.fraction, str):
+            return [Capped(fraction=self.fraction)]
+        if self.fraction != "auto" or self.folds is None:
+            raise InputError(
+                f'fraction is a number in (0, 1] or "auto", which needs folds to choose by, got '
+                f"{self.fraction!r} with folds={self.folds}; give fraction=0.5, say, or folds"
+            )
+        return [Capped(fraction=share) for share in reversed(FRACTIONS)]
 
 
 @dataclass(eq=False, repr=False)
-class MarginBoostClassifierCV(_MarginBoost):
+class MarginBoostClassifierCV(_MarginClassifier):
     """`MarginBoostClassifier` with the fraction of least error on held-out parts.
 
     Each fold solves its games on one warm path from the largest fraction down; of equal errors the
@@ -459,7 +382,7 @@ class MarginBoostClassifierCV(_MarginBoost):
     ----------
     fractions : sequence of float
         To choose from, each in (0, 1].
-    hypotheses, tol, class_weight, folds, time_limit
+    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start
         As for `MarginBoostClassifier`; `folds` may not be None.
 
     Attributes
@@ -473,7 +396,7 @@ class MarginBoostClassifierCV(_MarginBoost):
         As for `MarginBoostClassifier`.
     """
 
-    fractions: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    fractions: Sequence[float] = FRACTIONS
     _: KW_ONLY
 
     def _grid(self) -> list[Relaxation]:
@@ -483,16 +406,3 @@ class MarginBoostClassifierCV(_MarginBoost):
                 "or use MarginBoostClassifier"
             )
         return [Capped(fraction=share) for share in sorted(set(self.fractions), reverse=True)]
-
-    def _choose(self, held: Array, given: Examples) -> int:
-        """Return the place of the fraction of least error."""
-        names, errors = np.arange(self.classes_.size), []
-        for F in held:
-            a, b = self._calibrated(F, given)
-            wrong = decided(a * F + b, names) != given.codes
-            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
-        shares = sorted(set(self.fractions), reverse=True)
-        self.cv_errors_ = dict(zip(shares, errors, strict=True))
-        best = int(np.argmin(errors))
-        self.fraction_ = shares[best]
-        return best

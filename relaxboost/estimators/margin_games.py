@@ -24,15 +24,17 @@ INLINE = 2_000_000
 
 
 class Examples(NamedTuple):
-    """Rows as `Features.numbers` makes them, the places of their labels, and their weights."""
+    """Rows as `Features.numbers` makes them, the places of their labels, weights, and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
+    groups: Whole | None = None
 
     def at(self, rows: Any) -> Examples:
         """Return some of them."""
-        return Examples(self.Z[rows], self.codes[rows], self.weights[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups)
 
     def merged(self) -> tuple[Examples, Whole]:
         """Return the different ones, sorted, with the sums of their weights; and where each went.
@@ -47,9 +49,11 @@ class Examples(NamedTuple):
     def folds(self, count: int) -> list[Any]:
         """Return which examples each fold holds out, every class spread over all.
 
-        Equal rows go together, with whatever labels: else those left in would speak against.
+        Groups go together; where there are none equal rows, with whatever labels: else those left
+        in would speak against.
         """
-        _, first, row = np.unique(self._places(), axis=0, return_index=True, return_inverse=True)
+        unit = self._places() if self.groups is None else self.groups
+        _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
@@ -65,19 +69,46 @@ class Voter(NamedTuple):
 
     columns: CutColumns
     members: list[tuple[float, Any]]
+    means: Vector
+    """Of the hypotheses over the training examples."""
+    offset: float = 0.0
 
     @classmethod
-    def of(cls, columns: CutColumns, matrix: Any, s: Solution) -> Voter:
-        """Return the combined hypothesis of a solution."""
-        members = [matrix.hypothesis(j) for j in s.support.tolist()]
-        return cls(columns, list(zip(s.coefficients.tolist(), members, strict=True)))
+    def of(
+        cls,
+        columns: CutColumns,
+        members: list[tuple[float, Any]],
+        given: Examples,
+        offset: float = 0.0,
+    ) -> Voter:
+        """Return the combined hypothesis of some with weights."""
+        E, share = columns(given.Z), given.weights / given.weights.sum()
+        return cls(columns, members, np.array([share @ _said(h, E) for _, h in members]), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes in [−1, 1]."""
-        E, F = self.columns(Z), np.zeros(len(Z))
+        """Return the votes."""
+        E, F = self.columns(Z), np.full(len(Z), self.offset)
         for c, h in self.members:
-            F += c * np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
+            F += c * _said(h, E)
         return F
+
+    def cuts(self) -> list[tuple[float, StumpColumn, int]]:
+        """Return the weights, the stumps and the features they cut."""
+        if not all(isinstance(h, StumpColumn) for _, h in self.members):
+            raise AttributeError("importances and contributions are of stumps, not of others")
+        return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
+
+    def contributions(self, Z: Array) -> Array:
+        """Return what each feature adds to the mean of the votes, and that mean, (N, d + 1).
+
+        A stump looks at one feature, so that its SHAP value is c (h(x) − E h) there, 0 elsewhere.
+        """
+        E, out = self.columns(Z), np.zeros((len(Z), Z.shape[1] + 1))
+        out[:, -1] = self.offset
+        for (c, h, f), mean in zip(self.cuts(), self.means.tolist(), strict=True):
+            out[:, f] += c * (h(E) - mean)
+            out[:, -1] += c * mean
+        return out
 
     def words(self) -> list[tuple[float, str]]:
         """Return (weight > 0, what it says) of the hypotheses, the largest weights first."""
@@ -88,6 +119,11 @@ class Voter(NamedTuple):
             for n, (c, h) in enumerate(self.members)
         ]
         return sorted(told, key=lambda pair: -pair[0])
+
+
+def _said(h: Any, E: Array) -> Vector:
+    """Return what a hypothesis says of columns."""
+    return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
 
 
 def takes_weights(f: Relaxation) -> bool:

@@ -11,15 +11,19 @@ import sys
 import warnings
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
+from math import factorial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OutputCodeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -44,7 +48,10 @@ def noisy(m=80, features=4, seed=0, flip=0.1):
 
 @pytest.mark.parametrize(
     "estimator",
-    [MarginBoostClassifier(folds=2), MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2)],
+    [
+        MarginBoostClassifier(fraction=0.1, folds=2),
+        MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2),
+    ],
 )
 def test_scikit_learn_checks(estimator):
     with warnings.catch_warnings():
@@ -259,7 +266,7 @@ def test_missing_values_go_where_the_edge_is():
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
     y = np.array(["setosa", "versicolor", "virginica"])[y]
-    fitted = MarginBoostClassifier(folds=3).fit(X, y)
+    fitted = MarginBoostClassifier(fraction=0.1, folds=3).fit(X, y)
     assert fitted.score(X, y) > 0.95
     assert len(fitted.margin_) == len(fitted.hypotheses_) == len(fitted.support_) == 3
     assert fitted.margin_[0][0] > 0.99  # one stump parts it from the rest
@@ -317,6 +324,109 @@ def test_any_weak_learner_and_any_matrix():
     assert coarse.margin_[0] < fine.margin_[0] < trees.margin_[0]
 
 
+def test_by_default_the_fraction_is_chosen():
+    X, y, _ = noisy(m=60, features=2, flip=0.2)
+    plain, chosen = MarginBoostClassifier(folds=2).fit(X, y), MarginBoostClassifierCV(folds=2)
+    assert plain.cv_errors_ == chosen.fit(X, y).cv_errors_
+    assert plain.margin_.tolist() == chosen.margin_.tolist()
+    with pytest.raises(rb.InputError, match="needs folds to choose by"):
+        MarginBoostClassifier(folds=None).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_stages_are_the_path_to_the_chosen_fraction(classes):
+    X = np.random.default_rng(7).normal(size=(90, 2))
+    y = np.digitize(X.sum(axis=1), [-0.5, 0.8][: classes - 1])
+    fitted = MarginBoostClassifierCV((0.2, 0.6, 0.9), folds=2).fit(X, y)
+    stages = list(fitted.staged_decision_function(X))
+    assert len(stages) == 1 + list(fitted.cv_errors_).index(fitted.fraction_) > 1
+    assert np.array_equal(stages[-1], fitted.decision_function(X))
+    labels = list(fitted.staged_predict(X))
+    assert np.array_equal(labels[-1], fitted.predict(X))
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(list(again.staged_decision_function(X)), stages)
+    soft = MarginBoostClassifier(fraction=0.9, folds=2).fit(X, y)
+    (only,) = soft.staged_predict(X)
+    assert (only == labels[0]).mean() > 0.95  # optima need not be unique
+
+
+def shapley(model, x, background):
+    """Return the values by all coalitions: those outside have the features of other rows."""
+    d, out = x.size, np.zeros(x.size)
+    for size in range(d):
+        share = factorial(size) * factorial(d - size - 1) / factorial(d)
+        for f in range(d):
+            for inside in map(list, combinations(set(range(d)) - {f}, size)):
+                without, with_it = background.copy(), background.copy()
+                without[:, inside] = x[inside]
+                with_it[:, [*inside, f]] = x[[*inside, f]]
+                F = model.decision_function
+                out[f] += share * (F(with_it).mean(axis=0) - F(without).mean(axis=0))
+    return out
+
+
+@pytest.mark.parametrize("folds", [None, 2])
+def test_contributions_are_the_values_of_shapley(folds):
+    X, y, _ = noisy(m=40, features=3)
+    X[np.random.default_rng(6).random(X.shape) < 0.2] = np.nan
+    fitted = MarginBoostClassifier(fraction=0.3, folds=folds).fit(X, y)
+    told = fitted.contributions(X)
+    assert told.shape == (40, 4)
+    assert told.sum(axis=1) == pytest.approx(fitted.decision_function(X))
+    assert told[:, -1] == pytest.approx(fitted.decision_function(X).mean())
+    for x, row in zip(X[:4], told, strict=False):
+        assert row[:-1] == pytest.approx(shapley(fitted, x, X), abs=1e-12)
+    X, y = mixed(60)
+    y = np.where(X["free"], y, "third")
+    three = MarginBoostClassifier(fraction=0.5, folds=folds).fit(X, y)
+    assert three.contributions(X).sum(axis=1) == pytest.approx(three.decision_function(X))
+
+
+def test_processes_give_the_same_bits():
+    X, y = load_iris(return_X_y=True)
+    plain = MarginBoostClassifier(fraction=0.2, folds=2).fit(X, y)
+    # Forked, since processes of joblib's own take seconds to start.
+    with warnings.catch_warnings(), parallel_config("multiprocessing"):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        many = MarginBoostClassifier(fraction=0.2, folds=2, n_jobs=2).fit(X, y)
+    assert np.array_equal(many.decision_function(X), plain.decision_function(X))
+    assert np.array_equal(many.margin_, plain.margin_)
+    assert np.array_equal(many.hardest_, plain.hardest_)
+    assert many.certificate_[1].check()
+    with pytest.raises(rb.InputError, match="n_jobs"):
+        MarginBoostClassifier(n_jobs=0).fit(X, y)
+
+
+def test_a_warm_start_goes_on_from_the_last_solution():
+    X, y, _ = noisy(m=200, flip=0.2)
+    cold = MarginBoostClassifier(fraction=0.45, folds=None).fit(X, y)
+    warm = MarginBoostClassifier(fraction=0.5, folds=None, warm_start=True).fit(X, y)
+    first = warm.game_
+    warm.set_params(fraction=0.45).fit(X, y)
+    assert warm.game_ != first
+    assert max(cold.margin_[0], warm.margin_[0]) <= min(cold.margin_[1], warm.margin_[1])
+    assert warm._solutions[0].rounds < cold._solutions[0].rounds
+    warm.fit(X[:100], y[:100])  # other hypotheses: anew
+    fresh = MarginBoostClassifier(fraction=0.45, folds=None).fit(X[:100], y[:100])
+    assert np.array_equal(warm.votes(X), fresh.votes(X))
+
+
+def test_output_codes_are_those_of_scikit_learn():
+    """Frames with gaps and strings reach the games; what is nearest in log odds is the label."""
+    X, y = mixed(120)
+    y = np.where(X["free"], y, "third")
+    soft = MarginBoostClassifier(fraction=0.3, folds=2)
+    coded = OutputCodeClassifier(soft, code_size=2, random_state=0).fit(X, y)
+    assert len(coded.estimators_) == 6
+    assert coded.score(X, y) > 0.85
+    F = np.array([e.decision_function(X) for e in coded.estimators_])
+    best = np.argmax(coded.code_book_ @ F, axis=0)
+    assert np.array_equal(coded.predict(X), coded.classes_[best])
+    games = [e for e in coded.estimators_ if isinstance(e, MarginBoostClassifier)]
+    assert len(games) >= 3  # random codes may name all classes alike
+    assert games[0].certificate_.check()
+
+
 def test_pickles_hold_no_training_data():
     X, y = make_classification(3000, 20, n_informative=5, random_state=0)
     fitted = MarginBoostClassifier(fraction=0.5, hypotheses=FEW, folds=None).fit(X, y)
@@ -370,7 +480,7 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
     ],
 )
 def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
-    monkeypatch.setattr("relaxboost.estimators.margin.path", None)
+    monkeypatch.setattr("relaxboost.estimators.margin_base.solve", None)
     with pytest.raises(rb.InputError, match=said):
         MarginBoostClassifier(**options).fit(*data)
 
@@ -383,7 +493,7 @@ def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
 
 
 def test_categories_never_seen_are_refused():
-    fitted = MarginBoostClassifier(folds=None).fit(TEXT, [0, 1] * 3)
+    fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
         fitted.predict(TEXT.assign(a="z"))
     with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
@@ -394,7 +504,7 @@ def test_nothing_learned_is_said():
     """Every second example contradicts the other."""
     X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
     with pytest.warns(ConvergenceWarning, match="no vote beats none: raise fraction"):
-        MarginBoostClassifier(folds=None).fit(X, np.arange(20) % 2)
+        MarginBoostClassifier(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("game", [1, 3])
@@ -419,9 +529,9 @@ def test_ctrl_c_keeps_the_best_bracket(game):
         return matrix
 
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        fitted = MarginBoostClassifier(hypotheses=impatient, tol=1e-6).fit(X, y)
+        fitted = MarginBoostClassifier(fraction=0.1, hypotheses=impatient, tol=1e-6).fit(X, y)
     lower, upper = fitted.margin_
-    exact = MarginBoostClassifier(folds=None, tol=1e-6).fit(X, y).margin_
+    exact = MarginBoostClassifier(fraction=0.1, folds=None, tol=1e-6).fit(X, y).margin_
     assert lower <= exact[1]
     assert exact[0] <= upper
     assert (upper - lower <= 1e-6) == (game == 3)
