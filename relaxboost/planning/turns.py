@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array, Flags, Whole, doubles
+from relaxboost._core.arrays import Array, Whole, doubles
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph, Path
 
@@ -91,8 +91,8 @@ def turns(
     ----------
     graph : Graph
     features : callable or array, optional
-        Features of turns, of shape (P,) or (P, k): from ``features(before, after)`` with arrays of
-        arc numbers, one an allowed turn, or in the order of `turn_pairs`. `turn_angles` makes such
+        Features of turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or
+        ``features(before, after)`` that returns them. `turn_angles` makes such
         a function. They come after those of the graph, and are sites of their own.
     names : sequence of k str, optional
         Of the turn features.
@@ -126,8 +126,15 @@ def turns(
             )
     if not u_turns:
         keep = keep & (graph.head[after] != graph.tail[before])
-    T = _turn_features(features, before, after, keep)
+    T = _turn_features(features, before, after)[keep]
     before, after = before[keep], after[keep]
+    bad = np.argwhere(~np.isfinite(T))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"turn feature {column} from arc {before[row]} to arc {after[row]} is "
+            f"{T[row, column]}; turn features must be finite"
+        )
     many, named = T.shape[1], [f"turn {j}" for j in range(T.shape[1])] if names is None else names
     if len(named) != many or set(named) & set(graph.names):
         raise InputError(
@@ -176,29 +183,15 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
     return angles
 
 
-def _turn_features(
-    features: PairFeatures | None, before: Whole, after: Whole, keep: Flags
-) -> Array:
-    """Return the features of the turns that are kept, of shape (P, k)."""
-    count = int(keep.sum())
+def _turn_features(features: PairFeatures | None, before: Whole, after: Whole) -> Array:
+    """Return the features of all turns, of shape (P, k)."""
     if features is None:
-        return np.empty((count, 0))
-    if callable(features):
-        T = doubles("turn features", features(before[keep], after[keep]))
-    else:
-        T = doubles("turn features", features)
-        T = T[keep] if T.ndim and len(T) == before.size else T
+        return np.empty((before.size, 0))
+    T = doubles("turn features", features(before, after) if callable(features) else features)
     T = T[:, None] if T.ndim == 1 else T
-    if T.ndim != 2 or len(T) != count:
+    if T.ndim != 2 or len(T) != before.size:
         raise InputError(
-            f"turn features need shape (P,) or (P, k), with P = {count} for a function and "
-            f"{before.size} for an array, got {T.shape}"
-        )
-    bad = np.argwhere(~np.isfinite(T))
-    if bad.size:
-        row, column = bad[0]
-        raise InputError(
-            f"turn feature {column} from arc {before[keep][row]} to arc {after[keep][row]} is "
-            f"{T[row, column]}; turn features must be finite"
+            f"turn features need shape (P,) or (P, k) with P = {before.size}, one a turn in the "
+            f"order of turn_pairs, got {T.shape}"
         )
     return T

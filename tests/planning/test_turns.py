@@ -167,7 +167,10 @@ MADE = turns(LINE, u_turns=False)
 @pytest.mark.parametrize(
     ("work", "match"),
     [
-        (lambda: turns(LINE, [1.0, 2.0]), r"P = 3 for a function and 3 for an array, got \(2, 1\)"),
+        (
+            lambda: turns(LINE, [1.0, 2.0]),
+            r"with P = 3, one a turn in the order of turn_pairs, got \(2, 1\)",
+        ),
         (lambda: turns(LINE, ["a"] * 3), "turn features must be an array of numbers"),
         (lambda: turns(LINE, [0.0, np.nan, 0.0]), "from arc 0 to arc 2 is nan"),
         (lambda: turns(LINE, lambda e, f: np.ones(2)), "turn features need shape"),

@@ -23,7 +23,7 @@ class Layers(NamedTuple):
     names: tuple[str, ...]
     """The name of each layer, no two the same."""
     values: Array
-    """Shape (L, H, W); NaN where there is no data, otherwise finite."""
+    """Shape (L, H, W); not finite where there is no data."""
 
 
 def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -> Layers:
@@ -31,7 +31,7 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
 
     Every array of two dimensions is a layer with the name of the array (in an .npy file, of the
     file). One of shape (B, H, W) is several, ``name_0``, ``name_1`` and so on. Other arrays are
-    left out. True and false are 1 and 0. Here only NaN means no data.
+    left out. True and false are 1 and 0. What is not finite means no data.
 
     A GeoTIFF becomes such a file by rasterio: ``np.savez("land.npz", height=file.read(1,
     masked=True).astype(float).filled(np.nan))``.
@@ -46,8 +46,8 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     ------
     InputError
         If the file is missing, of another kind or damaged; has no layers, or not those in
-        `names`; two have the same name; the layers wanted differ in shape (naming them); bands
-        come last; or a value is infinite or complex.
+        `names`; two have the same name; the layers wanted differ in shape (naming them); or
+        bands come last.
     """
     path = Path(path)
     if not path.is_file():
@@ -67,14 +67,6 @@ def read_layers(path: str | PathLike[str], names: Sequence[str] | None = None) -
     shapes: dict[tuple[int, ...], list[str]] = {}
     for name in wanted:
         shapes.setdefault(held[name].shape, []).append(name)
-        if held[name].dtype.kind == "c":
-            raise InputError(f"{path}: {name} is complex; save its real or its absolute values")
-        infinite = np.argwhere(np.isinf(held[name]))
-        if infinite.size:
-            raise InputError(
-                f"{path}: {name} is infinite in row {infinite[0][0]}, column {infinite[0][1]}; "
-                "write NaN where there is no data"
-            )
     if len(shapes) > 1:
         listed = "; ".join(f"{', '.join(named)}: {shape}" for shape, named in shapes.items())
         raise InputError(
@@ -89,7 +81,7 @@ def _layers(path: Path) -> dict[str, Array]:
     held = archive(path)
     layers: dict[str, Array] = {}
     for name, array in held.items():
-        if array.ndim not in (2, 3) or array.dtype.kind not in "fiubc" or not array.size:
+        if array.ndim not in (2, 3) or array.dtype.kind not in "fiub" or not array.size:
             continue
         if array.ndim == 3 and array.shape[2] < array.shape[0]:
             raise InputError(

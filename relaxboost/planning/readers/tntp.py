@@ -38,11 +38,7 @@ class RoadNetwork(NamedTuple):
     """Where each link ends, shape (E,)."""
     attributes: dict[str, Array]
     """Arrays of shape (E,) by name: capacity, length, free_flow_time, b, power, speed, toll,
-    link_type; in the units of the file."""
-    volume: Array | None = None
-    """The traffic on each link, shape (E,), if a file of flows was given."""
-    cost: Array | None = None
-    """The cost of each link under that traffic, shape (E,), if a file of flows was given."""
+    link_type, in the units of the file; volume and cost, if a file of flows was given."""
     position: Array | None = None
     """x and y (or longitude and latitude) of node i in row i - 1, shape (N, 2), if given."""
 
@@ -74,8 +70,8 @@ def read_network(
     ------
     InputError
         If a file is missing (with where to get it) or cannot be read; a line is malformed (with its
-        number); links are not as many as the metadata say; a link
-        has no flow or a flow no link; a node has no position or several.
+        number); links are not as many as the metadata say; a link has no flow or a flow no link; a
+        node has no position or several.
 
     References
     ----------
@@ -86,24 +82,23 @@ def read_network(
     zones, count, through, links = _metadata(path)
     ends = [NumberField(name, 1, count, True) for name in _ENDS]
     rest = [NumberField(name, 0.0 if name in _NOT_NEGATIVE else -np.inf) for name in ATTRIBUTES]
-    table = np.array([values for _, values in _rows(path, [*ends, *rest])]).T
-    if table[:1].size != links:
-        found = f"{table[:1].size} links, and its metadata say {links}"
-        raise InputError(f"{path}: {found}; get it again")
-    tail, head = table[:2].astype(np.int64)
-    attributes = dict(zip(ATTRIBUTES, table[2:].copy(), strict=True))
+    rows = [values for _, values in _rows(path, [*ends, *rest])]
+    if len(rows) != links:
+        raise InputError(f"{path}: {len(rows)} links, and its metadata say {links}; get it again")
+    tail, head, *columns = np.array(rows).T.copy()
+    pairs = list(zip(tail.astype(int).tolist(), head.astype(int).tolist(), strict=True))
+    attributes = dict(zip(ATTRIBUTES, columns, strict=True))
     name = path.name.removesuffix(".gz").removesuffix(".tntp").removesuffix("_net")
-    network = RoadNetwork(name, count, zones, through, tail, head, attributes)
     if flow is not None:
-        pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
-        values = [NumberField("the volume", 0), NumberField("the cost", 0)]
-        volume, cost = _matched(flow, ends, values, pairs, name).T
-        network = network._replace(volume=volume, cost=cost)
+        values = [NumberField("volume", 0), NumberField("cost", 0)]
+        attributes["volume"], attributes["cost"] = _matched(flow, ends, values, pairs, name).T
+    position = None
     if nodes is not None:
-        numbers = [(node,) for node in range(1, count + 1)]
-        node, values = NumberField("the node", 1, count, True), [NumberField("x"), NumberField("y")]
-        network = network._replace(position=_matched(nodes, [node], values, numbers, name))
-    return network
+        values, numbers = [NumberField("x"), NumberField("y")], [(k + 1,) for k in range(count)]
+        node = NumberField("the node", 1, count, True)
+        position = _matched(nodes, [node], values, numbers, name)
+    tails, heads = np.array(pairs, dtype=np.int64).T.copy()
+    return RoadNetwork(name, count, zones, through, tails, heads, attributes, position)
 
 
 def _metadata(path: Path) -> list[int]:
@@ -195,18 +190,19 @@ def road_graph(
     ----------
     network : RoadNetwork
     names : sequence of str
-        Features: attributes of the network; ``"congested_time"``, the time of a link under the
-        network's traffic by the formula of the Bureau of Public Roads, free_flow_time · (1 + b ·
-        (volume/capacity)^power); ``"delay"``, that without the free_flow_time.
-
+        Features: attributes of the network.
     """
+    unknown = [name for name in names if name not in network.attributes]
+    if unknown:
+        have = ", ".join(network.attributes)
+        raise InputError(f"network {network.name} has no {unknown[0]!r}; there are {have}")
     closed = network.first_through - 1
     enters = network.head + np.where(network.head <= closed, network.nodes, 0)
     at = network.position
     return planning.Graph(
         network.tail - 1,
         enters - 1,
-        np.stack([_feature(network, name) for name in names], axis=1),
+        np.stack([network.attributes[name] for name in names], axis=1),
         names=names,
         nodes=[*range(1, network.nodes + 1), *map(Into, range(1, closed + 1))],
         position=None if at is None else np.concatenate([at, at[:closed]]),
@@ -216,17 +212,3 @@ def road_graph(
 def road_target(network: RoadNetwork, node: int) -> int | Into:
     """Return the label of a node where routes end, in the graph of `road_graph`."""
     return Into(node) if node < network.first_through else node
-
-
-def _feature(network: RoadNetwork, name: str) -> Array:
-    have = network.attributes
-    if name in have:
-        return have[name]
-    if name not in ("congested_time", "delay"):
-        allowed = ", ".join([*have, "congested_time", "delay"])
-        raise InputError(f"network {network.name} has no {name!r}; there are {allowed}")
-    if network.volume is None:
-        raise InputError(f"{name} needs traffic: read_network(path, flow=...) of {network.name}")
-    load = network.volume / have["capacity"]
-    delay = have["free_flow_time"] * have["b"] * load ** have["power"]
-    return delay if name == "delay" else have["free_flow_time"] + delay

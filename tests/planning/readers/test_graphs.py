@@ -37,15 +37,12 @@ def test_no_route_passes_through_a_centroid(tmp_path):
     assert road_graph(read_network(path)).position is None
 
 
-def test_times_under_traffic(tmp_path):
+def test_attributes_and_flows_are_features(tmp_path):
     path, flow = write(tmp_path / "Small_net.tntp", NET), write(tmp_path / "flow", FLOW)
-    graph = road_graph(read_network(path, flow), ["congested_time", "delay"])
-    late = 1.09 * 0.15 * (7074.9 / 9000) ** 4
-    assert graph.features[0].tolist() == pytest.approx([1.09 + late, late])
-    with pytest.raises(InputError, match="delay needs traffic"):
-        road_graph(read_network(path), ["delay"])
-    with pytest.raises(InputError, match="network Small has no 'width'; there are capacity"):
-        road_graph(read_network(path), ["width"])
+    graph = road_graph(read_network(path, flow), ["capacity", "volume"])
+    assert graph.features[0].tolist() == [9000, 7074.9]
+    with pytest.raises(InputError, match="network Small has no 'volume'; there are capacity"):
+        road_graph(read_network(path), ["volume"])
 
 
 def test_trips_are_tasks_on_the_graph_of_links(tmp_path):

@@ -52,7 +52,7 @@ def test_a_network(tmp_path):
     assert network.attributes["capacity"].tolist() == [9000, 100, 25900.2, 5000]
     assert network.attributes["toll"].tolist() == [0, -0.5, 0, 0]
     assert network.attributes["link_type"].tolist() == [1, 2, 1, 3]
-    assert network[-3:] == (None, None, None)
+    assert network.position is None
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -62,8 +62,8 @@ def test_flows_and_positions_are_matched_and_not_in_their_order(tmp_path, packed
     nodes = write(tmp_path / "Small_node.tntp", NODES, packed)
     network = read_network(path, flow, str(nodes))
     assert network.name == "Small"
-    assert network.volume.tolist() == [7074.9, 9662.5, 0, 20.5]
-    assert network.cost.tolist() == [1.15, 1.3, 6, 4.5]
+    assert network.attributes["volume"].tolist() == [7074.9, 9662.5, 0, 20.5]
+    assert network.attributes["cost"].tolist() == [1.15, 1.3, 6, 4.5]
     assert network.position.tolist() == [[-117.5, 33], [1000, 2], [0, 0], [5, 6]]
 
 
@@ -71,14 +71,14 @@ def test_other_spellings_of_flows(tmp_path):
     path = write(tmp_path / "Small_net.tntp", NET)
     text = FLOW.replace("From \tTo \tVolume \tCost", "<NUMBER OF LINKS> 4\n~ Tail Head : Volume ;")
     text = text.replace("1 \t3 \t", "1 3 : ").replace("\n4", " ;\n4")
-    assert read_network(path, write(tmp_path / "flow", text)).volume[0] == 7074.9
+    assert read_network(path, write(tmp_path / "flow", text)).attributes["volume"][0] == 7074.9
 
 
 def test_several_links_between_two_nodes_have_their_flows_in_order(tmp_path):
     text = changed(NET, "\t4\t2\t25900.2", "\t3\t4\t25900.2")
     path = write(tmp_path / "Small_net.tntp", text)
     flow = write(tmp_path / "flow", changed(FLOW, "4 \t2 \t0 \t6", "3 \t4 \t1 \t6"))
-    assert read_network(path, flow).volume.tolist() == [7074.9, 1, 9662.5, 20.5]
+    assert read_network(path, flow).attributes["volume"].tolist() == [7074.9, 1, 9662.5, 20.5]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_wrong_networks(tmp_path, text, said):
         (changed(FLOW, "4 \t2 \t0", "2 \t4 \t0"), "line 4: link 2 -> 4 is not in Small"),
         (changed(FLOW, "4 \t2 \t0", "1 \t3 \t0"), "line 4: link 1 -> 3 comes again"),
         (changed(FLOW, "4 \t2 \t0", "7 \t2 \t0"), "line 4: init_node is 7; it must be from 1 to 4"),
-        (changed(FLOW, "\t0 \t6", "\t-1 \t6"), "line 4: the volume is -1"),
-        (changed(FLOW, "\t0 \t6", "\t0 \tnan"), "line 4: the cost is 'nan'"),
+        (changed(FLOW, "\t0 \t6", "\t-1 \t6"), "line 4: volume is -1"),
+        (changed(FLOW, "\t0 \t6", "\t0 \tnan"), "line 4: cost is 'nan'"),
         (
             changed(FLOW, "\t0 \t6", "\t0"),
             "line 4: 3 fields; it needs 4: init_node, term_node, volume, cost",
@@ -193,5 +193,5 @@ def test_what_is_written_is_read(tmp_path, data):
         flow += f"{tail} {head} {row[8]!r} {row[9]!r}\n"
     network = read_network(write(tmp_path / "a_net.tntp", text), write(tmp_path / "flow", flow))
     assert list(zip(network.tail.tolist(), network.head.tolist(), strict=True)) == links
-    columns = [*network.attributes.values(), network.volume, network.cost]
+    columns = list(network.attributes.values())
     assert np.array_equal(np.column_stack(columns), np.array(values))
