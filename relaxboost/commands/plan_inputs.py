@@ -18,7 +18,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost.planning.tables import at, read_csv
+from relaxboost.planning.tables import at, check_table, read_csv
 
 STEP = "step"
 """A feature that is 1 in every cell."""
@@ -198,7 +198,6 @@ class PlanOptions(SimpleNamespace):
             return _from_layers(self.layers, self.passable, int(self.neighbours))
         from relaxboost.planning.readers import map_graph, read_map
 
-        assert self.grid is not None
         read = read_map(self.grid)
         return PlanInput(map_graph(read, int(self.neighbours)), self.grid.name, read, cells=True)
 
@@ -218,10 +217,10 @@ class PlanOptions(SimpleNamespace):
         wanted: Any = learned
         if self.features is not None:
             wanted = [name.strip() for name in self.features.split(",")]
-        used = edges.columns.drop([*ends, *([] if edge is None else [edge])])
-        if wanted is not None:
-            used = edges.columns.intersection(columns_of(wanted, edges.columns))
-        for name in used:
+        used = wanted
+        if wanted is None:
+            used = [name for name in edges.columns if name not in (*ends, "edge")]
+        for name in set(columns_of(used, edges.columns)) & set(edges.columns):
             _check_alike(edges, edges[name])
         places = None
         if self.nodes is not None:
@@ -265,11 +264,11 @@ class PlanOptions(SimpleNamespace):
         if made.joined:
             trips = number_of(len({join.trip for join in made.joined}), "trip")
             self.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
-        ways = {one.name.removeprefix("trip "): one.demonstration for one in made}
         with spoken({r"^task": f"{path}, trip"}):
+            names = [one.name.removeprefix("trip ") for one in made]
             return [
-                Task.along(way, loss, name=name, weight=weights.get(name, 1.0))
-                for name, way in ways.items()
+                Task.along(one.demonstration, loss, name=name, weight=weights.get(name, 1.0))
+                for name, one in zip(names, made, strict=True)
             ]
 
 
@@ -337,12 +336,7 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
             f"{path} has a column {unknown[0]!r}; trips have path, and perhaps name and weight "
             '(quote paths of cells, "row,column row,column")'
         )
-    if table["path"].isna().any():
-        line = table["path"].isna().idxmax()
-        raise InputError(
-            f"{path}, line {line}: path is empty; write its nodes with spaces between them, or "
-            "leave the line out"
-        )
+    check_table("trips", table, ["path"])
     places = [str(place) for place in range(1, len(table) + 1)]
     table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
     table["trip"] = table["trip"].mask(table["trip"] == "", places)
@@ -399,5 +393,4 @@ def costs_of(source: PlanInput, model: Any) -> Any:
     graph = source.graph
     if not source.cells:
         return np.ones(graph.arcs)
-    length: Any = np.linalg.norm(graph.position[graph.head] - graph.position[graph.tail], axis=1)
-    return length
+    return np.linalg.norm(graph.position[graph.head] - graph.position[graph.tail], axis=1)

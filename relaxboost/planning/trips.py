@@ -91,15 +91,7 @@ def paths_from_pandas(
         columns.insert(0, "node")
     check_table("trips", trips, ["trip", *columns])
     if "order" in columns:
-        _check_order(trips)
-        twice = trips.duplicated(["trip", "order"]).to_numpy()
-        if twice.any():
-            row = trips.index.tolist()[int(twice.argmax())]
-            raise InputError(
-                f"{at('trips', trips, row)}: its trip has another row of the same order; say which "
-                "comes first"
-            )
-        trips = trips.sort_values("order", kind="stable")
+        trips = _ordered(trips)
     reader = _Reader(graph, columns[0] == "edge", parallel, gaps)
     tasks, joined, dropped = [], [], {}
     for trip, rows in trips.groupby("trip", sort=False, observed=True)[columns[0]]:
@@ -120,18 +112,24 @@ def paths_from_pandas(
     return made
 
 
-def _check_order(trips: Any) -> None:
-    """Raise at the first order that is neither a number nor a time: text sorts 10 before 9."""
+def _ordered(trips: Any) -> Any:
+    """Return trips in order, or raise at what is neither a number nor a time: 10 is after 9."""
     import pandas as pd
 
-    order = trips["order"]
+    order, rows = trips["order"], trips.index.tolist()
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
-            f"{at('trips', trips, trips.index.tolist()[first])}: order is not a number, but "
-            f"{order.iloc[first]!r}; make numbers of the column, with astype(float), or times, "
-            "with pandas.to_datetime"
+            f"{at('trips', trips, rows[first])}: order is not a number, but {order.iloc[first]!r}; "
+            "make numbers of the column, with astype(float), or times, with pandas.to_datetime"
         )
+    twice = trips.duplicated(["trip", "order"]).to_numpy()
+    if twice.any():
+        raise InputError(
+            f"{at('trips', trips, rows[int(twice.argmax())])}: its trip has another row of the "
+            "same order; say which comes first"
+        )
+    return trips.sort_values("order", kind="stable")
 
 
 class _Reader:

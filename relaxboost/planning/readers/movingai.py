@@ -15,15 +15,15 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.readers.fields import NumberField, number, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
-_TYPES = OCTILE, CORNER = "octile", "octile-corner"
 FEATURES = ("step", "swamp", "near_wall")
 
+_CORNER = "octile-corner"
 _PASSABLE = ".GS"
 _KNOWN = _PASSABLE + "@OTW"
-_HEADER = f"type {OCTILE} or {CORNER}, height H, width W, map, each on a line"
-_WHOLE = (("bucket", 0), ("width", 1), ("height", 1))
-_ENDS = tuple((f"{axis} of the {end}", 0) for end in ("start", "goal") for axis in "xy")
-_COLUMNS = [NumberField(f"the {what}", least, whole=True) for what, least in (*_WHOLE, *_ENDS)]
+_HEADER = f"type octile or {_CORNER}, height H, width W, map, each on a line"
+_ENDS = [f"{axis} of the {end}" for end in ("start", "goal") for axis in "xy"]
+_LEAST = {"bucket": 0, "width": 1, "height": 1} | dict.fromkeys(_ENDS, 0)
+_COLUMNS = [NumberField(f"the {what}", least, whole=True) for what, least in _LEAST.items()]
 _COLUMNS += [NumberField("the length", 0)]
 
 Line = tuple[int, str]
@@ -85,28 +85,26 @@ def read_map(path: str | PathLike[str]) -> GridMap:
     """
     path = located(path, SOURCES["movingai"])
     text = list(lines(path))
-    kind, height, width = _header(path, text[:4])
-    layers, rows = 2 if kind == CORNER else 1, text[4:]
+    layers, height, width = _header(path, text[:4])
+    rows = text[4:]
     if len(rows) != layers * height:
         n = rows[layers * height][0] if len(rows) > layers * height else text[-1][0]
-        each = "rows" if layers == 1 else "rows in each of two layers"
         raise InputError(
             f"{path}, line {n}: {len(rows)} rows follow the header, which says height {height} "
-            f"({height} {each}); get the file again"
+            f"({layers} of such layers); get the file again"
         )
     for n, cells in rows:
         if len(cells) != width:
             raise InputError(
                 f"{path}, line {n}: a row of {len(cells)} characters; the header says width {width}"
             )
-    if layers == 1:
-        terrain = _grid(path, rows, _KNOWN)
-        return GridMap(_stem(path.name), terrain, np.isin(terrain, list(_PASSABLE)))
-    digits = _grid(path, rows[:height], "0123456789")
-    terrain = _grid(path, rows[height:], _KNOWN + "gstwo")
+    terrain = _grid(path, rows[-height:], _KNOWN + ("gstwo" if layers == 2 else ""))
     passable = np.isin(np.char.upper(terrain), list(_PASSABLE))
+    if layers == 1:
+        return GridMap(_stem(path.name), terrain, passable)
     passable[-1] = passable[:, -1] = False
-    return GridMap(_stem(path.name), terrain, passable, digits.astype(np.int64))
+    heights = _grid(path, rows[:height], "0123456789").astype(np.int64)
+    return GridMap(_stem(path.name), terrain, passable, heights)
 
 
 def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> list[Scenario]:
@@ -151,18 +149,17 @@ def _stem(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".map")
 
 
-def _header(path: Path, text: list[Line]) -> tuple[str, int, int]:
-    """Return type, height and width, or raise."""
-    said = {
-        key: (n, value.strip()) for n, (key, _, value) in ((n, x.partition(" ")) for n, x in text)
-    }
+def _header(path: Path, text: list[Line]) -> tuple[int, int, int]:
+    """Return the number of layers, height and width, or raise."""
+    said = {key: (n, rest.strip()) for n, line in text for key, _, rest in [line.partition(" ")]}
     keys, kind = list(said), said.get("type", (0, ""))[1]
-    if keys[::3] != ["type", "map"] or {*keys[1:3]} != {"height", "width"} or kind not in _TYPES:
+    known = kind in ("octile", _CORNER) and {*keys[1:3]} == {"height", "width"}
+    if not known or keys[::3] != ["type", "map"]:
         begins = " ".join(repr(line[:40]) for _, line in text) or "nothing"
         raise InputError(f"{path} begins with {begins}; a map begins with {_HEADER}")
     sizes = [NumberField(key, 1, whole=True) for key in ("height", "width")]
     height, width = (int(number(path, *said[field.what], field)) for field in sizes)
-    return kind, height, width
+    return 2 if kind == _CORNER else 1, height, width
 
 
 def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:

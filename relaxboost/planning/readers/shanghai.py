@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Whole
 from relaxboost._core.errors import InputError
 from relaxboost.planning.readers.fields import archive
 from relaxboost.planning.readers.places import SOURCES, located
-from relaxboost.planning.tables import check_table, read_csv
+from relaxboost.planning.tables import called, check_table, read_csv
 
 TURNS = {"right": 2, "u-turn": 4, "left": 6}
 """Turn features, and the directions in transit.npy that they are, as its authors count them."""
@@ -58,20 +58,25 @@ def read_taxi(folder: str | PathLike[str], trips: str = "path.csv") -> TaxiTrips
     """
     import pandas as pd
 
-    at = Path(folder)
-    nodes = _table(at / "node.txt", ["osmid", "y", "x"]).set_index("osmid")
-    links = _table(at / "edge.txt", ["n_id", "u", "v", "highway", "length"])
+    def table(name: str, columns: list[str]) -> Any:
+        read = read_csv(located(Path(folder) / name, SOURCES["rcm-airl"]), texts=["path"])
+        check_table(name, read, columns)
+        return read[columns]
+
+    nodes = table("node.txt", ["osmid", "y", "x"]).set_index("osmid")
+    links = table("edge.txt", ["n_id", "u", "v", "highway", "length"])
     if links["n_id"].duplicated().any():
-        raise InputError(f"{at / 'edge.txt'}: a link's n_id comes twice; get the file again")
-    file = located(at / "transit.npy", SOURCES["rcm-airl"])
+        raise InputError(f"{called('edge.txt', links)}: a link's n_id comes twice; get it again")
+    file = located(Path(folder) / "transit.npy", SOURCES["rcm-airl"])
     (turns,) = archive(file).values()
     if turns.ndim != 2 or turns.shape[1] != 3 or turns.dtype.kind not in "iu":
         raise InputError(f"{file}: it must have whole numbers, shape (T, 3), got {turns.shape}")
-    paths = _table(at / trips, ["path"])["path"].str.split("_")
+    paths = table(trips, ["path"])
     try:
-        rows = [(trip, int(link)) for trip, path in enumerate(paths) for link in path]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{at / trips}: paths must be such as 8_73_186 ({error})") from None
+        rows = [(k, int(link)) for k, path in enumerate(paths["path"]) for link in path.split("_")]
+    except ValueError as error:
+        named = called(trips, paths)
+        raise InputError(f"{named}: paths must be such as 8_73_186 ({error})") from None
     return TaxiTrips(
         nodes.rename(columns={"x": "lon", "y": "lat"}),
         links.assign(highway=links["highway"].str.split(",").str[0].str.strip("[]' ")),
@@ -104,10 +109,3 @@ def taxi_graph(
     directions = np.array(found)
     T = (directions[:, None] == list(TURNS.values())).astype(np.float64)
     return planning.turns(streets, T, names=list(TURNS), allowed=directions >= 0)
-
-
-def _table(path: Path, columns: list[str]) -> Any:
-    """Return columns of a file of comma-separated values."""
-    table = read_csv(located(path, SOURCES["rcm-airl"]), texts=["path"])
-    check_table("table", table, columns)
-    return table[columns]

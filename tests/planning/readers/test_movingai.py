@@ -107,7 +107,7 @@ def test_corners_have_heights_and_their_last_row_and_column_are_no_cells(tmp_pat
         (changed(MAP, "OTW.", "OTWg"), "line 6: 'g' in row 1, column 3"),
         (
             changed(CORNERS, "OOGG\n", ""),
-            "5 rows follow the header, which says height 3 (3 rows in",
+            "5 rows follow the header, which says height 3 (2 of such layers)",
         ),
         (changed(CORNERS, "4567", "45.7"), "line 6: '.' in row 1, column 2"),
         (changed(CORNERS, "gSTO", "gST4"), "line 9: '4' in row 1, column 3"),
