@@ -101,8 +101,7 @@ def slopes(height: np.ndarray, cell: float) -> np.ndarray:
 
 def terrain(folder: Path) -> list[tuple]:
     """Return rows for walks over mountains: two hidden costs, one linear in features, one not."""
-    layers = read_layers(folder / "zion_srtm_nlcd.npz")
-    values = dict(zip(layers.names, layers.values, strict=True))
+    values = read_layers(folder / "zion_srtm_nlcd.npz")
     height = values["elevation_m"][:240:2, :240:2]
     cover = values["nlcd2011"][:240:2, :240:2]
     slope = slopes(height, CELL)

@@ -353,9 +353,8 @@ def _from_layers(path: Path, passable: str | None, neighbours: int) -> PlanInput
     from relaxboost import planning
     from relaxboost.planning.readers import read_layers
 
-    found = read_layers(path)
-    layers = dict(zip(found.names, found.values, strict=True))
-    free = np.isfinite(found.values).all(axis=0)
+    layers = read_layers(path)
+    free = np.isfinite(list(layers.values())).all(axis=0)
     if passable is not None:
         if passable not in layers:
             raise InputError(f"{path} has no layer {passable!r}; it has {', '.join(layers)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
@@ -174,13 +174,13 @@ class _Columns:
 
     def __init__(self, table: Any) -> None:
         self.table = table
-        self._texts: dict[str, tuple[Whole, list[str]]] = {}
+        self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
         """Return the features that come of a column, or of several joined by ``*``."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
-            known = sorted(self._text(parts[-1])[1])
+            known = list(self._text(parts[-1]).categories)
             if value not in known:
                 shown = ", ".join(known[:MANY]) + (", ..." if len(known) > MANY else "")
                 raise InputError(
@@ -193,7 +193,7 @@ class _Columns:
         ]
         if not texts:
             return [term]
-        values = sorted(self._text(texts[0])[1])
+        values = list(self._text(texts[0]).categories)
         if len(texts) > 1 or len(values) > CLASSES:
             raise InputError(
                 f"the feature {term!r} may have one column of text, with at most {CLASSES} values; "
@@ -208,8 +208,7 @@ class _Columns:
         parts, value = _parts(name, self.table.columns)
         made = np.ones(len(self.table))
         if value is not None:
-            codes, values = self._text(parts.pop())
-            made *= codes == (values.index(value) if value in values else -1)
+            made *= self._text(parts.pop()) == value
         for part in parts:
             made *= numbers("edges", self.table, part)
         return made
@@ -221,22 +220,22 @@ class _Columns:
             if value is not None:
                 known.setdefault(parts[-1], set()).add(value)
         for column, values in known.items():
-            codes, found = self._text(column)
-            for code, value in enumerate(found):
-                if value not in values:
-                    row = self.table.index.tolist()[codes.tolist().index(code)]
-                    raise InputError(
-                        f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the "
-                        f"features do not know; they know {', '.join(sorted(values))}. Make it one "
-                        'of these, or give unseen="ignore", for which it is none of them'
-                    )
+            strange = ~self._text(column).isin(values)
+            if strange.any():
+                first = int(strange.argmax())
+                row, value = self.table.index.tolist()[first], self._text(column)[first]
+                raise InputError(
+                    f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the features "
+                    f"do not know; they know {', '.join(sorted(values))}. Make it one of these, or "
+                    'give unseen="ignore", for which it is none of them'
+                )
 
-    def _text(self, name: str) -> tuple[Whole, list[str]]:
-        """Return a code for each row, and the texts that codes stand for."""
+    def _text(self, name: str) -> Any:
+        """Return a column as categories of text."""
+        import pandas as pd
+
         if name not in self._texts:
-            codes: dict[str, int] = {}
-            each = [codes.setdefault(str(x), len(codes)) for x in self.table[name]]
-            self._texts[name] = np.array(each), list(codes)
+            self._texts[name] = pd.Categorical([str(x) for x in self.table[name]])
         return self._texts[name]
 
 

@@ -62,7 +62,13 @@ def from_networkx(
         For a graph without edges, a self-loop, and the first edge or node where an attribute is
         missing or no finite number.
     """
-    edges = _checked_edges(G)
+    edges = edges_of(G)
+    loops = [edge[:-1] for edge in edges if edge[0] == edge[1]]
+    if loops:
+        raise InputError(
+            f"edge {loops[0]!r} is a self-loop, which no shortest path takes; "
+            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
+        )
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
     if not G.is_directed():
@@ -141,18 +147,6 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     edges = list(G.edges(data=True, **({"keys": True} if G.is_multigraph() else {})))
     if all(edge[0] == edge[1] for edge in edges):
         raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
-    return edges
-
-
-def _checked_edges(G: Any) -> list[tuple[Any, ...]]:
-    """Return the edges with their data, or raise for self-loops."""
-    edges = edges_of(G)
-    loops = [edge for edge in edges if edge[0] == edge[1]]
-    if loops:
-        raise InputError(
-            f"edge {loops[0][:-1]!r} is a self-loop, which no shortest path takes; "
-            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
-        )
     return edges
 
 

@@ -119,7 +119,10 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequenc
     """
     path = located(name, folder)
     if name == "terrain":
-        layers = read_layers(path, ["elevation_m", "nlcd2011"]).values
+        held = read_layers(path)
+        if not {"elevation_m", "nlcd2011"} <= set(held):
+            raise InputError(f"{path} needs elevation_m and nlcd2011; it has {', '.join(held)}")
+        layers = np.stack([held["elevation_m"], held["nlcd2011"]])
         return lambda seed: _terrain(layers, seed, quick)
     routes = read_routes(path)
     graph = trip_graph(routes)

@@ -12,7 +12,6 @@ from .movingai import read_scenarios as read_scenarios
 from .places import ENVIRONMENT as ENVIRONMENT
 from .places import SOURCES as SOURCES
 from .places import data_folder as data_folder
-from .rasters import Layers as Layers
 from .rasters import read_layers as read_layers
 from .shanghai import TURNS as TURNS
 from .shanghai import TaxiTrips as TaxiTrips
