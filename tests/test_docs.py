@@ -104,9 +104,9 @@ FRONT_DOORS = [
     "choose.md", "verify.md",
 ]  # fmt: skip
 PAGES = [
-    *FRONT_DOORS, "x_and_y.md", "margin_estimators.md", "relaxations.md", "prototyping.md", "certificates.md",
-    "instances.md", "ensembles.md", "checking-claims.md", "functional.md", "online.md",
-    "planning.md",
+    *FRONT_DOORS, "x_and_y.md", "margin_estimators.md", "relaxations.md", "prototyping.md",
+    "certificates.md", "instances.md", "ensembles.md", "checking-claims.md", "functional.md",
+    "online.md", "planning.md",
 ]  # fmt: skip
 
 
