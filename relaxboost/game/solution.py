@@ -26,6 +26,8 @@ class Basis(NamedTuple):
     sides: str = ""
     """Of a linear program: a letter for each variable, fixed row and column, B for basic, L and U
     for at the lower and upper bound, Z for free at zero; "" where there is none."""
+    points: tuple[Any, ...] = ()
+    """Of an interior point method: iterates, from the first to the last."""
 
 
 class RoundRecord(NamedTuple):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
@@ -132,6 +133,7 @@ class SpectralRisk(Relaxation):
         total = sum(self.weights, ZERO)
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
+    @lru_cache(maxsize=64)  # noqa: B019  # every F asks for it, and it is short
     def _spectrum(self, m: int) -> list[tuple[Fraction, int]]:
         """Return s_1 >= ... >= s_m as runs (value, length)."""
         ends = {math.floor(k) for k, _ in self._mixture} | {math.ceil(k) for k, _ in self._mixture}

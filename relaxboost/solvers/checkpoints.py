@@ -84,7 +84,7 @@ class Checkpoint:
             "support": support.tolist(),
             "coefficients": coefficients.tolist(),
             "d": d.tolist(),
-            "basis": None if basis is None else basis._asdict(),
+            "basis": basis and {"columns": basis.columns, "sides": basis.sides},
         }
         try:
             write_atomically(self.path, json.dumps(content, allow_nan=False).encode())

@@ -9,6 +9,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
@@ -116,7 +117,10 @@ class CombinedRun(CorrectiveRun):
         longer than from nothing.
         """
         gap = (start.upper - start.lower) / (2.0 * self._target)
-        if gap <= (_FAR if start.basis is not None else 1.0):
+        known = start.basis or Basis(())
+        if known.points and not known.columns and self.rival and gap <= _FAR:
+            return self.rival.first(self.program).warmed(start)
+        if gap <= (_FAR if known.columns else 1.0):
             self._ready = True
             self.program.warmed(start)
             self.d, self.active = self.program.d, self.program.active

@@ -16,8 +16,10 @@ from relaxboost.solvers import Combined, InteriorPoint
 from relaxboost.solvers.interior import run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
+from relaxboost.solvers.interior.bordered import Bordered
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling
+from relaxboost.solvers.interior.polyhedron import Polyhedron
 from tests.conformance.families import FAMILIES
 
 
@@ -71,6 +73,34 @@ def test_both_sides_solve_newtons_equations(rng, side, shape):
     assert found == pytest.approx(twin, rel=1e-9, abs=1e-10)
     assert move.margins == pytest.approx(bulk.array @ move.y)
     assert move.edges == pytest.approx(bulk.array.T @ move.t[:m])
+
+
+@pytest.mark.parametrize(
+    "f", [rb.SpectralRisk([2, 5], [0.4, 0.6]), rb.NormPenalty(np.inf, 2)], ids=repr
+)
+def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
+    """Both sides of K, with curvatures far apart as they are near the end."""
+    m, n = 30, 8
+    form = f.resolve(m).linear_form(m)
+    part = Polyhedron(form, np.full(m, 1.0 / m), 0.01)
+    part._box.mult = part._box.mult * 10.0 ** rng.uniform(-4, 4, part._box.mult.shape)
+    theta, size = part._theta(), form.cost.size
+    block, bulk = part.block(), DenseBulk(rng.uniform(-1, 1, (m, n)))
+    twin = Rows(theta[:size], sparse.csr_array(form.rows), 1.0 / theta[size:], m)
+    assert isinstance(block, Bordered)
+    assert not block.written
+    h = rng.normal(size=theta.size)
+    assert block.times(h) == pytest.approx(twin.times(h))
+    assert block.invert(h) == pytest.approx(twin.invert(h), rel=1e-6, abs=1e-9)
+    assert np.tril(block.gram(bulk)) == pytest.approx(np.tril(twin.gram(bulk)), rel=1e-6)
+    complements = np.zeros((2, m, m))
+    for one, out in zip((block, twin), complements, strict=True):
+        one.add_to(out)
+    reduced = [
+        np.linalg.solve(c, b.reduce(h)) for b, c in zip((block, twin), complements, strict=True)
+    ]
+    assert reduced[0] == pytest.approx(reduced[1], rel=1e-6, abs=1e-9)
+    assert block.expand(reduced[0], h) == pytest.approx(twin.invert(h), rel=1e-6, abs=1e-9)
 
 
 def products_agree(rng, bulk, A):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_a_basis_of_another_form_or_of_nonsense_changes_no_optimum(rng):
     game = rb.Game(noisy(rng), rb.Capped(7))
     truth = rb.solve(game, 1e-8)
     start = rb.solve(rb.Game(noisy(rng), rb.Capped(9)), 1e-8)
-    columns, sides = start.basis
+    columns, sides, _ = start.basis
     for basis in (
         None,
         Basis(()),
@@ -135,8 +136,8 @@ def test_a_dense_start_goes_to_the_interior_point_method_at_once(rng):
     near = rb.solve(rb.Game(signs, rb.Capped(160)), 1e-6, "interior-point")
     warm = rb.solve(rb.Game(signs, rb.Capped(165)), 1e-6, start=near)
     assert warm.status == "optimal"
-    assert [r.inner for r in warm.history[:2]] == ["smoothed", "interior"]
-    assert near.basis is None
+    assert {r.inner for r in warm.history} == {"interior"}
+    assert near.basis.columns == ()
 
 
 def test_other_data_give_their_weights_only(rng):
@@ -271,3 +272,56 @@ def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, 
     assert max(known) == 2
     assert sum(known) >= len(first.basis.columns)
     assert rb.compare(warm, rb.solve(near, 1e-6))
+
+
+@pytest.mark.parametrize(("name", "make"), LINEAR, ids=[name for name, _ in LINEAR])
+def test_an_interior_point_goes_on_from_a_neighbour(rng, name, make):
+    """Of the same family with one number larger or smaller, or of any other."""
+    over = [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()][len(name) % 3]
+    A, f = noisy(rng, 30, 12), make(30).resolve(30)
+    others = [rb.Capped(3), rb.SpectralRisk([3, 20], [0.5, 0.5])]
+    options = {"weight", "alpha"} if name == "NormBall(inf)" else {"k", "radius", "weight", "alpha"}
+    for option in options & set(getattr(f, "__dataclass_fields__", ())):
+        value = float(getattr(f, option) or 0.0)
+        others += [replace(f, **{option: x * value}) for x in (0.9, 1.05) if 1 <= x * value <= 30]
+    first = rb.solve(rb.Game(A, f, over), 1e-6, "interior-point")
+    for other in others:
+        game = rb.Game(A, other, over)
+        cold = rb.solve(game, 1e-6, "interior-point")
+        warm = rb.solve(game, 1e-6, "interior-point", start=pickle.loads(pickle.dumps(first)))
+        assert warm.status == cold.status == "optimal"
+        assert rb.compare(warm, cold)
+        assert warm.rounds <= cold.rounds + 3
+
+
+def test_a_path_of_interior_points_takes_fewer_steps(rng):
+    """Up and down the caps, also with some columns in play only."""
+    A = np.where(rng.random((400, 90)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (400, 90)))
+    X = rng.normal(size=(300, 4))
+    stumps = rb.matrices.stumps(X, np.where(X.sum(axis=1) + rng.normal(size=300) > 0, 1, -1))
+    for matrix, most in ((A, 0.8), (stumps, 0.95)):
+        games = [rb.Game(matrix, rb.Capped(k)) for k in (60, 66, 72, 66, 60, 55)]
+        found = rb.path(games, 1e-6, "interior-point")
+        cold = [rb.solve(game, 1e-6, "interior-point") for game in games]
+        assert all(rb.compare(a, b) for a, b in zip(found, cold, strict=True))
+        assert {s.status for s in (*found, *cold)} == {"optimal"}
+        steps = sum(s.rounds for s in found), sum(s.rounds for s in cold)
+        assert steps[0] < most * steps[1]
+
+
+def test_points_of_other_shapes_or_far_away_are_left_alone(rng):
+    A = noisy(rng, 60, 25)
+    near = rb.solve(rb.Game(A, rb.Capped(9)), 1e-6, "interior-point")
+    assert len(near.basis.points) >= 3
+    for game in (
+        rb.Game(A[:50], rb.Capped(9)),
+        rb.Game(A, rb.Capped(9), rb.Simplex()),
+        rb.Game(A, rb.CVaR(0.9)),
+        rb.Game(A, rb.KLPenalty(0.1)),
+        rb.Game(A, rb.HardMargin()),
+        rb.Game(A, rb.Capped(60)),
+    ):
+        cold = rb.solve(game, 1e-6, "interior-point")
+        warm = rb.solve(game, 1e-6, "interior-point", start=near)
+        assert rb.compare(warm, cold)
+        assert warm.rounds <= cold.rounds + 1

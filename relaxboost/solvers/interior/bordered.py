@@ -41,7 +41,7 @@ class Pattern:
 
         size, count = square.shape[0], equations.shape[0]
         whole = size + count
-        used = np.diff(sparse.vstack([equations, rows]).tocsc().indptr)
+        used = np.diff(sparse.vstack([equations, rows, square]).tocsc().indptr)
         outside = np.append(
             (used > MANY) & (np.arange(size) >= m), np.diff(equations.indptr) > MANY
         )

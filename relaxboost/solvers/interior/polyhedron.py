@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Block, Diagonal, Rows
+from relaxboost.solvers.interior.bordered import Pattern
 from relaxboost.solvers.interior.part import Aim, Part
 
 _FIXED = 1e30
@@ -50,6 +52,7 @@ class Polyhedron(Part):
         live = np.stack([np.isfinite(lower), np.isfinite(upper)]) & self._free
         self.x = self._inside(np.append(center, np.zeros(self._size - self._m)), lower, upper)
         self._eta = np.zeros(lower.size - self._size)
+        self._pattern = None if self._rows is None else self._tied(self._rows)
         self._box = Barrier(self._slacks(live), centre, live)
         self.count = self._box.count
 
@@ -78,9 +81,24 @@ class Polyhedron(Part):
     def block(self) -> Block:
         """Return Θ with the rows."""
         theta, size = self._theta(), self._size
-        if self._rows is None:
+        if self._rows is None or self._pattern is None:
             return Diagonal(theta, self._m)
+        if self._pattern.apart:
+            diagonal = np.append(theta[:size], -1.0 / theta[size:])
+            none = np.zeros((theta.size, 0))
+            return self._pattern.block(
+                diagonal, none, none[0], lambda t: diagonal * t + self._K @ t
+            )
         return Rows(theta[:size], self._rows, 1.0 / theta[size:], self._m)
+
+    def _tied(self, rows: Any) -> Pattern:
+        """Return the places of K: those of the rows, and the diagonal."""
+        from scipy import sparse
+
+        self._K = sparse.csr_array(sparse.block_array([[None, rows.T], [rows, None]]))
+        size = self._K.shape[0]
+        place, none = np.arange(size), sparse.csr_array((0, size))
+        return Pattern(self._m, self._K, none, sparse.eye_array(size, format="csr"), (place, place))
 
     def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
         """Return the equations in (d, z, η), R x eliminated."""
@@ -113,6 +131,24 @@ class Polyhedron(Part):
     def longest(self, change: _Change) -> tuple[float, float]:
         """Return the steps to the boundary."""
         return self._box.longest(change.slack, change.mult)
+
+    def state(self) -> Any:
+        """Return x, the multipliers, and the bounds that they are of."""
+        return self.x, self._eta, self._box.mult, self._box.live, self._bounds
+
+    def resumed(self, state: Any) -> tuple[Polyhedron, float]:
+        """Return it as far on the way as each slack keeps that part of what it was there."""
+        x, eta, mult, live, bounds = state
+        if x.shape != self.x.shape or not np.array_equal(live, self._box.live):
+            return self, 0.0
+        other = copy(self)
+        lost = np.where(live, self._turns * (self._bounds - bounds), 0.0)
+        t = float((self._box.slack / (self._box.slack + np.maximum(lost, 0.0))).min())
+        other.x = np.where(self._free, t * x + (1.0 - t) * self.x, self.x)
+        other._eta = eta
+        other._box = Barrier.between(np.maximum(other._slacks(live), 1e-20), mult, live)
+        other.largest = float((other._box.slack * mult).max())
+        return other, t
 
     def go(self, step: float, dual_step: float, change: _Change) -> None:
         """Take the two steps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.corrective import active_set
-from relaxboost.solvers.interior.iterate import Iterate
+from relaxboost.solvers.interior.iterate import Iterate, Point
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.starts import WarmStart
 
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
@@ -49,6 +51,13 @@ _POLISH = 3
 """Steps that a round may take to leave only columns that matter."""
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
+
+_APART = 4.0
+"""The factor between the products of two iterates that are kept."""
+_RECENTRED = 0.5
+"""The part of the products that a first step from elsewhere aims at."""
+Points = tuple[tuple[Whole, Point], ...]
+"""Iterates, each with its columns."""
 
 
 def unfit(game: Game) -> str:
@@ -157,7 +166,7 @@ class Rival:
         """Count work; return the run that takes over, with what it goes back to, or None."""
         return self.now(fallback) if not self.used and self.due(work) else None
 
-    def first(self, fallback: Booster) -> Booster:
+    def first(self, fallback: Booster) -> Opening:
         """Return what runs from the first round on, with what it goes back to."""
         self.used = True
         return Opening(self._game, self._tol, self._clock, fallback)
@@ -206,7 +215,12 @@ class InteriorRun(Booster):
     active: FullWeights
 
     def __init__(
-        self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
+        self,
+        game: Game,
+        tol: float,
+        clock: Clock,
+        fallback: Booster | None = None,
+        points: Points = (),
     ) -> None:
         form, over = game.linear_form or game.cone_form, game.over
         assert form is not None
@@ -227,6 +241,8 @@ class InteriorRun(Booster):
         self._curved = game.linear_form is None and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
+        self._points, self._recentred = points, 0.0
+        columns = self._resumed(columns)
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
         self._least, self._idle = np.full(3, np.inf), 0
@@ -234,9 +250,29 @@ class InteriorRun(Booster):
         self._aim()
         self._show()
 
+    def _resumed(self, columns: Whole) -> Whole:
+        """Go on from the last point of use, and forget it and later ones; return the columns."""
+        while self._points:
+            known, point = self._points[-1]
+            self._points, sieve = self._points[:-1], self._sieve
+            if sieve is not None:
+                if known.size > sieve.most or known[-1] >= sieve.edges.size:
+                    continue
+                sieve.play(known)
+            bulk = self._bulk if sieve is None else sieve.bulk
+            iterate = self._iterate.resumed(point, bulk)
+            if iterate is not None:
+                self._iterate, self._bulk = iterate, bulk
+                self._recentred = _RECENTRED * iterate.product
+                return known
+        if self._sieve is not None:
+            self._sieve.play(columns)
+        return columns
+
     def basis(self) -> Basis | None:
-        """Return that of the program it took over from."""
-        return None if self._fallback is None else self._fallback.basis()
+        """Return its points, with the basis of the program it took over from."""
+        known = None if self._fallback is None else self._fallback.basis()
+        return (known or Basis(()))._replace(points=self._points) if self._points else known
 
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or some; return the fallback where rounding no longer lets anything shrink.
@@ -251,11 +287,20 @@ class InteriorRun(Booster):
                     return self._fallback
                 break
             taken += 1
+        self._keep()
         for _ in range(_POLISH):
             if self._show() or not self._step():
                 break
         self._aim()
         return self
+
+    def _keep(self) -> None:
+        """Keep the iterate, if it is far enough from the last that was kept."""
+        last = self._points[-1][1].product if self._points else np.inf
+        if self._iterate.product * _APART <= last and self._game.m <= MOST_CONES:
+            point = self._iterate.point()
+            columns = self.active.columns if self._sieve is None else self._sieve.columns
+            self._points += () if point.part is None else ((columns, point),)
 
     def _aim(self) -> None:
         """Set the product at which the next round ends."""
@@ -268,9 +313,10 @@ class InteriorRun(Booster):
         moved = self._exchanged() or (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
-        least, patience = 0.0, _PATIENCE
+        least, patience = self._recentred, _PATIENCE
+        self._recentred = 0.0
         if self._sieve is not None:
-            least, patience = self._sieve.least, _SIEVED
+            least, patience = max(least, self._sieve.least), _SIEVED
         try:
             return self._idle < patience and self._iterate.step(least) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
@@ -333,9 +379,16 @@ class Opening(Booster):
     def __init__(
         self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
     ) -> None:
-        self._following = partial(InteriorRun, game, tol, clock, fallback)
+        self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
         self.active = active_set(game, store=False)
         self.d = game.relaxation.center(game.m)
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Show its d first; the run goes on from its points."""
+        self.d = self.d if start.d is None else start.d
+        if start.basis is not None:
+            self._following = partial(self._following, points=start.basis.points)
+        return self
 
     def successor(self, best: Best) -> Booster:
         """Return the run."""

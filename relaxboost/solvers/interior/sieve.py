@@ -47,18 +47,19 @@ class Sieve:
     """
 
     def __init__(self, whole: Pricing, over: AtomicSet, first: Whole, most: int) -> None:
-        self._whole, self._over, self._most = whole, over, most
+        self._whole, self._over, self.most = whole, over, most
         self._left = self._back = np.empty(0, dtype=np.int64)
         columns = np.union1d(whole.spread(_FIRST), first)
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self._play(columns)
+        self.play(columns)
         self.edges = np.zeros(whole.n)
         """Those of all columns, at the last d that was priced."""
         self.least = 0.0
         """The sum of products that the next step is to aim at, at least."""
 
-    def _play(self, columns: Whole) -> None:
+    def play(self, columns: Whole) -> None:
+        """Put these columns into play, given by increasing number."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -85,13 +86,13 @@ class Sieve:
             return False
         stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
         peaks = kernels.peaks(self.edges, self.columns, iterate.v, over.two_sided)
-        room = min(self._most - int(stay.sum()), max(_FEW, int(_GROWTH * stay.sum())))
+        room = min(self.most - int(stay.sum()), max(_FEW, int(_GROWTH * stay.sum())))
         enter = np.sort(peaks[np.argsort(-prices[peaks], kind="stable")[: max(room, 0)]])
         if enter.size == 0:
             return False
         self._back = np.union1d(self._back, np.intersect1d(enter, self._left))
         self._left = np.union1d(self._left, self.columns[~stay])
         kept = self.columns[stay]
-        self._play(np.union1d(kept, enter))
+        self.play(np.union1d(kept, enter))
         iterate.exchange(self.bulk, stay, np.searchsorted(self.columns, kept))
         return True
