@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Flags
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
@@ -62,7 +62,11 @@ def paths(
     drawing = _Drawing(where, planned=planned, alternatives=alternatives)
     value = drawing.values(costs)
     panel = drawing.panel() if axes is None else axes
-    image = drawing.on(panel, value, _colour_norm(value, scale))
+    panel.set_aspect("equal")
+    draw = drawing.lines if drawing.grid is None else drawing.cells
+    image = draw(panel, value, _colour_norm(value, scale))
+    drawing.paths(panel)
+    drawing.marks(panel)
     if image is not None:  # with a tip where some costs are above the scale
         beyond = "max" if image.get_array().max() > image.norm.vmax else "neither"
         panel.figure.colorbar(image, ax=panel, label=label, shrink=0.75, pad=0.02, extend=beyond)
@@ -96,12 +100,7 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
 _STYLES: dict[str, dict[str, Any]] = {
     "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
     "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": "-", "zorder": 6.0},
-    "alternatives": {
-        "color": "#0072B2",
-        "linewidth": 1.7,
-        "linestyle": (0, (1.2, 1.1)),
-        "zorder": 4.0,
-    },
+    "alternatives": {"color": "#0072B2", "linewidth": 1.7, "linestyle": ":", "zorder": 4.0},
 }
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
@@ -114,19 +113,6 @@ MANY = 8
 """Paths of one kind that are drawn with thick lines."""
 _DEAR = 98
 """The percentile of costs where colours end."""
-
-
-def _arc_costs(graph: Graph, costs: Any) -> Array:
-    """Return costs per arc from what `paths` takes for costs."""
-    if isinstance(costs, LearnedCosts):
-        return costs.costs(graph)
-    c = np.asarray(costs, dtype=np.float64)
-    if c.shape not in ((graph.size,), (graph.arcs,)):
-        raise InputError(
-            f"costs need shape ({graph.size},), one a site, or ({graph.arcs},), one an arc; got "
-            f"{c.shape}"
-        )
-    return c if c.shape == (graph.arcs,) else graph.costs(c)
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
@@ -165,11 +151,9 @@ class _Drawing:
         ]
         self.ends = list(dict.fromkeys(ends))
         self.grid = graph.labels.shape if isinstance(graph.labels, Cells) else None
-        if self.grid is not None:
-            rows, columns = np.divmod(np.arange(graph.nodes), self.grid[1])
-            self.xy = np.column_stack([columns, rows]).astype(np.float64)
-            return
         self.xy = _layout(graph) if graph.position is None else graph.position
+        self.used = np.zeros(graph.nodes, dtype=bool)  # cells without an arc are obstacles
+        self.used[graph.tail] = self.used[graph.head] = True
         # An edge is all arcs between two nodes, whatever their direction.
         low, high = np.minimum(graph.tail, graph.head), np.maximum(graph.tail, graph.head)
         pairs, self.edge = np.unique(low * graph.nodes + high, return_inverse=True)
@@ -193,24 +177,25 @@ class _Drawing:
         """Return what is coloured, a number a cell or an edge, or None without costs."""
         if costs is None:
             return None
-        graph, c = self.graph, _arc_costs(self.graph, costs)
+        graph, learned = self.graph, isinstance(costs, LearnedCosts)
+        C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
+        if C.shape not in ((graph.size,), (graph.arcs,)):
+            raise InputError(
+                f"costs need shape ({graph.size},), one a site, or ({graph.arcs},), one an arc; "
+                f"got {C.shape}"
+            )
+        if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
+            return np.where(self.used, C, np.nan)
+        c = C
+        if learned or C.size != graph.arcs:
+            c = costs.costs(graph) if learned else graph.costs(C)
         if self.grid is None:
             return np.bincount(self.edge, c) / np.bincount(self.edge)
-        entered = np.bincount(graph.head, minlength=graph.nodes)
-        if graph.size == graph.nodes:  # sites are cells
-            sites = costs.site_costs(graph) if isinstance(costs, LearnedCosts) else costs
-            if np.shape(sites) == (graph.nodes,):
-                return np.where(self._used(), sites, np.nan)
         length = np.linalg.norm(self.xy[graph.head] - self.xy[graph.tail], axis=1)
+        entered = np.bincount(graph.head, minlength=graph.nodes)
         with np.errstate(invalid="ignore", divide="ignore"):
             made: Array = np.bincount(graph.head, c / length, graph.nodes) / entered
         return made
-
-    def _used(self) -> Flags:
-        """Return which nodes an arc touches; cells without one are obstacles."""
-        used = np.zeros(self.graph.nodes, dtype=bool)
-        used[self.graph.tail] = used[self.graph.head] = True
-        return used
 
     def panel(self) -> Any:
         """Return the axes of a new figure, in the proportions of the graph."""
@@ -220,27 +205,20 @@ class _Drawing:
         ratio = float(np.clip(high / wide if wide > 0.0 else 1.0, 0.35, 1.6))
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
-    def on(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw all on axes; return what a colour bar is for, or None."""
-        axes.set_aspect("equal")
-        image = (self._lines if self.grid is None else self._cells)(axes, values, norm)
-        self._routes(axes)
-        self._ends(axes)
-        return image
-
-    def _cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
+    def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        """Draw a grid; return what a colour bar is for, or None."""
         from matplotlib.colors import ListedColormap
 
-        assert self.grid is not None
-        free = self._used().reshape(self.grid)
+        free = self.used.reshape(self.grid)
         axes.imshow(free, cmap=ListedColormap([_BLOCKED, _FREE]), vmin=0, vmax=1, zorder=1)
         axes.set(xticks=[], yticks=[])
         if values is None:
             return None
-        shown = np.ma.masked_invalid(np.where(free.ravel(), values, np.nan)).reshape(self.grid)
+        shown = np.ma.masked_invalid(np.where(self.used, values, np.nan)).reshape(self.grid)
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
-    def _lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
+    def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
+        """Draw a network; return what a colour bar is for, or None."""
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -265,14 +243,15 @@ class _Drawing:
     def _names(self, axes: Any) -> None:
         """Write the labels of the nodes of a small network."""
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "0.6", "lw": 0.6}
-        for node, (x, y) in enumerate(self.xy):
+        for node, place in enumerate(self.xy):
             name = str(self.graph.label(node))
             text = name if len(name) <= 12 else f"{name[:11]}…"
             axes.text(
-                x, y, text, fontsize=7, ha="center", va="center", bbox=box, zorder=7, clip_on=True
+                *place, text, size=7, ha="center", va="center", bbox=box, zorder=7, clip_on=True
             )
 
-    def _routes(self, axes: Any) -> None:
+    def paths(self, axes: Any) -> None:
+        """Draw demonstrations, plans and alternatives."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -287,8 +266,8 @@ class _Drawing:
                 line = self.xy[path.numbers].T
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
-    def _ends(self, axes: Any) -> None:
-        # Beside the labels of a small network, and above them elsewhere.
+    def marks(self, axes: Any) -> None:
+        """Mark the ends of tasks: beside the labels of a small network, above lines elsewhere."""
         named = self.grid is None and self.graph.nodes <= FEW
         size, order = (330, 3.0) if named else (85 if len(self.ends) <= MANY else 12, 8.0)
         for column, (name, marker, colour) in enumerate(
