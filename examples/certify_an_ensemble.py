@@ -66,7 +66,7 @@ def draw(reports: list[list[rb.estimators.EnsembleReport]]) -> Any:
         curves = {"as trained": hard.margins}
         curves["best smallest margin"] = hard.reoptimised_margins
         curves["best mean of the smallest tenth"] = capped.reoptimised_margins
-        plots.draw_margins(axes, curves)
+        plots.draw_margins(curves, axes=axes)
         axes.axvline(0.0, color="gray", linewidth=1, linestyle=":")
         axes.locator_params(axis="x", nbins=5)
         axes.set_title(f"{hard.kind}, {len(hard.names)} columns", fontsize="medium")

@@ -117,12 +117,12 @@ def draw(errors: dict[str, list[float]], margins: dict[str, Any], train: int) ->
     figure = Figure(figsize=(10.5, 7.6), layout="constrained")
     (one, two), (three, four) = figure.subplots(2, 2)
     small = (rb.HardMargin(), rb.Capped(k=6), SoftCap(k=20, price=3))
-    plots.draw_penalty(one, *small, m=20)
-    plots.draw_conjugate(two, *small, m=20)
+    plots.draw_penalty(*small, m=20, axes=one)
+    plots.draw_conjugate(*small, m=20, axes=two)
     u = np.sort(np.random.default_rng(1).normal(0.2, 0.25, 20))
-    plots.draw_distribution(three, *small, margins=u)
+    plots.draw_distribution(*small, margins=u, axes=three)
     label = {name: f"{name}\nmean held-out error {np.mean(e):.1%}" for name, e in errors.items()}
-    plots.draw_margins(four, {label[name]: values for name, values in margins.items()})
+    plots.draw_margins({label[name]: values for name, values in margins.items()}, axes=four)
     title = f"margins it buys: {train} examples, {NOISE:.0%} of the labels flipped"
     four.set_title(title, fontsize="medium")
     figure.suptitle("A soft cap: weights above 1/k cost, but are not forbidden")

@@ -37,11 +37,11 @@ from .relaxations import KLPenalty as KLPenalty
 from .relaxations import NormBall as NormBall
 from .relaxations import NormPenalty as NormPenalty
 from .relaxations import Relaxation as Relaxation
-from .relaxations import SpectralRisk as SpectralRisk
 from .relaxations import check_conditions as check_conditions
 from .relaxations import f_divergence as f_divergence
 from .solvers import path as path
 from .solvers import reference as reference
 from .solvers import solve as solve
+from .views.page import report as report
 
 __version__: str

@@ -31,7 +31,6 @@ ROOMS = [
     "projections",
     "readers",
     "references",
-    "report",
     "rounding",
     "solution",
 ]

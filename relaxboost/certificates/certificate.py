@@ -17,6 +17,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.html import card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
 
@@ -36,6 +37,14 @@ class Verdict(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _repr_html_(self) -> str:
+        if not self.ok:
+            return card("not proved", {"reason": self.reason})
+        assert self.lower is not None
+        assert self.upper is not None
+        lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
+        return card(f"proved: {lower} <= rho <= {upper}", {"level": self.level})
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from contextlib import suppress
 from dataclasses import fields
@@ -130,6 +131,7 @@ Examples:
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw margins and gap to this file.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page of HTML on it all.")
 @click.option(
     "--certificate",
     type=click.Path(path_type=Path),
@@ -145,6 +147,10 @@ def solve(**given: Any) -> None:
     relaxation, over = options.chosen_relaxation(), options.domain()
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
+    if options.report is not None:
+        from relaxboost.views.page import check_report
+
+        check_report(options.report)
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         if "enclosed" in (relaxation.level, over.level):
@@ -200,6 +206,13 @@ def _write(options: _Options, data: Any, solution: Any) -> None:
         proved = rb.certify(solution, inline=True)  # so that the file can be checked alone
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
+    if options.report is not None:
+        negative, positive = data.classes
+        title = f"{data.name}: all {solution.game.n} decision stumps, {solution.game.relaxation}"
+        check = options.certificate and f"relaxboost check {shlex.quote(str(options.certificate))}"
+        told = f"{title}; +1 is {positive}, −1 is {negative}"
+        rb.report(solution, options.report, title=told, check=check or "")
+        said.append(f"report:     {options.report}")
     if said and not options.as_json:
         click.echo("\n".join(said))
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.html import card
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
@@ -112,6 +113,10 @@ class Game:
         """SHA-256 of the canonical content: matrix, relaxation and domain, exactly."""
         key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
+
+    def _repr_html_(self) -> str:
+        facts = {"examples": self.m, "hypotheses": self.n, "over": self.over, "digest": self.digest}
+        return card(f"Game, {self.relaxation}", facts)
 
     def __repr__(self) -> str:
         over = "" if self._over == L1Ball() else f", over={self._over!r}"

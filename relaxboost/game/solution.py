@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.html import card, table
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game.comparison import Bracketed
 from relaxboost.relaxations import Witness
@@ -170,6 +171,10 @@ class Solution(Bracketed):
     def __str__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
         return f"{self.status}: {lower} <= rho <= {upper}"
+
+    def _repr_html_(self) -> str:
+        facts = {"game": self.game, "method": self.method, "rounds": self.rounds, "gap": self.gap}
+        return card(str(self), facts, table(self.hypotheses(10), ("weight", "hypothesis")))
 
     def __repr__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)

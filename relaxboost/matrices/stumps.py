@@ -199,6 +199,11 @@ class StumpMatrix(MarginMatrix):
         """Return the same."""
         return self.bulk()
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self._names
+
     def hypothesis(self, j: int) -> StumpColumn:
         """Return stump `j`, which can be called on new data."""
         feature, _ = self._place(j)

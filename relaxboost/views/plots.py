@@ -1,4 +1,8 @@
-"""Pictures of relaxations and of solutions (needs the `plots` extra)."""
+"""Pictures of relaxations and of solutions (needs the `plots` extra).
+
+Each takes the Axes to draw on, by default in a figure of its own, and returns them: several as an
+array. Curves differ in colour and in dashes or markers; legends stand below.
+"""
 
 from __future__ import annotations
 
@@ -19,41 +23,76 @@ from relaxboost.relaxations import Relaxation
 
 SUFFIXES = (".png", ".pdf", ".svg")
 _MARKERS = "os^Dv"
+_DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
+
+
+def _style(index: int) -> dict[str, Any]:
+    """Return what tells a curve from the others, also in grey."""
+    return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
+
+
+def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
+    """Return Axes as an array, those given or of a figure of their own."""
+    if axes is None:
+        from matplotlib.figure import Figure
+
+        axes = Figure(figsize=size, layout="constrained").subplots(1, count)
+    found = np.ravel(axes)
+    if found.size != count:
+        raise InputError(f"axes must be {count} Axes for this picture, got {found.size}")
+    return found
+
+
+def _legend(axes: Any, columns: int = 1) -> None:
+    place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.17), "borderaxespad": 0.0}
+    axes.legend(fontsize="small", ncols=columns, frameon=False, handlelength=3.2, **place)
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
     """Raise before any work if a picture cannot be drawn or `path` not be written."""
+    check_drawing()
+    check_output(path, SUFFIXES)
+
+
+def check_drawing() -> None:
+    """Raise if a picture cannot be drawn."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingDependencyError("pictures need matplotlib; pip install matplotlib") from None
-    check_output(path, SUFFIXES)
 
 
-def overview(*solutions: Solution, title: str = "") -> Any:
-    """Return a matplotlib figure: the margins of each solution, and its gap against the rounds.
+def overview(
+    *solutions: Solution, title: str = "", axes: Any = None, against: str = "round"
+) -> Any:
+    """Draw the margins of each solution, and its gap; return the two Axes, an array.
 
     Parameters
     ----------
     *solutions : Solution
         One or more.
     title : str
+        Of the figure.
+    axes : two Axes, optional
+    against : {"round", "seconds"}
+        What the gap is drawn against.
     """
     if not solutions:
         raise InputError("overview needs at least one solution")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _margins(left, solutions)
-    _gaps(right, solutions)
+    if against not in ("round", "seconds"):
+        raise InputError(f'against must be "round" or "seconds", got {against!r}')
+    panels = _panels(axes, 2, (10.5, 4.6))
+    _margins(panels[0], solutions)
+    _gaps(panels[1], solutions, against)
     if title:
-        figure.suptitle(title)
-    return figure
+        panels[0].figure.suptitle(title)
+    return panels
 
 
-def portrait(*relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05) -> Any:
-    """Return a matplotlib figure of relaxations side by side: f, f* and the d that each prefers.
+def portrait(
+    *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
+) -> Any:
+    """Draw relaxations: f, f* and the d that each prefers; return the three Axes, an array.
 
     Parameters
     ----------
@@ -63,21 +102,18 @@ def portrait(*relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05) -
         The margins to which the distributions answer; m is also the dimension of f and f*.
     beta : float
         Smoothing of the distributions, > 0.
+    axes : three Axes, optional
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
         raise InputError("portrait needs one relaxation or more, such as rb.Capped(k=5)")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.4 * 3, 4.0), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    m = np.size(margins)
-    draw_penalty(left, *relaxations, m=m)
-    draw_conjugate(middle, *relaxations, m=m)
-    draw_distribution(right, *relaxations, margins=margins, beta=beta)
-    return figure
+    panels = _panels(axes, 3, (4.4 * 3, 4.4))
+    draw_penalty(*relaxations, m=np.size(margins), axes=panels[0])
+    draw_conjugate(*relaxations, m=np.size(margins), axes=panels[1])
+    draw_distribution(*relaxations, margins=margins, beta=beta, axes=panels[2])
+    return panels
 
 
-def draw_penalty(axes: Any, *relaxations: Relaxation, m: int) -> None:
+def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
     """Draw f along the line from the uniform distribution to all weight on one example.
 
     Where f becomes infinite the curve ends in a wall.
@@ -88,45 +124,53 @@ def draw_penalty(axes: Any, *relaxations: Relaxation, m: int) -> None:
         d[0] = weight
         return f.penalty(d)
 
+    (axes,) = _panels(axes, 1, (4.6, 4.4))
     _curves(axes, relaxations, m, np.linspace(1.0 / m, 1.0, 201), price)
     axes.set(xlabel="weight of one example, the others alike", ylabel="f(d)")
     axes.set_title(f"the price f, for {m} examples", fontsize="medium")
+    return axes
 
 
-def draw_conjugate(axes: Any, *relaxations: Relaxation, m: int, most: float = 1.0) -> None:
+def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
     """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`; where infinite it ends in a wall."""
+    (axes,) = _panels(axes, 1, (4.6, 4.4))
     axis = np.eye(m)[0]
     _curves(axes, relaxations, m, np.linspace(0.0, most, 101), lambda f, t: f.conjugate(t * axis))
     axes.set(xlabel="t", ylabel="f*(t, 0, ..., 0)")
     axes.set_title(f"the conjugate f*, for {m} examples", fontsize="medium")
+    return axes
 
 
 def draw_distribution(
-    axes: Any, *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05
-) -> None:
+    *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
+) -> Any:
     """Draw the distribution that each relaxation prefers at given margins, smoothed by `beta`."""
+    (axes,) = _panels(axes, 1, (4.6, 4.4))
     u = np.sort(np.asarray(margins, dtype=np.float64))
     for index, given in enumerate(relaxations):
         d = given.resolve(u.size).distribution(u, beta)
         marker = _MARKERS[index % len(_MARKERS)]
-        axes.plot(u, d, f"{marker}-", color=f"C{index}", markersize=4, label=repr(given))
+        axes.plot(u, d, marker=marker, markersize=4, label=repr(given), **_style(index))
     axes.axhline(1.0 / u.size, color="gray", linestyle=":", linewidth=1)
     axes.set(xlabel="margin of an example", ylabel="its weight (dotted: uniform)")
     axes.set_title(f"the distribution it prefers (β = {beta:g})", fontsize="medium")
-    axes.legend(fontsize="small")
+    _legend(axes)
+    return axes
 
 
-def draw_margins(axes: Any, margins: Mapping[str, ArrayLike]) -> None:
+def draw_margins(margins: Mapping[str, ArrayLike], axes: Any = None) -> Any:
     """Draw, for each name, the share of examples with at most a given margin."""
+    (axes,) = _panels(axes, 1, (5.2, 4.4))
     for index, (name, values) in enumerate(margins.items()):
         _step(axes, index, name, values)
-    axes.legend(fontsize="small", loc="best")
+    _legend(axes)
+    return axes
 
 
 def _step(axes: Any, index: int, name: str, margins: ArrayLike) -> None:
     u = np.sort(np.asarray(margins, dtype=np.float64))
     share = np.arange(1, u.size + 1) / u.size
-    axes.step(u, share, where="post", color=f"C{index}", label=name)
+    axes.step(u, share, where="post", label=name, **_style(index))
     axes.set(xlabel="margin of an example", ylabel="share of examples at or below", ylim=(0, 1))
 
 
@@ -141,7 +185,7 @@ def _curves(
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = partial(of, given.resolve(m))
-        style = {"color": f"C{index}", "linewidth": 1.8, "zorder": 3 - 0.1 * index}
+        style = _style(index) | {"linewidth": 1.8, "zorder": 3 - 0.1 * index}
         found = _ends(curve, grid)
         x = np.union1d(grid, found)
         y = np.array([curve(at) for at in x])
@@ -153,7 +197,7 @@ def _curves(
         axes.plot([at, at], [bottom, high], **style)
         axes.annotate(" ∞", (at, high), va="top", color=style["color"], annotation_clip=False)
     axes.set_ylim(low, high)
-    axes.legend(fontsize="small", loc="upper center" if walls else "best", framealpha=0.95)
+    _legend(axes)
 
 
 def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[float]:
@@ -169,10 +213,10 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
     return found
 
 
-def progress(histories: Mapping[str, Sequence[Any]], title: str = "") -> Any:
-    """Return a matplotlib figure: the mean progressive loss of learners against examples.
+def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
+    """Draw the mean progressive loss of learners against examples; return the Axes.
 
-    Below each curve a dashed one: what the mean loss of any fixed weights is at least, as the bound
+    Below each curve a thin one: what the mean loss of any fixed weights is at least, as the bound
     of the regret says.
 
     Parameters
@@ -180,42 +224,36 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "") -> Any:
     histories : mapping
         From names to records of `online.progressive`.
     title : str
+    axes : Axes, optional
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-    axes = figure.subplots()
-    for name, records in histories.items():
+    (axes,) = _panels(axes, 1, (7.0, 4.8))
+    for index, (name, records) in enumerate(histories.items()):
         rows = np.array([one.rows for one in records])
         mean = np.array([one.loss for one in records]) / rows
-        line = axes.plot(rows, mean, "o" if rows.size == 1 else "-", label=name)[0]
+        marker = "o" if rows.size == 1 else ""
+        axes.plot(rows, mean, label=name, marker=marker, **_style(index))
         least = mean - np.array([one.bound for one in records]) / rows
         shown = least > min(0.0, float(mean.min()))  # early bounds say nothing
-        axes.plot(rows[shown], least[shown], "--", color=line.get_color(), linewidth=1)
-    axes.set(
-        xlabel="examples", ylabel="mean loss (dashed: no fixed weights have less)", xscale="log"
-    )
-    axes.legend()
-    if title:
-        axes.set_title(title)
-    return figure
+        axes.plot(rows[shown], least[shown], linewidth=0.7, **_style(index))
+    axes.set(xlabel="examples", ylabel="mean loss (thin: no fixed weights have less)", xscale="log")
+    _legend(axes, columns=2)
+    axes.set_title(title)
+    return axes
 
 
-def regret_curves(*regrets: Regret, title: str = "") -> Any:
-    """Return a matplotlib figure of regret along the way: its bracket and the theorem's bounds.
+def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
+    """Draw regret along the way, its bracket and the theorem's bounds; return the Axes.
 
     Parameters
     ----------
     *regrets : Regret
         One or more, made with ``at=``; one learner is one colour.
     title : str
+    axes : Axes, optional
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs one Regret or more, such as online.regret returns")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
-    axes = figure.subplots()
+    (axes,) = _panels(axes, 1, (7.5, 4.8))
     for index, last in enumerate(regrets):
         points = [*last.along, last]
         style: dict[str, Any] = {"color": f"C{index}"}
@@ -237,8 +275,8 @@ def regret_curves(*regrets: Regret, title: str = "") -> Any:
         title or "regret, and its bounds (dashed: against the best w, dotted: any)",
         fontsize="medium",
     )
-    figure.legend(fontsize="x-small", loc="outside lower left")
-    return figure
+    _legend(axes)
+    return axes
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
@@ -252,26 +290,22 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
     write_atomically(target, buffer.getvalue())
 
 
-def _name(solution: Solution) -> str:
-    return f"{solution.game.relaxation}, {solution.method}"
-
-
 def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
     for index, solution in enumerate(solutions):
-        _step(axes, index, _name(solution), solution.margins)
-        axes.axvline(solution.lower, color=f"C{index}", linestyle=":", linewidth=1)
-    axes.set_title("margins (dotted: lower bound on the value)", fontsize="medium")
-    axes.legend(fontsize="small", loc="upper left")
+        _step(axes, index, f"{solution.game.relaxation}, {solution.method}", solution.margins)
+        axes.axvline(solution.lower, linewidth=0.7, **_style(index))
+    axes.set_title("margins (thin: lower bound on the value)", fontsize="medium")
+    _legend(axes)
 
 
-def _gaps(axes: Any, solutions: tuple[Solution, ...]) -> None:
+def _gaps(axes: Any, solutions: tuple[Solution, ...], against: str) -> None:
     for index, solution in enumerate(solutions):
-        gaps = [(r.round, r.upper - r.lower) for r in solution.history]
-        gaps = [(t, gap) for t, gap in gaps if 0.0 < gap < np.inf]
+        gaps = [(getattr(r, against), r.upper - r.lower) for r in solution.history]
+        gaps = [(t, gap) for t, gap in gaps if 0.0 < gap < np.inf and t > 0.0]
         if gaps:
-            axes.plot(*zip(*gaps, strict=True), color=f"C{index}", label=_name(solution))
-            axes.axhline(solution.tol, color=f"C{index}", linestyle=":", linewidth=1)
-    axes.set(xscale="log", yscale="log", xlabel="round", ylabel="upper − lower")
-    axes.set_title("gap (dotted: asked for)", fontsize="medium")
-    if axes.lines:
-        axes.legend(fontsize="small", loc="lower left")
+            marker = "o" if len(gaps) == 1 else ""
+            axes.plot(*zip(*gaps, strict=True), marker=marker, **_style(index))
+            axes.axhline(solution.tol, linewidth=0.7, **_style(index))
+    scale = "log" if against == "round" else "linear"
+    axes.set(xscale=scale, yscale="log", xlabel=against, ylabel="upper − lower")
+    axes.set_title("gap (thin: asked for)", fontsize="medium")

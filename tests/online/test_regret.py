@@ -139,8 +139,7 @@ def test_it_is_shown_in_a_line_as_data_and_drawn(capsys):
     endless = regret(ExponentiatedGradient("inner", over=rb.Simplex(1), bound=2), (H, None))
     assert endless.bound == math.inf
     assert endless.to_dict()["bound"] is None
-    figure = plots.regret_curves(found, endless)
-    axes = figure.axes[0]
+    axes = plots.regret_curves(found, endless)
     drawn = [line.get_ydata()[-1] for line in axes.get_lines()]
     assert drawn[:3] == [(found.lower + found.upper) / 2, found.bound, found.bound_at]
     assert len(drawn) == 4

@@ -45,7 +45,12 @@ def test_fractions_weights_and_radii(A):
 
 
 def test_any_games_of_one_matrix(A):
-    families = rb.HardMargin(), rb.Capped(4), rb.SpectralRisk([3, 20], [0.5, 0.5]), rb.CVaR(0.8)
+    families = (
+        rb.HardMargin(),
+        rb.Capped(4),
+        rb.relaxations.SpectralRisk([3, 20], [0.5, 0.5]),
+        rb.CVaR(0.8),
+    )
     games = [rb.Game(A, f) for f in families]
     same(rb.path(iter(games), 1e-6), games)
 

@@ -13,8 +13,7 @@ from relaxboost.views import plots
 def test_portrait_shows_f_its_conjugate_and_the_distribution():
     capped, norm = rb.Capped(k=2.5), rb.NormPenalty(2, 0.5)
     u = [0.3, -0.1, 0.2, 0.0, 0.5]
-    figure = plots.portrait(capped, norm, margins=u, beta=0.1)
-    price, conjugate, preferred = figure.axes
+    price, conjugate, preferred = plots.portrait(capped, norm, margins=u, beta=0.1)
     of_capped, of_norm, bar = price.get_lines()
     assert of_capped.get_xdata()[-1] == pytest.approx(0.4, abs=1e-9)
     assert set(bar.get_xdata()) == {of_capped.get_xdata()[-1]}
@@ -40,19 +39,17 @@ def walls(axes):
 def test_walls_stand_where_f_becomes_infinite():
     """A cap of 1/20 between grid points; w² + (1 − w)²/56 = 0.09 on the line; f* of the hard margin
     is infinite from 0 on."""
-    axes = Figure().subplots()
-    plots.draw_penalty(axes, rb.Capped(k=20), rb.NormBall(2, 0.3), rb.HardMargin(), m=57)
+    axes = plots.draw_penalty(rb.Capped(k=20), rb.NormBall(2, 0.3), rb.HardMargin(), m=57)
     root = (1 + np.sqrt(1 - 57 * (1 - 56 * 0.09))) / 57
     assert walls(axes) == pytest.approx([1 / 20, root], abs=1e-9)
-    axes = Figure().subplots()
-    plots.draw_conjugate(axes, rb.HardMargin(), rb.NormPenalty(2, 1 / 3), m=5)
+    axes = plots.draw_conjugate(rb.HardMargin(), rb.NormPenalty(2, 1 / 3), m=5)
     assert walls(axes) == pytest.approx([0, 1 / 3], abs=1e-9)
 
 
 def test_a_curve_may_have_walls_at_both_ends():
     """With these caps the uniform distribution is too dear, and so is all weight on one example."""
     axes = Figure().subplots()
-    plots.draw_penalty(axes, rb.Caps([0.6, 0.3, 0.3]), m=3)
+    assert plots.draw_penalty(rb.Caps([0.6, 0.3, 0.3]), m=3, axes=axes) is axes
     assert walls(axes) == pytest.approx([0.4, 0.6], abs=1e-9)
     curve = axes.get_lines()[0].get_xdata()
     assert (curve[0], curve[-1]) == pytest.approx((0.4, 0.6), abs=1e-9)

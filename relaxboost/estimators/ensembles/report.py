@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.html import card, shown
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate, Verdict, check
 from relaxboost.estimators.ensembles.members import Members, ask
@@ -193,6 +194,10 @@ class EnsembleReport:
             used = int(np.count_nonzero(w))
             lines.append(f"  {name:<15}{used:>8}{cells}{float(np.mean(u <= 0.0)):>8.1%}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, _, rest = str(self).partition("\n")
+        return card(title, {}, f"<pre>{shown(rest)}</pre>")
 
     def _say_scales(self) -> str:
         scales = self.scales[: self.kept.size]

@@ -171,7 +171,7 @@ def games():
     yield rb.Game(real, rb.HardMargin(), over=rb.L1Ball(2))
     yield rb.Game(real, rb.NormPenalty(np.inf, 0.5), over=rb.Simplex(2))
     yield rb.Game(real, rb.Capped(4), over=rb.FullSimplex(2))
-    yield rb.Game(signs, rb.SpectralRisk([3, 10], [0.5, 0.5]))
+    yield rb.Game(signs, rb.relaxations.SpectralRisk([3, 10], [0.5, 0.5]))
 
 
 @pytest.mark.parametrize("game", list(games()), ids=str)

@@ -1,0 +1,32 @@
+"""HTML for notebooks and reports. Whatever is shown may come from users, and is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+
+def shown(value: Any) -> str:
+    """Return a value as text of a page: floats short, the rest by `str`, nothing of it markup."""
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
+    """Return a table; numbers stand right."""
+    lines = ["<table>"]
+    if head:
+        lines.append("<tr>" + "".join(f"<th>{shown(cell)}</th>" for cell in head) + "</tr>")
+    for row in rows:
+        lines.append("<tr>" + "".join(map(_cell, row)) + "</tr>")
+    return "\n".join([*lines, "</table>"])
+
+
+def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
+    """Return how an object shows itself in a notebook: a title, facts by name, and HTML."""
+    return f"<div><strong>{shown(title)}</strong>\n{table(facts.items())}\n{more}</div>"
+
+
+def _cell(value: Any) -> str:
+    right = ' style="text-align:right"' if isinstance(value, (int, float)) else ""
+    return f"<td{right}>{shown(value)}</td>"

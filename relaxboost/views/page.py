@@ -1,0 +1,193 @@
+"""`report`: a solution as one page of HTML, with nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.html import shown, table
+from relaxboost._core.rounding import show_bracket
+from relaxboost.game.solution import Solution
+from relaxboost.matrices.stumps import StumpMatrix
+from relaxboost.relaxations import Capped, HardMargin
+from relaxboost.relaxations.base import LEVELS
+from relaxboost.views import plots
+from relaxboost.views.report import margin_quantiles
+
+_MOST = 30  # rows of a table
+_STYLE = """body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}
+h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse}
+td,th{padding:.15em .8em;border-bottom:1px solid #ddd;white-space:nowrap;text-align:left}
+.wide{overflow-x:auto}.bracket{font-size:1.4em}svg{max-width:100%;height:auto}
+pre{background:#f4f4f4;padding:.8em;overflow-x:auto}"""
+_RECHECK = """import relaxboost as rb
+
+certificate = rb.certify(solution, inline=True)   # the data go into the file
+certificate.save("proof.json")
+print(rb.check_certificate("proof.json"))         # or: relaxboost check proof.json"""
+
+
+def report(
+    solution: Solution,
+    path: str | os.PathLike[str],
+    *,
+    rows: Any = None,
+    title: str = "",
+    check: str = "",
+) -> Path:
+    """Write a solution as one page: the bracket, what it means, margins, hypotheses, hard examples.
+
+    The page loads nothing, runs nothing, and its pictures are in it (needs the `plots` extra).
+
+    Parameters
+    ----------
+    solution : Solution
+    path : path
+        Ends in .html.
+    rows : data frame or array of m rows, optional
+        The examples, for the table of the hardest; by default the data of the stumps.
+    title : str
+        By default of the game.
+    check : str
+        The command that checks a certificate on file; by default how to make one is told.
+
+    Returns
+    -------
+    Path
+        Where it is.
+
+    Raises
+    ------
+    InputError
+        For rows that are not m, and where the page cannot be written: before it is made.
+    MissingDependencyError
+        Without matplotlib.
+    """
+    target = check_report(path)
+    s = solution
+    given = _rows(s, rows)
+    lower, upper = show_bracket(s.lower, s.upper)
+    heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
+    proved = min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index)
+    certain = (
+        "Certified" if proved != "numerical" else "Bracketed, numerical: rounding is not proved"
+    )
+    short = "" if s.status == "optimal" else f" ({s.status}: {s.message})"
+    parts = [
+        f"<h1>{heading}</h1>",
+        f'<p class="bracket">{lower} ≤ ρ ≤ {upper}</p>',
+        f"<p>{certain}. The gap is {s.gap:.2g}, asked was {s.tol:g}{shown(short)}.</p>",
+        "<h2>What it rests on</h2>",
+        f"<p>{_REST} The strongest certificate of this bracket is <em>{proved}</em>.</p>",
+        "<h2>What ρ means here</h2>",
+        *(f"<p>{shown(sentence)}</p>" for sentence in meaning(s)),
+        "<h2>Margins, and the gap against time</h2>",
+        _picture(s),
+        "<p>Shares of the examples, and the margin that each does not exceed:</p>",
+        table([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
+        f"<h2>Hypotheses</h2><p>{len(s.support)} have a weight{_largest(len(s.support))}.</p>",
+        table(s.hypotheses(_MOST), ("weight", "hypothesis")),
+        "<h2>The hardest examples</h2>",
+        "<p>The lowest margins first, row 0 being the first. The weight is the one that the "
+        "distribution d, which proves the upper end, gives to the example.</p>",
+        f'<div class="wide">{_hardest(s, given)}</div>',
+        "<h2>Check it again</h2>",
+        f"<pre>{shown(check or _RECHECK)}</pre>",
+        f"<p>{shown(s.game)}, over {shown(s.game.over)}; {shown(s.method)}, {s.rounds} rounds, "
+        f"{s.seconds:.2f} s. Game <code>{s.game.digest}</code>.</p>",
+    ]
+    body = "\n".join(parts)
+    page = (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>\n'
+        f"<style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+    write_atomically(target, page.encode("utf-8", "replace"))
+    return target
+
+
+_REST = (
+    "Lower end: the margins of the weights below, under the relaxation. Upper end: the edges of a "
+    "distribution d over the examples, which no hypothesis exceeds. Both are evaluated anew from "
+    "these two points and rounded outwards; no solver is taken at its word."
+)
+
+
+def check_report(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a page, or raise before any work if it cannot be made."""
+    plots.check_drawing()
+    return check_output(path, (".html", ".htm"))
+
+
+def meaning(s: Solution) -> list[str]:
+    """Return in words what ρ is for this relaxation, and what these weights do."""
+    f, m, u = s.game.relaxation, s.game.m, s.margins
+    if isinstance(f, HardMargin):
+        about = "ρ is the largest margin that weighted votes give to every example at once"
+    elif isinstance(f, Capped):
+        k = float(f.resolve(m).exact_k)
+        about = (
+            f"ρ is the largest mean of the {k:.6g} lowest margins, {k / m:.1%} of {m} examples: "
+            f"an opponent may weigh the examples, but put at most 1/{k:.6g} on each"
+        )
+    else:
+        about = (
+            f"ρ is the largest F(A w), where F is the least of <d, A w> + f(d) over distributions "
+            f"d: what is left where an opponent may weigh the examples, at the price f = {f}"
+        )
+    lower, upper = show_bracket(s.lower, s.upper)
+    wrong, below = int((u <= 0.0).sum()), int((u < s.lower).sum())
+    if not s.support.size:
+        did = (
+            "No vote was found that does better than none: a relaxation that lets examples go may."
+        )
+    else:
+        did = (
+            f"These weights reach {lower}, and no others reach more than {upper}. Of {m} examples, "
+            f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less, which the vote gets wrong; "
+            f"{below} have one below {lower}, and half at least {np.median(u):.4g}."
+        )
+    margin = "The margin of an example is how far the vote is on its side, from −1 to 1."
+    return [f"{margin} {about}.", did]
+
+
+def _largest(count: int) -> str:
+    return f"; the {_MOST} largest are" if count > _MOST else ""
+
+
+def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
+    """Return the names of columns, and an array of objects of m rows."""
+    matrix = s.game.matrix
+    if rows is None and isinstance(matrix, StumpMatrix):
+        return ["y", *matrix.feature_names], matrix.data()
+    if rows is None:
+        return [], np.empty((s.game.m, 0))
+    values = np.asarray(rows)
+    if values.ndim != 2 or len(values) != s.game.m:
+        raise InputError(f"rows has shape {values.shape}, and the game has {s.game.m} examples")
+    return [str(name) for name in getattr(rows, "columns", range(values.shape[1]))], values
+
+
+def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
+    names, values = given
+    u = s.margins
+    order = np.argsort(u, kind="stable")[:_MOST].tolist()
+    lines = [(i, float(u[i]), float(s.d[i]), *values[i].tolist()) for i in order]
+    return table(lines, ("row", "margin", "weight", *names))
+
+
+def _picture(s: Solution) -> str:
+    """Return margins and gap as SVG, the same bytes for the same solution."""
+    import matplotlib
+
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": s.game.digest}):
+        figure = plots.overview(s, against="seconds")[0].figure
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue().decode()
+    return text[text.index("<svg") :]

@@ -1,0 +1,163 @@
+"""Pages of HTML on solutions, and how objects show themselves in notebooks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import relaxboost as rb
+from relaxboost.certificates import Verdict
+from relaxboost.commands.cli import main
+
+EVIL = "<script>document.title='taken'</script>"
+VOID = {"meta", "br"}
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every tag that opens is closed, in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.words, self._open = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, text):
+        self.words.append(text)
+
+
+def alone(page):
+    """Return whether a page runs nothing and loads nothing from elsewhere."""
+    links = [v for k, v in page.attributes if k in ("src", "href", "xlink:href", "data", "action")]
+    handlers = [k for k, _ in page.attributes if k.startswith("on")]
+    active = {"script", "iframe", "object", "embed", "link", "img"} & set(page.tags)
+    return not handlers and not active and all(v.startswith("#") for v in links)
+
+
+@pytest.fixture(scope="module")
+def solution():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + rng.normal(size=40) / 2 > 0, 1, -1)
+    names = (EVIL, "a & b", "$x_1$ \" ' --> ]]>")
+    return rb.solve(rb.Game(rb.matrices.stumps(X, y, names), rb.Capped(k=8)), 1e-3)
+
+
+def test_a_page_says_what_is_known(solution, tmp_path):
+    path = rb.report(solution, tmp_path / "out.html", title=EVIL)
+    text = path.read_text(encoding="utf-8")
+    page = Page(text)
+    assert alone(page)
+    assert "@import" not in text
+    assert "url(http" not in text
+    words = " ".join(page.words)
+    lower = str(solution)[9:].split(" <= ")[0]
+    for said in (
+        f"{lower} ≤ ρ ≤ ",
+        "largest mean of the 8 lowest margins, 20.0% of 40 examples",
+        "The strongest certificate of this bracket is",
+        'rb.check_certificate("proof.json")',
+        solution.game.digest,
+        EVIL,
+        "a & b",
+    ):
+        assert said in words
+    hardest = np.argsort(solution.margins, kind="stable")[0]
+    first = page.words.index("row")
+    assert page.words[first:].index(str(hardest)) < page.words[first:].index(
+        f"{solution.margins[hardest]:.4g}"
+    )
+    assert page.tags.count("svg") == 1
+    again = rb.report(solution, tmp_path / "again.html", title=EVIL)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_rows_are_those_of_the_caller(solution, tmp_path):
+    names = pd.DataFrame({"patient": [f"p{i} <i>" for i in range(40)]})
+    page = Page(rb.report(solution, tmp_path / "a.html", rows=names).read_text(encoding="utf-8"))
+    assert f"p{np.argmin(solution.margins)} <i>" in page.words
+    game = rb.Game(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    none = rb.solve(game)
+    said = rb.report(none, tmp_path / "b.html").read_text(encoding="utf-8")
+    assert "No vote was found that does better than none" in said
+    for rows in (names[:-1], np.zeros(40)):
+        with pytest.raises(rb.InputError, match=r"rows has shape .*, and the game has 40 examples"):
+            rb.report(solution, tmp_path / "c.html", rows=rows)
+    with pytest.raises(rb.InputError, match=r"ends in \.html"):
+        rb.report(solution, tmp_path / "c.txt")
+
+
+def test_the_command_writes_a_page(tmp_path, capsys):
+    table = tmp_path / "d.csv"
+    X = np.random.default_rng(1).normal(size=(30, 2)).round(2)
+    frame = pd.DataFrame(X, columns=["<b>u", "v"]).assign(y=np.where(X[:, 0] > 0.2, "in", "out"))
+    frame.to_csv(table, index=False)
+    out, proof = tmp_path / "r.html", tmp_path / "my proof.json"
+    given = ["solve", table, "--label", "y", "--fraction", "0.2", "--report", out]
+    main([*map(str, given), "--certificate", str(proof)])
+    assert f"report:     {out}" in capsys.readouterr().out
+    page = Page(out.read_text(encoding="utf-8"))
+    assert alone(page)
+    assert f"relaxboost check '{proof}'" in page.words
+    with pytest.raises(SystemExit, match="2"):
+        main([*map(str, given[:-1]), str(tmp_path / "r.pdf")])
+    assert "ends in .html" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_a_browser_shows_the_page(solution, tmp_path):
+    path, picture = rb.report(solution, tmp_path / "out.html", title=EVIL), tmp_path / "out.png"
+    common = [
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}",
+    ]
+    done = subprocess.run(
+        [*common, "--window-size=900,3000", f"--screenshot={picture}", "--dump-dom", path.as_uri()],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    page = Page(done.stdout.decode())
+    assert EVIL in page.words  # as text, in the title too: nothing ran
+    assert "taken" not in page.words
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_objects_show_themselves_in_notebooks(solution):
+    H = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
+    shown = {
+        "<= rho <=": solution,
+        "Game, Capped(k=8)": solution.game,
+        "proved: 0.5": Verdict(True, "exact", Fraction(1, 2), Fraction(1, 2), ""),
+        "not proved": Verdict(False, None, None, None, EVIL),
+        "(H, weights): 2 hypotheses": rb.certify_ensemble(
+            (H, [1, 1]), None, [EVIL, "a", "b"][:1] * 2 + ["b"]
+        ),
+    }
+    for said, one in shown.items():
+        page = Page(one._repr_html_())
+        assert said in " ".join(page.words)
+        assert alone(page)
