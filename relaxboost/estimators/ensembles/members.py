@@ -68,9 +68,10 @@ def take_apart(estimator: Any) -> Members:
     kind = type(estimator).__name__
     if models.is_classifier(estimator):
         _check_fitted(estimator, kind)
-    model = models.content(estimator)
+    model = models.model(estimator)
     if model is not None:
-        return _of_model(estimator, kind, model)
+        known = {"classes": _two(model["classes"], kind)} if "classes" in model else {}
+        return Members(**(model | known))
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
@@ -81,32 +82,6 @@ def take_apart(estimator: Any) -> Members:
     classes = _two(estimator.classes_, kind)
     parts = take(estimator)
     return Members(kind=kind, classes=classes, **({"labels": estimator.predict} | parts))
-
-
-def _of_model(estimator: Any, kind: str, content: bytes) -> Members:
-    """Read a model of XGBoost or LightGBM from its text, with what is known if it is alive."""
-    model = models.parse(content)
-    alive = models.Alive.of(estimator)
-    if alive is None:
-        kind = f"{model.library} model"
-    elif alive.absent is not None:
-        model = replace(model, absent=alive.absent)
-    classes = None if alive is None else alive.classes
-    if classes is not None:
-        classes = _two(classes, kind)
-    return Members(
-        kind=kind,
-        names=tuple(f"tree {i}" for i in range(len(model.trees))),
-        weights=np.ones(len(model.trees)),
-        predict=model,
-        intercept=model.intercept or None,
-        classes=classes,
-        decision=None if alive is None else alive.decision,
-        labels=None if alive is None else alive.labels,
-        bounds=np.array([np.abs(tree.values).max() for tree in model.trees]),
-        # So many additions in single precision, of at most the sum of the sizes.
-        rounding=max(1e-6, len(model.trees) * 2.0**-24) if model.single else 1e-8,
-    )
 
 
 def _two(given: Any, kind: str) -> tuple[Any, Any]:
@@ -153,7 +128,7 @@ def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
     for name, take in _READERS.items():
-        if models.comes_from(estimator, ("sklearn", "relaxboost"), name):
+        if any(models.comes_from(estimator, home, name) for home in ("sklearn", "relaxboost")):
             return take
     known = ", ".join(_READERS) + ", models of XGBoost and LightGBM"
     if hasattr(estimator, "fit") and is_regressor(estimator):

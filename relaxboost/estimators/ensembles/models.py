@@ -3,64 +3,69 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles import lightgbm_text, xgboost_json
 from relaxboost.estimators.ensembles.trees import TreeSum
 
 
-def comes_from(given: Any, packages: tuple[str, ...], name: str) -> bool:
-    """Return whether an object is of a class of packages, or of a subclass; none is loaded."""
-    return any(
-        of.__name__ == name and of.__module__.partition(".")[0] in packages
-        for of in type(given).__mro__
-    )
+def comes_from(given: Any, package: str, name: str) -> bool:
+    """Return whether an object is of a class of a package, or of a subclass; nothing is loaded."""
+    classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
+    return (package, name) in classes
+
+
+def model(given: Any) -> dict[str, Any] | None:
+    """Return what `members.Members` is made of; None for what is no model of theirs."""
+    alive: dict[str, Any] = {}
+    if is_classifier(given):
+        is_xgboost = comes_from(given, "xgboost", "XGBModel")
+        scores = {"output_margin" if is_xgboost else "raw_score": True}
+        alive = {"decision": partial(given.predict, **scores), "labels": given.predict}
+    elif comes_from(given, "xgboost", "Booster"):
+        alive = {"decision": partial(given.inplace_predict, predict_type="margin")}
+    elif comes_from(given, "lightgbm", "Booster"):
+        alive = {"decision": partial(given.predict, raw_score=True)}
+    content = _content(given)
+    if content is None:
+        return None
+    found = parse(content)
+    if "labels" in alive:
+        alive["classes"] = given.classes_
+        found = replace(found, absent=getattr(given, "missing", np.nan))
+    return alive | {
+        "kind": type(given).__name__ if alive else f"{found.library} model",
+        "names": tuple(f"tree {i}" for i in range(len(found.trees))),
+        "weights": np.ones(len(found.trees)),
+        "predict": found,
+        "intercept": found.intercept or None,
+        "bounds": np.array([np.abs(tree.values).max() for tree in found.trees]),
+        # So many additions in single precision, of at most the sum of the sizes.
+        "rounding": max(1e-6, len(found.trees) * 2.0**-24) if found.single else 1e-8,
+    }
 
 
 def is_classifier(given: Any) -> bool:
-    """Return whether an object is a model of XGBoost or LightGBM in scikit-learn's interface."""
-    return comes_from(given, ("xgboost",), "XGBModel") or comes_from(
-        given, ("lightgbm",), "LGBMModel"
-    )
+    """Return whether an object is a model of theirs in scikit-learn's interface."""
+    return comes_from(given, "xgboost", "XGBModel") or comes_from(given, "lightgbm", "LGBMModel")
 
 
-class Alive(NamedTuple):
-    """What a model in memory knows beside its trees."""
-
-    decision: Any
-    labels: Any = None
-    classes: Any = None
-    absent: float | None = None
-    """What it takes for a missing value, beside nan."""
-
-    @classmethod
-    def of(cls, given: Any) -> Alive | None:
-        """Return what is known; None for text and files."""
-        if isinstance(given, (str, bytes, os.PathLike)):
-            return None
-        if comes_from(given, ("xgboost",), "Booster"):
-            return cls(partial(given.inplace_predict, predict_type="margin"))
-        if comes_from(given, ("lightgbm",), "Booster"):
-            return cls(partial(given.predict, raw_score=True))
-        scores = "output_margin" if comes_from(given, ("xgboost",), "XGBModel") else "raw_score"
-        decision = partial(given.predict, **{scores: True})
-        return cls(decision, given.predict, given.classes_, getattr(given, "missing", None))
-
-
-def content(given: Any) -> bytes | None:
+def _content(given: Any) -> bytes | None:
     """Return a model as its library writes it; None for what is no model of theirs."""
-    if comes_from(given, ("xgboost",), "XGBModel"):
+    if comes_from(given, "xgboost", "XGBModel"):
         best = getattr(given, "best_iteration", None)
         booster = given.get_booster()
         given = booster if best is None else booster[: best + 1]
-    if comes_from(given, ("xgboost",), "Booster"):
+    if comes_from(given, "xgboost", "Booster"):
         return bytes(given.save_raw("json"))
-    if comes_from(given, ("lightgbm",), "LGBMModel"):
-        given = given.booster_
-    if comes_from(given, ("lightgbm",), "Booster"):
+    given = getattr(given, "booster_", given)  # of LightGBM's classifiers
+    if comes_from(given, "lightgbm", "Booster"):
         return str(given.model_to_string()).encode()
     if isinstance(given, str) and (given.lstrip()[:1] == "{" or given[:5] == "tree\n"):
         return given.encode()

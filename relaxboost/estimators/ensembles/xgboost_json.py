@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import struct
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,15 @@ from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles.trees import NAN, Splits, TreeSum, keys
 
 _OBJECTIVES = ("binary:logistic", "binary:logitraw", "binary:hinge")
-_NUMBERS = {"i": "b", "U": "B", "I": "h", "l": "i", "L": "q", "d": "f", "D": "d"}
-"""UBJSON's types of numbers, all with the first byte first, as `struct` names them."""
-_DEEPEST = 32
+_NUMBERS = {"i": "i1", "U": "u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8"}
+"""UBJSON's types of numbers, the first byte first."""
 
 
 def read(content: bytes) -> TreeSum:
     """Return the trees of a model of two classes; weights of DART go into the leaves."""
     # A document of JSON goes on with a quote, one of UBJSON with the type of a length.
     plain = content.lstrip()[1:].lstrip()[:1] == b'"'
-    learner = (json.loads(content) if plain else _UBJSON(content).value())["learner"]
+    learner = (json.loads(content) if plain else _ubjson(content))["learner"]
     found, objective = learner["gradient_booster"], learner["objective"]["name"]
     if objective not in _OBJECTIVES:
         raise InputError(
@@ -110,66 +108,48 @@ def _tree(given: dict[str, Any], factor: float) -> Splits:
     )
 
 
-class _UBJSON:
-    """Reads one value of Universal Binary JSON, draft 12, after the other."""
+def _ubjson(content: bytes) -> Any:
+    """Return what a document of Universal Binary JSON holds, of what XGBoost writes of it."""
+    at = 0
 
-    def __init__(self, content: bytes) -> None:
-        self._content, self._at, self._deep = content, 0, 0
-
-    def value(self, kind: str | None = None) -> Any:
-        """Return the next value; a ValueError for what is none."""
-        kind = kind or self._mark()
-        if kind in _NUMBERS:
-            return self._numbers(kind, 1)[0]
-        if kind in "SHC":
-            return self._text(1 if kind == "C" else self._length())
-        if kind in "ZTF":
-            return {"Z": None, "T": True, "F": False}[kind]
-        if kind not in "[{" or self._deep == _DEEPEST:
-            raise ValueError(f"it is no UBJSON at byte {self._at}")
-        self._deep += 1
-        found = self._many(kind == "{")
-        self._deep -= 1
-        return found
-
-    def _many(self, named: bool) -> Any:
-        """Return an array, or an object, whose type and number of values may come first."""
-        kind = count = None
-        if self._sees("$"):
-            kind = self._mark()
-        if self._sees("#"):
-            count = self._length()
-            if not 0 <= count <= len(self._content):
-                raise ValueError("it is cut short")
-        if not named and kind in _NUMBERS and count is not None:
-            return self._numbers(kind, count)
-        items: list[tuple[str, Any]] = []
-        end = "}" if named else "]"
-        while len(items) != count and not (count is None and self._sees(end)):
-            name = self._text(self._length()) if named else ""
-            items.append((name, self.value(kind)))
-        return dict(items) if named else [item for _, item in items]
-
-    def _take(self, size: int) -> bytes:
-        self._at += size
-        if size < 0 or self._at > len(self._content):
+    def take(size: int) -> bytes:
+        nonlocal at
+        at += size
+        if size < 0 or at > len(content):
             raise ValueError("it is cut short")
-        return self._content[self._at - size : self._at]
+        return content[at - size : at]
 
-    def _mark(self) -> str:
-        return self._take(1).decode("latin-1")
+    def numbers(kind: str, count: int) -> list[Any]:
+        form = np.dtype(_NUMBERS[kind])
+        return np.frombuffer(take(count * form.itemsize), form).tolist()
 
-    def _sees(self, mark: str) -> bool:
-        seen = self._content[self._at : self._at + 1] == mark.encode()
-        self._at += seen
+    def sees(mark: bytes) -> bool:
+        nonlocal at
+        seen = content[at : at + 1] == mark
+        at += seen
         return seen
 
-    def _length(self) -> int:
-        return int(self.value())
+    def value() -> Any:
+        kind = take(1).decode("latin-1")
+        if kind in _NUMBERS:
+            return numbers(kind, 1)[0]
+        if kind == "S":
+            return take(value()).decode()
+        if kind == "{":
+            found = {}
+            while not sees(b"}"):
+                name = take(value()).decode()
+                found[name] = value()
+            return found
+        if kind == "[" and sees(b"$"):  # numbers of one kind
+            kind = take(2).decode("latin-1")[0]
+            return numbers(kind, value())
+        if kind == "[":
+            items: list[Any] = []
+            count = value() if sees(b"#") else -1
+            while len(items) != count and not (count < 0 and sees(b"]")):
+                items.append(value())
+            return items
+        return {"Z": None, "T": True, "F": False}[kind]
 
-    def _text(self, size: int) -> str:
-        return self._take(size).decode()
-
-    def _numbers(self, kind: str, count: int) -> list[Any]:
-        form = f">{count}{_NUMBERS[kind]}"
-        return list(struct.unpack(form, self._take(struct.calcsize(form))))
+    return value()
