@@ -265,7 +265,7 @@ def _score(outputs: Any) -> Any:
 
 def margin(estimator: Any) -> dict[str, Any]:
     """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
-    (voter,) = estimator._voters
+    (voter,) = estimator._stages[-1]
     if not voter.members:
         raise InputError(f"this {type(estimator).__name__} has no vote; fit it, say, with fraction")
     named = [
