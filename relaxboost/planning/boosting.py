@@ -166,7 +166,7 @@ def boost(
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
         raise InputError(f"warm_start must be what planning.boost returned, got {warm_start!r}")
-    made = replace(given, measure=None, shared=True)
+    made = replace(given, measure=None)
     measure = "visited" if given.measure is None else given.measure
     risk = made.bind(tasks, site_weights(made.bind(tasks), measure))
     graph = risk.oracle.graphs[0]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,10 +172,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     Parameters
     ----------
     tasks : sequence of Task
-    costs : LearnedCosts, callable, array, list or dict of arrays
-        A `Fit`, a model or boosted costs; or a function that returns the arc costs of a graph,
-        shape (E,). For tasks on one graph their array. For tasks on several a dict from graphs, or
-        a list of arrays in the order in which tasks first name the graphs.
+    costs : LearnedCosts, callable or array
+        A `Fit`, a model or boosted costs; a function that returns the arc costs of a graph, shape
+        (E,); or, for tasks on one graph, their array.
     negative : {"exact", "simple", "relaxed"}
         What to do where costs are negative, as for `Oracle`. Plans themselves are never relaxed:
         with ``"relaxed"`` only the margin loss is a bound from above.
@@ -196,14 +194,11 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     oracle = Oracle(made, negative)
     known = _costs_by_graph(oracle.graphs, costs)
     ordered = {graph: known[graph][graph.forward.arcs] for graph in oracle.graphs}
-    pool, threads = thread_pool()
 
-    def work(chunk: list[Task]) -> list[Path]:
-        return [plan_of(task, known[task.graph], ordered[task.graph], negative) for task in chunk]
+    def work(task: Task) -> Path:
+        return plan_of(task, known[task.graph], ordered[task.graph], negative)
 
-    step = min(4 * threads, len(made))
-    found = list(pool.map(work, [list(made[k::step]) for k in range(step)]))
-    plans = tuple(found[i % step][i // step] for i in range(len(made)))
+    plans = tuple(thread_pool()[0].map(work, made))
     margin = np.zeros(len(made))
     share = np.array([1.0 / len(made[row.task].demonstrations) for row in oracle.rows])
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
@@ -281,14 +276,12 @@ def compare(
     for j, name in enumerate(metrics):
         columns = [*parts(name, first.each), *parts(name, second.each)]
         np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
-    rng = np.random.default_rng(seed)
-    drawn = _resampled(sums, rng, draws).reshape(draws, len(metrics), 4)
-    found = {}
+    drawn = _resampled(sums, np.random.default_rng(seed), draws).reshape(draws, len(metrics), 4)
     with np.errstate(invalid="ignore", divide="ignore"):
         differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
-    for j, name in enumerate(metrics):
+    found = {}
+    for name, low, high in zip(metrics, *np.percentile(differences, [2.5, 97.5], 0), strict=True):
         a, b = first.metric(name), second.metric(name)
-        low, high = np.percentile(differences[:, j], [2.5, 97.5])
         found[name] = Difference(a, b, b - a, float(low), float(high))
     return found
 
@@ -314,25 +307,14 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
     """Return checked arc costs of each graph."""
-    if isinstance(costs, LearnedCosts):
-        found = [costs.costs(graph) for graph in graphs]
-    elif callable(costs):
-        found = [costs(graph) for graph in graphs]
-    elif isinstance(costs, Mapping):
-        missing = [graph for graph in graphs if graph not in costs]
-        if missing:
-            raise InputError(f"costs have no entry for {missing[0]!r}; give one for each graph")
-        found = [costs[graph] for graph in graphs]
-    elif len(graphs) == 1 and np.ndim(costs) == 1:
-        found = [costs]
-    else:
-        found = list(costs) if isinstance(costs, Sequence | np.ndarray) else []
-        if len(found) != len(graphs):
+    make = costs.costs if isinstance(costs, LearnedCosts) else costs
+    if not callable(make):
+        if len(graphs) > 1:
             raise InputError(
-                f"the tasks have {len(graphs)} graphs; give a list of as many arrays of arc costs, "
-                "learned costs, or a function of a graph"
+                f"the tasks have {len(graphs)} graphs; give learned costs, or a function of a graph"
             )
-    return {graph: arc_costs(graph, c) for graph, c in zip(graphs, found, strict=True)}
+        return {graphs[0]: arc_costs(graphs[0], costs)}
+    return {graph: arc_costs(graph, make(graph)) for graph in graphs}
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
@@ -378,23 +360,13 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
             f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "
             "the same tasks in the same order"
         )
-
-    @cache
-    def alike(one: Graph, other: Graph) -> bool:
-        pairs = ((one.tail, other.tail), (one.head, other.head))
-        return all(np.array_equal(x, y) for x, y in pairs)
-
-    for place, (a, b) in enumerate(zip(first.tasks, second.tasks, strict=True)):
-        if a is b:
-            continue
-        shown = [
-            (task.source, task.target, [p.arcs.tolist() for p in task.demonstrations])
-            for task in (a, b)
-        ]
-        if shown[0] != shown[1] or not alike(a.graph, b.graph):
+    for place, both in enumerate(zip(first.tasks, second.tasks, strict=True)):
+        ways = [[p.numbers.tolist() + p.arcs.tolist() for p in t.demonstrations] for t in both]
+        if both[0] is not both[1] and ways[0] != ways[1]:
             raise InputError(
-                f"task {place} is {a.name} in the first report and {b.name} in the second, or was "
-                "demonstrated otherwise; compare needs the same tasks in the same order"
+                f"task {place} is {both[0].name} in the first report and {both[1].name} in the "
+                "second, or was demonstrated otherwise; compare needs the same tasks in the same "
+                "order"
             )
 
 

@@ -201,7 +201,7 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
             weights = numbers("base weights", base["weights"], len(base["names"]))
             base = Linear(tuple(weights.tolist()), tuple(base["names"]))
         parts = {name: content[name] for name in ("link", "negative", "strength")}
-        loss = PlanningLoss(base=base, shared=True, **parts)
+        loss = PlanningLoss(base=base, **parts)
         where = "history"
         filled = [[-1 if x is None else x for x in row] for row in content[where]]
         given = numbers(where, filled, rounds + 1, len(BoostRecord._fields))

@@ -45,7 +45,7 @@ class PlanningLoss(Loss):
 
     R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
     `planning.boost` does the rest: targets are tasks, and `PlanningRisk.features` are the rows of
-    X, the features of the sites of one graph after the other.
+    X. Sites with the same features share a row and an entry of F.
 
     Parameters
     ----------
@@ -66,9 +66,6 @@ class PlanningLoss(Loss):
         `planning.boost`, weighs a site by how often demonstrations pass it, and the plans at F = 0,
         and 10 % evenly. With ``"uniform"``, else the default, a weak learner answers first of all
         for the many sites where no path leads. An array has the sites of one graph after the other.
-    shared : bool
-        Whether sites with the same features share an entry of F: rows of X are then the different
-        ones only, and weak learners have less to do.
 
     References
     ----------
@@ -81,7 +78,6 @@ class PlanningLoss(Loss):
     negative: str = "relaxed"
     strength: float = 0.0
     measure: str | ArrayLike | None = field(default=None, compare=False)
-    shared: bool = False
 
     task = "planning"
 
@@ -162,16 +158,14 @@ class PlanningRisk(Risk):
         self._ends = np.cumsum([0, *(graph.size for graph in graphs)])
         self._first = np.cumsum([0, *(graph.arcs for graph in graphs)])
         self._start = np.concatenate([loss.start(graph) for graph in graphs])
-        # The entry of F that each site has, and the first site that has each.
-        self._entry = self._rows = np.arange(self.sites)
-        self.measure = Empirical(self.sites, weights)
-        if not (self.measure.p > 0.0).all():
+        p = Empirical(self.sites, weights).p
+        if not (p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
-        if loss.shared:
-            X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
-            _, self._rows, entry = np.unique(X, axis=0, return_index=True, return_inverse=True)
-            self._entry = entry.ravel()
-            self.measure = Empirical(self._rows.size, self._shared(self.measure.p))
+        X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
+        self.features, entry = np.unique(X, axis=0, return_inverse=True)
+        """The different rows of features, one for each entry of F."""
+        self._entry = entry.ravel()
+        self.measure = Empirical(len(self.features), self._shared(p))
         # Demonstrations add the same to the gradient each time but for the rate.
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
@@ -179,11 +173,6 @@ class PlanningRisk(Risk):
     def sites(self) -> int:
         """How many there are on all graphs; entries of F are fewer where they are shared."""
         return int(self._ends[-1])
-
-    @property
-    def features(self) -> Array:
-        """The rows of X that belong to these tasks, one for each entry of F."""
-        return np.concatenate([graph.features for graph in self.oracle.graphs])[self._rows]
 
     def site_costs(self, F: Array) -> Array:
         """Return C, shape (S,), for the sites of one graph after the other."""
@@ -232,7 +221,7 @@ class PlanningRisk(Risk):
 
     def _shared(self, each: Array) -> Array:
         """Return the sums over the sites that share an entry of F."""
-        return np.bincount(self._entry, each, self._rows.size).astype(np.float64, copy=False)
+        return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
         """Refuse: R* is finite on the divergences of flows alone, a set without interior.

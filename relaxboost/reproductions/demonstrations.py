@@ -38,7 +38,7 @@ from relaxboost.planning.risk import site_weights
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
 
-LOSS = PlanningLoss(shared=True)
+LOSS = PlanningLoss()
 MARGIN = Missed(scale=0.1)
 """A missed arc counts a tenth of what a site costs at the start."""
 

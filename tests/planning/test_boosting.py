@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from relaxboost._core.errors import InputError
 from relaxboost.functional import (
     FiniteSet,
-    Naive,
     Networks,
     RegressionStumps,
     Residual,
@@ -193,18 +192,15 @@ def test_bases_as_functions(train, held):
         PlanningLoss(base=start)
 
 
-@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("loss", [Missed(), Hamming(), Strayed(scale=0.5)], ids=str)
-def test_the_expression_is_the_relaxed_loss_and_convex(loss, shared):
+def test_the_expression_is_the_relaxed_loss_and_convex(loss):
     import cvxpy as cp
 
     tasks = small(2, loss)
     rng = np.random.default_rng(5)
-    risk = PlanningLoss(base=0.7, shared=shared).bind(
-        tasks, rng.uniform(0.5, 1.0, tasks[0].graph.size)
-    )
+    risk = PlanningLoss(base=0.7).bind(tasks, rng.uniform(0.5, 1.0, tasks[0].graph.size))
     size = risk.measure.size
-    assert size == (len(np.unique(risk.features, axis=0)) if shared else risk.sites)
+    assert size == len(np.unique(tasks[0].graph.features, axis=0))
     assert expression(risk, cp.Variable(size)).is_dcp()
     for spread in (0.1, 1.0):
         F = spread * rng.normal(size=size)
@@ -215,17 +211,21 @@ def test_the_expression_is_the_relaxed_loss_and_convex(loss, shared):
 
 
 def test_the_gradient_is_that_of_arc_by_arc_sums():
+    """Sites with the same features, of which there are many, share an entry of F."""
     tasks = small(3, Hamming())
-    loss = PlanningLoss()
-    risk = loss.bind(tasks)
-    F = 0.3 * np.random.default_rng(1).normal(size=risk.sites)
-    found = risk.oracle.evaluate(risk.arc_costs(F))
-    slow = np.zeros(risk.sites)
+    graph, risk = tasks[0].graph, PlanningLoss().bind(tasks)
+    X, entry = np.unique(graph.features, axis=0, return_inverse=True)
+    assert np.array_equal(risk.features, X)
+    assert len(X) < graph.size
+    F = 0.3 * np.random.default_rng(1).normal(size=len(X))
+    found = risk.oracle.evaluate([graph.costs(1.0 + F[entry.ravel()])])
+    assert risk.value(F) == pytest.approx(found.value)
+    slow, weight = np.zeros(len(X)), np.zeros(len(X))
+    np.add.at(weight, entry.ravel(), 1.0 / graph.size)
     for row, answer in zip(risk.oracle.rows, found.each, strict=True):
-        rate = row.weight
-        np.add.at(slow, row.path.arcs, rate)
-        np.add.at(slow, answer.taken, -rate)
-    assert np.allclose(risk.evaluate(F)[1] * risk.measure.p, slow, atol=1e-12)
+        np.add.at(slow, entry.ravel()[row.path.arcs], row.weight)
+        np.add.at(slow, entry.ravel()[answer.taken], -row.weight)
+    assert np.allclose(risk.evaluate(F)[1] * weight, slow, atol=1e-12)
 
 
 @pytest.mark.parametrize("algorithm", ["residual", "repeated"])
@@ -233,10 +233,9 @@ def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
     import cvxpy as cp
 
     tasks = small(4)
-    graph = tasks[0].graph
-    H = np.column_stack([graph.features == k for k in (1, 2)]).astype(float)
     loss = PlanningLoss(strength=0.3)
     risk = loss.bind(tasks)
+    H = np.column_stack([risk.features == k for k in (1, 2)]).astype(float)
     weights = cp.Variable(H.shape[1])
     best = cp.Problem(cp.Minimize(expression(risk, H @ weights))).solve(solver=cp.CLARABEL)
     rounds = {"residual": 400, "repeated": 60}[algorithm]
@@ -298,32 +297,8 @@ def test_an_interrupted_run_keeps_what_it_found(train):
     assert found.costs(train[0].graph).shape == (train[0].graph.arcs,)
 
 
-def test_sites_with_the_same_features_are_one_row_and_change_nothing_else(train):
-    """Merged or not, stumps fit the same function: the rest is orthogonal to them all."""
-    graph = train[0].graph
-    coarse = Graph(
-        graph.tail, graph.head, graph.features.round(1), sites=graph.sites, names=graph.names
-    )
-    tasks = [Task.along(coarse.path(arcs=t.demonstration.arcs), t.loss) for t in train]
-    merged = PlanningLoss(shared=True).bind(tasks)
-    assert merged.measure.size < 0.4 * merged.sites
-    weights = site_weights(merged, "visited")
-    runs = [
-        descend(
-            loss.bind(tasks).features,
-            loss.bind(tasks, weights),
-            RegressionStumps(),
-            algorithm=Naive(scale=0.02),
-            stopping=1,  # equal costs make ties, which rounding then breaks in its own way
-        )
-        for loss in (PlanningLoss(), PlanningLoss(shared=True))
-    ]
-    values = [[record.value for record in run.history] for run in runs]
-    assert np.allclose(values[0], values[1], rtol=1e-9)
-
-
 def test_the_measure_is_of_visits_and_fixed(train):
-    risk = PlanningLoss(shared=True).bind(train)
+    risk = PlanningLoss().bind(train)
     weights = site_weights(risk, "visited")
     shown = np.concatenate([task.demonstration.numbers for task in train])
     unseen = np.setdiff1d(np.arange(risk.sites), shown)
