@@ -15,13 +15,16 @@ from scipy import sparse
 from relaxboost._core.arrays import Array, Whole, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.cuts import Cuts, mean
 from relaxboost.planning.problem import FitPoint, Problem
 
 _STALLED = 60
 """Rounds that changed neither bound after which rounding is to blame."""
+_LEVEL = 0.3
+"""Where between the lower and the upper bound the level is."""
+_MOST = 500
+"""Cuts to keep; those that have been inactive for longest go first."""
 _INACTIVE = 1e-8
 """Multipliers up to which a cut has no part in the least of the model."""
 
@@ -46,11 +49,6 @@ class Bundle:
 
     Parameters
     ----------
-    level : float
-        In [0, 1): where between the lower and the upper bound the level is. With 0 all queries are
-        minimisers of the model.
-    most : int
-        Cuts to keep; those that have been inactive for longest go first.
     start : LinearCosts or array of shape (d,), optional
         Where to begin, such as an earlier `Fit`; by default w = 0. It is projected to the set of
         the regulariser.
@@ -62,16 +60,7 @@ class Bundle:
     training of structural SVMs.
     """
 
-    level: float = 0.3
-    most: int = 500
-    start: LinearCosts | ArrayLike | None = field(
-        default=None, repr=False, compare=False, kw_only=True
-    )
-
-    def __post_init__(self) -> None:
-        if isinstance(self.level, bool) or not 0.0 <= self.level < 1.0:
-            raise InputError(f"level must be at least 0 and below 1, got {self.level!r}")
-        count("most", self.most)
+    start: LinearCosts | ArrayLike | None = field(default=None, repr=False, compare=False)
 
     def first(self, problem: Problem) -> Array:
         """Return the point of the problem's domain to begin with, shape (d,)."""
@@ -93,8 +82,8 @@ class Bundle:
         return problem.project(w)
 
 
-def rounds(master: Master, best: FitPoint, share: float, clock: Clock) -> Iterator[FitState]:
-    """Yield the steps of a `Bundle` of this level, with the cuts that the master has already."""
+def rounds(master: Master, best: FitPoint, clock: Clock) -> Iterator[FitState]:
+    """Yield the steps of a `Bundle`, with the cuts that the master has already."""
     problem, point = master.problem, best
     lower, before, still, level = 0.0, (np.inf, 0.0), 0, -np.inf
     while still < _STALLED:
@@ -105,7 +94,7 @@ def rounds(master: Master, best: FitPoint, share: float, clock: Clock) -> Iterat
         # Where the last query brought half of what was promised, the model is believed.
         right = point.value <= 0.5 * (best.value + level) or level == -np.inf
         best = min(best, point, key=lambda one: one.value)
-        level = lower if right else lower + share * (best.value - lower)
+        level = lower if right else lower + _LEVEL * (best.value - lower)
         near = master.solved(best.w, level) if level > lower else None
         w = w if near is None else near[0]
         point = problem.at(_polyak(problem, point, level) if w is None else w, clock=clock)
@@ -115,7 +104,7 @@ def rounds(master: Master, best: FitPoint, share: float, clock: Clock) -> Iterat
 
 def _polyak(problem: Problem, last: FitPoint, level: float) -> Array:
     """Return a step of Polyak's towards the level, which needs no solver."""
-    slope = last.cut.slope
+    slope = last.cuts.slope.sum(axis=0)
     square = float(slope @ slope)
     by = (last.value - level) / square if square > 0.0 else 0.0
     return problem.project(last.w - by * slope)
@@ -128,8 +117,8 @@ class Master:
     the largest offset, so that units of features do not matter to solvers.
     """
 
-    def __init__(self, problem: Problem, most: int) -> None:
-        self.problem, self.most = problem, most
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
         self.groups = int(problem.groups.max()) + 1
         zero = np.zeros((self.groups, problem.d))
         self.cuts = Cuts(zero[:, 0], zero, zero)  # R >= 0
@@ -242,9 +231,9 @@ class Master:
         """
         self.idle = np.where(alpha > _INACTIVE, 0, self.idle + 1)
         self.idle[: self.groups] = 0  # the first are 0 <= R
-        if self.idle.size > self.most:
+        if self.idle.size > _MOST:
             order = np.argsort(self.idle, kind="stable")
-            few = max(self.groups, 3 * self.most // 4, int((self.idle == 0).sum()))
+            few = max(self.groups, 3 * _MOST // 4, int((self.idle == 0).sum()))
             kept = np.sort(order[:few])
             self.cuts, self.group = self.cuts.of(kept), self.group[kept]
             self.idle, self._known = self.idle[kept], self._keys(self.cuts, self.group)

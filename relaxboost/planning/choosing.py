@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost.planning.bundle import Bundle, Master, rounds
+from relaxboost.planning.bundle import Master, rounds
 from relaxboost.planning.evaluation import PerTask, beside, parts, plan_of, split
 from relaxboost.planning.overlaps import clusters
 from relaxboost.planning.problem import FitPoint, Problem
@@ -93,7 +93,7 @@ class _Fold:
     """The fits of one fold, from strong to weak."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
-        self.held, self.master = held, Master(problem, Bundle().most)
+        self.held, self.master = held, Master(problem)
         self.best: FitPoint | None = None
         self.least = 0.0
 
@@ -104,7 +104,7 @@ class _Fold:
             self.best = problem.at(np.zeros(problem.d), clock=clock)
             self.least = _LEFT * self.best.value
         best = problem.again(self.best)
-        states = rounds(self.master, best, Bundle().level, clock)
+        states = rounds(self.master, best, clock)
         for _, state in zip(range(_ROUNDS), states, strict=False):
             best = min(best, state.point, key=lambda one: one.value)
             if best.value - state.lower <= max(_TOL * best.value, self.least):

@@ -155,14 +155,17 @@ def fit(
             ends = replace(ends, max_rounds=1)
         problem = problem.of(regulariser=Ridge(picked.strength))
         begin = near if bundle.start is None else begin
-    bracket = _Bracket(problem, tol, clock)
+    bracket = _Bracket(tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
-        states = rounds(Master(problem, bundle.most), problem.at(begin), bundle.level, clock)
+        states = rounds(Master(problem), problem.at(begin), clock)
         status = run(states, bracket.keep, ends, clock) or "stalled"
     if picked and picked.ended == "interrupted" and status == "max_rounds":
         status = picked.ended
-    found = replace(bracket.proved("bundle", status), chosen=picked)
-    for said in _remedies(found, min(one.value for one in found.history), problem, clock):
+    assert bracket.best is not None
+    proved, history = problem.at(bracket.best.w, prove=True), tuple(bracket.history)
+    found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
+    found = replace(found, chosen=picked)
+    if said := _remedies(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
 
@@ -181,8 +184,8 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 class _Bracket:
     """The best bracket so far."""
 
-    def __init__(self, problem: Problem, tol: float, clock: Clock) -> None:
-        self.problem, self.tol, self.clock = problem, tol, clock
+    def __init__(self, tol: float, clock: Clock) -> None:
+        self.tol, self.clock = tol, clock
         self.best: FitPoint | None = None
         self.lower = 0.0
         self.history: list[FitRecord] = []
@@ -199,13 +202,6 @@ class _Bracket:
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
         return "optimal" if upper - self.lower <= self.tol * upper else ""
 
-    def proved(self, method: str, status: str) -> Fit:
-        """Return the best weights; their value is proved here, once."""
-        assert self.best is not None
-        proved = self.problem.at(self.best.w, prove=True)
-        history = tuple(self.history)
-        return bracketed(self.problem, proved, self.lower, status, method, history, self.clock)
-
 
 def bracketed(
     problem: Problem,
@@ -220,9 +216,8 @@ def bracketed(
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
-            f"the lower bound {lower!r} is above the upper bound {upper!r}: value and conjugate of "
-            f"{problem.regulariser!r}, or a loss, contradict each other, or there is an error in "
-            "relaxboost; please report it"
+            f"the lower bound {lower!r} is above the upper bound {upper!r}: a loss changes from "
+            "call to call, or there is an error in relaxboost; please report it"
         )
     return Fit(
         w=proved.w,
@@ -239,37 +234,37 @@ def bracketed(
     )
 
 
-def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> list[str]:
-    """Return what went wrong with learned costs whose least objective found is a value, and help.
+def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
+    """Return what went wrong with costs whose least objective found is a value, and what helps.
 
     No demonstration is looked at when the time of the clock is over.
     """
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= _ZERO * fit.upper)
     if at_zero and value == 0.0:
-        return [
+        return (
             "there is nothing to learn: no path has a loss even where all costs are 0, since each "
             "demonstration is the only path to its target, or the loss of its task is always 0; "
             "give trips with alternatives, and a loss such as Missed()"
-        ]
+        )
     if at_zero and fit.gap > 0.01 * fit.upper:
-        return [
+        return (
             f"the learned costs are all 0, as the run ended with {fit.status!r} after "
             f"{fit.rounds} rounds; give it more of them or more time, or fewer tasks"
-        ]
+        )
     if at_zero:
-        return [
+        return (
             f"the learned costs are all 0, so that every path is shortest: {problem.regulariser!r} "
             "outweighs the losses, or no costs linear in these features explain the demonstrations "
             "better than none; give less strength (a larger radius), other features, free signs "
             "(Problem(tasks, nonnegative=False)), or boost"
-        ]
+        )
     if clock.left and all(_shortest(problem, j) for j in range(problem.d)):
-        return [
+        return (
             "there is nothing to learn: every demonstration is a shortest path by each feature "
             f"({', '.join(problem.names[:5])}) alone, and so at all weights >= 0; give trips that "
             "leave the shortest path, or other features"
-        ]
-    return []
+        )
+    return ""
 
 
 def _shortest(problem: Problem, j: int) -> bool:

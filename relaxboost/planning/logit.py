@@ -89,21 +89,17 @@ class LogitFit(LearnedCosts):
     @property
     def features(self) -> tuple[str, ...]:
         """The names of the features that a graph needs; those of scaled costs are theirs."""
-        if self.scaled is None:
-            return self.names if self.link_size is None else self.names[:-1]
-        if not isinstance(self.scaled, LearnedCosts):
-            raise InputError("a function of arc costs was scaled, which names no features")
-        return self.scaled.features
+        if self.scaled is not None:
+            return self._learned.features
+        return self.names if self.link_size is None else self.names[:-1]
 
     def site_costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, −X β, shape (S,)."""
         self._check_plain()
-        if self.scaled is None:
-            made: Array = -(features_by_name(graph, self.names) @ self.utilities)
-            return made
-        if not isinstance(self.scaled, LearnedCosts):
-            raise InputError("a function of arc costs was scaled: it has no costs of sites")
-        return self.utilities[0] * self.scaled.site_costs(graph)
+        if self.scaled is not None:
+            return self.utilities[0] * self._learned.site_costs(graph)
+        made: Array = -(features_by_name(graph, self.names) @ self.utilities)
+        return made
 
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, shape (E,), for planners.
@@ -134,6 +130,14 @@ class LogitFit(LearnedCosts):
         z = walks.solve(walks.units(place))[:, 0]
         there, here = walks.weights * z[graph.head], z[graph.tail]
         return np.divide(there, here, out=np.zeros(graph.arcs), where=here > 0.0)
+
+    @property
+    def _learned(self) -> LearnedCosts:
+        if isinstance(self.scaled, LearnedCosts):
+            return self.scaled
+        raise InputError(
+            "a function of arc costs was scaled, which names no features and has no costs of sites"
+        )
 
     def _check_plain(self) -> None:
         if self.link_size is not None:
@@ -390,13 +394,11 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
     """Return utilities by which features cost 1 in the mean or, below 0, −1, shape (d,)."""
     size = np.mean([np.abs(group.features()).mean(axis=0) for group in groups], axis=0)
-    nothing = np.flatnonzero(size == 0.0)
-    if nothing.size:
-        what = f"the feature {names[nothing[0]]!r} is" if names != ("scale",) else "costs are"
-        raise InputError(f"{what} 0 on every arc, and tell no walk from another; leave it out")
     odd = np.flatnonzero((size < 1.0 / _HUGE) | (size > _HUGE))
     if odd.size:
         what = f"the feature {names[odd[0]]!r} is" if names != ("scale",) else "costs are"
+        if size[odd[0]] == 0.0:
+            raise InputError(f"{what} 0 on every arc, and tell no walk from another; leave it out")
         raise InputError(
             f"{what} {size[odd[0]]:.1e} on arcs in the mean, and squares of it are no numbers to "
             f"reckon with; use a unit in which it is between {1.0 / _HUGE:.0e} and {_HUGE:.0e}"

@@ -29,14 +29,6 @@ class Gains(NamedTuple):
     values: Array
     """One an entry of `arcs`, or one an arc of the graph."""
 
-    def dense(self, arcs: int) -> Array:
-        """Return a gain for each of the graph's arcs."""
-        if self.arcs is None:
-            return self.values
-        full = np.zeros(arcs)
-        full[self.arcs] = self.values
-        return full
-
     def at(self, arcs: Whole) -> Array:
         """Return the gain of each of some arcs."""
         if self.arcs is None:

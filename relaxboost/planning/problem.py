@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
-from relaxboost.planning.cuts import Cut, Cuts, Plans, mean
+from relaxboost.planning.cuts import Cut, Cuts, Plans
 from relaxboost.planning.graphs import Graph, same_names
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
@@ -37,14 +37,6 @@ class FitPoint(NamedTuple):
     """Affine functions, each below the part of R of a group of demonstrations, and equal at w."""
     plans: AugmentedPlans
     """What was planned for each demonstration."""
-
-    @property
-    def cut(self) -> Cut:
-        """The sum of the cuts, an affine function below R that touches it at w."""
-        K = self.cuts.offset.size
-        found = mean(self.cuts, np.ones(K), np.arange(K))
-        assert found is not None
-        return found
 
 
 class Problem:
@@ -143,8 +135,12 @@ class Problem:
     @property
     def tight(self) -> bool:
         """Whether R is the loss itself for all w; if not, for negative="relaxed", a bound above."""
-        grows = all((row.gains.values <= 0.0).all() for row in self.oracle.rows)
-        return self.oracle.negative != "relaxed" or (self.nonnegative and grows)
+        return self.oracle.negative != "relaxed" or self.never_negative
+
+    @property
+    def never_negative(self) -> bool:
+        """Whether no cost less its gain is below 0, for any w."""
+        return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
         """Return w as an array, or raise where it is not one of the domain."""

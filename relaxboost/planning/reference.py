@@ -133,13 +133,11 @@ def _check(problem: Problem) -> None:
             f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference "
             f"takes {LARGEST:,}; use fit, which plans instead"
         )
-    if oracle.negative == "simple":
-        grows = all((row.gains.values <= 0.0).all() for row in oracle.rows)
-        if not (problem.nonnegative and grows):
-            raise InputError(
-                'paths that visit no node twice (negative="simple") are no linear program where '
-                'costs may be negative; use negative="relaxed", or fit'
-            )
+    if oracle.negative == "simple" and not problem.never_negative:
+        raise InputError(
+            'paths that visit no node twice (negative="simple") are no linear program where '
+            'costs may be negative; use negative="relaxed", or fit'
+        )
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def paths(g, source, target) -> Iterator[np.ndarray]:
 
 def loss_of(row, g, c, relaxed=False):
     """R_i over every path; with arcs of negative cost for free, if relaxed."""
-    gain = row.gains.dense(g.arcs)
+    gain = row.gains.at(np.arange(g.arcs))
     worth = [0.0]
     for path in paths(g, row.source, row.target):
         cost = c[path].sum() - gain[path].sum()
@@ -106,7 +106,7 @@ def negative_cycle(problem, w):
     """Whether costs less gains fall around a cycle on the way of some row, by Floyd–Warshall."""
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
-        c = g.arc_features @ w - row.gains.dense(g.arcs)
+        c = g.arc_features @ w - row.gains.at(np.arange(g.arcs))
         far = np.full((g.nodes, g.nodes), np.inf)
         np.fill_diagonal(far, 0.0)
         for e in range(g.arcs):
@@ -133,7 +133,7 @@ def expression(risk, F):
         c = C if g.sites is None else g.sites @ C
         margin = c @ np.bincount(row.path.arcs, minlength=g.arcs) + row.gains.constant
         # The demonstration itself makes this >= 0, unless it passes a free arc twice.
-        term = cp.pos(margin + _best(row, g, row.gains.dense(g.arcs) - c, loss.negative))
+        term = cp.pos(margin + _best(row, g, row.gains.at(np.arange(g.arcs)) - c, loss.negative))
         terms.append(row.weight * term)
     if loss.strength:
         terms.append(0.5 * loss.strength * (risk.measure.p @ cp.square(F)))

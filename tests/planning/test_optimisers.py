@@ -11,6 +11,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
+from relaxboost.planning import bundle
 from relaxboost.planning.bundle import Master
 from relaxboost.planning.cuts import Cuts
 from relaxboost.planning.regularisers import Form, Regulariser
@@ -22,19 +23,20 @@ from . import small
 pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
 
 REGULARISERS = list(small.REGULARISERS.values())
-MADE = [pl.Bundle(), pl.Bundle(level=0.0)]
+LEVELS = [0.3, 0.0]  # with 0 all queries are minimisers of the model
 
 
-@pytest.mark.parametrize("optimiser", MADE, ids=str)
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
 @pytest.mark.parametrize(
     ("nonnegative", "negative", "name"),
     [(True, "exact", "missed"), (False, "relaxed", "strayed")],
 )
-def test_brackets_hold_and_close(optimiser, regulariser, nonnegative, negative, name):
+def test_brackets_hold_and_close(level, regulariser, nonnegative, negative, name, monkeypatch):
     made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
     problem = pl.Problem(made, regulariser, nonnegative=nonnegative, negative=negative)
-    found = pl.fit(problem, method=optimiser, tol=1e-3, max_rounds=100)
+    monkeypatch.setattr(bundle, "_LEVEL", level)
+    found = pl.fit(problem, tol=1e-3, max_rounds=100)
     right = pl.reference(problem)
     assert found.lower <= right.upper
     assert right.lower <= found.upper
@@ -57,12 +59,13 @@ def test_planted_weights_make_demonstrations_optimal():
         assert again.cost(g.features @ w) == pytest.approx(path.cost(g.features @ w), rel=0.05)
 
 
-def test_dropped_cuts_lose_no_bound():
+def test_dropped_cuts_lose_no_bound(monkeypatch):
     problem = pl.Problem(
         small.tasks(np.random.default_rng(3), 5, nodes=9, arcs=30, d=6), pl.Ridge(1e-3)
     )
-    few = pl.fit(problem, method=pl.Bundle(most=8), tol=1e-4, max_rounds=150)
     every = pl.fit(problem, tol=1e-4)
+    monkeypatch.setattr(bundle, "_MOST", 8)
+    few = pl.fit(problem, tol=1e-4, max_rounds=150)
     assert few.lower <= every.upper
     assert every.lower <= few.upper
     assert few.gap <= 1e-2 * few.upper
@@ -127,7 +130,7 @@ def test_a_regulariser_of_a_users_own(nonnegative):
 def test_multipliers_are_not_believed():
     """Whatever a solver says of the cuts, their average is below."""
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
-    master = Master(problem, 50)
+    master = Master(problem)
     rng = np.random.default_rng(0)
     for _ in range(20):
         cuts = problem.at(rng.uniform(size=3)).cuts
@@ -198,12 +201,6 @@ def test_refused():
     for options, said in cases:
         with pytest.raises(InputError, match=said):
             pl.fit(made, **options)
-    for make, said in (
-        (lambda: pl.Bundle(level=1.0), "level"),
-        (lambda: pl.Bundle(most=0), "most"),
-    ):
-        with pytest.raises(InputError, match=said):
-            make()
     with pytest.raises(InputError, match="scale must be"):
         pl.Problem(made, scale="metres")
     with pytest.raises(InputError, match="of its own"):

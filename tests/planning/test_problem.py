@@ -37,9 +37,10 @@ def test_cuts_are_below_everywhere_and_touch(name):
         W = np.array([point.w for point in points]).reshape(-1, 3)
         R = np.array([point.plans.value for point in points])
         for point, value in zip(points, R, strict=True):
-            below = point.cut.offset + W @ point.cut.slope
+            offset, slope = point.cuts.offset.sum(), point.cuts.slope.sum(axis=0)
+            below = offset + W @ slope
             assert (below <= R + 1e-9 * (1.0 + np.abs(R))).all()
-            touch = point.cut.offset + point.w @ point.cut.slope
+            touch = offset + point.w @ slope
             assert touch == pytest.approx(value, rel=1e-9, abs=1e-9)
             assert point.bound >= point.value
 
@@ -63,7 +64,7 @@ def exactly(problem, w):
         c = [
             sum(Fraction(x) * y for x, y in zip(r, W, strict=True)) for r in g.arc_features.tolist()
         ]
-        gain = [Fraction(x) for x in row.gains.dense(g.arcs).tolist()]
+        gain = [Fraction(x) for x in row.gains.at(np.arange(g.arcs)).tolist()]
         own = sum(c[e] for e in row.path.arcs.tolist()) + Fraction(row.gains.constant)
         worth = [
             own - sum(c[e] - gain[e] for e in p.tolist())
