@@ -14,6 +14,8 @@ from typing import Any
 import numba
 from numba.core.event import TimingListener, register, unregister
 
+from relaxboost._core.progress import quiet
+
 try:
     from numba.core.runtime import rtsys
 except ImportError:
@@ -63,7 +65,8 @@ class _Saying(TimingListener):
         super().on_end(event)
         if self.duration > 1.0:
             unregister("numba:compile", self)
-            sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")
+            if not quiet.get():
+                sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")
 
 
 if sys.stderr is not None and sys.stderr.isatty():

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.1
 """Seconds between two looks of a gap, which changes with every round."""
+
+quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether nothing is shown anywhere."""
+
+
+def _shown(wanted: bool) -> bool:
+    return wanted and not quiet.get() and sys.stderr.isatty()
 
 
 class Bar:
@@ -64,7 +72,7 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
     """Give a bar on a terminal (standard error), and nothing elsewhere or if it is not wanted."""
-    if not (wanted and sys.stderr.isatty()):
+    if not _shown(wanted):
         yield Bar()
         return
     with _on_terminal(label, counted=True) as progress:
@@ -78,7 +86,7 @@ def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[f
     A gap falls by factors, so the bar shows how many digits of those between 1 and `tol`
     are done. Elsewhere than on a terminal, and if it is not `wanted`, nothing is shown.
     """
-    if not (wanted and sys.stderr.isatty()):
+    if not _shown(wanted):
         yield lambda gap, round: None
         return
     with _on_terminal(label, counted=False) as progress:

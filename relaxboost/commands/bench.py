@@ -20,11 +20,11 @@ from relaxboost.testing.bench import bench as played
 @click.command(
     epilog="""
 \b
-Exit status: 0 done, whatever the solvers did, 2 bad input, 130 interrupted; results are kept, a
-file for each game and solver, and the same command goes on.
+Exit status: 0 done, whatever the solvers did, 2 bad input, 130 interrupted;
+results are kept, a file for each, and the same command goes on.
 
 \b
-Writes DIR/suite.md, DIR/images/suite.png, and DIR/cells, which holds the results.
+Writes DIR/suite.md, DIR/images/suite.png, and DIR/cells with the results.
 
 \b
 Examples:

@@ -11,6 +11,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
+from relaxboost.commands.style import InputFile
 
 
 @click.command(
@@ -20,12 +21,12 @@ Exit status: 0 written, 2 bad input, or a certificate that is not accepted.
 
 \b
 Examples:
-  relaxboost solve --dataset breast-cancer --certificate margin.json
+  relaxboost solve data.csv --label y --certificate margin.json
   relaxboost certify margin.json --format vipr
   viprchk margin.lower.vipr
 """
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=InputFile())
 @click.option(
     "--format",
     "form",

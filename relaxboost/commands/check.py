@@ -13,20 +13,22 @@ import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
+from relaxboost.commands.style import InputFile
 
 
 @click.command(
     epilog="""
 \b
-Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input, or no certificate.
+Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input, or no
+certificate.
 
 \b
 Examples:
-  relaxboost solve --dataset breast-cancer --certificate margin.json
+  relaxboost solve data.csv --label y --certificate margin.json
   relaxboost check margin.json
 """
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=InputFile())
 @click.option(
     "--matrix",
     type=click.Path(path_type=Path),

@@ -85,8 +85,8 @@ _JOBS = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 _EXIT = """
 \b
-Exit status: 0 every verdict is the one on record, 1 one differs or not all were reached, 2 bad
-input, 130 interrupted before there was anything to print.
+Exit status: 0 every verdict is the one on record, 1 one differs or not all
+were reached, 2 bad input, 130 interrupted before there was anything to print.
 """
 
 
@@ -105,11 +105,7 @@ def list_(wanted: _Wanted, as_json: bool) -> None:
     """List statements with their status on record and what it rests on."""
     chosen, unchecked = _chosen(wanted)
     if as_json:
-        content = {
-            "claims": [text.entry(claim) for claim in chosen],
-            "unchecked": [vars(statement) for statement in unchecked],
-        }
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        _print_listed(chosen, unchecked)
     else:
         click.echo("\n".join(text.listed(chosen, unchecked)))
 
@@ -125,7 +121,8 @@ Examples:
 @click.argument("id")
 @_FILE
 @click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
-def show(id: str, file: Path | None, latex: bool) -> None:
+@_JSON
+def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
     """Show a claim: what is printed, what is checked, what the verdict rests on, what is true."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     if latex:
@@ -133,6 +130,9 @@ def show(id: str, file: Path | None, latex: bool) -> None:
 
         texts = [counterexample(claim) for claim in _checkable(_Wanted((id,), None, file))]
         click.echo("\n".join(texts), nl=False)
+        return
+    if as_json:
+        _print_listed(chosen, unchecked)
         return
     for lines in (*map(text.shown, chosen), *map(text.not_checked, unchecked)):
         click.echo("\n".join(lines))
@@ -243,12 +243,14 @@ Examples:
 @_TRIALS
 @_SEED
 @_JOBS
+@_JSON
 def report(
     wanted: _Wanted,
     out: Path,
     trials: int | None,
     seed: int,
     jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Check claims and write what was found as a page that needs no network."""
     from relaxboost.claims.publishing.report import write_report
@@ -264,8 +266,17 @@ def report(
             click.echo(f"relaxboost: not in the report: {outcome}", err=True)
     if verdicts:
         write_report(verdicts, out, chosen, _chosen(wanted)[1])
-        click.echo(f"report:     {out}")
-    _finish(outcomes, len(chosen), seconds, False)
+        if not as_json:
+            click.echo(f"report:     {out}")
+    _finish(outcomes, len(chosen), seconds, as_json)
+
+
+def _print_listed(chosen: list[Claim], unchecked: list[Unchecked]) -> None:
+    content = {
+        "claims": [text.entry(claim) for claim in chosen],
+        "unchecked": [vars(statement) for statement in unchecked],
+    }
+    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:

@@ -16,12 +16,14 @@ import click
 
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost.commands.style import quietly, spoken_input
 
 VERBS = {
     "bench": "Run solvers on a suite and compare the time to a certified gap.",
     "certify": "Write a certificate for checkers of other people.",
     "check": "Check whether a certificate proves its bracket.",
     "claims": "Check the claims of papers on certified instances.",
+    "doctor": "Say what is installed here, what works, and what is missing.",
     "instances": "Make and check sets of games with certified optima.",
     "online": "Learn from examples as they come, and know the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
@@ -42,7 +44,7 @@ class _Verbs(click.Group):
         """Load a verb; return None for a name that is none."""
         if name not in VERBS:
             return None
-        return getattr(import_module(f"relaxboost.commands.{name}"), name)
+        return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, none of which is loaded."""
@@ -133,5 +135,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, status: int = 2) -> None:
-    click.echo(f"relaxboost: {' '.join(message.split())}", err=True)
+    click.echo(f"relaxboost: {' '.join(spoken_input(message).split())}", err=True)
     sys.exit(status)

@@ -23,8 +23,8 @@ def instances() -> None:
 @instances.command(
     epilog="""
 \b
-Exit status: 0 done, 1 some gap is wider than asked for (the brackets hold all the same), 2 bad
-input, 130 interrupted.
+Exit status: 0 done, 1 some gap is wider than asked for (the brackets hold all
+the same), 2 bad input, 130 interrupted.
 
 \b
 A specification:
@@ -75,7 +75,8 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
 @instances.command(
     epilog="""
 \b
-Exit status: 0 every game is accepted, 1 one is not, or the index is wrong, 2 bad input.
+Exit status: 0 every game is accepted, 1 one is not, or the index is wrong,
+2 bad input.
 
 \b
 Example:

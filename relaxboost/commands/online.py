@@ -26,6 +26,7 @@ from relaxboost.commands.plan_inputs import (
     print_json,
     spoken,
 )
+from relaxboost.commands.style import InputFile
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -122,7 +123,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = [
-    click.argument("stream", type=PathType),
+    click.argument("stream", type=InputFile()),
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
     click.option(
@@ -312,7 +313,7 @@ how far they are), 2 bad input, 130 interrupted before anything could be said.
 \b
 Examples:
   relaxboost online compare data.csv --label y
-  relaxboost online compare data.csv --label y --over l2 --schedule adaptive
+  relaxboost online compare data.csv --label y --schedule adaptive
   relaxboost online compare data.csv --label y --radius 10 --plot compare.png
 """
 )

@@ -16,8 +16,8 @@ from relaxboost.commands import KEPT
 @click.command(
     epilog="""
 \b
-Exit status: 0 done, 2 bad input (for data that are missing: which file, and where to get it),
-130 interrupted; the same command goes on.
+Exit status: 0 done, 2 bad input (for data that are missing: which file, and
+where to get it), 130 interrupted; the same command goes on.
 
 \b
 Data are looked for in DIR/<set> and in DIR, each gzipped or not:
@@ -25,7 +25,7 @@ Data are looked for in DIR/<set> and in DIR, each gzipped or not:
   pendigits    pendigits.tra, pendigits.tes (UCI)
   satimage     sat.trn, sat.tst (UCI, Statlog Landsat)
   connect4     connect-4.data (UCI) or connect-4.tsv (PMLB)
-  mq2008       S1.txt to S5.txt, or Fold1/train.txt and test.txt ... (LETOR 4.0)
+  mq2008       S1.txt to S5.txt, or Fold1/train.txt, test.txt ... (LETOR 4.0)
   mslr-web10k  Fold1/train.txt and test.txt ... (Microsoft)
   terrain      zion_srtm_nlcd.npz (elevation and land cover, see the docs)
   borlange     linkIncidence.txt and three more (trips; readers.read_routes)
@@ -33,7 +33,7 @@ Data are looked for in DIR/<set> and in DIR, each gzipped or not:
 \b
 Examples:
   relaxboost reproduce gb11-fig3 --data DIR --quick
-  relaxboost reproduce gb11-fig3 --data DIR --sets letter,pendigits --learners 500
+  relaxboost reproduce gb11-fig3 --data DIR --sets letter --learners 500
   relaxboost reproduce gb11-fig1 --data DIR --learners 60
   relaxboost reproduce gb11-fig2 --data DIR --seeds 5 --json
 """

@@ -17,6 +17,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
+from relaxboost.commands.style import InputFile
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -68,27 +69,33 @@ class _Options(SimpleNamespace):
             return datasets.BUNDLED[self.dataset]()
         if self.label is None:
             raise InputError("a CSV needs --label, the name of its label column")
-        return datasets.read_csv(self.csv, self.label)
+        try:
+            return datasets.read_csv(self.csv, self.label, sep=self.sep, words=True)
+        except InputError as error:
+            raise InputError(str(error).replace("give sep=", "give --sep ")) from None
 
 
 @click.command(
     epilog="""
 \b
-Exit status: 0 the gap asked for was reached, 1 it was not (the bracket printed holds all the
-same), 2 bad input, 130 interrupted before there was anything to print.
+Exit status: 0 the gap asked for was reached, 1 it was not (the bracket holds
+all the same), 2 bad input, 130 interrupted before there was anything to
+print.
 
 \b
 Examples:
   relaxboost solve --dataset breast-cancer --relaxation capped --fraction 0.1
   relaxboost solve data.csv --label y --tol 1e-6 --json
   relaxboost solve data.csv --label y --rtol 0.01 --checkpoint run.json
-  relaxboost solve data.csv --label y --relaxation 'Capped(fraction=1/5) + NormPenalty(2, 0.1)'
-  relaxboost solve data.csv --label y --method corrective --step pairwise --plot out.png
-  relaxboost solve data.csv --label y --certificate out.json && relaxboost check out.json
+  relaxboost solve data.csv --label y --relaxation '0.1*KLPenalty(1)'
+  relaxboost solve data.csv --label y --method adaboost-star --tol 0.1
+  relaxboost solve data.csv --label y --k 3 --plot out.png
+  relaxboost solve data.csv --label y --certificate out.json
 """
 )
-@click.argument("csv", required=False, type=click.Path(path_type=Path))
+@click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
+@click.option("--sep", default=",", show_default=True, help="What separates columns of a CSV.")
 @click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
 @click.option(
     "--relaxation",
@@ -141,7 +148,8 @@ def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
 
     Builds every decision stump of the data, solves the game they play against the examples, and
-    prints a bracket of its value, the hypotheses with the largest weights, and the margins.
+    prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
+    be Parquet, or - for standard input; words become columns of 0 and 1, one for each.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()

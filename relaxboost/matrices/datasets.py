@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, MissingDependencyError, install
 
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
 """What stands for a missing value in a CSV file."""
+
+_WORDS = 50
 
 
 class Dataset(NamedTuple):
@@ -142,14 +144,21 @@ BUNDLED = {"breast-cancer": breast_cancer}
 """Data sets by the name the command line uses."""
 
 
-def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
-    """Read a CSV file with a header: one column of labels, numbers in all others.
+def read_csv(
+    path: str | os.PathLike[str], label: str, sep: str = ",", words: bool = False
+) -> Dataset:
+    """Read a CSV file with a header, or Parquet: one column of labels, numbers in all others.
 
     Parameters
     ----------
     path : path
     label : str
         The name of the label column; any two values will do.
+    sep : str
+        What separates columns: one character, or ``\\t``.
+    words : bool
+        Whether a column of words, at most 50 different ones, becomes a column of 0 and 1 for
+        each word, named "city=Rome". One where some word reads as a number is refused.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
         values, a feature is not numeric (named), or a value is missing or infinite (by row and
         column; rows are counted from 1 after the header).
     """
-    frame = _read_frame(Path(path), label)
+    frame = _read_frame(Path(path), label, sep.replace("\\t", "\t"))
     if label not in frame.columns:
         names = ", ".join(map(str, frame.columns[:12])) + (", ..." if frame.shape[1] > 12 else "")
         raise InputError(f"{path} has no column {label!r}; it has {names}")
@@ -171,6 +180,8 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
     if frame.shape[0] == 0:
         raise InputError(f"{path} has a header and no rows")
     features = frame.drop(columns=[label])
+    if words:
+        features = _indicators(features)
     _check_features(features, path)
     try:
         y, (negative, positive) = labels(frame[label].to_numpy())
@@ -181,16 +192,37 @@ def read_csv(path: str | os.PathLike[str], label: str) -> Dataset:
     return Dataset(Path(path).stem, X, y, feature_names, (_short(negative), _short(positive)))
 
 
-def read_header(path: Path) -> list[str]:
+def _indicators(features: Any) -> Any:
+    """Return a table with a column of 0 and 1 for each word in place of columns of words."""
+    import pandas as pd
+
+    made: dict[str, Any] = {}
+    for name, column in features.items():
+        numbers = pd.to_numeric(column, errors="coerce").notna().any()
+        values = [] if numbers or column.isna().any() else sorted(set(column.astype(str)))
+        named = {f"{name}={value}": column.astype(str) == value for value in values}
+        if 0 < len(values) <= _WORDS and not named.keys() & set(features.columns):
+            made |= named
+        else:
+            made[name] = column
+    return pd.DataFrame(made)
+
+
+def read_header(path: Path, sep: str = ",") -> list[str]:
     """Return the column names of a CSV file, each there and different."""
+    if len(sep) != 1 or sep in '"\r\n':
+        raise InputError(f"columns are separated by one character, got {sep!r}")
     with path.open(newline="", encoding="utf-8-sig") as file:
-        header = next(filter(None, csv.reader(file, skipinitialspace=True)), None)
+        rows = csv.reader(file, skipinitialspace=True, delimiter=sep)
+        header = next(filter(None, rows), None)
     if header is None:
         raise InputError(f"{path} is empty")
     names = [name.strip() for name in header]
     for separator, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(names) == 1 and separator in names[0]:
-            raise InputError(f"{path} is separated by {word}; save it with commas")
+            raise InputError(
+                f"{path} is separated by {word}; save it with commas, or give sep={separator!r}"
+            )
     for place, name in enumerate(names, start=1):
         if not name:
             raise InputError(
@@ -201,16 +233,20 @@ def read_header(path: Path) -> list[str]:
     return names
 
 
-def _read_frame(path: Path, label: str) -> Any:
+def _read_frame(path: Path, label: str, sep: str) -> Any:
     import pandas as pd
 
     try:
-        names = read_header(path)
+        with path.open("rb") as file:
+            if file.read(4) == b"PAR1":
+                return _read_parquet(path)
+        names = read_header(path, sep)
         missing = {name: MISSING for name in names if name != label}
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             return pd.read_csv(
                 path,
+                sep=sep,
                 header=0,
                 names=names,
                 index_col=False,
@@ -233,6 +269,19 @@ def _read_frame(path: Path, label: str) -> Any:
     except (OSError, csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as CSV: {reason}") from None
+
+
+def _read_parquet(path: Path) -> Any:
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(path, engine="pyarrow")
+    except ImportError:
+        raise MissingDependencyError(f"Parquet is read by pyarrow; {install('dask')}") from None
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"{path} cannot be read as Parquet: {reason}") from None
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
 def _check_features(features: Any, path: str | os.PathLike[str]) -> None:

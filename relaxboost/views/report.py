@@ -8,6 +8,7 @@ import numpy as np
 
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game.solution import Solution
+from relaxboost.relaxations import HardMargin
 from relaxboost.relaxations.base import LEVELS
 
 QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -35,9 +36,11 @@ def text(solution: Solution, most: int = 10) -> str:
     if listed:
         lines.append(f"weights:    {len(s.support)} hypotheses have one; the largest are")
     else:
+        hard = isinstance(s.game.relaxation, HardMargin)
+        remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"
         lines.append(
             "weights:    none: no vote does better than nothing on the worst examples; where equal "
-            "examples carry opposite labels, a cap (--k, --fraction) lets some go"
+            f"examples carry opposite labels, {remedy}"
         )
     lines += [f"  {weight:8.4f}  {name}" for weight, name in listed]
     quantiles = margin_quantiles(s)

@@ -1,0 +1,155 @@
+"""`relaxboost doctor`: what is installed here, what works, and how to get what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+import relaxboost as rb
+from relaxboost._core.errors import install
+
+FEATURES = {
+    "exact": ("flint", "exact optima, and certificates of the level enclosed"),
+    "plots": ("matplotlib", "pictures"),
+    "ecos": ("ecos", "the solver ECOS"),
+    "lightgbm": ("lightgbm", "boosted trees"),
+    "dask": ("distributed pyarrow", "clusters, Parquet, streams of CSV"),
+    "rasters": ("rasterio", "GeoTIFF"),
+    "river": ("river", "learners in river's interface"),
+}
+"""For each extra the modules it brings, and what needs them."""
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 all that relaxboost rests on works, 1 some of it does not.
+
+\b
+Examples:
+  relaxboost doctor
+  relaxboost doctor --json
+"""
+)
+@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
+def doctor(as_json: bool) -> None:
+    """Say what is installed here, what works, and what is missing.
+
+    Every solver solves a game of 2 examples and 2 hypotheses, whose value is 1/2.
+    """
+    found: dict[str, Any] = {
+        "relaxboost": rb.__version__,
+        "place": str(Path(rb.__file__).parent),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "libraries": _libraries(),
+        "solvers": _solvers(),
+        "threads": _threads(),
+        "cache": _cache(),
+        "missing": _missing(),
+    }
+    click.echo(json.dumps(found, indent=2) if as_json else _text(found))
+    solvers, needed = found["solvers"], {"auto", "CLARABEL", "SCS", "HIGHS"}
+    libraries = found["libraries"]
+    if not all(solvers[name]["works"] for name in needed) or None in libraries.values():
+        sys.exit(1)
+
+
+def _requirements(extra: str | None) -> list[str]:
+    """Return what an extra requires, or with None relaxboost itself, as pip takes it."""
+    try:
+        given = metadata.requires("relaxboost") or []
+    except metadata.PackageNotFoundError:  # a folder on the path that was never installed
+        return []
+    parts = [line.partition(";") for line in given]
+    asked = [(name.strip(), mark.split("extra ==")[1:]) for name, _, mark in parts]
+    mine = [] if extra is None else [extra]
+    return [name for name, mark in asked if [one.strip(" '\"") for one in mark] == mine]
+
+
+def _libraries() -> dict[str, str | None]:
+    names = [line.split(">")[0].split("[")[0] for line in _requirements(None)]
+    versions: dict[str, str | None] = {}
+    for name in names:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return versions
+
+
+def _solvers() -> dict[str, dict[str, Any]]:
+    """Return of each solver whether it brackets the value 1/2 to 1e-4, and what it says if not."""
+    game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
+    tried: dict[str, dict[str, Any]] = {}
+    for name in ("auto", *rb.solvers.SOLVERS):
+        start = time.perf_counter()
+        try:
+            solved = rb.solve(game, 1e-6) if name == "auto" else rb.reference(game, name)
+            works = solved.lower <= 0.5 <= solved.upper and solved.gap <= 1e-4
+            said = "" if works else f"{solved.lower} <= rho <= {solved.upper}, and rho is 1/2"
+        except Exception as error:  # whatever a broken library does is what we are asked about
+            works, said = False, " ".join(str(error).split())
+        seconds = time.perf_counter() - start
+        tried[name] = {"works": works, "seconds": round(seconds, 3), "message": said}
+    return tried
+
+
+def _threads() -> dict[str, Any]:
+    from threadpoolctl import threadpool_info
+
+    from relaxboost._core.compiled import thread_pool
+
+    pools = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
+    set_by = {name: os.environ[name] for name in sorted(os.environ) if "NUM_THREADS" in name}
+    return {"relaxboost": thread_pool()[1], **pools, "environment": set_by}
+
+
+def _cache() -> dict[str, Any]:
+    """Return where compiled kernels are kept."""
+    from relaxboost.matrices.kernels import stump_rows
+
+    folder = getattr(getattr(stump_rows, "stats", None), "cache_path", None)
+    there = next((p for p in Path(folder or os.devnull, "x").parents if p.exists()), Path("/"))
+    return {"folder": folder, "writable": folder is not None and os.access(there, os.W_OK)}
+
+
+def _missing() -> dict[str, dict[str, str]]:
+    missing = {}
+    for extra, (modules, what) in FEATURES.items():
+        if any(find_spec(name) is None for name in modules.split()):
+            required = " ".join(f"'{one}'" for one in _requirements(extra))
+            command = f"{sys.executable} -m pip install {required}" if required else install(extra)
+            missing[extra] = {"for": what, "install": command}
+    return missing
+
+
+def _text(found: dict[str, Any]) -> str:
+    versions = [f"{name} {version or 'MISSING'}" for name, version in found["libraries"].items()]
+    threads = [f"{name} {count}" for name, count in found["threads"].items() if count]
+    cache = found["cache"]
+    kept = "writable" if cache["writable"] else "NOT writable: kernels are compiled in each process"
+    lines = [
+        f"relaxboost {found['relaxboost']} in {found['place']}",
+        f"Python {found['python']}, {found['system']}",
+        f"libraries:  {', '.join(versions)}",
+        f"threads:    {', '.join(threads)}",
+        f"cache:      {cache['folder'] or 'none'}, {kept}",
+        "solvers:    on a game of value 1/2",
+    ]
+    for name, tried in found["solvers"].items():
+        said = "works" if tried["works"] else f"FAILS: {tried['message']}"
+        lines.append(f"  {name:10}{said} ({tried['seconds']:.2f} s)")
+    lines.append("missing:    " + ("" if found["missing"] else "nothing"))
+    for one in found["missing"].values():
+        lines += [f"  {one['for']}", f"    {one['install']}"]
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""Help: 80 columns, options in one style, and examples that run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import subprocess
+import sys
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+
+from relaxboost.commands import doctor
+from relaxboost.commands.cli import cli, main
+from tests.commands.test_fuzz import ended, verbs
+
+VERBS = list(verbs(cli))
+GROUPS = [((), cli), *[((name,), cli.get_command(None, name)) for name in ("claims", "plan")]]
+EXAMPLES = [
+    (" ".join(path), line.strip().removesuffix("\\"))
+    for path, command in VERBS
+    for line in command.epilog.split("\n")
+    if line.startswith("  relaxboost ")
+]
+RUN = {"solve", "check", "certify", "claims list", "instances make", "instances check"}
+RUN |= {"online run", "online compare"}
+"""Verbs whose examples take a moment; those of others take minutes, or data, and are read only."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the files that examples name."""
+    folder, rng = tmp_path_factory.mktemp("examples"), np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, 2)), 2)
+    y = np.sign(X.sum(axis=1) + 0.3 * rng.normal(size=60)).astype(int)
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    for name in ("data.csv", "d.csv", "big.csv"):
+        table.to_csv(folder / name, index=False)
+    table.to_parquet(folder / "data.parquet")
+    clicks = table.drop(columns="y").assign(clicked=np.where(y > 0, "yes", "no"))
+    clicks.to_csv(folder / "clicks.csv", index=False)
+    table[["a", "b"]].clip(-1, 1).to_csv(folder / "costs.csv", index=False)
+    text = '[[game]]\ngenerator = "signs"\nrows = 3\ncolumns = 2\n'
+    (folder / "games.toml").write_text(text)
+    with contextlib.chdir(folder):
+        main(["instances", "make", "games.toml", "-o", "games"])
+        main(["solve", "data.csv", "--label", "y", "--certificate", "margin.json"])
+    return folder
+
+
+def test_every_verb_has_an_example():
+    assert {verb for verb, _ in EXAMPLES} == {" ".join(path) for path, _ in VERBS}
+
+
+@pytest.mark.parametrize(("verb", "line"), EXAMPLES)
+def test_examples_run(verb, line, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    words = shlex.split(line)[1:]
+    if verb in RUN:
+        assert ended(words) == 0, capsys.readouterr().err
+        assert capsys.readouterr().out
+        return
+    path = verb.split()
+    command = dict(VERBS)[tuple(path)]
+    if "\\" not in command.epilog:  # the line is whole
+        with command.make_context(verb, words[len(path) :]):
+            pass
+
+
+@pytest.mark.parametrize(("path", "command"), [*GROUPS, *VERBS])
+def test_help_fits_a_terminal_and_options_are_of_one_style(path, command, capsys):
+    main([*path, "--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    if not isinstance(command, click.Group):
+        assert {"quiet", "as_json"} <= {one.name for one in command.params}
+
+
+def piped(words, data):
+    command = [sys.executable, "-m", "relaxboost", *words]
+    return subprocess.run(command, input=data, capture_output=True, check=False)
+
+
+def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_path):
+    table = pd.read_csv(folder / "data.csv").assign(colour=["red", "blue", "grey"] * 20)
+    table.to_parquet(tmp_path / "words.parquet")
+    table.to_csv(tmp_path / "words.csv", index=False, sep=";")
+    options = ["--label", "y", "--k", "6", "--json"]
+    done = piped(["solve", "-", *options], (tmp_path / "words.parquet").read_bytes())
+    main(["solve", str(tmp_path / "words.csv"), "--sep", ";", *options])
+    ours, theirs = json.loads(capsys.readouterr().out), json.loads(done.stdout)
+    assert ours["game_digest"] == theirs["game_digest"]
+    assert theirs["data"] == "standard input"
+    names = " ".join(one["hypothesis"] for one in ours["weights"])
+    assert "colour=" in names
+    bad = piped(["check", "-"], b"nothing")
+    assert bad.returncode == 2
+    assert bad.stderr.startswith(b"relaxboost: standard input")
+
+
+def test_quiet_prints_nothing_but_data(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    main(["solve", "data.csv", "--label", "y", "--quiet"])
+    assert capsys.readouterr() == ("", "")
+    main(["solve", "data.csv", "--label", "y", "--quiet", "--json"])
+    assert json.loads(capsys.readouterr().out)["status"] == "optimal"
+    with pytest.raises(SystemExit):
+        main(["solve", "none.csv", "--label", "y", "--quiet"])
+    assert "none.csv does not exist" in capsys.readouterr().err
+
+
+def test_where_nothing_is_learned_the_hint_is_no_remedy_that_was_given(tmp_path, capsys):
+    path = tmp_path / "flat.csv"
+    path.write_text("a,y\n1,0\n1,1\n2,0\n2,1\n")
+    main(["solve", str(path), "--label", "y"])
+    assert "a cap (--k, --fraction)" in capsys.readouterr().out
+    main(["solve", str(path), "--label", "y", "--fraction", "0.5"])
+    said = capsys.readouterr().out
+    assert "none: no vote" in said
+    assert "--fraction" not in said
+    assert "a larger k" in said
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"\x89PNG\r\n\x1a\n", b"[1]", b'{"a": 1}'])
+def test_what_is_no_certificate_is_bad_input(content, tmp_path, capsys):
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(path)])
+    assert ended.value.code == 2, capsys.readouterr()
+
+
+def test_doctor_names_what_is_missing_and_how_it_is_had_here(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "flint" else name)
+    main(["doctor", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["missing"]) == {"exact"}
+    assert found["missing"]["exact"]["install"].startswith(sys.executable)
+    assert "'python-flint>=0.7'" in found["missing"]["exact"]["install"]
+    assert {name for name, one in found["solvers"].items() if one["works"]} >= {"auto", "CLARABEL"}
+    assert found["libraries"]["numpy"] == np.__version__
+    monkeypatch.setattr(doctor.rb, "reference", lambda game, name: 1 / 0)
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().out
+    assert "CLARABEL  FAILS: division by zero" in said
+    assert "exact optima" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [("relaxboost so", "solve"), ("relaxboost solve --fra", "--fraction")]
+)
+def test_shells_complete_verbs_and_options(words, found, monkeypatch, capsys):
+    monkeypatch.setenv("_RELAXBOOST_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit):
+        main([])
+    assert capsys.readouterr().out.split() == [f"plain,{found}"]
