@@ -76,7 +76,7 @@ def test_both_sides_solve_newtons_equations(rng, side, shape):
 
 
 @pytest.mark.parametrize(
-    "f", [rb.SpectralRisk([2, 5], [0.4, 0.6]), rb.NormPenalty(np.inf, 2)], ids=repr
+    "f", [rb.relaxations.SpectralRisk([2, 5], [0.4, 0.6]), rb.NormPenalty(np.inf, 2)], ids=repr
 )
 def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
     """Both sides of K, with curvatures far apart as they are near the end."""
