@@ -205,31 +205,28 @@ class PlanOptions(SimpleNamespace):
         from relaxboost.planning import from_pandas
         from relaxboost.planning.frames import columns_of
 
-        texts = [name for pair in ENDS for name in pair]
-        edges = read_csv(path, self.sep, [*texts, "edge"])
+        edges = read_csv(path, self.sep, [*(name for pair in ENDS for name in pair), "edge"])
         ends = next((pair for pair in ENDS if set(pair) <= set(edges.columns)), None)
         if ends is None:
             raise InputError(
                 f"{path} needs two columns for the ends of its edges, such as u and v; it has "
                 f"{', '.join(edges.columns)}"
             )
-        edge = "edge" if "edge" in edges.columns else None
         wanted: Any = learned
         if self.features is not None:
             wanted = [name.strip() for name in self.features.split(",")]
-        used = wanted
-        if wanted is None:
-            used = [name for name in edges.columns if name not in (*ends, "edge")]
-        for name in set(columns_of(used, edges.columns)) & set(edges.columns):
-            _check_alike(edges, edges[name])
-        places = None
+        used = [name for name in edges.columns if name not in (*ends, "edge")]
+        for name in columns_of(used if wanted is None else wanted, edges.columns):
+            if name in edges.columns:
+                _check_alike(edges, edges[name])
+        nodes = None
         if self.nodes is not None:
-            places = read_csv(self.nodes, self.sep, ["node"])
-            if "node" not in places.columns:
-                raise InputError(f"{self.nodes} needs a column 'node', and x and y or lon and lat")
-            places = places.set_index("node")
+            nodes = read_csv(self.nodes, self.sep, ["node"])
+            check_table("nodes", nodes, ["node"])
+            nodes = nodes.set_index("node")
+        edge = "edge" if "edge" in edges.columns else None
         with spoken(TABLES, self):
-            return from_pandas(edges, *ends, wanted, edge=edge, nodes=places)
+            return from_pandas(edges, *ends, wanted, edge=edge, nodes=nodes)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
         """Return trips as tasks, and note what was joined or left out."""

@@ -94,8 +94,9 @@ def from_osmnx(
         )
     edges = [edge if len(edge) == 4 else (*edge[:2], 0, edge[2]) for edge in every]
     edges = [edge for edge in edges if edge[0] != edge[1]]
-    notes = [f"self-loops left out: {len(every) - len(edges)}"] if len(every) > len(edges) else []
-    read = _Tags(edges, dict(speeds or {}), notes)
+    read = _Tags(edges, speeds or {})
+    if len(every) > len(edges):
+        read.notes.append(f"self-loops left out: {len(every) - len(edges)}")
     columns = {name: read.column(name) for name in columns_of(features)}
     ends = {name: [edge[k] for edge in edges] for k, name in enumerate(("from", "to", "key"))}
     table = pd.DataFrame(ends | columns)
@@ -106,7 +107,7 @@ def from_osmnx(
     at = [[_number(data.get("x")), _number(data.get("y"))] for _, data in G.nodes(data=True)]
     nodes = pd.DataFrame(at, labels, columns=names)
     made = from_pandas(table, "from", "to", features, edge="key", nodes=nodes, unseen=unseen)
-    made.notes = tuple(notes)
+    made.notes = tuple(read.notes)
     if read.means:
         warnings.warn("; ".join(read.means), Imputed, stacklevel=2)
     return made
@@ -115,10 +116,9 @@ def from_osmnx(
 class _Tags:
     """Reads attributes of edges as columns, and keeps what was imputed by which rule."""
 
-    def __init__(
-        self, edges: list[tuple[Any, ...]], speeds: dict[str, float], notes: list[str]
-    ) -> None:
-        self.edges, self.speeds, self.notes = edges, speeds, notes
+    def __init__(self, edges: list[tuple[Any, ...]], speeds: Mapping[str, float]) -> None:
+        self.edges, self.speeds = edges, speeds
+        self.notes: list[str] = []
         self.means: list[str] = []
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
@@ -176,12 +176,13 @@ class _Tags:
                 "or leave travel_time out of features"
             )
         other = float(np.mean(list(means.values())))
-        told = {kind: means.get(kind, other) for kind in np.unique(self.classes[~known])}
-        shown = ", ".join(f"{kind} {value:.4g}" for kind, value in told.items())
+        filled = [means.get(kind, other) for kind in self.classes]
+        told = dict(zip(self.classes[~known].tolist(), np.array(filled)[~known], strict=True))
+        shown = ", ".join(f"{kind} {told[kind]:.4g}" for kind in sorted(told))
         count = f"{(~known).sum()} of {known.size}"
         self.means.append(f"{name} of {count} edges is the mean of their highway: {shown}")
         self.notes.append(self.means[-1])
-        return np.where(known, numbers, [means.get(kind, other) for kind in self.classes])
+        return np.where(known, numbers, filled)
 
 
 def _list(value: Any) -> Any:
@@ -219,8 +220,6 @@ def _number(value: Any) -> float:
 
 def _kph(value: Any) -> float:
     """Return km/h of what `maxspeed` says, the mean of several, or nan where it has no number."""
-    found = [
-        float(x.replace(",", ".")) * _KPH.get(unit, 1.0) for x, unit in _SPEED.findall(str(value))
-    ]
-    speeds = [speed for speed in found if speed > 0.0]
+    found = [(float(x.replace(",", ".")), unit) for x, unit in _SPEED.findall(str(value))]
+    speeds = [speed * _KPH.get(unit, 1.0) for speed, unit in found if speed > 0.0]
     return float(np.mean(speeds)) if speeds else float("nan")

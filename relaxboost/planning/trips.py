@@ -154,13 +154,14 @@ class _Reader:
         """Return the task of a trip from its (row, name of a node or an edge)."""
         self.joined, arcs, here = [], [], None
         for self.row, name in rows:
-            number = self._number(name)
-            goal = int(self.graph.tail[number]) if self.by_edge else number
-            if here is not None and not (self.by_edge and here == goal):
-                arcs += self._step(trip, here, goal)
+            first = last = self._number(name)
+            own = [first] if self.by_edge else []
             if self.by_edge:
-                arcs.append(number)
-            here = int(self.graph.head[number]) if self.by_edge else number
+                first, last = int(self.graph.tail[first]), int(self.graph.head[last])
+            if here is not None and (here != first or not own):
+                arcs += self._step(trip, here, first)
+            arcs += own
+            here = last
         if not arcs:
             raise InputError("it has one node, and needs two; leave it out")
         path = self.graph.path(arcs=arcs)

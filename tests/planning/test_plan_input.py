@@ -90,7 +90,7 @@ def test_places_of_nodes(folder, capsys):
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
     refused(command, "nodes.csv: no node 'bridge' in the graph of 3 nodes; add it to", capsys)
     (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
-    refused(command, "nodes.csv needs a column 'node', and x and y or lon and lat", capsys)
+    refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
     (folder / "nodes.csv").write_text(degrees)
     refused(
