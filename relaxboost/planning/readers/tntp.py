@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -13,11 +14,12 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers.fields import NumberField, number, row
+from relaxboost.planning.readers.fields import NumberField, row
 from relaxboost.planning.readers.places import SOURCES, lines, located
 
 ATTRIBUTES = ("capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type")
 _ENDS = ("init_node", "term_node")
+_SAID = ("NUMBER OF ZONES", "NUMBER OF NODES", "FIRST THRU NODE", "NUMBER OF LINKS")
 _NOT_NEGATIVE = {"capacity", "length", "free_flow_time"}
 
 
@@ -101,32 +103,29 @@ def read_network(
     return RoadNetwork(name, count, zones, through, tails, heads, attributes, position)
 
 
-def _metadata(path: Path) -> list[int]:
+def _metadata(path: Path) -> tuple[int, ...]:
     """Return the numbers of zones and nodes, the first node to pass, and the number of links."""
     said = {}
     for n, line in lines(path):
-        if line.startswith("<"):
-            key, _, value = line[1:].partition(">")
-            said[key.strip()] = n, value.strip()
-        elif "init_node" in line.lower():
-            headings = tuple(line.lower().replace("~", " ").replace(";", " ").split())
-            if headings != (*_ENDS, *ATTRIBUTES):
-                raise InputError(
-                    f"{path}, line {n}: columns {', '.join(headings)}; the format has "
-                    f"{', '.join(_ENDS + ATTRIBUTES)}, in this order"
-                )
-    found = []
-    for key in ("NUMBER OF ZONES", "NUMBER OF NODES", "FIRST THRU NODE", "NUMBER OF LINKS"):
-        if key not in said:
-            raise InputError(f"{path}: its metadata lack <{key}>; get the file again")
-        found.append(int(number(path, *said[key], NumberField(f"<{key}>", 1, whole=True))))
-    zones, count, through, _ = found
+        headings = tuple(line.lower().replace("~", " ").replace(";", " ").split())
+        if headings[:1] == _ENDS[:1] and headings != (*_ENDS, *ATTRIBUTES):
+            raise InputError(
+                f"{path}, line {n}: columns {', '.join(headings)}; the format has "
+                f"{', '.join(_ENDS + ATTRIBUTES)}, in this order"
+            )
+        found = re.fullmatch(r"<\s*(.+?)\s*>\s*(\d+)", line)
+        if found:
+            said[found[1]] = int(found[2])
+    for key in _SAID:
+        if not said.get(key):
+            raise InputError(f"{path}: its metadata lack <{key}>, a whole number; get it again")
+    zones, count, through, links = (said[key] for key in _SAID)
     if zones > count or through > count + 1:
         raise InputError(
             f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither can "
             "be more than there are nodes"
         )
-    return found
+    return zones, count, through, links
 
 
 def _rows(path: Path, fields: Sequence[NumberField]) -> Iterator[tuple[int, list[float]]]:

@@ -89,11 +89,11 @@ def test_several_links_between_two_nodes_have_their_flows_in_order(tmp_path):
         (changed(NET, "<NUMBER OF NODES> 4\t\n", ""), "its metadata lack <NUMBER OF NODES>"),
         (
             changed(NET, "<NUMBER OF NODES> 4", "<NUMBER OF NODES> 4.5"),
-            "line 2: <NUMBER OF NODES> is",
+            "its metadata lack <NUMBER OF NODES>, a whole number",
         ),
         (
             changed(NET, "<NUMBER OF NODES> 4", "<NUMBER OF NODES>"),
-            "line 2: <NUMBER OF NODES> is missing",
+            "its metadata lack <NUMBER OF NODES>, a whole number",
         ),
         (changed(NET, "<NUMBER OF ZONES> 2", "NUMBER OF ZONES 2"), "lack <NUMBER OF ZONES>"),
         (changed(NET, "ZONES> 2", "ZONES> 5"), "says 5 zones, first thru node 3 and 4 nodes"),
