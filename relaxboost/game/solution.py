@@ -50,7 +50,8 @@ class RoundRecord(NamedTuple):
     step: float
     """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior"; AdaBoost: "exponential"."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "balance"; AdaBoost:
+    "exponential"."""
 
 
 @dataclass(frozen=True, eq=False)

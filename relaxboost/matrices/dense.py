@@ -11,6 +11,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
+from relaxboost.matrices.bulk import Bulk, DenseBulk
 
 # Entries above which a pass is shared between threads.
 _PARALLEL = 2_000_000
@@ -72,6 +73,10 @@ class DenseMatrix(MarginMatrix):
     def toarray(self) -> Vector:
         """Return A in double precision."""
         return self._A.astype(np.float64)
+
+    def bulk(self) -> Bulk:
+        """Return the products with all columns, in double precision."""
+        return DenseBulk(self._A)
 
     def digest(self) -> str:
         """Return the SHA-256 of the entries."""

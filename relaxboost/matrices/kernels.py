@@ -165,6 +165,30 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
 
 
+Compressed = tuple[Whole, Whole, Array]
+"""The indptr, indices, by increasing number, and data of compressed rows."""
+
+
+@njit(nogil=True)
+def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
+    """Write Aᵀ diag(weights) A in its lower triangle, row by row, so that one stays in the cache.
+
+    `transposed` is Aᵀ; what stands above the diagonal becomes 0.
+    """
+    starts, examples, values = transposed
+    firsts, columns, entries = A
+    for j in range(out.shape[0]):
+        row = out[j]
+        row[:] = 0.0
+        for p in range(starts[j], starts[j + 1]):
+            i = examples[p]
+            scaled = weights[i] * values[p]
+            for q in range(firsts[i], firsts[i + 1]):
+                if columns[q] > j:
+                    break
+                row[columns[q]] += scaled * entries[q]
+
+
 @njit()
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     """Return which column between each two of `columns` has the largest edge, where above `level`.

@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
+from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 from relaxboost.matrices.bulk import Bulk, Pricing, by_rows
 
@@ -26,6 +27,7 @@ class SparseBulk(Bulk):
     """
 
     def __init__(self, A: Any) -> None:
+        A.sort_indices()
         self._A, self._transposed = A, A.T.tocsr()
         self.m, self.n = (int(s) for s in A.shape)
 
@@ -45,27 +47,25 @@ class SparseBulk(Bulk):
     def gram(self, scaling: Vector) -> Vector:
         """Return A diag(scaling) Aᵀ."""
         out = np.empty((self.m, self.m))
-        _squared(self._transposed, scaling, out)
+        _squared(self._transposed, self._A, scaling, out)
         return out
 
     def cross(self, weights: Vector, out: Array) -> None:
         """Write Aᵀ diag(weights) A."""
-        _squared(self._A, weights, out)
+        _squared(self._A, self._transposed, weights, out)
 
     def restricted(self, columns: Whole) -> SparseBulk:
         """Return the products with some columns, copied."""
         return SparseBulk(self._A[:, columns])
 
 
-def _squared(A: Any, weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A."""
-    from scipy import sparse
-
+def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
+    """Write Aᵀ diag(weights) A in its lower triangle."""
     if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
         by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
-    scaled = sparse.csr_array(sparse.diags_array(np.sqrt(weights)) @ A)
-    out[:] = (scaled.T @ scaled).toarray()
+    left, right = ((x.indptr, x.indices, x.data) for x in (transposed, A))
+    kernels.sparse_cross(left, right, weights, out)
 
 
 class SparseMatrix(MarginMatrix):

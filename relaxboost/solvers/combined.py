@@ -10,6 +10,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
+from relaxboost.solvers.balance import Balance, may_balance
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
@@ -31,6 +32,8 @@ _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
+_LOOK = 50
+"""Rounds of steps that cost what it does to look whether ρ is that of w = 0."""
 _SOON = 5.0
 """Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
@@ -49,12 +52,15 @@ class Combined(SmoothedMethod):
     the best of them; in docs/benchmarks.md it is up to 3.4 times the interior point method. What
     that cannot finish goes back to the program.
 
+    Where the steps have found next to nothing better than w = 0, and columns are fewer than
+    examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
+
     Where f is not polyhedral the program is one for a cone solver, which `InteriorPoint` beats, so
     that this takes over from the steps; it starts at once where it is expected to take seconds, or
     a cone solver makes the distributions.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
-    steps, "lp" or "conic" for the program, "interior".
+    steps, "lp" or "conic" for the program, "interior", "balance".
 
     Parameters
     ----------
@@ -88,7 +94,7 @@ class Combined(SmoothedMethod):
                 program.rival = rival
                 return rival.first(program).named("combined (interior)")
         beta, smoother, suffix = self.smoother(game, loose)
-        run = CombinedRun(game, beta, smoother, loose / 2.0)
+        run = CombinedRun(game, beta, smoother, loose / 2.0, clock)
         run.program = PROGRAMS[inner](game, clock, run.atoms)
         run.rival = run.program.rival = rival
         return run.named(f"combined (pairwise, {inner}{suffix})")
@@ -102,10 +108,12 @@ class CombinedRun(CorrectiveRun):
     rival: Rival | None = None
     """What takes over from both."""
 
-    def __init__(self, game: Game, beta: float, smoother: Smoother, target: float) -> None:
+    def __init__(
+        self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
+    ) -> None:
         super().__init__(game, beta, "pairwise", smoother)
-        self._target = target
-        self._ready = False
+        self._game, self._clock, self._target = game, clock, target
+        self._ready = self._looked = False
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
@@ -121,7 +129,7 @@ class CombinedRun(CorrectiveRun):
         if known.points and not known.columns and self.rival and gap <= _FAR:
             return self.rival.first(self.program).warmed(start)
         if gap <= (_FAR if known.columns else 1.0):
-            self._ready = True
+            self._ready = self._looked = True
             self.program.warmed(start)
             self.d, self.active = self.program.d, self.program.active
         elif gap <= _FAR:
@@ -141,10 +149,15 @@ class CombinedRun(CorrectiveRun):
             return self.program if done else None
         examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
         due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
+        if (done or due or self._round >= _LOOK) and not self._looked:
+            self._looked = True
+            if float(self.d @ self.active.u) <= self._target and may_balance(self._game):
+                return Balance(self._game, self._clock, self)
         if (due and not done and many) or (self.program.inner == "conic" and (done or due)):
             return self.rival.now(self.program)
         if done or due:
             self.rival.wait()
+            self.program.known = self.active.gap(self.d, best)
             return self.program
         return None
 

@@ -44,7 +44,8 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior"; "exponential", "hedge"."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "balance"; "exponential",
+    "hedge"."""
 
 
 class Booster(ABC):
@@ -53,7 +54,8 @@ class Booster(ABC):
     label: str = ""
     """What `Solution.method` says of it."""
     inner: ClassVar[str]
-    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "exponential" or "hedge"."""
+    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "balance",
+    "exponential" or "hedge"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

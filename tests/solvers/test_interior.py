@@ -269,7 +269,7 @@ def test_auto_changes_its_mind_where_many_columns_carry_the_optimum(monkeypatch)
     signs = np.sign(margins(400, 150))
     monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
     found = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7)
-    assert inners(found) == ["smoothed", "interior"]
+    assert inners(found) == ["smoothed", "balance", "interior"]
     assert found.status == "optimal"
     plain = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7, Combined(interior=False))
     assert inners(plain) == ["smoothed", "lp"]
@@ -280,7 +280,7 @@ def test_a_program_of_many_pivots_is_left_for_the_interior_point(monkeypatch):
     monkeypatch.setattr(run.Rival, "left", 1e-9)
     game = rb.Game(margins(60, 40), rb.Capped(10))
     found = rb.solve(game, 1e-7)
-    assert inners(found) == ["smoothed", "interior"]
+    assert inners(found) == ["smoothed", "balance", "interior"]
     assert found.status == "optimal"
 
 
@@ -308,7 +308,7 @@ def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypa
     monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
     game = rb.Game(margins(60, 40), rb.Capped(10))
     found = rb.solve(game, 1e-7)
-    assert inners(found) == ["smoothed", "interior", "lp"]
+    assert inners(found) == ["smoothed", "balance", "interior", "lp"]
     assert found.status == "optimal"
     steps.clear()
     alone = rb.solve(game, 1e-7, "interior-point")

@@ -1,0 +1,88 @@
+"""Games with ρ = 0 end by a d without edges; where there is none, the run goes on."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import relaxboost as rb
+from relaxboost._core.loop import Clock
+from relaxboost.solvers import Corrective, totally_corrective
+from relaxboost.solvers.balance import Balance, may_balance
+
+
+def inners(solution):
+    """Return how the rounds were made, each once, in their order."""
+    return list(dict.fromkeys(record.inner for record in solution.history))
+
+
+def signs(m, n, lean=0.0, seed=0):
+    return np.where(np.random.default_rng(seed).random((m, n)) < 0.5 + lean, 1.0, -1.0)
+
+
+def forms():
+    """Yield games whose columns are balanced by some d, one for each storage, and hard ones."""
+    A, rng = signs(300, 40), np.random.default_rng(3)
+    for kind in (np.float64, np.float32, np.int8):
+        yield rb.Game(A.astype(kind), rb.Capped(30))
+    yield rb.Game(sparse.csr_array(A * (rng.random(A.shape) < 0.1)), rb.Capped(100))
+    X, y = rng.integers(0, 3, (200, 6)), np.where(rng.random(200) < 0.5, 1.0, -1.0)
+    yield rb.Game(rb.matrices.stumps(X.astype(float), y), rb.Capped(60))
+    yield rb.Game(np.hstack([A, A, 0.0 * A[:, :2]]), rb.HardMargin())  # equal and empty columns
+    yield rb.Game(A, rb.Caps(rng.uniform(0.005, 0.02, 300)), over=rb.L1Ball(7))
+
+
+@pytest.mark.parametrize("game", list(forms()), ids=lambda g: f"{g.matrix!r} {g.relaxation!r:.12}")
+def test_a_game_of_value_zero_ends_by_a_balanced_d(game):
+    found = rb.solve(game, 1e-9)
+    assert inners(found) == ["smoothed", "balance"]
+    assert found.status == "optimal"
+    assert found.lower == 0.0
+    assert np.abs(game.matrix.edges(found.d)).max() <= 1e-9
+    assert rb.compare(found, rb.solve(game, 1e-5, "interior-point"))
+
+
+def test_where_the_value_is_not_zero_the_run_goes_on():
+    game = rb.Game(signs(200, 120), rb.Capped(60))
+    found = rb.solve(game, 1e-7)
+    assert inners(found)[:2] == ["smoothed", "balance"]
+    assert inners(found)[2:]
+    assert found.status == "optimal"
+    assert found.lower > 0.0
+    assert rb.compare(found, rb.solve(game, 1e-7, "interior-point"))
+
+
+@pytest.mark.parametrize(
+    ("A", "f"),
+    [
+        ([[1.0], [1.0]], rb.HardMargin()),  # a singular system without a solution
+        ([[1.0], [-1.0], [0.5]], rb.Capped(3)),  # nothing strictly between its bounds
+    ],
+)
+def test_a_step_that_cannot_be_made_leaves_the_run_to_go_on(A, f):
+    game = rb.Game(np.array(A), f)
+    assert may_balance(game)
+    run = Corrective().start(game, 1e-3, Clock())
+    assert Balance(game, Clock(), run).advance(None) is run
+
+
+def test_it_looks_at_games_of_bounds_alone():
+    A = signs(30, 4)
+    assert may_balance(rb.Game(A, rb.Capped(3)))
+    assert not may_balance(rb.Game(A.T, rb.Capped(2)))
+    assert not may_balance(rb.Game(A, rb.Capped(3), over=rb.Simplex()))
+    for f in (
+        rb.KLPenalty(0.1),
+        rb.NormPenalty(np.inf, 1.0),
+        rb.Capped(3) + rb.NormPenalty(1, 1.0),
+    ):
+        assert not may_balance(rb.Game(A, f))
+
+
+def test_a_program_that_narrows_nothing_hands_over_sooner(monkeypatch):
+    game = rb.Game(0.01 * signs(40, 60), rb.HardMargin())  # the steps end at the first round
+    patient = rb.solve(game, 1e-9)
+    monkeypatch.setattr(totally_corrective, "_VAIN", 1e9)
+    hasty = rb.solve(game, 1e-9)
+    assert inners(patient) == ["smoothed", "lp"]
+    assert inners(hasty) == ["smoothed", "lp", "interior"]
+    assert rb.compare(patient, hasty)
