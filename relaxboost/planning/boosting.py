@@ -15,7 +15,7 @@ from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, Wea
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
-from relaxboost.planning.risk import PlanningLoss, PlanningRisk, site_weights
+from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FIRST = 0.25
@@ -166,15 +166,13 @@ def boost(
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
         raise InputError(f"warm_start must be what planning.boost returned, got {warm_start!r}")
-    made = replace(given, measure=None)
-    measure = "visited" if given.measure is None else given.measure
-    risk = made.bind(tasks, site_weights(made.bind(tasks), measure))
+    risk = given.bind(tasks, given.bind(tasks).visited())
     graph = risk.oracle.graphs[0]
     if stop.validation is not None:
         held = checked_tasks(stop.validation)
         same_names([graph, *(task.graph for task in held)])
-        stop = replace(stop, validation=(made.bind(held).features, held))
-    by_root = method.step == "1/sqrt(t)" or (method.step is None and not made.strength)
+        stop = replace(stop, validation=(given.bind(held).features, held))
+    by_root = method.step == "1/sqrt(t)" or (method.step is None and not given.strength)
     scale = method.scale
     if scale is None:
         scale = first_step(risk) if by_root else 1.0
@@ -190,7 +188,7 @@ def boost(
     F, usual = boosted.decision(risk.features), float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
-        loss=made,
+        loss=given,
         names=graph.names,
         status=boosted.status,
         scale=float(scale),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
@@ -20,10 +19,9 @@ from relaxboost.planning.oracle import NEGATIVE, Oracle
 from relaxboost.planning.tasks import Task
 
 LINKS = ("additive", "exponential")
-MEASURES = ("visited", "uniform")
 
 UNVISITED = 0.1
-"""The weight that all sites share, however little they are visited, under ``"visited"``."""
+"""The weight that all sites share, however little they are visited."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,6 @@ class PlanningLoss(Loss):
         loss-augmented cost is negative.
     strength : float
         >= 0, additive only; makes R strongly convex.
-    measure : {"visited", "uniform"} or array of shape (S,), optional
-        The weights of sites in the L² geometry of the descent. ``"visited"``, the default of
-        `planning.boost`, weighs a site by how often demonstrations pass it, and the plans at F = 0,
-        and 10 % evenly. With ``"uniform"``, else the default, a weak learner answers first of all
-        for the many sites where no path leads. An array has the sites of one graph after the other.
 
     References
     ----------
@@ -77,7 +70,6 @@ class PlanningLoss(Loss):
     base: float | LinearCosts | Callable[[Graph], Array] = 1.0
     negative: str = "relaxed"
     strength: float = 0.0
-    measure: str | ArrayLike | None = field(default=None, compare=False)
 
     task = "planning"
 
@@ -132,15 +124,15 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            Of the sites, > 0, also where these share entries of F, by default those of `measure`.
-            They change the geometry of the descent, not the loss; tasks have their own weights.
+            Of the sites in the L² geometry of the descent, > 0, also where these share entries of
+            F; by default all alike. The loss is the same; tasks have their own weights. With
+            weights alike a weak learner answers first of all for the many sites where no path
+            leads, so that `planning.boost` takes `PlanningRisk.visited`.
         groups, classes
             Not for planning.
         """
         if groups is not None:
             raise InputError("groups are for ranking; the tasks are the targets here")
-        if weights is None and self.measure is not None:
-            weights = site_weights(PlanningRisk(self, y), self.measure)
         return PlanningRisk(self, y, weights)
 
 
@@ -196,7 +188,7 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return how often demonstrations, and the plans at F = 0, pass each site, shape (S,).
+        """Return weights by how often demonstrations, and plans at F = 0, pass sites, shape (S,).
 
         The sum is 1; a tenth of it is shared evenly. Of a site shared by several arcs (B of
         `Graph`) each counts as much as it puts on the site.
@@ -237,22 +229,3 @@ class PlanningRisk(Risk):
     def expression(self, F: Any) -> Any:
         """Refuse, as there is no use for it without the conjugate."""
         return self.conjugate(F)
-
-
-def site_weights(risk: PlanningRisk, measure: str | ArrayLike) -> Array | None:
-    """Return the weights of sites for `PlanningLoss.measure`, shape (S,), or None for uniform."""
-    if isinstance(measure, str):
-        if measure not in MEASURES:
-            raise InputError(
-                f"measure must be one of {', '.join(MEASURES)}, or an array of weights"
-            )
-        if measure == "uniform":
-            return None
-        return risk.visited()
-    made = np.asarray(measure, dtype=np.float64)
-    if made.shape != (risk.sites,) or not (made > 0.0).all() or not np.isfinite(made).all():
-        raise InputError(
-            f"measure needs a finite weight > 0 for each of {risk.sites} sites, got an array of "
-            f"shape {made.shape}"
-        )
-    return made

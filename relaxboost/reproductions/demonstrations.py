@@ -33,7 +33,6 @@ from relaxboost.planning.readers import (
     u_turns,
 )
 from relaxboost.planning.readers.places import find, look
-from relaxboost.planning.risk import site_weights
 
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
@@ -79,7 +78,7 @@ def features(tasks: Sequence[Task]) -> Array:
 
 def geometry(risk: PlanningRisk) -> tuple[Array | None, float]:
     """Return the weights of sites and the unit of the steps, as `planning.boost` has them."""
-    weights = site_weights(risk, "visited")
+    weights = risk.visited()
     return weights, first_step(LOSS.bind(risk.oracle.tasks, weights))
 
 

@@ -35,7 +35,6 @@ from relaxboost.planning import (
     shortest_path,
 )
 from relaxboost.planning.boosting import FLOOR
-from relaxboost.planning.risk import site_weights
 from tests.planning.small import expression
 
 
@@ -299,17 +298,16 @@ def test_an_interrupted_run_keeps_what_it_found(train):
 
 def test_the_measure_is_of_visits_and_fixed(train):
     risk = PlanningLoss().bind(train)
-    weights = site_weights(risk, "visited")
+    weights = risk.visited()
     shown = np.concatenate([task.demonstration.numbers for task in train])
     unseen = np.setdiff1d(np.arange(risk.sites), shown)
     assert weights.sum() == pytest.approx(1.0)
     assert weights.min() == pytest.approx(0.1 / risk.sites)
     assert weights[shown].min() > weights[unseen].min()
     assert weights[shown].sum() > 0.45
-    even = boost(train, RegressionStumps(), PlanningLoss(measure="uniform"), stopping=5)
-    twice = PlanningLoss(measure=np.full(risk.sites, 2.0))
-    given = boost(train, RegressionStumps(), twice, stopping=5)
-    assert given.value == pytest.approx(even.value)
+    again = PlanningLoss().bind(train, weights)
+    entry = np.unique(train[0].graph.features, axis=0, return_inverse=True)[1]
+    assert again.measure.p == pytest.approx(np.bincount(entry.ravel(), weights))
 
 
 def test_costs_are_for_graphs_with_the_same_features(train):
@@ -340,16 +338,11 @@ def test_costs_are_for_graphs_with_the_same_features(train):
             "base must give costs > 0 for the exponential link, and site 0 .* has 0; raise it",
         ),
         ({"link": "exponential", "strength": 1.0}, "strength belongs to the additive link"),
-        ({"measure": "visits"}, "measure must be one of visited, uniform, or an array"),
-        ({"measure": [1.0, 2.0]}, "weight > 0 for each of 400 sites"),
     ],
 )
 def test_bad_losses_are_named_before_work(train, options, why):
     with pytest.raises(InputError, match=why):
         boost(train, RegressionStumps(), PlanningLoss(**options))
-    if "measure" in options:
-        with pytest.raises(InputError, match=why):
-            PlanningLoss(**options).bind(train)
 
 
 @pytest.mark.parametrize(
