@@ -100,13 +100,13 @@ def draw(
     left.plot(X[:, 0], y, ".", color="0.7", markersize=4)
     low, median, high, own = (run.predict(X) for run in curves.values())
     left.fill_between(X[:, 0], low, high, alpha=0.2, label="10% to 90% quantile")
-    left.plot(X[:, 0], median, label="median")
+    left.plot(X[:, 0], median, "--", label="median")
     left.plot(X[:, 0], own, label="four times the price if too low")
     left.set(xlabel="x", ylabel="y", title="Four losses, one loop")
     left.legend(fontsize="small")
-    for name, run in runs.items():
+    for (name, run), dashes in zip(runs.items(), ("-", "--", "-.", ":") * 2, strict=False):
         gaps = np.minimum.accumulate([record.value for record in run.history]) - best.lower
-        right.plot([record.learners for record in run.history[1:]], gaps[1:], label=name)
+        right.plot([record.learners for record in run.history[1:]], gaps[1:], dashes, label=name)
     right.set(xscale="log", yscale="log", xlabel="weak learners")
     right.set(ylabel="least R[f] − R* so far", title="Hinge loss, to its optimum")
     right.legend(fontsize="small")

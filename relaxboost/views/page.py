@@ -91,7 +91,7 @@ def report(
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
         table([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
-        f"<h2>Hypotheses</h2><p>{len(s.support)} have a weight{_largest(len(s.support))}.</p>",
+        f"<h2>Hypotheses</h2><p>{len(s.support)} with a weight, the largest first.</p>",
         table(s.hypotheses(_MOST), ("weight", "hypothesis")),
         "<h2>The hardest examples</h2>",
         "<p>The lowest margins first, row 0 being the first. The weight is the one that the "
@@ -112,9 +112,9 @@ def report(
 
 
 _REST = (
-    "Lower end: the margins of the weights below, under the relaxation. Upper end: the edges of a "
-    "distribution d over the examples, which no hypothesis exceeds. Both are evaluated anew from "
-    "these two points and rounded outwards; no solver is taken at its word."
+    "Lower end: F(A w) − g*(w) of the weights w below. Upper end: f(d) + g(Aᵀd) of a distribution "
+    "d over the examples; g is the largest edge and g* is 0 where w is in the unit l1 ball. Both "
+    "are evaluated anew from these points and rounded outwards; no solver is taken at its word."
 )
 
 
@@ -142,22 +142,19 @@ def meaning(s: Solution) -> list[str]:
         )
     lower, upper = show_bracket(s.lower, s.upper)
     wrong, below = int((u <= 0.0).sum()), int((u < s.lower).sum())
+    best = f"no others reach more than {upper}" if np.isfinite(s.upper) else "others may reach more"
     if not s.support.size:
         did = (
             "No vote was found that does better than none: a relaxation that lets examples go may."
         )
     else:
         did = (
-            f"These weights reach {lower}, and no others reach more than {upper}. Of {m} examples, "
+            f"These weights reach {lower}, and {best}. Of {m} examples, "
             f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less, which the vote gets wrong; "
             f"{below} have one below {lower}, and half at least {np.median(u):.4g}."
         )
-    margin = "The margin of an example is how far the vote is on its side, from −1 to 1."
+    margin = "The margin of an example is how far the vote is on its side, at most ‖w‖₁."
     return [f"{margin} {about}.", did]
-
-
-def _largest(count: int) -> str:
-    return f"; the {_MOST} largest are" if count > _MOST else ""
 
 
 def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:

@@ -45,7 +45,9 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
 
 def _legend(axes: Any, columns: int = 1) -> None:
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.17), "borderaxespad": 0.0}
-    axes.legend(fontsize="small", ncols=columns, frameon=False, handlelength=3.2, **place)
+    style = {"fontsize": "small", "frameon": False, "handlelength": 3.2}
+    for text in axes.legend(ncols=columns, **style, **place).get_texts():
+        text.set_parse_math(False)  # names may have dollars
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
