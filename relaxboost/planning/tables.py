@@ -8,6 +8,7 @@ import io
 import re
 import zlib
 from collections.abc import Sequence
+from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -45,16 +46,15 @@ def read_csv(path: str | PathLike[str], sep: str = ",", texts: Sequence[str] = (
     rows, lines, start = [], [], 1
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                rows.append(cells)
+            if any(map(str.strip, row)):
+                rows.append(row)
                 lines.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}, line {start}: {error}; is a quote not closed?") from None
     if len(rows) < 2:
         raise InputError(f"{path} has no rows below its header; add them")
-    header = rows.pop(0)
+    header = [name.strip() for name in rows.pop(0)]
     _check_names(path, header)
     for line, row in zip(lines[1:], rows, strict=True):
         if len(row) > len(header):
@@ -62,9 +62,9 @@ def read_csv(path: str | PathLike[str], sep: str = ",", texts: Sequence[str] = (
                 f"{path}, line {line}: {len(row)} entries, and the header has {len(header)}; "
                 f"entries with {sep!r} need quotes"
             )
-    table = pd.DataFrame(rows, lines[1:], dtype=object).reindex(columns=range(len(header)))
-    table = table.set_axis(header, axis=1).where(lambda held: held != "", None)
-    table = table[[name for name in header if name]]
+    columns = zip_longest(header, *rows, fillvalue="")
+    held = {name: [cell.strip() or None for cell in cells] for name, *cells in columns if name}
+    table = pd.DataFrame(held, lines[1:], dtype=object)
     for name in table.columns:
         numbers = pd.to_numeric(table[name], errors="coerce")
         if name not in texts and numbers.notna().equals(table[name].notna()):

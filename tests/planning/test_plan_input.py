@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import re
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from relaxboost import InputError
 from relaxboost import planning as pl
 from relaxboost.commands import plan_boost, plan_fit, plan_inputs
+from relaxboost.planning.tables import read_csv
 
 from .command import ARCS, parsed, refused, run
 
@@ -71,6 +75,19 @@ def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
     (folder / "roads.csv").write_text("u,v,km\na,b,1\nb,c,1\n")  # there is one way only
     _, out, _ = run("fit --edges roads.csv --trips two.csv --strength 1", capsys)
     assert "status:     optimal: the loss is 0 up to rounding\n" in out
+
+
+def test_lines_are_those_of_the_file_also_packed_and_where_fields_have_several(tmp_path):
+    text = '\ufeffu, v,note,x\n\na,b,"two\nlines",1\n , ,,\nb,c,"a ""b""",2\n\nc,d\n'
+    for path, content in (("a.csv", text.encode()), ("a.csv.gz", gzip.compress(text.encode()))):
+        (tmp_path / path).write_bytes(content)
+        table = read_csv(tmp_path / path, texts=["note"])
+        assert table.index.tolist() == [3, 6, 8]
+        assert table["note"].tolist() == ["two\nlines", 'a "b"', None]
+        assert table["x"].tolist()[:2] == [1, 2]
+        assert np.isnan(table["x"].iloc[2])
+        with pytest.raises(InputError, match=f"{path}, line 8: 'x' is nan"):
+            pl.from_pandas(table, features=["x"])
 
 
 def test_classes_never_seen_are_named(folder, capsys):
