@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import block_diag, csr_array
@@ -140,15 +139,14 @@ def _check(problem: Problem) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """A demonstration in the program."""
 
     row: Demonstration
     arcs: Whole
     """Those on a way from source to target; all of them where some may be free."""
-    first: int
-    """Of its inequalities."""
+    at: slice
+    """Where its inequalities are."""
 
 
 class _Model:
@@ -197,9 +195,7 @@ class _Model:
         free = None if self.won is None else _multipliers(self.won)
         γ = roundoff(flow.size + 16)
         for k, part in enumerate(self.parts):
-            graph = self.problem.oracle.graphs[part.row.graph]
-            at = slice(part.first, part.first + part.arcs.size)
-            row = part.row
+            row, at, graph = part.row, part.at, self.problem.oracle.graphs[part.row.graph]
             paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
             shrink = min(1.0, p[k] / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
@@ -246,7 +242,7 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
         nodes = np.flatnonzero(inner)
         blocks.append(-graph.incidence[:, arcs].tocsr()[nodes].T)
         targets.append(potentials + int(np.searchsorted(nodes, row.target)))
-        parts.append(_Part(row, arcs, first))
+        parts.append(_Part(row, arcs, slice(first, first + arcs.size)))
         first += arcs.size
         potentials += nodes.size
     return block_diag(blocks, format="csr"), targets, parts

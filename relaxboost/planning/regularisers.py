@@ -29,8 +29,8 @@ class Regulariser(ABC):
     Its conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
     bound a − Ω*(−G) of min Ω + R; rounding is charged by moving v away from 0.
 
-    One of your own is a subclass with a `form`. With a `name` it enters `REGULARISERS`, and the
-    command line takes it.
+    One of your own is a subclass with a `form`; fields of a dataclass have to be numbers > 0. With
+    a `name` it enters `REGULARISERS`, and the command line takes it.
     """
 
     name: ClassVar[str] = ""
@@ -42,6 +42,10 @@ class Regulariser(ABC):
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
+
+    def __post_init__(self) -> None:
+        for name, size in vars(self).items():
+            positive(name, size)
 
     def value(self, w: Array) -> float:
         """Return Ω(w), inf outside the ball; `project` returns points within it."""
@@ -111,9 +115,6 @@ class Ridge(Regulariser):
 
     name = "ridge"
 
-    def __post_init__(self) -> None:
-        positive("strength", self.strength)
-
     @property
     def form(self) -> Form:
         """A square."""
@@ -134,9 +135,6 @@ class Lasso(Regulariser):
 
     name = "lasso"
 
-    def __post_init__(self) -> None:
-        positive("strength", self.strength)
-
     @property
     def form(self) -> Form:
         """Absolute values."""
@@ -156,9 +154,6 @@ class L1Radius(Regulariser):
     radius: float = 1.0
 
     name = "radius"
-
-    def __post_init__(self) -> None:
-        positive("radius", self.radius)
 
     @property
     def form(self) -> Form:
