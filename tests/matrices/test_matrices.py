@@ -339,3 +339,12 @@ def test_implicit_matrices_too_large_are_not_written_down(rng):
             rb.InputError, match=r"8000 x 7999 is more than 5e\+07 entries; use solve"
         ):
             ask()
+
+
+@pytest.mark.parametrize("features", [1, 2, 4, 5, 9])
+def test_features_summed_together_have_the_bits_of_each_by_itself(rng, features):
+    d = rng.dirichlet(np.ones(40))
+    X, y = rng.integers(0, 5, (40, features)).astype(float), rng.choice([-1.0, 1.0], 40)
+    whole = rb.matrices.stumps(X, y).edges(d)
+    alone = [rb.matrices.stumps(X[:, [f]], y).edges(d) for f in range(features)]
+    assert (whole == np.concatenate(alone)).all()
