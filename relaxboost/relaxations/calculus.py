@@ -29,6 +29,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.kl import softened
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 _ROUNDINGS = 1e-12
@@ -320,10 +321,19 @@ class Sum(Relaxation):
         """Return f1(d) + f2(d)."""
         return self.first.penalty(d) + self.second.penalty(d)
 
-    def witness(self, u: Vector) -> SumWitness:
-        """Return the splitting that cvxpy finds, with a witness of each term at its part."""
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
         u = as_margins(u, self)
-        v = numerical.split(self, u)
+        found = softened(self.first, self.second, u)
+        if found is None:
+            return super().relaxed_margin(u)
+        return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
+
+    def witness(self, u: Vector) -> SumWitness:
+        """Return the best splitting, with a witness of each term at its part."""
+        u = as_margins(u, self)
+        found = softened(self.first, self.second, u)
+        v = numerical.split(self, u) if found is None else found[1]
         first = self.first.witness(v)
         second = self.second.witness(self._rest(u, v))
         return SumWitness(first.gamma + second.gamma, v, first, second)

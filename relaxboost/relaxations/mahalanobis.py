@@ -11,6 +11,7 @@ form and Examples 1 and 2 (`check_conditions` finds the witness); the bounds do 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -130,11 +131,21 @@ class Mahalanobis(WithNorm):
             sharp = mahalanobis.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
-        v, *_ = np.linalg.lstsq(self.matrix.T, x, rcond=None)
+        v = self._shortest(x)
         length = float(np.linalg.norm(v))
         if length > self.limit and not ball:
             v = v * (self.limit / length)
         return d, gamma, np.asarray(v, dtype=np.float64)
+
+    def _shortest(self, x: Vector) -> Vector:
+        """Return the shortest v with Qᵀ v = x, as nearly as there is one."""
+        Q = self.matrix
+        if Q.shape[0] == Q.shape[1]:
+            with contextlib.suppress(np.linalg.LinAlgError):
+                v = np.linalg.solve(Q.T, x)
+                if np.max(np.abs(Q.T @ v - x)) <= 1e-14 * np.max(np.abs(x)):
+                    return np.asarray(v)
+        return np.asarray(np.linalg.lstsq(Q.T, x, rcond=None)[0])
 
     @cached_property
     def _largest(self) -> float:
@@ -183,7 +194,7 @@ class Mahalanobis(WithNorm):
     def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
         theta = np.asarray(theta, dtype=np.float64)
-        v, *_ = np.linalg.lstsq(self.matrix.T, theta, rcond=None)
+        v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))
         tolerance = 1e-10 * max(1.0, float(np.max(np.abs(theta))))
         return float(np.linalg.norm(v)) if miss <= tolerance else math.inf

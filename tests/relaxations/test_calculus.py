@@ -345,3 +345,27 @@ def test_conformance(f):
     sizes = (M,) if "shifted" in repr(f) else (3, 8)
     report = check_relaxation(f, sizes)
     assert report
+
+
+@pytest.mark.parametrize("c", [1e-3, 0.05, 2])
+@pytest.mark.parametrize(
+    "g",
+    [rb.Capped(7), rb.CVaR(0.6), rb.HardMargin(), rb.relaxations.SpectralRisk([3, 9], [0.5, 0.5])],
+    ids=repr,
+)
+def test_relative_entropy_beside_another_term_takes_no_solver(g, c, rng, monkeypatch):
+    """Against cvxpy, both ways round, also where margins are far apart."""
+    m = 20
+    truth = {}
+    margins = [rng.uniform(-1, 1, m), np.zeros(m), 50.0 * rng.normal(size=m)]
+    for i, u in enumerate(margins):
+        truth[i] = rb.Relaxation.relaxed_margin((g + rb.KLPenalty(c)).resolve(m), u)[0]
+    pair = (g + rb.KLPenalty(c)).resolve(m), (rb.KLPenalty(c) + g).resolve(m)
+    monkeypatch.setattr("relaxboost.relaxations.numerical.solve_problem", None)
+    for f in pair:
+        for i, u in enumerate(margins):
+            value, d = f.relaxed_margin(u)
+            assert value == pytest.approx(truth[i], rel=1e-7, abs=1e-7)
+            assert value == pytest.approx(d @ u + f.penalty(d))
+            lower = f.lower_bound(u, f.witness(u))
+            assert value - 1e-9 * (1.0 + abs(value)) <= lower <= value + 1e-13 * (1.0 + abs(value))

@@ -40,6 +40,7 @@ def sharpen(
     """
     support = np.flatnonzero(d > 1e-6 * d.max())
     part, x, count = Q[:, support], d[support] / d[support].sum(), support.size
+    square = part.T @ part
     for _ in range(30):
         miss, gradient, along = _constraint(part, x, multiplier, bound, ball)
         gram = part.T @ (part @ x)
@@ -47,13 +48,16 @@ def sharpen(
         if np.max(np.abs(residual)) <= 4e-16:
             break
         system = np.zeros((count + 2, count + 2))
-        system[:count, :count] = multiplier * (part.T @ part)
+        system[:count, :count] = multiplier * square
         system[:count, count], system[count, :count] = -1.0, 1.0
         system[:count, count + 1], system[count + 1, :count] = gram, gradient
         system[count + 1, count + 1] = along
         if not np.isfinite(system).all():
             return None
-        step, *_ = np.linalg.lstsq(system, -residual, rcond=1e-13)
+        try:
+            step = np.linalg.solve(system, -residual)
+        except np.linalg.LinAlgError:
+            step, *_ = np.linalg.lstsq(system, -residual, rcond=1e-13)
         x, gamma, multiplier = x + step[:count], gamma + step[count], multiplier + step[-1]
         if not (np.isfinite(x).all() and multiplier >= 0.0):
             return None
