@@ -77,7 +77,8 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
     Raises
     ------
     InputError
-        For other costs, and where the file cannot be written.
+        For other costs, those that `load_model` would refuse, and where the file cannot be
+        written.
     """
     target = check_output(path, (".json",))
     if isinstance(costs, BoostedCosts):
@@ -86,7 +87,11 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:  # NaN, infinity
+        raise InputError(f"these costs cannot be saved: {error}") from None
+    _model(target, json.loads(text))
     write_atomically(target, (text + "\n").encode())
 
 
@@ -102,7 +107,11 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
         unknown or out of its range, with its name.
     """
     file = Path(path)
-    content = _read(file)
+    return _model(file, _read(file))
+
+
+def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
+    """Return the costs of the content of a file, checked."""
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(

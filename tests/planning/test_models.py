@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -243,6 +244,15 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
     )
     with pytest.raises(InputError, match="a function as base, which a file cannot hold"):
         pl.save_model(base, file)
+    (first, *rest), run = boosted["stumps"].boosted.terms, boosted["stumps"].boosted
+    for coefficient, said in (
+        (1e101, "terms must be of costs that doubles hold"),
+        (np.inf, "JSON"),
+    ):
+        terms = (first._replace(coefficient=coefficient), *rest)
+        huge = replace(boosted["stumps"], boosted=replace(run, terms=terms))
+        with pytest.raises(InputError, match=said):
+            pl.save_model(huge, file)
     assert not file.exists()
     pl.save_model(boosted["stumps"], file)
     with pytest.raises(InputError, match="warm_start needs a run with its state"):
