@@ -4,6 +4,8 @@ from .ensembles import EnsembleReport as EnsembleReport
 from .ensembles import certify_ensemble as certify_ensemble
 from .margin import MarginBoostClassifier as MarginBoostClassifier
 from .margin import MarginBoostClassifierCV as MarginBoostClassifierCV
+from .margin_ranker import MarginBoostRanker as MarginBoostRanker
+from .margin_regressor import MarginBoostRegressor as MarginBoostRegressor
 from .online import MirrorDescentClassifier as MirrorDescentClassifier
 from .online import MirrorDescentRegressor as MirrorDescentRegressor
 from .ranker import FunctionalGradientRanker as FunctionalGradientRanker

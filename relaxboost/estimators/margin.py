@@ -18,16 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.estimators.margin_base import MarginBoost
+from relaxboost.estimators.margin_base import FRACTIONS, MarginBoost
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, sigmoid, takes_weights, weighted
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.matrices import oracle, stumps
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
-
-FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-"""What "auto" chooses from. On real sets fewer lost half a point or more."""
 
 
 def _can_tell(self: Any) -> bool:
@@ -72,7 +69,6 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
         held = self._learn(given, grid)
-        self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
         self._describe(rows, went)
         calibrated = None if held is None else [self._calibrated(F, given) for F in held]
         self._sigmoids = calibrated
@@ -172,8 +168,10 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         rest = given.weights[~own].sum() / given.weights[own].sum()
         return np.where(own, rest, 1.0) * given.weights
 
-    def _idle(self, part: Examples, k: int) -> float | None:
+    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
         here = part.codes == k
+        if not varied:
+            return 0.0
         return (1.0 if here.all() else -1.0) if here.all() or not here.any() else None
 
     def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
@@ -183,18 +181,11 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             a, b = self._calibrated(F, given)
             wrong = decided(a * F + b, names) != given.codes
             errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
-        shares = [f.fraction for f in grid]
-        self.cv_errors_ = dict(zip(shares, errors, strict=True))
-        best = int(np.argmin(errors))
-        self.fraction_ = shares[best]
-        return best
+        return self._least(errors, [f.fraction for f in grid])
 
     def _lacking(self, k: int, s: Solution) -> str:
-        idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
-        if s.status == "optimal" and idle > self.tol:
-            return ""
-        remedy = "" if idle > self.tol else "; no vote beats none: raise fraction"
-        return f"class {self.classes_.tolist()[k]!r}: {s.message}{remedy}"
+        said = super()._lacking(k, s)
+        return said and f"class {self.classes_.tolist()[k]!r}: {said}"
 
     def _calibrated(self, F: Array, given: Examples) -> Any:
         """Return a and b of the log odds aF + b, from votes held out: numbers, or one a class."""
@@ -360,14 +351,7 @@ class MarginBoostClassifier(_MarginClassifier):
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
                 f"{self.relaxation!r}"
             )
-        if not isinstance(self.fraction, str):
-            return [Capped(fraction=self.fraction)]
-        if self.fraction != "auto" or self.folds is None:
-            raise InputError(
-                f'fraction is a number in (0, 1] or "auto", which needs folds to choose by, got '
-                f"{self.fraction!r} with folds={self.folds}; give fraction=0.5, say, or folds"
-            )
-        return [Capped(fraction=share) for share in reversed(FRACTIONS)]
+        return self._shares(self.fraction)
 
 
 @dataclass(eq=False, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
 from typing import Any, ClassVar
@@ -22,10 +22,14 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_columns import CutColumns, Features
-from relaxboost.estimators.margin_games import Examples, Voter, proof
+from relaxboost.estimators.margin_games import Examples, Voter, enumerated, proof
 from relaxboost.game import Game, Solution
+from relaxboost.relaxations import Capped
 from relaxboost.solvers import solve
 from relaxboost.solvers.starts import Relay
+
+FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+"""What "auto" chooses from. On real sets fewer lost half a point or more."""
 
 Played = list[tuple[Voter, Solution]]
 """What was played on one path: who votes, and the solution."""
@@ -59,15 +63,20 @@ class MarginBoost(BaseEstimator, ABC):
     def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the games of a grid."""
 
-    def _voter(self, columns: CutColumns, matrix: Any, s: Solution, given: Examples) -> Voter:
-        """Return what predicts."""
+    def _voter(
+        self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
+    ) -> Voter:
+        """Return what predicts, of a solution and its place in the grid."""
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
 
     @abstractmethod
-    def _idle(self, part: Examples, k: int) -> float | None:
-        """Return what is predicted where there is no game to play; None where there is one."""
+    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
+        """Return what is predicted where there is no game to play; None where there is one.
+
+        There is none if no feature is `varied`.
+        """
 
     @abstractmethod
     def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
@@ -107,6 +116,27 @@ class MarginBoost(BaseEstimator, ABC):
             warnings.warn(said, ConvergenceWarning, 3)
         return None if held is None else held[: best + 1]
 
+    def _shares(self, fraction: Any) -> list[Any]:
+        """Return the soft margins of a fraction, or those to choose from, the softest first."""
+        auto = self._auto("fraction", fraction)
+        return [Capped(fraction=x) for x in (reversed(FRACTIONS) if auto else [fraction])]
+
+    def _auto(self, name: str, value: Any) -> bool:
+        """Return whether a parameter is to be chosen by folds, which must be there."""
+        if isinstance(value, str) and (value != "auto" or self.folds is None):
+            raise InputError(
+                f'{name} is a number or "auto", which needs folds to choose by, got {value!r} with '
+                f"folds={self.folds}; give {name}=0.5, say, or folds"
+            )
+        return isinstance(value, str)
+
+    def _least(self, errors: list[float], settings: list[Any]) -> int:
+        """Return the place of the least error, the softest of equals, and set what is told."""
+        best = int(np.argmin(errors))
+        self.cv_errors_ = dict(zip(settings, errors, strict=True))
+        setattr(self, f"{self._chosen}_", settings[best])
+        return best
+
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterable[Any]:
         """Return what a method returns for each job, in order, in processes if asked."""
         if threads(self.n_jobs) == 1 or self.n_jobs is None or len(jobs) == 1:
@@ -130,7 +160,7 @@ class MarginBoost(BaseEstimator, ABC):
         for game in games:
             # After Ctrl-C what is left gets one round.
             limit = 1e-9 if self._stopped else self.time_limit
-            relay.solution = solve(game, self._gap(games), start=relay, time_limit=limit)
+            relay.solution = solve(game, self._gap(grid), start=relay, time_limit=limit)
             self._stopped |= relay.solution.status == "interrupted"
             solutions.append(relay.solution)
         if games[0].n is None:  # of hypotheses that were not found nothing is known
@@ -139,10 +169,11 @@ class MarginBoost(BaseEstimator, ABC):
             at = [(s.d, (s.support, s.coefficients)) for s in solutions]
             pairs = zip(games, at, strict=True)
             solutions = [solve(g, self.tol, start=x, time_limit=limit) for g, x in pairs]
-        return [(self._voter(columns, matrix, s, given), s) for s in solutions]
+        ends = zip(solutions, grid, strict=True)
+        return [(self._voter(columns, matrix, s, given, setting), s) for s, setting in ends]
 
-    def _gap(self, games: list[Game]) -> float:
-        """Return the gap at which games end."""
+    def _gap(self, grid: list[Any]) -> float:
+        """Return the gap at which the games of a grid end."""
         return self.tol
 
     def _fold(
@@ -151,9 +182,9 @@ class MarginBoost(BaseEstimator, ABC):
         """Return votes on what is held out, None after Ctrl-C; and whether games were finished."""
         part = given.at(~test)
         varied = any(np.unique(x).size > 1 for x in part.Z.T)
-        idle = self._idle(part, k)
-        if idle is not None or not varied:
-            return (0.0 if idle is None else idle), True
+        idle = self._idle(part, k, varied)
+        if idle is not None:
+            return idle, True
         played = self._play(part, k, grid)
         if self._stopped:  # in a game, or before the next
             return None, False
@@ -193,6 +224,8 @@ class MarginBoost(BaseEstimator, ABC):
             raise InputError("folds must be at least 2, to hold one out; or None")
         given: dict[str, Any] = {"ensure_all_finite": "allow-nan", "y_numeric": numeric}
         Z, y = check_X_y(self._numbers(X, True), y, estimator=self, **given)
+        if numeric and len(Z) < 2:
+            raise InputError("there is one sample only; give more")
         empty = np.flatnonzero(np.isnan(Z).all(axis=0))
         if empty.size:
             raise InputError(
@@ -223,6 +256,7 @@ class MarginBoost(BaseEstimator, ABC):
         for k, s in zip(self._targets(), self._solutions, strict=True):
             if said := self._lacking(k, s):
                 warnings.warn(said, ConvergenceWarning, 3)
+        self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
         self.support_ = self._each([s.support for s in self._solutions])
         self.hypotheses_ = self._each([voter.words() for voter in self._stages[-1]])
         short = np.max([self._short(s) for s in self._solutions], axis=0)[went]
@@ -231,7 +265,10 @@ class MarginBoost(BaseEstimator, ABC):
 
     def _lacking(self, k: int, s: Solution) -> str:
         """Return what a solution lacks, in words."""
-        return "" if s.status == "optimal" else s.message
+        idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
+        if s.status == "optimal" and idle > self.tol:
+            return ""
+        return s.message + ("" if idle > self.tol else "; no vote beats none: raise fraction")
 
     def _short(self, s: Solution) -> Vector:
         """Return how far below the threshold the margin of each example is."""
@@ -284,4 +321,37 @@ class MarginBoost(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        return tags
+
+
+class ScoreBoost(MarginBoost):
+    """Of one game over hypotheses written down, whose votes are the prediction."""
+
+    @abstractmethod
+    def _aims(self, given: Examples) -> Vector:
+        """Return numbers by which categories are put in order."""
+
+    def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+        columns = CutColumns.of(self._table, given.Z, self._aims(given), given.weights)
+        return columns, enumerated(self.hypotheses, columns(given.Z))
+
+    def predict(self, X: Any) -> Vector:
+        """Return F(x) for rows X of shape (N, d)."""
+        *_, last = self.staged_predict(X)
+        return last
+
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
+        """Yield F(x) for each stage of the path that `fit` went, the softest first."""
+        check_is_fitted(self)
+        Z = self._numbers(X, False)
+        return (voter(Z) for (voter,) in self._stages)
+
+    def contributions(self, X: Any) -> Array:
+        """Return the exact SHAP values of F, (N, d + 1); see `MarginBoostClassifier`."""
+        check_is_fitted(self)
+        return self._stages[-1][0].contributions(self._numbers(X, False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
         return tags

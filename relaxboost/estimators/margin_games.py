@@ -15,7 +15,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.game import Solution
-from relaxboost.matrices import StumpColumn
+from relaxboost.matrices import StumpColumn, stumps
+from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
@@ -41,7 +42,8 @@ class Examples(NamedTuple):
 
         So a game of copies and one of weights are the same, to the bit.
         """
-        keys = np.column_stack([self._places(), self.codes])
+        groups = [] if self.groups is None else [self.groups]
+        keys = np.column_stack([self._places(), self.codes, *groups])
         _, first, went = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         total = np.bincount(went.ravel(), self.weights).astype(np.float64)
         return self.at(first)._replace(weights=total), went.ravel().astype(np.int64)
@@ -49,10 +51,12 @@ class Examples(NamedTuple):
     def folds(self, count: int) -> list[Any]:
         """Return which examples each fold holds out, every class spread over all.
 
-        Groups go together; where there are none equal rows, with whatever labels: else those left
+        Groups go together, if there are enough; else equal rows, with whatever labels: those left
         in would speak against.
         """
-        unit = self._places() if self.groups is None else self.groups
+        unit: Any = self.groups
+        if unit is None or np.unique(unit).size < count:
+            unit = self._places()
         _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
@@ -153,6 +157,31 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
             'relaxation="capped", KLPenalty or KLBall'
         )
     return replace(f, prior=tuple(s / total for s in each))  # type: ignore[type-var]
+
+
+def enumerated(hypotheses: Any, E: Array) -> Any:
+    """Return the matrix of all hypotheses themselves: stumps of 32 cuts a feature, or a caller's.
+
+    Its columns are what they say of the rows of E.
+    """
+    ones = np.ones(len(E))
+    if isinstance(hypotheses, str) and hypotheses == "stumps":
+        return stumps(E, ones, max_cuts=32)
+    if callable(hypotheses) and not hasattr(hypotheses, "fit"):
+        return hypotheses(E, ones)
+    raise InputError(
+        'hypotheses must be "stumps", or a function of (X, ones) that returns a margin matrix of '
+        f"all hypotheses, got {hypotheses!r}"
+    )
+
+
+def written(rows: int, hypotheses: int) -> None:
+    """Raise where a game of so many rows and hypotheses is too large to write down."""
+    if rows * hypotheses > WRITE_DOWN_LIMIT:
+        raise InputError(
+            f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
+            "fewer examples, or hypotheses=partial(relaxboost.matrices.stumps, max_cuts=8)"
+        )
 
 
 def proof(solution: Solution) -> Certificate:

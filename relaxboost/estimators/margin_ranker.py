@@ -1,0 +1,134 @@
+"""A ranker of the largest soft margin over pairs."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.errors import InputError
+from relaxboost.estimators.margin_base import ScoreBoost
+from relaxboost.estimators.margin_games import Examples, weighted, written
+from relaxboost.functional import RankingHinge
+from relaxboost.game import Game
+from relaxboost.matrices.convert import as_matrix
+
+
+@dataclass(eq=False, repr=False)
+class MarginBoostRanker(ScoreBoost):
+    """Votes that put the better of two documents of a query first, by the largest soft margin.
+
+    The margin of a pair is half of what the votes differ by, in [−1, 1].
+
+    Parameters
+    ----------
+    fraction : "auto" or float
+        As for `MarginBoostClassifier`, of the pairs; chosen by the pairs that are out of order.
+    hypotheses : "stumps" or callable
+        As for `MarginBoostRegressor`.
+    tol, folds, time_limit, n_jobs, warm_start
+        As for `MarginBoostClassifier`. Whole queries are held out, or documents where there are
+        fewer queries than folds; nothing is calibrated.
+
+    Attributes
+    ----------
+    margin_, certificate_, game_, support_, hypotheses_, feature_importances_
+        As for `MarginBoostClassifier`; the rows of the game are the pairs.
+    hardest_ : array of shape (P, 2)
+        The pairs of rows, the better first, with the lowest margins, lowest first; equal rows of
+        a query are one, the first.
+    fraction_, cv_errors_
+        With "auto".
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 4.1, on A[(i, i'), j] = (h_j(x_i) − h_j(x_i')) / 2.
+    """
+
+    fraction: Any = "auto"
+    _: KW_ONLY
+
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+    ) -> MarginBoostRanker:
+        """Solve the game of all pairs of a query with different grades.
+
+        Parameters
+        ----------
+        X : array or pandas frame of shape (N, d)
+            As for `MarginBoostClassifier`.
+        y : array of shape (N,)
+            Grades, higher the better.
+        groups : array of shape (N,), optional
+            The query of each document, ids of any kind in any order; without, there is one.
+        sample_weight : array of shape (N,), optional
+            >= 0; a pair weighs the product of its two. Whole weights are copies.
+
+        Raises
+        ------
+        InputError
+            For data, groups, weights or parameters that do not fit; it is a ValueError.
+        """
+        grid = self._shares(self.fraction)
+        Z, y, weights = self._checked(X, y, sample_weight, True)
+        rows, codes = np.flatnonzero(weights > 0.0), np.unique(y, return_inverse=True)[1]
+        given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
+        better, worse, _ = _risk(given).pairs()
+        self._learn(given, grid)
+        rows = rows[np.unique(went, return_index=True)[1]]
+        self._describe(np.column_stack([rows[better], rows[worse]]), np.arange(better.size))
+        return self
+
+    def _aims(self, given: Examples) -> Vector:
+        return given.codes - np.average(given.codes, weights=given.weights)
+
+    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        better, worse, weights = _risk(given).pairs()
+        written(better.size, matrix.n)
+        H = matrix.toarray()
+        A = (H[better] - H[worse]) / 2
+        whole = A.astype(np.int8)
+        A = as_matrix(whole if (whole == A).all() else A)
+        return [Game(A, weighted(f, weights)) for f in grid]
+
+    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
+        try:
+            _risk(part)
+        except InputError:  # no pairs
+            return 0.0
+        return None if varied else 0.0
+
+    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
+        """Return the place of the fraction with the fewest pairs out of order."""
+        errors = list(map(_risk(given).disagreement, held))
+        return self._least(errors, [f.fraction for f in grid])
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not.
+
+        Parameters
+        ----------
+        X, y, groups, sample_weight
+            As for `fit`.
+        """
+        F, y = self.predict(X), column_or_1d(y)
+        risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
+        return 1.0 - float(risk.disagreement(F))
+
+
+def _queries(groups: Any, y: Any) -> Whole:
+    """Return the number of the query of each document."""
+    if groups is None:
+        return np.zeros(len(y), dtype=np.int64)
+    groups = column_or_1d(groups)
+    check_consistent_length(groups, y)
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def _risk(given: Examples) -> Any:
+    """Return the hinge over the pairs of one query."""
+    grades = given.codes.astype(np.float64)
+    return RankingHinge().bind(grades, given.weights, groups=given.groups)

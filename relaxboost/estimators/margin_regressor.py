@@ -1,0 +1,149 @@
+"""A regressor of the least soft residuals, by the game of the soft margin."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.parameters import positive
+from relaxboost.estimators.margin_base import ScoreBoost
+from relaxboost.estimators.margin_columns import CutColumns
+from relaxboost.estimators.margin_games import Examples, Voter, weighted, written
+from relaxboost.game import Game, Solution
+from relaxboost.game.domains import Simplex
+from relaxboost.relaxations import Capped
+
+RADII = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+@dataclass(eq=False, repr=False)
+class MarginBoostRegressor(RegressorMixin, ScoreBoost):
+    """Votes whose largest residuals are as small as can be: epsilon-insensitive margins.
+
+    F(x) = c + R Σ w_j h_j(x), ‖w‖_1 <= `radius`, with c the middle and R half the range of y,
+    minimises the mean of the share `fraction` of |y − F(x)| that is largest. `error_` brackets the
+    least there is. It is the soft margin of two rows for each example, ±(y − F(x)): the lowest k of
+    these 2N numbers, k <= N, are the k largest residuals, negated. The constant y goes into every
+    column, which a mixture leaves as it is; so the game is one of `Simplex`, over ±h_j and ±1.
+
+    Parameters
+    ----------
+    fraction : float
+        Of the examples, in (0, 1]: 1 is the mean absolute error, little the largest residual.
+    radius : "auto" or float
+        How far votes may reach, in half ranges of y, > 0. "auto" chooses one of 0.25, 0.5, 1, 2, 4
+        by the mean absolute error on `folds`; of equals the smallest.
+    hypotheses : "stumps" or callable
+        Stumps of at most 32 cuts a feature, or a function of (X, ones) that returns a margin
+        matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
+    tol : float
+        The gap of the bracket `error_`, in half ranges of y, > 0.
+    folds, time_limit, n_jobs, warm_start
+        As for `MarginBoostClassifier`; nothing is calibrated.
+
+    Attributes
+    ----------
+    error_ : array (lower, upper)
+        Of the least mean of the largest residuals.
+    epsilon_ : float
+        Half the width of the tube: what is inside counts no more than what is on its border.
+    radius_, cv_errors_
+        The radius, and with "auto" the mean absolute errors by radius.
+    margin_, certificate_, game_
+        The bracket of the game, its proof and the game itself: `error_` / −R(1 + radius_).
+    hardest_ : array
+        The rows outside of the tube, the largest residuals first.
+    hypotheses_, feature_importances_, n_features_in_, feature_names_in_
+        As for `MarginBoostClassifier`; weights in units of y.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson & Bartlett (2000), New support vector algorithms, for the tube;
+    Takeda & Sugiyama (2008), nu-support vector machine as conditional value-at-risk minimization.
+    """
+
+    fraction: Any = 0.5
+    radius: Any = "auto"
+    _: KW_ONLY
+    _chosen: ClassVar[str] = "radius"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
+        """Solve the game.
+
+        Parameters
+        ----------
+        X : array or pandas frame of shape (N, d)
+            As for `MarginBoostClassifier`.
+        y : array of shape (N,)
+            Finite numbers.
+        sample_weight : array of shape (N,), optional
+            >= 0. Whole weights are copies.
+
+        Raises
+        ------
+        InputError
+            For data, weights or parameters that do not fit; it is a ValueError.
+        """
+        Capped(fraction=self.fraction)  # which says what does not fit
+        auto = self._auto("radius", self.radius)
+        grid = list(RADII) if auto else [positive("radius", self.radius)]
+        Z, y, weights = self._checked(X, y, sample_weight, True)
+        rows = np.flatnonzero(weights > 0.0)
+        self._values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
+        low, high = self._values[codes[rows]].min(), self._values[codes[rows]].max()
+        self._middle, self._half = low / 2 + high / 2, float(high / 2 - low / 2) or 1.0
+        given, went = Examples(Z, codes, weights).at(rows).merged()
+        self._learn(given, grid)
+        if not auto:
+            self.radius_ = grid[0]
+        self._describe(rows, went)
+        scale = self._half * (1.0 + self.radius_)
+        self.error_, s = -scale * self.margin_[::-1], self._solutions[0]
+        self.epsilon_ = max(0.0, -scale * s.gamma)
+        return self
+
+    def _aims(self, given: Examples) -> Vector:
+        """Return y in half ranges from the middle."""
+        return np.clip((self._values[given.codes] - self._middle) / self._half, -1.0, 1.0)
+
+    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        written(2 * matrix.m, 2 * (matrix.n + 1))
+        H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
+        t, twice = self._aims(given)[:, None], np.tile(given.weights, 2)
+        f, games = weighted(Capped(fraction=self.fraction / 2), twice), []
+        for radius in grid:
+            rest = (t - radius * np.column_stack([H, -H])) / (1.0 + radius)
+            games.append(Game(np.clip(np.vstack([rest, -rest]), -1.0, 1.0), f, over=Simplex(1)))
+        return games
+
+    def _voter(
+        self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
+    ) -> Voter:
+        total, n = dict[int, float](), matrix.n + 1
+        for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):
+            signed = c * setting * self._half * (1.0 if atom < n else -1.0)
+            total[atom % n] = total.get(atom % n, 0.0) + signed
+        offset = self._middle + total.pop(matrix.n, 0.0)
+        members = [(c, matrix.hypothesis(j)) for j, c in total.items() if c]
+        return Voter.of(columns, members, given, offset)
+
+    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
+        return None if varied else float(np.median(self._values[part.codes]))
+
+    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
+        """Return the place of the radius of least mean absolute error."""
+        errors = np.abs(held - self._values[given.codes]) @ given.weights / given.weights.sum()
+        return self._least(errors.tolist(), grid)
+
+    def _gap(self, grid: list[Any]) -> float:
+        return self.tol / (1.0 + max(grid))
+
+    def _lacking(self, k: int, s: Solution) -> str:
+        return "" if s.status == "optimal" else s.message
+
+    def _short(self, s: Solution) -> Vector:
+        return (s.gamma - s.margins).reshape(2, -1).max(axis=0)
