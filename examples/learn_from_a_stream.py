@@ -22,6 +22,7 @@ from relaxboost.views import plots
 
 SIZE, SEEDS = 100, 5
 COLORS = {"mirror descent": "#1f5fa8", "EG": "#d9730d", "GD": "#2e7d4f"}
+MARKERS = {"mirror descent": "o", "EG": "s", "GD": "^"}
 
 
 class Setting(NamedTuple):
@@ -85,9 +86,10 @@ def draw(results: dict[str, dict[str, Trace]]) -> Any:
     for axis, (title, traces) in zip(axes, results.items(), strict=True):
         for name, (stops, regret, bound) in traces.items():
             each, color = np.maximum(regret / stops, 1e-6), COLORS[name]
+            mark = {"marker": MARKERS[name], "markevery": 4, "color": color}
             axis.fill_between(stops, each.min(0), each.max(0), color=color, alpha=0.15, lw=0)
-            axis.loglog(stops, np.median(each, axis=0), color=color, lw=2, label=name)
-            axis.loglog(stops, np.median(bound / stops, axis=0), "--", color=color, lw=1)
+            axis.loglog(stops, np.median(each, axis=0), lw=2, label=name, **mark)
+            axis.loglog(stops, np.median(bound / stops, axis=0), "--", lw=1, markersize=3, **mark)
         axis.set_title(title, loc="left", fontsize=11)
         axis.set_xlabel("examples")
         axis.set_xlim(stops[0], stops[-1])

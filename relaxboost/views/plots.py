@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -44,10 +45,16 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
 
 
 def _legend(axes: Any, columns: int = 1) -> None:
-    place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.17), "borderaxespad": 0.0}
-    style = {"fontsize": "small", "frameon": False, "handlelength": 3.2}
+    from matplotlib.transforms import offset_copy
+
+    below = offset_copy(axes.transAxes, axes.figure, y=-38.0, units="points")  # the label's
+    place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
+    style = {"fontsize": "small", "frameon": False, "handlelength": 3.2, "borderaxespad": 0.0}
     for text in axes.legend(ncols=columns, **style, **place).get_texts():
         text.set_parse_math(False)  # names may have dollars
+        lines = text.get_text().split("\n")
+        room = max(20, int(axes.bbox.width / axes.figure.dpi * 13))  # so many small letters
+        text.set_text("\n".join(textwrap.fill(line, room) for line in lines))
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
