@@ -70,6 +70,8 @@ def report(
         Without matplotlib.
     """
     target = check_report(path)
+    if not isinstance(solution, Solution):
+        raise InputError(f"report is on what rb.solve returns, got {type(solution).__name__}")
     s = solution
     given = _rows(s, rows)
     lower, upper = show_bracket(s.lower, s.upper)

@@ -103,6 +103,8 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     for rows in (names[:-1], np.zeros(40)):
         with pytest.raises(rb.InputError, match=r"rows has shape .*, and the game has 40 examples"):
             rb.report(solution, tmp_path / "c.html", rows=rows)
+    with pytest.raises(rb.InputError, match=r"what rb\.solve returns, got Game"):
+        rb.report(game, tmp_path / "c.html")
     with pytest.raises(rb.InputError, match=r"ends in \.html"):
         rb.report(solution, tmp_path / "c.txt")
 
