@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -20,10 +20,9 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import FRACTIONS, MarginBoost
 from relaxboost.estimators.margin_columns import CutColumns
-from relaxboost.estimators.margin_games import Examples, sigmoid, takes_weights, weighted
+from relaxboost.estimators.margin_games import Examples, made, sigmoid, takes_weights, weighted
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
-from relaxboost.matrices import oracle, stumps
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
 
 
@@ -135,24 +134,10 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         """Return the classes that are +1 in a game."""
         return [1] if self.classes_.size == 2 else list(range(self.classes_.size))
 
-    def _made(self) -> Callable[[Array, Vector], Any]:
-        """Return what makes the margin matrix of columns and signs."""
-        if isinstance(self.hypotheses, str) and self.hypotheses == "stumps":
-            return stumps
-        if hasattr(self.hypotheses, "fit"):
-            # Slack 0: a run ends where the learner finds nothing better. Its bracket is not kept.
-            return lambda E, signs: oracle(self.hypotheses, E, signs, slack=0.0)
-        if callable(self.hypotheses):
-            return self.hypotheses
-        raise InputError(
-            'hypotheses must be "stumps", a scikit-learn classifier, or a function of (X, y) that '
-            f"returns a margin matrix, got {self.hypotheses!r}"
-        )
-
     def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
         signs = np.where(given.codes == k, 1.0, -1.0)
         columns = CutColumns.of(self._table, given.Z, signs, self._even(given, k, grid))
-        return columns, self._made()(columns(given.Z), signs)
+        return columns, made(self.hypotheses, columns(given.Z), signs)
 
     def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         weights = self._even(given, k, grid)

@@ -22,14 +22,17 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_columns import CutColumns, Features
-from relaxboost.estimators.margin_games import Examples, Voter, enumerated, proof
+from relaxboost.estimators.margin_games import Examples, Voter, made, proof
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped
 from relaxboost.solvers import solve
 from relaxboost.solvers.starts import Relay
 
 FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-"""What "auto" chooses from. On real sets fewer lost half a point or more."""
+"""What "auto" chooses from; no fixed one is as good (docs/benchmarks.md)."""
+
+CUTS = 32
+"""How many cuts of a feature are in games that are written down."""
 
 Played = list[tuple[Voter, Solution]]
 """What was played on one path: who votes, and the solution."""
@@ -333,7 +336,8 @@ class ScoreBoost(MarginBoost):
 
     def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self._table, given.Z, self._aims(given), given.weights)
-        return columns, enumerated(self.hypotheses, columns(given.Z))
+        E = columns(given.Z)
+        return columns, made(self.hypotheses, E, np.ones(len(E)), CUTS)
 
     def predict(self, X: Any) -> Vector:
         """Return F(x) for rows X of shape (N, d)."""

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.game import Solution
-from relaxboost.matrices import StumpColumn, stumps
+from relaxboost.matrices import StumpColumn, oracle, stumps
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
@@ -159,19 +159,22 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     return replace(f, prior=tuple(s / total for s in each))  # type: ignore[type-var]
 
 
-def enumerated(hypotheses: Any, E: Array) -> Any:
-    """Return the matrix of all hypotheses themselves: stumps of 32 cuts a feature, or a caller's.
+def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
+    """Return the margin matrix of columns and signs; with `cuts` no learner's, and so few stumps.
 
-    Its columns are what they say of the rows of E.
+    Signs of 1 make it what the hypotheses say.
     """
-    ones = np.ones(len(E))
     if isinstance(hypotheses, str) and hypotheses == "stumps":
-        return stumps(E, ones, max_cuts=32)
+        return stumps(E, signs, max_cuts=cuts)
+    if hasattr(hypotheses, "fit") and cuts is None:
+        # Slack 0: a run ends where the learner finds nothing better. Its bracket is not kept.
+        return oracle(hypotheses, E, signs, slack=0.0)
     if callable(hypotheses) and not hasattr(hypotheses, "fit"):
-        return hypotheses(E, ones)
+        return hypotheses(E, signs)
+    learner = "" if cuts else "a scikit-learn classifier, "
     raise InputError(
-        'hypotheses must be "stumps", or a function of (X, ones) that returns a margin matrix of '
-        f"all hypotheses, got {hypotheses!r}"
+        f'hypotheses must be "stumps", {learner}or a function of (X, y) that returns a margin '
+        f"matrix, got {hypotheses!r}"
     )
 
 

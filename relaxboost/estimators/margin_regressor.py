@@ -38,8 +38,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         How far votes may reach, in half ranges of y, > 0. "auto" chooses one of 0.25, 0.5, 1, 2, 4
         by the mean absolute error on `folds`; of equals the smallest.
     hypotheses : "stumps" or callable
-        Stumps of at most 32 cuts a feature, or a function of (X, ones) that returns a margin
-        matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
+        Stumps of at most 32 cuts a feature, or a function of (X, y), y all +1, that returns
+        a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
         The gap of the bracket `error_`, in half ranges of y, > 0.
     folds, time_limit, n_jobs, warm_start

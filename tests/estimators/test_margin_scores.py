@@ -150,7 +150,7 @@ def test_a_ranker_chooses_by_queries_held_out():
         (lambda X, y, g: MarginBoostRegressor(radius=-1).fit(X, y), "radius must be a positive"),
         (lambda X, y, g: MarginBoostRegressor(folds=None).fit(X, y), "give radius=0.5, say"),
         (lambda X, y, g: MarginBoostRegressor(0).fit(X, y), "0 < fraction <= 1"),
-        (lambda X, y, g: MarginBoostRegressor(hypotheses="trees").fit(X, y), "all hypotheses, got"),
+        (lambda X, y, g: MarginBoostRegressor(hypotheses="trees").fit(X, y), "matrix, got 'trees'"),
         (lambda X, y, g: MarginBoostRegressor().fit(X, y, 0 * y), "at least one non-zero"),
         (lambda X, y, g: MarginBoostRanker().fit(X, 0 * y, g), "no query has documents of two"),
         (lambda X, y, g: MarginBoostRanker(folds=None).fit(X, y, g), "needs folds to choose by"),
