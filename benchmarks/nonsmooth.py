@@ -3,7 +3,7 @@
 Run: python benchmarks/nonsmooth.py [--data DIR] [--part report|choose] [--splits 5] [--task TASK]
 [--rows 5000] [--keep FILE]
 
-DIR, or the environment variable RELAXBOOST_DATA, holds the public sets (docs/functional.md names
+DIR, or the environment variable RELAXBOOST_DATA, holds the public sets (docs/benchmarks.md names
 them). Sets of the parts "choose" and "report" share no origin: all tasks made of a set are in one
 part. Defaults of relaxboost were chosen on "choose"; those of trees had been looked at before on
 four sets of "report" (adult, satimage, magic, pima), with other targets, and came out the same.

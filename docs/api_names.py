@@ -1,6 +1,7 @@
-"""What the API page means by `::: relaxboost.relaxations.*`: every name that the room lists."""
+"""What the API page means by `::: room.*`: every name that the room lists, but for modules."""
 
 import importlib
+import inspect
 import re
 
 
@@ -9,7 +10,13 @@ def expand(markdown: str) -> str:
 
     def names(match: re.Match[str]) -> str:
         room = importlib.import_module(match[1])
-        return "\n\n".join(f"::: {match[1]}.{name}" for name in room.__all__)
+        listed = {name: getattr(room, name) for name in room.__all__}
+        paths = []
+        for name, kind in listed.items():
+            if not inspect.ismodule(kind):  # a function may hide the module it is in
+                hidden = getattr(kind, "__module__", "") == f"{match[1]}.{name}"
+                paths.append(f"{name}.{name}" if hidden else name)
+        return "\n\n".join(f"::: {match[1]}.{path}" for path in paths)
 
     return re.sub(r"^::: ([\w.]+)\.\*$", names, markdown, flags=re.MULTILINE)
 

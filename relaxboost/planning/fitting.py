@@ -108,14 +108,12 @@ def fit(
         The proof at the end adds a few roundings, which show only where the value is next to 0.
     verbose : int
         > 0 shows on a terminal how the gap closes.
-    max_rounds : int, optional
-        >= 1, by default 10,000.
-    time_limit : float, optional
-        Seconds from the call on, > 0. Planning stops for it, even within a round. Two evaluations
-        are always done to the end: the first, and the one that proves the upper bound. Choosing a
-        strength takes at most half, after one evaluation more.
-    callback : callable, optional
-        Called with the `FitState` of each round; the run ends when what it returns is true.
+    **limits
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, seconds from the call on, > 0:
+        planning stops for it, even within a round. Two evaluations are always done to the end: the
+        first, and the one that proves the upper bound. Choosing a strength takes at most half,
+        after one evaluation more. ``callback``, called with the `FitState` of each round; the run
+        ends when what it returns is true.
 
     Warns
     -----
