@@ -7,13 +7,14 @@ CORE := $(VENV)/.core
 READY := $(VENV)/.ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test check format claims mutants docs bench figures clean
+.PHONY: help demo prototype test check release-check format claims mutants docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
 	@echo "make prototype  a relaxation of your own: from its definition to a picture (half a minute)"
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"
+	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
 	@echo "make claims     renew docs/claims/ from the claims (two minutes); ONLY="'TEL-*'" checks those alone"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
@@ -50,6 +51,9 @@ check: $(READY)
 
 test: check
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+release-check:
+	$(PYTHON) .ci/release_check.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
