@@ -11,7 +11,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
-from relaxboost.commands.style import InputFile
+from relaxboost.commands.style import InputFile, check_there, matrix_option
 
 
 @click.command(
@@ -34,12 +34,7 @@ Examples:
     required=True,
     help="vipr: two files, one derives each bound; lean: a file for LPVerify; latex: half a page.",
 )
-@click.option(
-    "--matrix",
-    type=click.Path(path_type=Path),
-    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
-    "commas between them for each row.",
-)
+@matrix_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -51,9 +46,7 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
 
     The certificate is checked first. It has to be of the level exact.
     """
-    for path in (file, matrix):
-        if path is not None and not path.is_file():
-            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    check_there(file, matrix)
     stem = file.with_suffix("") if out is None else out
     if not stem.name:
         raise InputError(f"--out {stem} names a folder; give the name of the files in it")

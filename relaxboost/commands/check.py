@@ -10,10 +10,9 @@ from pathlib import Path
 import click
 
 import relaxboost as rb
-from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
-from relaxboost.commands.style import InputFile
+from relaxboost.commands.style import InputFile, check_there, matrix_option
 
 
 @click.command(
@@ -29,12 +28,7 @@ Examples:
 """
 )
 @click.argument("file", type=InputFile())
-@click.option(
-    "--matrix",
-    type=click.Path(path_type=Path),
-    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
-    "commas between them for each row.",
-)
+@matrix_option
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     """Check whether a certificate proves its bracket, recomputing everything.
@@ -43,9 +37,7 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     are evaluated in rational arithmetic or in balls. The checker also runs alone, without
     relaxboost: see certificates/FORMAT.md.
     """
-    for path in (file, matrix):
-        if path is not None and not path.is_file():
-            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    check_there(file, matrix)
     verdict = rb.check_certificate(file, matrix)
     if verdict.level is None and not verdict.ok:
         Certificate.load(file)  # what is no certificate at all is bad input

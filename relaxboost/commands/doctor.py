@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sys
 import time
 from importlib import metadata
@@ -58,9 +59,8 @@ def doctor(as_json: bool) -> None:
         "missing": _missing(),
     }
     click.echo(json.dumps(found, indent=2) if as_json else _text(found))
-    solvers, needed = found["solvers"], {"auto", "CLARABEL", "SCS", "HIGHS"}
-    libraries = found["libraries"]
-    if not all(solvers[name]["works"] for name in needed) or None in libraries.values():
+    works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
+    if not all(works) or None in found["libraries"].values():
         sys.exit(1)
 
 
@@ -70,21 +70,14 @@ def _requirements(extra: str | None) -> list[str]:
         given = metadata.requires("relaxboost") or []
     except metadata.PackageNotFoundError:  # a folder on the path that was never installed
         return []
-    parts = [line.partition(";") for line in given]
-    asked = [(name.strip(), mark.split("extra ==")[1:]) for name, _, mark in parts]
-    mine = [] if extra is None else [extra]
-    return [name for name, mark in asked if [one.strip(" '\"") for one in mark] == mine]
+    asked = [re.split(r"\s*;\s*extra == |['\"]", line) for line in given]
+    return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
 
 
 def _libraries() -> dict[str, str | None]:
     names = [line.split(">")[0].split("[")[0] for line in _requirements(None)]
-    versions: dict[str, str | None] = {}
-    for name in names:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = None
-    return versions
+    here = {one.name.lower(): one.version for one in metadata.distributions()}
+    return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
 
 def _solvers() -> dict[str, dict[str, Any]]:

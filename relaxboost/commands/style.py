@@ -40,6 +40,21 @@ class InputFile(click.Path):
         return path
 
 
+matrix_option = click.option(
+    "--matrix",
+    type=InputFile(),
+    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
+    "commas between them for each row.",
+)
+
+
+def check_there(*files: Path | None) -> None:
+    """Raise for a path that is no file."""
+    for path in files:
+        if path is not None and not path.is_file():
+            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+
+
 def spoken_input(message: str) -> str:
     """Return a message that names standard input where it named the file it was read into."""
     return re.sub(rf"[^\s'\"]*{os.sep}{_INPUT}", _INPUT, message)
