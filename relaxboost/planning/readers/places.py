@@ -81,7 +81,7 @@ def find(folder: Path, name: str, *files: str) -> Path:
 def located(path: str | os.PathLike[str], source: str) -> Path:
     """Return the file `path`, or the one with .gz; or raise with its `source`, in words."""
     given = Path(path)
-    for place in (given, given.with_name(f"{given.name}.gz")):
+    for place in (given, Path(f"{given}.gz")):
         if place.is_file():
             return place
     what = "is a folder; name a file in it" if given.is_dir() else "does not exist; name another"
