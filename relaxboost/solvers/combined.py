@@ -149,14 +149,17 @@ class CombinedRun(CorrectiveRun):
             return self.program if done else None
         examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
         due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
+        nothing = float(self.d @ self.active.u) <= self._target
         if (done or due or self._round >= _LOOK) and not self._looked:
             self._looked = True
-            if float(self.d @ self.active.u) <= self._target and may_balance(self._game):
+            if nothing and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
-        if (due and not done and many) or (self.program.inner == "conic" and (done or due)):
+        dense = nothing or (many and not done)  # a d that leaves next to no edges has many columns
+        if (due and dense) or (self.program.inner == "conic" and (done or due)):
             return self.rival.now(self.program)
         if done or due:
-            self.rival.wait()
+            if not nothing:
+                self.rival.wait()
             self.program.known = self.active.gap(self.d, best)
             return self.program
         return None

@@ -308,7 +308,8 @@ def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypa
     monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
     game = rb.Game(margins(60, 40), rb.Capped(10))
     found = rb.solve(game, 1e-7)
-    assert inners(found) == ["smoothed", "balance", "interior", "lp"]
+    tried = ["interior"] if fails > 1 else []
+    assert inners(found) == ["smoothed", "balance", *tried, "lp"]
     assert found.status == "optimal"
     steps.clear()
     alone = rb.solve(game, 1e-7, "interior-point")
