@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 
@@ -32,8 +34,22 @@ class Pricing(ABC):
         return spread(0, self.n, each)
 
 
+class CutLevels(NamedTuple):
+    """Columns that are cuts of features: y where the level is above the cut, −y up to it."""
+
+    codes: NDArray[Any]
+    """How many cuts of each feature lie below each example, (features, m)."""
+    offsets: Whole
+    """Where the cuts of each feature begin, and the end, (features + 1,)."""
+    signs: Vector
+    """The labels y, (m,)."""
+
+
 class Bulk(Pricing):
     """The products an interior point method asks of A, shape (m, n)."""
+
+    levels: CutLevels | None = None
+    """The levels of the examples, where columns are cuts."""
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix
-from relaxboost.matrices.bulk import Bulk, Pricing, by_rows, spread
+from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
 _FEW_CUTS = 8
@@ -99,7 +99,7 @@ class StumpBulk(Bulk):
 
     def __init__(self, codes: NDArray[Any], offsets: Whole, signs: Vector) -> None:
         self.m, self.n = signs.size, int(offsets[-1])
-        self._codes, self._offsets, self._signs = codes, offsets, signs
+        self._codes, self._offsets, self._signs = self.levels = CutLevels(codes, offsets, signs)
 
     def edges(self, d: Vector) -> Vector:
         """Return Aᵀd, a pass over the features."""

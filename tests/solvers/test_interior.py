@@ -13,12 +13,12 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint
-from relaxboost.solvers.interior import run
+from relaxboost.solvers.interior import iterate, run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
 from relaxboost.solvers.interior.bordered import Bordered
 from relaxboost.solvers.interior.iterate import Iterate
-from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling
+from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ByPasses, ColumnScaling
 from relaxboost.solvers.interior.polyhedron import Polyhedron
 from tests.conformance.families import FAMILIES
 
@@ -470,9 +470,46 @@ def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
     assert found.rounds < 100
 
 
+@pytest.mark.parametrize(("kind", "over"), [("normal", rb.L1Ball()), ("ties", rb.FullSimplex())])
+def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, over):
+    """Against the dense matrix, with curvatures over six orders and features that coincide."""
+    X = rng.normal(size=(300, 4))
+    X[:, 3] = X[:, 2] if kind == "ties" else X[:, 3]
+    X = X.round(1 if kind == "ties" else 9)
+    bulk = rb.matrices.stumps(X, np.sign(rng.normal(size=300)), max_cuts=50).bulk()
+    n, ratio = bulk.n, 10.0 ** rng.uniform(-3, 3, (1 + over.two_sided, bulk.n))
+    D, E = ratio.sum(axis=0), ratio[0] - (ratio[1] if over.two_sided else 0.0)
+    kappa = float((4 * ratio[0] * ratio[-1] / D).sum()) if over.two_sided else 0.5
+    given = bulk, Diagonal(10.0 ** rng.uniform(-2, 2, 300), 300), ColumnScaling(D, E, kappa)
+    right = rng.normal(size=300), rng.normal(size=n), 1.0, 0.3
+    passes = ByPasses(*given)
+    for found, truth in zip(passes.solve(*right), ByColumns(*given).solve(*right), strict=True):
+        np.testing.assert_allclose(found, truth, atol=1e-5 * np.abs(truth).max())
+    assert 0 < passes.iterations < 200
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(), rb.Simplex(), rb.FullSimplex()])
+def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
+    game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100), over=over)
+    truth, passes = rb.solve(game, 1e-4, "interior-point"), []
+    monkeypatch.setattr(iterate, "LARGEST", 0)
+    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    found = rb.solve(game, 1e-4, "interior-point")
+    assert found.status == truth.status == "optimal"
+    assert len(passes) >= found.rounds - 1
+    assert found.lower <= truth.upper
+    assert found.upper >= truth.lower
+
+
+def room(monkeypatch, count):
+    """Let so many columns be in play, and matrices of that order be factorised."""
+    for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):
+        monkeypatch.setattr(where, name, count)
+
+
 def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     """The bracket holds, of the whole game, and the run goes back to where it came from."""
-    monkeypatch.setattr(run, "LARGEST", 60)
+    room(monkeypatch, 60)
     game = rb.Game(noisy_stumps(400, 4), rb.Capped(40))
     sizes = []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
@@ -482,7 +519,7 @@ def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     truth = rb.solve(game, 1e-7)
     assert found.lower <= truth.upper
     assert found.upper >= truth.lower
-    monkeypatch.setattr(run, "LARGEST", 60)
+    room(monkeypatch, 60)
     assert rb.solve(game, 1e-6).status == "optimal"
 
 
@@ -495,7 +532,7 @@ def test_few_examples_may_have_more_columns_in_play_than_are_factorised():
 
 
 def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
-    monkeypatch.setattr(run, "LARGEST", 40)
+    room(monkeypatch, 40)
     game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"

@@ -52,6 +52,11 @@ class Diagonal(Block):
     def __init__(self, theta: Vector, m: int) -> None:
         self._theta, self._m = theta, m
 
+    @property
+    def inverse(self) -> Vector:
+        """Θ⁻¹ of d, shape (m,)."""
+        return 1.0 / self._theta[: self._m]
+
     def times(self, t: Vector) -> Vector:
         """Return K t."""
         return self._theta * t
@@ -62,7 +67,7 @@ class Diagonal(Block):
 
     def gram(self, bulk: Bulk) -> Array:
         """Return Bᵀ Θ⁻¹ B."""
-        return diagonal_gram(bulk, 1.0 / self._theta[: self._m])
+        return diagonal_gram(bulk, self.inverse)
 
     def reduce(self, h: Vector) -> Vector:
         """Return the part in d."""

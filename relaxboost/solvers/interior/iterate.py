@@ -13,9 +13,18 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.solvers.interior.additive import MOST, seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior.barrier import Barrier
+from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.conic import Conic
-from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling, Move, Normal
+from relaxboost.solvers.interior.normal import (
+    ByColumns,
+    ByExamples,
+    ByPasses,
+    ColumnScaling,
+    Move,
+    Normal,
+)
 from relaxboost.solvers.interior.part import Part
 from relaxboost.solvers.interior.polyhedron import Polyhedron
 
@@ -23,6 +32,8 @@ _SHORT = 0.995
 """The part gone of the way to the boundary."""
 _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
+LARGEST = 12_000
+"""Order up to which a dense matrix is factorised."""
 _ROOM, _FRESH = 0.1, 1.0
 """How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
 may get, since where it asks for little its slack would be tiny, and its weight large."""
@@ -85,6 +96,8 @@ class Iterate:
         self.total = 0.0
         self.left = 1.0
         """What at most is left of what the equations lacked at the start, above roundings."""
+        self._iterations: float = 20
+        """Those of the last step by passes over the examples; they grow towards the end."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
         # that is as far off in r v keeps the products near each other.
         size = over.scale + float(np.abs(form.cost).max())
@@ -184,8 +197,17 @@ class Iterate:
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
         floor = float(self._floor.ratio.sum())
         made = ColumnScaling(D, E, kappa + floor, floor)
-        by_columns = bulk.n <= m and not (block.written and bulk.array is None)
-        return ByColumns(bulk, block, made) if by_columns else ByExamples(bulk, block, made)
+        if bulk.n > m or (block.written and bulk.array is None):
+            return ByExamples(bulk, block, made)
+        if bulk.levels is None or not isinstance(block, Diagonal):
+            return ByColumns(bulk, block, made)
+        features = len(bulk.levels.codes)
+        dense = seconds_dense(features, m, bulk.n)
+        if bulk.n <= LARGEST and dense < seconds_of_passes(features, m, self._iterations):
+            return ByColumns(bulk, block, made)
+        passes = ByPasses(bulk, block, made)
+        self._iterations = passes.iterations if passes.iterations < MOST else np.inf
+        return passes
 
     def _newton(self, normal: Normal, centre: float, first: _Change | None = None) -> _Change:
         """Return the direction to products of `centre`, corrected by the predictor `first`."""

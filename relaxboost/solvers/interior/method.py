@@ -20,7 +20,8 @@ class InteriorPoint(Method):
     here some twenty rounds do, each with a dense matrix of the order of the columns or of the
     examples, whichever are fewer. All stumps of a data set are never written down: where f has no
     rows in its exact form, cuts enter and leave as they are asked for, and sixty to a hundred
-    rounds do, for any number of examples and of cuts.
+    rounds do, for any number of examples and of cuts; where they are many, by passes over the
+    examples without a matrix.
     """
 
     name = "interior-point"

@@ -1,4 +1,4 @@
-"""Newton's equations of a game, reduced to one dense matrix: of the columns, or of the examples.
+"""Newton's equations of a game, reduced to one matrix: of the columns, or of the examples.
 
 The unknowns are t = (Δd, Δz, Δη), y = Δw, Δv for the largest edge and Δλ for the sum of d:
 
@@ -22,7 +22,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior.block import Block
+from relaxboost.solvers.interior.additive import Additive
+from relaxboost.solvers.interior.block import Block, Diagonal
 
 _JITTERS = (1e-14, 1e-12, 1e-10, 1e-8)
 """Relative additions to the diagonal, tried in turn: equal columns, or examples, leave the matrix
@@ -98,18 +99,23 @@ class ByColumns(Normal):
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        n = bulk.n
-        gram = block.gram(bulk)
         self._e = np.append(self._signs, 0.0)
-        # Never above 1/κ, at which Δv is eliminated: beyond, what the equation adds cancels.
-        corner, kappa = float(gram[n, n]), columns.kappa
-        self._rho = 1.0 / kappa if corner * kappa > 1.0 else corner
-        _add_outer(gram, self._rho * self._e, self._e)
-        place = np.arange(n)
-        gram[place, place] += 1.0 / columns.D
-        self._factor = _Factor(gram)
+        self._factor = self._factorised()
         self._ge = self._factor.solve(self._e)
         self._ee = float(self._e @ self._ge)
+
+    def _factorised(self) -> _Factor | Additive:
+        gram, n = self._block.gram(self._bulk), self._bulk.n
+        self._weigh(float(gram[n, n]))
+        _add_outer(gram, self._rho * self._e, self._e)
+        place = np.arange(n)
+        gram[place, place] += 1.0 / self._columns.D
+        return _Factor(gram)
+
+    def _weigh(self, corner: float) -> None:
+        """Set ρ, never above 1/κ, at which Δv is eliminated: what is added beyond cancels."""
+        kappa = self._columns.kappa
+        self._rho = 1.0 / kappa if corner * kappa > 1.0 else corner
 
     def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
         m, bulk, rho, kappa = self._m, self._bulk, self._rho, self._columns.kappa
@@ -125,6 +131,22 @@ class ByColumns(Normal):
         left[:m] -= margins - total
         t = self._block.invert(left)
         return Move(t, y, v, total, margins, bulk.edges(t[:m]))
+
+
+class ByPasses(ByColumns):
+    """The same equations without their matrix, where the columns are cuts and K is diagonal."""
+
+    @property
+    def iterations(self) -> int:
+        """The most that a right-hand side took."""
+        assert isinstance(self._factor, Additive)
+        return self._factor.iterations
+
+    def _factorised(self) -> Additive:
+        assert isinstance(self._block, Diagonal)
+        inverse = self._block.inverse
+        self._weigh(float(inverse.sum()))
+        return Additive(self._bulk, inverse, self._columns.D, self._e, self._rho)
 
 
 class ByExamples(Normal):

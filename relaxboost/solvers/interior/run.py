@@ -17,13 +17,14 @@ from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.corrective import active_set
-from relaxboost.solvers.interior.iterate import Iterate, Point
+from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior.iterate import LARGEST, Iterate, Point
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
 
-LARGEST = 12_000
-"""Order up to which a dense matrix is factorised."""
+MOST_CUTS = 200_000
+"""Cuts in play at most, with a step by passes over the examples."""
 MOST_CONES = 100_000
 """Examples up to which an f that is not polyhedral is written down."""
 MOST_ENTRIES = 200_000_000
@@ -33,10 +34,10 @@ MOST_ENTRIES = 200_000_000
 PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
-_MULTIPLY, _STEP = 2e-11, 5e-3
-"""Seconds of a multiplication in a dense factorisation, and of what else a step does."""
-_SCATTER, _ROW = 1.5e-9, 4e-7
-"""Seconds of an entry of a histogram, and of what an example costs in a step."""
+_STEP, _ROW = 5e-3, 4e-7
+"""What else a step does, and what an example costs in it."""
+_ITERATIONS = 40
+"""Those of a step by passes over the examples."""
 _STEPS, _SIFTED, _PASSES = 20, 60, 12
 """Steps of a run on all columns, and on those in play, and passes over A of a step."""
 _CONES = 8e-6
@@ -110,8 +111,10 @@ def _sifts(game: Game) -> bool:
 def _most(game: Game) -> int:
     """Return how many columns may be in play; equations of the order of the examples do too."""
     matrix, n = game.matrix, game.n or 0
+    if matrix.implicit:
+        return n if game.m <= LARGEST else min(n, game.m, MOST_CUTS)
     most = n if game.m <= LARGEST else LARGEST
-    return most if matrix.implicit else min(most, MOST_ENTRIES * n // max(matrix.entries, 1))
+    return min(most, MOST_ENTRIES * n // max(matrix.entries, 1))
 
 
 def expected(game: Game) -> float:
@@ -120,17 +123,17 @@ def expected(game: Game) -> float:
     assert matrix.n is not None
     if _sifts(game):
         order = min(m, matrix.n, _most(game)) // 6  # a guess
-        cross = _MULTIPLY * m * order**2
+        normal = MULTIPLY * (m * order**2 + order**3 / 3)
         if matrix.implicit:
             features = (matrix.entries - matrix.n) // m
-            cross = min(cross, _SCATTER * m * features**2 / 2)
-        step = cross + _MULTIPLY * order**3 / 3 + _PASSES * PASS * matrix.entries + _ROW * m
-        return _SIFTED * (step + _STEP)
+            normal = min(normal, seconds_dense(features, m, order))
+            normal = min(normal, seconds_of_passes(features, m, _ITERATIONS))
+        return _SIFTED * (normal + _PASSES * PASS * matrix.entries + _ROW * m + _STEP)
     order = m if matrix.implicit and not _of_columns(game) else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
     cones = _CONES * m if game.linear_form is None else 0.0
-    return _STEPS * (_PASSES * PASS * matrix.entries + _MULTIPLY * multiplications + _STEP + cones)
+    return _STEPS * (_PASSES * PASS * matrix.entries + MULTIPLY * multiplications + _STEP + cones)
 
 
 class Rival:

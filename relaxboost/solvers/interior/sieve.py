@@ -10,11 +10,11 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Pricing, spread
 from relaxboost.solvers.interior.iterate import Iterate
 
-_FIRST = 8
-"""Cuts of each feature to start with."""
+_FIRST, _DENSER = 8, 0.1
+"""Cuts of each feature to start with, at least, and that part of √m, the finest that shows."""
 _EAGER = 0.5
 """Columns enter where those outside cost more than this part of the gap of those in play."""
-_GROWTH, _FEW = 0.2, 200
+_GROWTH, _FEW = 0.5, 500
 """The part of the columns in play that may enter at once, or so many: those of largest price."""
 _CENTRED = 0.1
 """The part of what columns outside cost below which products are not to fall."""
@@ -49,7 +49,8 @@ class Sieve:
     def __init__(self, whole: Pricing, over: AtomicSet, first: Whole, most: int) -> None:
         self._whole, self._over, self.most = whole, over, most
         self._left = self._back = np.empty(0, dtype=np.int64)
-        columns = np.union1d(whole.spread(_FIRST), first)
+        each = max(_FIRST, int(_DENSER * np.sqrt(whole.m)))
+        columns = np.union1d(whole.spread(each), first)
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
         self.play(columns)
