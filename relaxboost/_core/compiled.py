@@ -13,13 +13,12 @@ from typing import Any
 
 import numba
 from numba.core.event import TimingListener, register, unregister
+from numba.core.runtime import rtsys
 
 from relaxboost._core.progress import quiet
 
-try:
-    from numba.core.runtime import rtsys
-except ImportError:
-    rtsys = None
+_TRIED = ((0, 61), (0, 68))
+"""The first and the last numba whose kernels were loaded alone."""
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -45,16 +44,21 @@ def _load_alone(made: Any) -> None:
 
     Numba would import its registries first, .3 s in each process. A kernel that is loaded calls
     nothing of them but numba's runtime, and one that is compiled gets them from the compiler.
-    Where a numba without these private names comes along, it loads as it likes.
+    These names are private: a numba that was not tried loads in its own way, and so does any
+    where this one fails.
     """
-    load = getattr(getattr(made, "_cache", None), "_load_overload", None)
-    if load is not None and rtsys is not None:
+    if not _TRIED[0] <= numba.version_info.short <= _TRIED[1]:
+        return
+    whole = made._cache.load_overload
 
-        def load_overload(signature: Any, context: Any) -> Any:
+    def load_overload(signature: Any, context: Any) -> Any:
+        try:
             rtsys.initialize(context)
-            return load(signature, context)
+            return made._cache._load_overload(signature, context)
+        except Exception:  # whatever it is, numba's own way says it better, or knows a remedy
+            return whole(signature, context)
 
-        made._cache.load_overload = load_overload
+    made._cache.load_overload = load_overload
 
 
 class _Saying(TimingListener):

@@ -24,7 +24,6 @@ FEATURES = {
     "ecos": ("ecos", "the solver ECOS"),
     "lightgbm": ("lightgbm", "boosted trees"),
     "dask": ("distributed pyarrow", "clusters, Parquet, streams of CSV"),
-    "rasters": ("rasterio", "GeoTIFF"),
     "river": ("river", "learners in river's interface"),
 }
 """For each extra the modules it brings, and what needs them."""

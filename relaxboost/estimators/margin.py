@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -369,9 +369,12 @@ class MarginBoostClassifierCV(_MarginClassifier):
     _: KW_ONLY
 
     def _grid(self) -> list[Relaxation]:
-        if self.folds is None or len(set(self.fractions)) < 2:
+        several = isinstance(self.fractions, Iterable) and len(set(self.fractions)) > 1
+        if self.folds is None or not several:
             raise InputError(
                 "a choice by cross-validation needs folds, and at least two fractions; give both, "
                 "or use MarginBoostClassifier"
             )
+        for share in self.fractions:
+            Capped(fraction=share)  # which says what does not fit
         return [Capped(fraction=share) for share in sorted(set(self.fractions), reverse=True)]

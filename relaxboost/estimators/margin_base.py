@@ -337,7 +337,13 @@ class ScoreBoost(MarginBoost):
     def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self._table, given.Z, self._aims(given), given.weights)
         E = columns(given.Z)
-        return columns, made(self.hypotheses, E, np.ones(len(E)), CUTS)
+        matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS)
+        if getattr(matrix, "n", 0) is None:
+            raise InputError(
+                f"hypotheses made {type(matrix).__name__}, which finds its columns one by one, and "
+                "this game is written down; return stumps(...) or another matrix of known columns"
+            )
+        return columns, matrix
 
     def predict(self, X: Any) -> Vector:
         """Return F(x) for rows X of shape (N, d)."""

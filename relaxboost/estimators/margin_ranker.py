@@ -125,7 +125,10 @@ def _queries(groups: Any, y: Any) -> Whole:
         return np.zeros(len(y), dtype=np.int64)
     groups = column_or_1d(groups)
     check_consistent_length(groups, y)
-    return np.unique(groups, return_inverse=True)[1]
+    try:
+        return np.unique(groups, return_inverse=True)[1]
+    except TypeError as error:
+        raise InputError(f"groups must be ids of one kind, none missing: {error}") from None
 
 
 def _risk(given: Examples) -> Any:

@@ -86,7 +86,8 @@ def report(
         f'<p class="bracket">{lower} ≤ ρ ≤ {upper}</p>',
         f"<p>{certain}. The gap is {s.gap:.2g}, asked was {s.tol:g}{shown(short)}.</p>",
         "<h2>What it rests on</h2>",
-        f"<p>{_REST} The strongest certificate of this bracket is <em>{proved}</em>.</p>",
+        f"<p>{_REST} {_SCORED[proved != 'numerical']} The strongest certificate of this bracket "
+        f"is <em>{proved}</em>.</p>",
         "<h2>What ρ means here</h2>",
         *(f"<p>{shown(sentence)}</p>" for sentence in meaning(s)),
         "<h2>Margins, and the gap against time</h2>",
@@ -115,9 +116,14 @@ def report(
 
 _REST = (
     "Lower end: F(A w) − g*(w) of the weights w below. Upper end: f(d) + g(Aᵀd) of a distribution "
-    "d over the examples; g is the largest edge and g* is 0 where w is in the unit l1 ball. Both "
-    "are evaluated anew from these points and rounded outwards; no solver is taken at its word."
+    "d over the examples; g is the largest edge and g* is 0 where w is in the unit l1 ball."
 )
+_SCORED = (
+    "Both are evaluated anew from these points, in floating point.",
+    "Both are evaluated anew from these points and rounded outwards; no solver is taken at its "
+    "word.",
+)
+"""By whether the bracket can be proved."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:

@@ -7,6 +7,7 @@ import json
 import shlex
 import subprocess
 import sys
+from importlib import metadata
 
 import click
 import numpy as np
@@ -130,6 +131,10 @@ def test_what_is_no_certificate_is_bad_input(content, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["check", str(path)])
     assert ended.value.code == 2, capsys.readouterr()
+
+
+def test_doctor_knows_extras_that_there_are():
+    assert set(doctor.FEATURES) < set(metadata.metadata("relaxboost").get_all("Provides-Extra"))
 
 
 def test_doctor_names_what_is_missing_and_how_it_is_had_here(monkeypatch, capsys):

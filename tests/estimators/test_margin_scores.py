@@ -14,6 +14,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import relaxboost as rb
@@ -25,6 +26,7 @@ from relaxboost.estimators import (
 )
 
 FEW = partial(rb.matrices.stumps, max_cuts=4)
+FOUND = partial(rb.matrices.oracle, DecisionTreeClassifier(max_depth=1), slack=0.0)
 
 
 def curve(m=60, seed=0):
@@ -155,6 +157,11 @@ def test_a_ranker_chooses_by_queries_held_out():
         (lambda X, y, g: MarginBoostRanker().fit(X, 0 * y, g), "no query has documents of two"),
         (lambda X, y, g: MarginBoostRanker(folds=None).fit(X, y, g), "needs folds to choose by"),
         (lambda X, y, g: MarginBoostRanker().fit(X, y, g[1:]), "inconsistent numbers"),
+        (lambda X, y, g: MarginBoostRanker().fit(X, y, [None, "a"] * 30), "ids of one kind"),
+        (lambda X, y, g: MarginBoostRanker(hypotheses=FOUND).fit(X, y, g), "one by one"),
+        (lambda X, y, g: MarginBoostRegressor(hypotheses=FOUND).fit(X, y), "one by one"),
+        (lambda X, y, g: MarginBoostClassifierCV(0.5).fit(X, y), "at least two fractions"),
+        (lambda X, y, g: MarginBoostClassifierCV((0.5, "a")).fit(X, y), "finite real number"),
     ],
 )
 def test_bad_input_is_refused(fit, said):

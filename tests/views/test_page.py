@@ -7,6 +7,7 @@ import subprocess
 from fractions import Fraction
 from html.parser import HTMLParser
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -100,6 +101,12 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     none = rb.solve(game)
     said = rb.report(none, tmp_path / "b.html").read_text(encoding="utf-8")
     assert "No vote was found that does better than none" in said
+    assert "rounded outwards; no solver is taken at its word" in said
+    free = rb.solve(rb.Game(np.eye(2), rb.Custom(f=lambda d: 0.0 * cp.sum(d))))
+    said = rb.report(free, tmp_path / "d.html").read_text(encoding="utf-8")
+    assert free.game.relaxation.level == "numerical"
+    assert "in floating point" in said
+    assert "outwards" not in said
     for rows in (names[:-1], np.zeros(40)):
         with pytest.raises(rb.InputError, match=r"rows has shape .*, and the game has 40 examples"):
             rb.report(solution, tmp_path / "c.html", rows=rows)
