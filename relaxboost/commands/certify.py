@@ -11,7 +11,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
-from relaxboost.commands.style import InputFile, check_there, matrix_option
+from relaxboost.commands.style import InputFile, check_there, matrix_option, spoken_input
 
 
 @click.command(
@@ -47,6 +47,8 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     The certificate is checked first. It has to be of the level exact.
     """
     check_there(file, matrix)
+    if out is None and spoken_input(str(file)) != str(file):
+        raise InputError("standard input has no name for the files; give --out")
     stem = file.with_suffix("") if out is None else out
     if not stem.name:
         raise InputError(f"--out {stem} names a folder; give the name of the files in it")
@@ -56,6 +58,7 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     for name, text in written.items():
         write_atomically(check_output(name), text.encode())
     if as_json:
-        click.echo(json.dumps({"file": str(file), "written": list(written)}, indent=2))
+        content = {"file": spoken_input(str(file)), "written": list(written)}
+        click.echo(json.dumps(content, indent=2))
     else:
         click.echo("\n".join(written))

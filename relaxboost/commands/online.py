@@ -26,7 +26,7 @@ from relaxboost.commands.plan_inputs import (
     print_json,
     spoken,
 )
-from relaxboost.commands.style import InputFile
+from relaxboost.commands.style import InputFile, spoken_input
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -68,12 +68,14 @@ class StreamOptions(SimpleNamespace):
         given = stream(self.stream, self.label, classes=self._classes())
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
-            return given.through(Experts(1.0 if self.bound is None else self.bound))
-        X, _ = given.head(_SAMPLE)
-        stumps = base == "stumps"
-        return given.through(
-            StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
-        )
+            made: Any = Experts(1.0 if self.bound is None else self.bound)
+        else:
+            X, _ = given.head(_SAMPLE)
+            stumps = base == "stumps"
+            made = StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
+        found = given.through(made)
+        found.name = spoken_input(found.name)
+        return found
 
     def _classes(self) -> tuple[Any, Any] | None:
         if self.classes is None:
@@ -123,7 +125,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = [
-    click.argument("stream", type=InputFile()),
+    click.argument("stream", type=InputFile(".csv")),
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
     click.option(

@@ -47,8 +47,8 @@ Examples:
     show_default=True,
     help="Whether the logarithm of costs is learned, which keeps them positive, or costs.",
 )
-@click.option("--base", type=inputs.PathType, help="Begin at the costs of `plan fit --out`.")
-@click.option("--held-out", type=inputs.PathType, help="Trips to choose the round by.")
+@click.option("--base", type=inputs.FileType, help="Begin at the costs of `plan fit --out`.")
+@click.option("--held-out", type=inputs.FileType, help="Trips to choose the round by.")
 @click.option("--patience", type=click.IntRange(1), help="--held-out: rounds without a gain.")
 @loss_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the trees.")

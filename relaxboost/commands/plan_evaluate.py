@@ -28,7 +28,7 @@ Examples:
   relaxboost plan evaluate --map hall.map --scenarios hall.map.scen --limit 2
 """,
 )
-@click.argument("model", required=False, type=inputs.PathType)
+@click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 @inputs.scenarios
 @click.option("--limit", type=click.IntRange(1), help="--scenarios: the first so many.")

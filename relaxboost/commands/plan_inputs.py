@@ -18,6 +18,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
+from relaxboost.commands.style import InputFile
 from relaxboost.planning.tables import at, check_table, read_csv
 
 STEP = "step"
@@ -38,10 +39,10 @@ Trips are a CSV. Either each row is a trip: a column path, the nodes with
 spaces between them, and perhaps name and weight. Or each row is a step:
 columns trip, node or edge, and perhaps order, numbers or times. Cells of
 grids are row,column from the upper left, and need quotes in a path:
-"0,0 0,1 1,2".
+"0,0 0,1 1,2". Of all files one may be - for standard input.
 """
 
-PathType = click.Path(path_type=Path)
+PathType, FileType = click.Path(path_type=Path), InputFile()
 
 
 class ModelPath(click.Path):
@@ -281,8 +282,8 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 
 plan_files = added(
-    click.option("--edges", type=PathType, help="A network: a CSV with an arc in each row."),
-    click.option("--nodes", type=PathType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
+    click.option("--edges", type=FileType, help="A network: a CSV with an arc in each row."),
+    click.option("--nodes", type=FileType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
     click.option(
         "--features",
         metavar="A,B,...",
@@ -290,8 +291,8 @@ plan_files = added(
         "those of MODEL]",
     ),
     click.option("--sep", default=",", show_default=True, help="What separates columns."),
-    click.option("--map", "grid", type=PathType, help="A grid: a .map file of MovingAI."),
-    click.option("--layers", type=PathType, help="A grid of features: .npz or .npy."),
+    click.option("--map", "grid", type=FileType, help="A grid: a .map file of MovingAI."),
+    click.option("--layers", type=FileType, help="A grid of features: .npz or .npy."),
     click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),
     click.option(
         "--neighbours",
@@ -300,7 +301,7 @@ plan_files = added(
         show_default=True,
         help="Grids: which cells a cell leads to; diagonally only past free cells.",
     ),
-    click.option("--trips", type=PathType, help="What was done: a CSV of trips."),
+    click.option("--trips", type=FileType, help="What was done: a CSV of trips."),
     click.option("--parallel", metavar="FEATURE", help="Of parallel arcs take the least by this."),
     click.option("--gaps", metavar="FEATURE", help="Join gaps by paths that are least by this."),
     click.option("--drop-bad", is_flag=True, help="Leave out trips that are no paths."),
@@ -309,7 +310,7 @@ output_options = added(
     as_json,
     click.option("--quiet", is_flag=True, help="Print errors only, and what --json asks for."),
 )
-scenarios = click.option("--scenarios", type=PathType, help="Or problems on the map, a .scen file.")
+scenarios = click.option("--scenarios", type=FileType, help="Or problems on the map, a .scen file.")
 
 
 def _check_alike(table: Any, column: Any) -> None:

@@ -26,7 +26,7 @@ Examples:
       --out 2.pdf
 """
 )
-@click.argument("model", required=False, type=inputs.PathType)
+@click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 @inputs.scenarios
 @click.option("--trip", "name", help="Its name, or number from 1.  [default: all of --trips]")

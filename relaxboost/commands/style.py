@@ -23,8 +23,9 @@ _INPUT = "standard input"
 class InputFile(click.Path):
     """A path; - stands for standard input, which is first read to its end into a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, suffix: str = "") -> None:
         super().__init__(path_type=Path)
+        self.suffix = suffix  # for what is read by its ending
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
@@ -34,7 +35,7 @@ class InputFile(click.Path):
             raise InputError("standard input is closed; name a file in place of -")
         folder = tempfile.mkdtemp(prefix="relaxboost-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder, _INPUT)
+        path = Path(folder, _INPUT + self.suffix)
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return path

@@ -90,8 +90,8 @@ def from_pandas(
         others = [name for name in edges.columns if name not in (source, target, edge)]
         features = [str(name) for name in others]
     X, names = _encoded(edges, features, unseen)
-    labels = Labels(list(dict.fromkeys(ends[0] + ends[1])) if nodes is None else list(nodes.index))
     position = None if nodes is None else _positions(nodes)
+    labels = Labels(list(dict.fromkeys(ends[0] + ends[1])) if nodes is None else list(nodes.index))
     try:
         tail, head = ([labels.number(end) for end in some] for some in ends)
     except InputError as error:
@@ -131,7 +131,10 @@ def _terms(features: Wanted) -> list[str]:
         return list(features.features)
     if isinstance(features, Graph):
         return list(features.names)
-    return [features] if isinstance(features, str) else list(features)
+    made = [features] if isinstance(features, str) or not np.iterable(features) else list(features)
+    if not all(isinstance(name, str) for name in made):
+        raise InputError(f"features must be names of columns, a graph or costs, got {features!r}")
+    return made
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
@@ -150,11 +153,6 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
-        raise InputError(
-            f"{called('edges', table)} has two columns that are called {twice[0]!r}; rename one"
-        )
     names = _terms(features)
     check_table("edges", table, columns_of(names, table.columns))
     columns = _Columns(table)

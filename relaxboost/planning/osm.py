@@ -12,6 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import positive
 from relaxboost.planning.frames import Wanted, columns_of, from_pandas
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.networks import edges_of
@@ -156,7 +157,7 @@ class _Tags:
         for place, tag in enumerate(told):
             for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
-                    made[place], given = float(self.speeds[word]), given + 1
+                    made[place], given = positive("speeds", self.speeds[word]), given + 1
         if given:
             self.notes.append(f"speeds gave that of {given} of {len(told)} edges")
         return self._filled("speed_kph", made)
@@ -180,8 +181,10 @@ class _Tags:
         told = dict(zip(self.classes[~known].tolist(), np.array(filled)[~known], strict=True))
         shown = ", ".join(f"{kind} {told[kind]:.4g}" for kind in sorted(told))
         count = f"{(~known).sum()} of {known.size}"
-        self.means.append(f"{name} of {count} edges is the mean of their highway: {shown}")
-        self.notes.append(self.means[-1])
+        said = f"{name} of {count} edges is the mean of their highway: {shown}"
+        if said not in self.means:  # a length is asked for twice, for travel_time too
+            self.means.append(said)
+            self.notes.append(said)
         return np.where(known, numbers, filled)
 
 
@@ -196,7 +199,9 @@ def _list(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or value != value  # the last is nan
+    import pandas as pd
+
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value) or value == "")
 
 
 def _tag(value: Any) -> str:
@@ -214,7 +219,7 @@ def _number(value: Any) -> float:
         return float(
             np.mean([float(x) for x in value or ["nan"]]) if isinstance(value, list) else value
         )
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return float("nan")
 
 

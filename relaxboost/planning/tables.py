@@ -7,8 +7,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -41,36 +41,47 @@ def read_csv(path: str | PathLike[str], sep: str = ",", texts: Sequence[str] = (
         raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
     if len(sep) != 1:
         raise InputError(f"--sep must be one character, or \\t, got {sep!r}")
-    csv.field_size_limit(2**31 - 1)  # a field may hold a trip of many nodes
-    reader = csv.reader(_text(path), delimiter=sep, skipinitialspace=True, strict=True)
-    rows, lines, start = [], [], 1
-    try:
-        for row in reader:
-            if any(map(str.strip, row)):
-                rows.append(row)
-                lines.append(start)
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{path}, line {start}: {error}; is a quote not closed?") from None
-    if len(rows) < 2:
-        raise InputError(f"{path} has no rows below its header; add them")
-    header = [name.strip() for name in rows.pop(0)]
+    rows = _rows(path, sep)
+    header = [name.strip() for _, row in islice(rows, 1) for name in row]
     _check_names(path, header)
-    for line, row in zip(lines[1:], rows, strict=True):
-        if len(row) > len(header):
+    cells, lines, width = list[str](), list[int](), len(header)
+    for line, row in rows:
+        if len(row) > width:
             raise InputError(
-                f"{path}, line {line}: {len(row)} entries, and the header has {len(header)}; "
+                f"{path}, line {line}: {len(row)} entries, and the header has {width}; "
                 f"entries with {sep!r} need quotes"
             )
-    columns = zip_longest(header, *rows, fillvalue="")
-    held = {name: [cell.strip() or None for cell in cells] for name, *cells in columns if name}
-    table = pd.DataFrame(held, lines[1:], dtype=object)
-    for name in table.columns:
+        lines.append(line)
+        cells += row  # one long list, as lists of lists take the garbage collector seconds
+        cells += [""] * (width - len(row))
+    if not lines:
+        raise InputError(f"{path} has no rows below its header; add them")
+    held = {
+        name: [cell.strip() or None for cell in cells[place::width]]
+        for place, name in enumerate(header)
+        if name
+    }
+    table = pd.DataFrame(held, lines, dtype=object)
+    for name in set(held).difference(texts):
         numbers = pd.to_numeric(table[name], errors="coerce")
-        if name not in texts and numbers.notna().equals(table[name].notna()):
+        if numbers.notna().equals(table[name].notna()):
             table[name] = numbers
     table.attrs[FILE] = str(path)
     return table
+
+
+def _rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank, each with the line where it begins."""
+    csv.field_size_limit(2**31 - 1)  # a field may hold a trip of many nodes
+    reader = csv.reader(_text(path), delimiter=sep, skipinitialspace=True, strict=True)
+    start = 1
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}, line {start}: {error}; is a quote not closed?") from None
 
 
 def _text(path: Path) -> io.StringIO:
@@ -119,6 +130,10 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
             raise InputError(
                 f"{called(what, table)} has no column {name!r}, only "
                 f"{', '.join(map(str, table.columns))}; add it, or rename another"
+            )
+        if list(table.columns).count(name) > 1:
+            raise InputError(
+                f"{called(what, table)} has two columns that are called {name!r}; rename one"
             )
         _check_whole(what, table, name, table[name].isna().to_numpy())
 

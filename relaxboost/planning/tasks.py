@@ -118,8 +118,8 @@ def _several(given: Any) -> list[Any]:
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
     """Return tasks as a tuple, or raise where there are none, or others than tasks."""
-    if isinstance(tasks, Task):
-        raise InputError("give a list of tasks, [task]")
+    if isinstance(tasks, Task) or not np.iterable(tasks):
+        raise InputError(f"give a list of tasks, [task], got {tasks!r}")
     made = tuple(tasks)
     if not made:
         raise InputError("the list of tasks is empty; give at least one")

@@ -86,6 +86,9 @@ def paths_from_pandas(
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
+    if not isinstance(graph, Graph):
+        kind = type(graph).__name__
+        raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes one")
     columns = [name for name in ("edge", "order") if name in getattr(trips, "columns", ())]
     if "edge" not in columns:
         columns.insert(0, "node")

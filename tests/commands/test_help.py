@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import shlex
 import subprocess
@@ -99,6 +100,23 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     bad = piped(["check", "-"], b"nothing")
     assert bad.returncode == 2
     assert bad.stderr.startswith(b"relaxboost: standard input")
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "status", "said"),
+    [
+        ("check - --json", "margin.json", 0, '"file": "standard input"'),
+        ("certify - --format vipr", "margin.json", 2, "standard input has no name for the files"),
+        ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input.csv, 60"),
+        ("plan fit --edges - --trips margin.json", "games.toml", 2, "standard input needs two col"),
+    ],
+)
+def test_standard_input_of_other_verbs(words, name, status, said, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    given = io.BytesIO((folder / name).read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
+    assert ended(words.split()) == status
+    assert said in "".join(capsys.readouterr())
 
 
 def test_quiet_prints_nothing_but_data(folder, capsys, monkeypatch):

@@ -350,6 +350,7 @@ def test_bad_losses_are_named_before_work(train, options, why):
     [
         ({"algorithm": Residual(step="line-search")}, "line-search"),
         ({"stopping": Stopping(validation=[])}, "the list of tasks is empty"),
+        ({"stopping": Stopping(validation=3)}, r"give a list of tasks, \[task\], got 3"),
         ({"stopping": 0}, "stopping must be"),
         ({"algorithm": "none"}, "algorithm must be one of"),
         ({"warm_start": 3}, "warm_start must be what planning.boost returned"),

@@ -129,6 +129,9 @@ BAD_EDGES = [
     (roads(), {"source": "from"}, r"edges has no column 'from', only u, v, .*or rename another"),
     (roads(), {"features": ["toll"]}, "edges has no column 'toll'"),
     (roads(), {"features": "length*toll"}, "edges has no column 'toll'"),
+    (roads(), {"features": [5]}, r"features must be names of columns, .*got \[5\]"),
+    (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns that are called 'u'"),
+    (roads(), {"nodes": [1, 2]}, "nodes must be a pandas.DataFrame with rows, got list"),
     (roads(), {"features": "highway*v"}, "may have one column of text"),
     (roads()[["u", "v"]], {}, "edges has no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
@@ -351,6 +354,8 @@ def test_bad_trips_may_be_dropped_and_are_told():
     assert "the wrong way of arc 1" in made.dropped[2]
     with pytest.raises(InputError, match=r"is not in the graph; .*\(1 of 1 trips are refused\)$"):
         pl.paths_from_pandas(given[given.trip == 1], graph, bad="drop")
+    with pytest.raises(InputError, match=r"trips need a planning\.Graph, got NoneType"):
+        pl.paths_from_pandas(given, None)
 
 
 def test_trips_through_turns():

@@ -175,7 +175,7 @@ def test_the_order_of_lists_does_not_matter(graph):
     assert np.array_equal(made.features, graph.features)
 
 
-@pytest.mark.parametrize("tag", ["2;3", [], None, "inf"])
+@pytest.mark.parametrize("tag", ["2;3", [], None, "inf", pd.NA, 10**400, np.array([1, 2])])
 def test_one_odd_tag_makes_no_text_of_numbers(tag):
     G = streets()
     G.edges[100, 101, 0]["lanes"] = tag
@@ -269,6 +269,8 @@ BAD = [
         r"\(100, 102, 0\) has no length; osmnx.distance",
     ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
+    (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
+    (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),
 ]
 
 
