@@ -13,7 +13,8 @@ import time
 import pytest
 
 from relaxboost import check_certificate, claims
-from relaxboost.commands import claims_text, cli
+from relaxboost.commands import claims as verbs
+from relaxboost.commands import claims_text
 from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
 from tests.processes import ctrl_c
@@ -387,7 +388,7 @@ def test_report_lists_what_cannot_be_checked(call, tmp_path):
 
 EXAMPLES = [
     example.split()
-    for command in cli.cli.commands["claims"].commands.values()
+    for command in verbs.claims.commands.values()
     for example in re.findall(r"^  relaxboost claims (.*)$", command.epilog, re.MULTILINE)
 ]
 
@@ -406,7 +407,7 @@ def test_examples_of_the_help_work(call, example, toys, tmp_path, monkeypatch):
 
 
 def test_every_command_shows_an_example(call):
-    commands = cli.cli.commands["claims"].commands
+    commands = verbs.claims.commands
     assert list(commands) == ["list", "show", "check", "attack", "report"]
     for name in commands:
         status, out, _ = call(name, "--help")

@@ -123,7 +123,7 @@ class Net(Regulariser):
 FORMS = [pl.Ridge(0.3), pl.Lasso(0.2), pl.L1Radius(1.3), Net()]
 
 
-@pytest.mark.parametrize("regulariser", FORMS, ids=str)
+@pytest.mark.parametrize("regulariser", FORMS, ids=lambda form: type(form).__name__)
 @pytest.mark.parametrize("nonnegative", [True, False])
 def test_conjugates_and_projections(regulariser, nonnegative):
     import cvxpy as cp

@@ -13,7 +13,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior.additive import MOST, seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior.additive import seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.conic import Conic
@@ -34,6 +34,8 @@ _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
+_MANY = 100
+"""Iterations from which equations are so ill-conditioned that a matrix ends sooner."""
 _ROOM, _FRESH = 0.1, 1.0
 """How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
 may get, since where it asks for little its slack would be tiny, and its weight large."""
@@ -206,7 +208,7 @@ class Iterate:
         if bulk.n <= LARGEST and dense < seconds_of_passes(features, m, self._iterations):
             return ByColumns(bulk, block, made)
         passes = ByPasses(bulk, block, made)
-        self._iterations = passes.iterations if passes.iterations < MOST else np.inf
+        self._iterations = passes.iterations if passes.iterations < _MANY else np.inf
         return passes
 
     def _newton(self, normal: Normal, centre: float, first: _Change | None = None) -> _Change:
