@@ -67,7 +67,7 @@ class _Saying(TimingListener):
     def on_end(self, event: Any) -> None:
         """Add the seconds of a kernel to those before."""
         super().on_end(event)
-        if self.duration > 1.0:
+        if self._depth == 0 and self.duration > 1.0:  # kernels compile kernels that they call
             unregister("numba:compile", self)
             if not quiet.get():
                 sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")

@@ -334,7 +334,7 @@ class MarginBoostClassifier(_MarginClassifier):
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
-                f"{self.relaxation!r}"
+                f"{self.relaxation!r}; the share of margins that count is fraction="
             )
         return self._shares(self.fraction)
 

@@ -1,8 +1,9 @@
-"""Kernels loaded from the cache without numba's compiler."""
+"""Kernels loaded from the cache without numba's compiler, and what is said of compiling."""
 
 from types import SimpleNamespace
 
 import pytest
+from numba.core.event import Event, EventStatus
 
 from relaxboost._core import compiled
 from relaxboost.matrices.kernels import stump_rows
@@ -45,3 +46,12 @@ def test_a_kernel_is_loaded_alone_only_where_that_was_tried(error, version, way,
 
 def test_the_kernels_here_are_loaded_alone():
     assert stump_rows._cache.load_overload.__module__ == compiled.__name__
+
+
+def test_a_kernel_that_compiles_another_is_timed_as_one():
+    said, (start, end) = compiled._Saying(), (Event("numba:compile", s) for s in EventStatus)
+    for event in (start, start, end):
+        said.notify(event)
+    assert not said.done
+    said.notify(end)
+    assert said.duration < 1.0

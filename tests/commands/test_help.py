@@ -156,10 +156,13 @@ def test_doctor_knows_extras_that_there_are():
 
 
 def test_doctor_names_what_is_missing_and_how_it_is_had_here(monkeypatch, capsys):
-    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "flint" else name)
+    absent = {"flint", "ecos"}
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name in absent else name)
     main(["doctor", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert set(found["missing"]) == {"exact"}
+    assert set(found["missing"]) == {"exact", "ecos"}
+    assert "ECOS" not in found["solvers"]  # what was never asked for does not fail
+    assert all(doctor._requirements(extra) for extra in doctor.FEATURES)
     assert found["missing"]["exact"]["install"].startswith(sys.executable)
     assert "'python-flint>=0.7'" in found["missing"]["exact"]["install"]
     assert {name for name, one in found["solvers"].items() if one["works"]} >= {"auto", "CLARABEL"}

@@ -463,6 +463,7 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
         ({"tol": 0}, (X, Y), "tol must be a positive number"),
         ({"folds": 1}, (X, Y), "folds must be at least 2"),
         ({"relaxation": "soft"}, (X, Y), "relaxation must be"),
+        ({"relaxation": 0.5}, (X, Y), "got 0.5; the share of margins that count is fraction="),
         ({"relaxation": rb.Capped(k=7)}, (X, Y), "weights of examples.* is 6; give fraction"),
         ({"relaxation": rb.Capped(k=5)}, (X, Y, np.full(6, 0.4 / 6)), "sample_weight.* is 0.4; "),
         ({"relaxation": rb.Capped(k=2)}, (X, Y, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
