@@ -58,7 +58,7 @@ def check_there(*files: Path | None) -> None:
 
 def spoken_input(message: str) -> str:
     """Return a message that names standard input where it named the file it was read into."""
-    return re.sub(rf"[^\s'\"]*{os.sep}{_INPUT}", _INPUT, message)
+    return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}{_INPUT}", _INPUT, message)
 
 
 def quietly(command: click.Command) -> click.Command:

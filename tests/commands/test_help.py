@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relaxboost.commands import doctor
+from relaxboost.commands import doctor, style
 from relaxboost.commands.cli import cli, main
 from tests.commands.test_fuzz import ended, verbs
 
@@ -117,6 +117,12 @@ def test_standard_input_of_other_verbs(words, name, status, said, folder, monkey
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
     assert ended(words.split()) == status
     assert said in "".join(capsys.readouterr())
+
+
+def test_standard_input_is_named_on_windows_too(monkeypatch):
+    monkeypatch.setattr(style.os, "sep", "\\")
+    said = style.spoken_input(r"C:\tmp\relaxboost-1\standard input is empty")
+    assert said == "standard input is empty"
 
 
 def test_quiet_prints_nothing_but_data(folder, capsys, monkeypatch):

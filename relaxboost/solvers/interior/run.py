@@ -26,7 +26,7 @@ from relaxboost.solvers.starts import WarmStart
 MOST_CUTS = 200_000
 """Cuts in play at most, with a step by passes over the examples."""
 MOST_CONES = 100_000
-"""Examples up to which an f that is not polyhedral is written down."""
+"""Examples up to which an f that is not polyhedral is written down, and iterates are kept."""
 MOST_ENTRIES = 200_000_000
 """Entries of A that are written down at most, 8 bytes each."""
 # Seconds on one core, for estimates of work (`relaxboost bench`): of reading an entry of A, of
