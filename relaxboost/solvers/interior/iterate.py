@@ -99,7 +99,7 @@ class Iterate:
         self.left = 1.0
         """What at most is left of what the equations lacked at the start, above roundings."""
         self._iterations: float = 20
-        """Those of the first right-hand side of the last step by passes; of others up to 15 times."""
+        """Those of the first right-hand side of the last step by passes; others take more."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
         # that is as far off in r v keeps the products near each other.
         size = over.scale + float(np.abs(form.cost).max())
