@@ -73,7 +73,7 @@ def report(
     if not isinstance(solution, Solution):
         raise InputError(f"report is on what rb.solve returns, got {type(solution).__name__}")
     s = solution
-    given = _rows(s, rows)
+    given, count = _rows(s, rows), len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
     heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
     proved = min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index)
@@ -94,7 +94,7 @@ def report(
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
         table([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
-        f"<h2>Hypotheses</h2><p>{len(s.support)} with a weight, the largest first.</p>",
+        f"<h2>Hypotheses</h2><p>{count} with a weight; the largest {min(count, _MOST)}.</p>",
         table(s.hypotheses(_MOST), ("weight", "hypothesis")),
         "<h2>The hardest examples</h2>",
         "<p>The lowest margins first, row 0 being the first. The weight is the one that the "
