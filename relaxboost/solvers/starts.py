@@ -105,5 +105,8 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
             f"{game.matrix!r}: its weights are of other hypotheses; give start=(d, None)"
         )
     d = game.repair_d(solution.d) if old.m == game.m else None
-    w = game.repair_w((solution.support, solution.coefficients))
+    try:
+        w = game.repair_w((solution.support, solution.coefficients))
+    except InputError:  # over a simplex, where no weight of the other domain is positive
+        w = None
     return WarmStart(d, w, solution.basis).scored(game)

@@ -13,7 +13,7 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint
-from relaxboost.solvers.interior import iterate, run
+from relaxboost.solvers.interior import additive, iterate, run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
 from relaxboost.solvers.interior.bordered import Bordered
@@ -499,6 +499,17 @@ def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
     assert len(passes) >= found.rounds - 1
     assert found.lower <= truth.upper
     assert found.upper >= truth.lower
+
+
+def test_passes_that_do_not_converge_give_way_to_a_matrix(monkeypatch):
+    passes = []
+    for where in (iterate, additive):
+        monkeypatch.setattr(where, "MOST", 3)
+    monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 1e300)
+    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    found = rb.solve(rb.Game(noisy_stumps(1000, 4), rb.Capped(100)), 1e-4, "interior-point")
+    assert found.status == "optimal"
+    assert len(passes) == 1
 
 
 def room(monkeypatch, count):

@@ -325,3 +325,20 @@ def test_points_of_other_shapes_or_far_away_are_left_alone(rng):
         warm = rb.solve(game, 1e-6, "interior-point", start=near)
         assert rb.compare(warm, cold)
         assert warm.rounds <= cold.rounds + 1
+
+
+def test_an_interior_point_that_cannot_go_on_from_another_game_begins_anew():
+    first, second = (
+        np.where(np.random.default_rng(seed).random((20, 5)) < 0.55, 1.0, -1.0) for seed in (0, 100)
+    )
+    start = rb.solve(rb.Game(first, rb.Capped(6)), 1e-3, "interior-point")
+    found = rb.solve(rb.Game(second, rb.Capped(8)), 1e-6, "interior-point", start=start)
+    assert found.status == "optimal"
+
+
+def test_a_solution_without_a_positive_weight_starts_a_game_over_the_simplex():
+    A = np.array([[-1.0, -0.5], [-0.5, -1.0]])
+    start = rb.solve(rb.Game(A, rb.HardMargin()))
+    assert start.coefficients.max() < 0.0
+    found = rb.solve(rb.Game(A, rb.HardMargin(), over=rb.Simplex()), 1e-6, start=start)
+    assert found.status == "optimal"

@@ -28,7 +28,7 @@ _BLOCK = 2048
 """Examples at a time, whose margins stay in the cache."""
 _TOGETHER = 1000
 """Cuts that are solved for together."""
-_TOL, _MOST = 1e-4, 1000
+_TOL, MOST = 1e-4, 1000
 """What may be left of the right-hand side, in the norm of the preconditioner, since solutions are
 refined; and iterations at most."""
 _JITTER = 1e-12
@@ -212,7 +212,7 @@ class Additive:
         p = z = self._near(r)
         size = first = float(r @ z)
         count = 0
-        while size > _TOL**2 * first and count < _MOST:
+        while size > _TOL**2 * first and count < MOST:
             q = self._times(p)
             step = size / float(p @ q)
             x += step * p

@@ -13,7 +13,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior.additive import seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior.additive import MOST, seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.conic import Conic
@@ -162,6 +162,8 @@ class Iterate:
         after += self._floor.product_after(length, dual, *change.floor)
         centre = max((after / self._count / mu) ** 3 * mu, least / self._count)
         change = self._newton(normal, centre, change)
+        if normal.iterations >= MOST:  # some right-hand side is not solved for
+            self._iterations = np.inf
         length, dual = self._longest(change)
         self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
         return max(length, dual)

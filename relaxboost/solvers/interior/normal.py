@@ -89,6 +89,11 @@ class Normal(ABC):
             first.edges + then.edges,
         )
 
+    @property
+    def iterations(self) -> int:
+        """The most that a right-hand side took so far; 0 with a factor."""
+        return 0
+
     @abstractmethod
     def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
         """Return the solution as the factor gives it."""
@@ -138,7 +143,7 @@ class ByPasses(ByColumns):
 
     @property
     def iterations(self) -> int:
-        """The most that a right-hand side took."""
+        """The most that a right-hand side took so far."""
         assert isinstance(self._factor, Additive)
         return self._factor.iterations
 

@@ -244,7 +244,7 @@ class InteriorRun(Booster):
         self._curved = game.linear_form is None and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
-        self._points, self._recentred = points, 0.0
+        self._points, self._recentred, self._warm = points, 0.0, False
         columns = self._resumed(columns)
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
@@ -266,7 +266,7 @@ class InteriorRun(Booster):
             iterate = self._iterate.resumed(point, bulk)
             if iterate is not None:
                 self._iterate, self._bulk = iterate, bulk
-                self._recentred = _RECENTRED * iterate.product
+                self._recentred, self._warm = _RECENTRED * iterate.product, True
                 return known
         if self._sieve is not None:
             self._sieve.play(columns)
@@ -280,14 +280,15 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or some; return the fallback where rounding no longer lets anything shrink.
 
-        At the end take a few more, until the columns in use are enough without the others.
+        A run that went on from another game first begins anew. At the end take a few more, until
+        the columns in use are enough without the others.
         """
         taken = 0
         while not taken or self._iterate.product > self._goal:
             self._clock.check()
             if not self._step():
                 if not taken:
-                    return self._fallback
+                    return self._afresh() if self._warm else self._fallback
                 break
             taken += 1
         self._keep()
@@ -296,6 +297,10 @@ class InteriorRun(Booster):
                 break
         self._aim()
         return self
+
+    def _afresh(self) -> InteriorRun:
+        """Return a run from nothing: what was near another optimum may be too near a boundary."""
+        return InteriorRun(self._game, self._tol, self._clock, self._fallback)
 
     def _keep(self) -> None:
         """Keep the iterate, if it is far enough from the last that was kept."""
