@@ -1,4 +1,4 @@
-"""From a map to learned costs to a picture: python examples/learn_costs_from_paths.py [picture.png]
+"""From a map to learned costs to a picture: python examples/learn_costs_from_paths.py picture.png
 
 An expert crosses a land of lakes and avoids slopes and thickets, by costs that we never see.
 """
@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 
 from relaxboost import planning as pl
-from relaxboost.planning import maps
 from relaxboost.views import plots
 
 # A land of 45 x 70 cells: three features of each cell, and lakes that nobody crosses.
@@ -24,22 +23,17 @@ land = pl.grid(layers, dry, names=["step", "slope", "thicket"])
 # What the expert does: shortest paths between random places, for secret weights.
 secret = land.arc_features @ [1.0, 6.0, 3.0]
 ends = [rng.choice(np.argwhere(dry), 2, replace=False).tolist() for _ in range(30)]
-shown = [pl.shortest_path(land, secret, *map(tuple, pair)).path for pair in ends]
-tasks = [pl.Task.along(path) for path in shown]
+tasks = [pl.Task.along(pl.shortest_path(land, secret, *map(tuple, pair)).path) for pair in ends]
 
-# What we learn from fifteen of them, with a bracket of the least loss; the rest are for judging.
+# What we learn from fifteen of them, with a bracket of the least loss; the rest judge.
 learned = pl.fit(tasks[:15], pl.Ridge(1e-3))
 print(f"{learned.lower:.4f} <= least loss <= {learned.upper:.4f}")
-relative = dict(zip(learned.names, (learned.w / learned.w[0]).round(2), strict=True))
-print(*(f"{name}: {weight}" for name, weight in relative.items()), sep=", ")
-for what, costs in (("shortest", land.costs(np.ones(land.size))), ("learned", learned)):
+print(*(f"{n}: {w:.2f}" for n, w in zip(learned.names, learned.w / learned.w[0], strict=True)))
+longest = max((task.demonstration for task in tasks[15:]), key=len)
+panels = Figure(figsize=(10.4, 4.0), layout="constrained").subplots(1, 2)
+for axes, what, fit in zip(panels, ["shortest", "learned"], [None, learned], strict=True):
+    costs = land.costs(np.ones(land.size)) if fit is None else fit.costs(land)
     print(f"{what}: {pl.evaluate(tasks[15:], costs).metric('arc_recall'):.0%} of the unseen arcs")
-if len(sys.argv) > 1:
-    longest = max(shown[15:], key=len)
-    panels = Figure(figsize=(10.4, 4.0), layout="constrained").subplots(1, 2)
-    both = {"shortest": land.costs(np.ones(land.size)), "learned": learned.costs(land)}
-    for axes, (what, costs) in zip(panels, both.items(), strict=True):
-        plan = pl.shortest_path(land, costs, longest.nodes[0], longest.nodes[-1])
-        drawn = None if what == "shortest" else land.features @ learned.w / learned.w[0]
-        maps.paths(pl.Task.along(longest), planned=plan, costs=drawn, axes=axes).set_title(what)
-    plots.save(panels, sys.argv[1])
+    plan = pl.shortest_path(land, costs, longest.nodes[0], longest.nodes[-1])
+    pl.maps.paths(pl.Task.along(longest), planned=plan, costs=fit, axes=axes).set_title(what)
+plots.save(panels, sys.argv[1])
