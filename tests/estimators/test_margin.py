@@ -22,17 +22,13 @@ from joblib import parallel_config
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OutputCodeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import relaxboost as rb
 from relaxboost.certificates import check
 from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_games
-from relaxboost.estimators.margin_columns import CutColumns, Features
 from relaxboost.estimators.margin_games import Examples, weighted
 
 FEW = partial(rb.matrices.stumps, max_cuts=8)
@@ -205,62 +201,6 @@ def mixed(m=160, seed=0):
     )
     frame.loc[3, "job"] = None
     return frame, y
-
-
-def test_frames_with_gaps_and_categories():
-    X, y = mixed()
-    fitted = MarginBoostClassifier(fraction=0.1, folds=3).fit(X, y)
-    assert fitted.feature_names_in_.tolist() == list(X.columns)
-    said = [words for _, words in fitted.hypotheses_]
-    assert any(
-        words.startswith(("job in {smith, tailor}", "job in {cook, clerk}")) for words in said
-    )
-    assert any("missing" in words or "known" in words for words in said)
-    assert not any(words.startswith("same") for words in said)
-    assert fitted.score(X, y) > 0.85
-    # A category that was declared, and a gap where training had none, count nothing.
-    new = X[:2].copy()
-    new["size"] = pd.Categorical(["xl", None], categories=["s", "m", "xl"])
-    assert np.isfinite(fitted.decision_function(new)).all()
-    with pytest.warns(UserWarning, match="feature names"):
-        assert np.array_equal(fitted.votes(X.to_numpy(dtype=object)), fitted.votes(X))
-
-
-def test_words_say_what_hypotheses_do():
-    """Each sentence, read by hand, gives the votes."""
-    X, y = mixed()
-    X["job"] = X["job"].fillna("cook")
-    fitted = MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
-    votes = np.zeros(len(X))
-    for weight, words in fitted.hypotheses_:
-        name, rest = words.split(" ", 1)
-        x, missing = X[name], X[name].isna()
-        if rest.startswith("in {"):
-            true = x.astype(str).isin(rest[4:].split("}")[0].split(", "))
-        elif rest in ("is missing", "is known"):
-            true = missing == (rest == "is missing")
-        else:
-            sign, threshold, *more = rest.split(" ")
-            known = x.astype(float).to_numpy(dtype=float, na_value=np.nan)
-            true = known > float(threshold) if sign == ">" else known <= float(threshold)
-            true = true | missing if more == ["or", "missing"] else true & ~missing
-        votes += weight * np.where(true.to_numpy(dtype=bool), 1, -1)
-    assert votes == pytest.approx(fitted.votes(X), abs=1e-9)
-
-
-def test_missing_values_go_where_the_edge_is():
-    """A gap on one side in training is a gap on that side later, and nowhere where half is."""
-    X = np.array([[0.0], [1], [2], [np.nan], [10], [11], [12], [np.nan]])
-    right = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 1, 1, 1, 1])
-    assert right.votes([[np.nan], [0.0], [99.0]]).tolist() == [1.0, -1.0, 1.0]
-    assert [w for _, w in right.hypotheses_] == ["x0 > 6 or missing"]
-    left = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 0, 1, 1, 1])
-    assert left.votes([[np.nan], [0.0], [99.0]]).tolist() == [-1.0, -1.0, 1.0]
-    assert [w for _, w in left.hypotheses_] == ["x0 > 6"]
-    columns = CutColumns.of(Features(("x",), (None,)), X, np.ones(8), np.ones(8))
-    low, high = columns(np.array([[np.nan], [0.0], [99.0], [-99.0], [12.0]])).T
-    for cut in (0.5, 1.5, 6.0, 10.5):  # half of each
-        assert ((low > cut) * 1 + (high > cut) - 1).tolist() == [0, -1, 1, -1, 1]
 
 
 def test_several_classes():
@@ -439,18 +379,6 @@ def test_pickles_hold_no_training_data():
         again.certificate_  # noqa: B018
 
 
-def test_pipelines_and_searches():
-    X, y = mixed()
-    X["job"] = X["job"].astype("category")
-    search = GridSearchCV(
-        MarginBoostClassifier(folds=None), {"fraction": [0.1, 0.5]}, cv=3, scoring="roc_auc"
-    ).fit(X, y)
-    assert search.best_score_ > 0.8
-    X, y, _ = noisy()
-    made = make_pipeline(StandardScaler(), MarginBoostClassifier(fraction=0.3, folds=None))
-    assert cross_val_score(made, X, y, cv=3).mean() > 0.7
-
-
 X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
 
@@ -491,14 +419,6 @@ def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
     share = MarginBoostClassifier(fraction=0.6, folds=None).fit(X, Y, weights).margin_
     soft = MarginBoostClassifier(rb.Capped(k=1.5), folds=None).fit(X, Y, weights).margin_
     assert soft.tolist() == share.tolist()
-
-
-def test_categories_never_seen_are_refused():
-    fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
-    with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
-        fitted.predict(TEXT.assign(a="z"))
-    with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
-        fitted.predict(TEXT.assign(b="z"))
 
 
 def test_nothing_learned_is_said():

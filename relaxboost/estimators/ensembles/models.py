@@ -40,7 +40,7 @@ def model(given: Any) -> dict[str, Any] | None:
         alive["classes"] = given.classes_
         found = replace(found, absent=getattr(given, "missing", np.nan))
     return alive | {
-        "kind": type(given).__name__ if alive else f"{found.library} model",
+        "kind": type(given).__name__ if alive else f"{found.maker} model",
         "names": tuple(f"tree {i}" for i in range(len(found.trees))),
         "weights": np.ones(len(found.trees)),
         "predict": found,

@@ -80,7 +80,7 @@ def keys(node: int, categories: Any) -> Whole:
 class TreeSum:
     """A model: the sum of its trees, and an intercept."""
 
-    library: str
+    maker: str
     trees: tuple[Splits, ...]
     intercept: float
     features: tuple[str, ...]
@@ -102,7 +102,7 @@ class TreeSum:
             X = self._coded(X)
         if hasattr(X, "tocsr"):
             raise InputError(
-                f"X is sparse, and what {self.library} takes an entry that is not stored for is "
+                f"X is sparse, and what {self.maker} takes an entry that is not stored for is "
                 "not in the model; give X.toarray(), with nan where a value is missing"
             )
         given = np.asarray(X, dtype=np.float64)

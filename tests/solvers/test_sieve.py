@@ -1,0 +1,171 @@
+"""Columns that enter and leave the play of the interior point method; passes over the examples."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import relaxboost as rb
+from relaxboost.matrices import kernels
+from relaxboost.solvers.interior import additive, iterate, run
+from relaxboost.solvers.interior.block import Diagonal
+from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling
+from tests.solvers.test_interior import margins, noisy_stumps
+
+
+def into(sizes):
+    """Return a callback that notes how many columns are in play, from the second round on."""
+
+    def note(state):
+        if state.round > 1:
+            sizes.append(state.active.w.size)
+
+    return note
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(1), rb.L1Ball(3), rb.FullSimplex(3)], ids=repr)
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)], ids=repr)
+def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
+    """Against the same game written down, where every column is in play from the start."""
+    matrix = noisy_stumps(400, 4)
+    found = rb.solve(rb.Game(matrix, f, over=over), 1e-8, "interior-point")
+    truth = rb.solve(rb.Game(matrix.toarray(), f, over=over), 1e-8, "interior-point")
+    assert found.status == truth.status == "optimal"
+    assert abs(found.lower - truth.lower) <= 3e-8
+    assert found.rounds < 120
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, storage):
+    A = margins(300, 150)
+    truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
+    monkeypatch.setattr(run, "MOST_ENTRIES", 40_000)
+    monkeypatch.setattr(run, "_FEWEST", 100)
+    game, sizes = rb.Game(storage(A), rb.Capped(40)), []
+
+    def written(self):
+        raise MemoryError("all of A")
+
+    monkeypatch.setattr(type(game.matrix), "bulk", written)
+    found = rb.solve(game, 1e-8, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert abs(found.lower - truth.lower) <= 3e-8
+    assert 8 <= min(sizes) < max(sizes) <= 133
+
+
+def test_few_columns_are_in_play():
+    game, sizes = rb.Game(noisy_stumps(1500, 5), rb.Capped(150)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert max(sizes) < game.n / 3
+    assert sizes[-1] < max(sizes)  # what stands idle leaves
+
+
+@pytest.mark.parametrize("features", [2, 3])
+def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
+    """Of two features, it stalls if steps may aim at less than what columns outside cost.
+
+    Of three, if columns with weight may leave.
+    """
+    game = rb.Game(noisy_stumps(1500, features, seed=3), rb.Capped(150))
+    found = rb.solve(game, 1e-8, "interior-point")
+    assert found.status == "optimal"
+    assert found.rounds < 100
+
+
+@pytest.mark.parametrize(("kind", "over"), [("normal", rb.L1Ball()), ("ties", rb.FullSimplex())])
+def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, over):
+    """Against the dense matrix, with curvatures over six orders and features that coincide."""
+    X = rng.normal(size=(300, 4))
+    X[:, 3] = X[:, 2] if kind == "ties" else X[:, 3]
+    X = X.round(1 if kind == "ties" else 9)
+    bulk = rb.matrices.stumps(X, np.sign(rng.normal(size=300)), max_cuts=50).bulk()
+    n, ratio = bulk.n, 10.0 ** rng.uniform(-3, 3, (1 + over.two_sided, bulk.n))
+    D, E = ratio.sum(axis=0), ratio[0] - (ratio[1] if over.two_sided else 0.0)
+    kappa = float((4 * ratio[0] * ratio[-1] / D).sum()) if over.two_sided else 0.5
+    given = bulk, Diagonal(10.0 ** rng.uniform(-2, 2, 300), 300), ColumnScaling(D, E, kappa)
+    right = rng.normal(size=300), rng.normal(size=n), 1.0, 0.3
+    passes = ByPasses(*given)
+    for found, truth in zip(passes.solve(*right), ByColumns(*given).solve(*right), strict=True):
+        np.testing.assert_allclose(found, truth, atol=1e-5 * np.abs(truth).max())
+    assert 0 < passes.iterations < 200
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(), rb.Simplex(), rb.FullSimplex()])
+def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
+    game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100), over=over)
+    truth, passes = rb.solve(game, 1e-4, "interior-point"), []
+    monkeypatch.setattr(iterate, "LARGEST", 0)
+    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    found = rb.solve(game, 1e-4, "interior-point")
+    assert found.status == truth.status == "optimal"
+    assert len(passes) >= found.rounds - 1
+    assert found.lower <= truth.upper
+    assert found.upper >= truth.lower
+
+
+def test_passes_that_do_not_converge_give_way_to_a_matrix(monkeypatch):
+    passes = []
+    for where in (iterate, additive):
+        monkeypatch.setattr(where, "MOST", 3)
+    monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 1e300)
+    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    found = rb.solve(rb.Game(noisy_stumps(1000, 4), rb.Capped(100)), 1e-4, "interior-point")
+    assert found.status == "optimal"
+    assert len(passes) == 1
+
+
+def room(monkeypatch, count):
+    """Let so many columns be in play, and matrices of that order be factorised."""
+    for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):
+        monkeypatch.setattr(where, name, count)
+
+
+def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
+    """The bracket holds, of the whole game, and the run goes back to where it came from."""
+    room(monkeypatch, 60)
+    game = rb.Game(noisy_stumps(400, 4), rb.Capped(40))
+    sizes = []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "stalled"
+    assert 32 < max(sizes) <= 60
+    monkeypatch.undo()
+    truth = rb.solve(game, 1e-7)
+    assert found.lower <= truth.upper
+    assert found.upper >= truth.lower
+    room(monkeypatch, 60)
+    assert rb.solve(game, 1e-6).status == "optimal"
+
+
+def test_few_examples_may_have_more_columns_in_play_than_are_factorised():
+    """Eight cuts of each feature to start with are more, and others enter."""
+    game, sizes = rb.Game(noisy_stumps(60, 2000), rb.Capped(10)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert max(sizes) > 8 * 2000 > run.LARGEST
+
+
+def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
+    room(monkeypatch, 40)
+    game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
+    found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
+    assert found.status == "optimal"
+    assert 20 == min(sizes) < max(sizes) <= 40 < 8 * 12
+
+
+def test_peaks_against_a_slow_twin(rng):
+    for _ in range(50):
+        edges = rng.normal(size=40).round(1)
+        columns = np.flatnonzero(rng.random(40) < 0.2)
+        bounds = [-1, *columns.tolist(), 40]
+        slow = set()
+        for a, b in pairwise(bounds):
+            inside = np.arange(a + 1, b)
+            for sign in (1, -1):
+                if inside.size and (sign * edges[inside]).max() > 0.5:
+                    slow.add(int(inside[(sign * edges[inside]).argmax()]))
+        found = kernels.peaks(edges, columns, 0.5, True)
+        assert found.tolist() == sorted(slow)
+        only = kernels.peaks(edges, columns, 0.5, False)
+        assert set(only.tolist()) == {j for j in slow if edges[j] > 0.5}
