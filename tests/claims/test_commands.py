@@ -17,7 +17,7 @@ from relaxboost.commands import claims as verbs
 from relaxboost.commands import claims_text
 from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
-from tests.processes import ctrl_c
+from tests.processes import ctrl_c, on_a_terminal
 from tests.within import ROOT
 
 
@@ -310,6 +310,7 @@ def test_ctrl_c_prints_what_is_done(odd, jobs):
     lines = [process.stdout.readline() for _ in range(3)]
     while "X-b" not in lines[-1]:
         lines.append(process.stdout.readline())
+        assert lines[-1], "it ended"
     status, out, err = ctrl_c(process, group=True)
     assert status == 1
     assert "Traceback" not in err
@@ -352,11 +353,7 @@ def test_the_progress_bar_is_for_terminals(odd):
         "check", "--file", path, "--jobs", 1, stderr=follower, env={**os.environ, "TERM": "xterm"}
     )
     os.close(follower)
-    out, shown = process.communicate()[0], b""
-    with contextlib.suppress(OSError):  # a closed terminal
-        while part := os.read(leader, 4096):
-            shown += part
-    os.close(leader)
+    out, shown = on_a_terminal(process, leader)
     assert process.returncode == 0
     first = [line.split()[0] for line in out.splitlines() if line[0] != " "]
     assert first == ["id", "X-a", "X-b", "2", "slack:"]

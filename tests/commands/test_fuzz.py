@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from relaxboost.commands.cli import cli, main
+from tests.processes import ctrl_c
 
 SKIPPED = {"bench", "claims attack", "claims report", "doctor"}
 """They take long whatever they are given, and read what other verbs here read too."""
@@ -215,9 +216,8 @@ def test_sigterm_ends_with_the_bracket_so_far_and_early_ctrl_c_with_one_line(tmp
     with subprocess.Popen(hard, **options) as process:
         while not file.exists() and process.poll() is None:
             time.sleep(0.05)
-        process.terminate()
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+        status, out, err = ctrl_c(process, how=signal.SIGTERM)
+    assert status == 1
     assert "interrupted" in out, err
     assert "certified:" in out
     early = f"{sys.executable} -X importtime -m relaxboost solve --dataset breast-cancer"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ import relaxboost as rb
 from relaxboost.commands.cli import main
 from relaxboost.instances.spec import read_spec
 from tests.instances.conftest import SPEC
+from tests.processes import on_a_terminal
 
 
 @pytest.fixture
@@ -195,11 +195,7 @@ def test_the_progress_bar_is_for_terminals(made, tmp_path):
     env = {**os.environ, "TERM": "xterm"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, text=True, env=env)
     os.close(follower)
-    out, shown = process.communicate()[0], b""
-    with contextlib.suppress(OSError):  # a closed terminal
-        while part := os.read(leader, 4096):
-            shown += part
-    os.close(leader)
+    out, shown = on_a_terminal(process, leader)
     assert out == piped.stdout
     assert b"checking" in shown
     assert b"17/17" in shown
