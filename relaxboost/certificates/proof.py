@@ -16,11 +16,7 @@ from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
 from relaxboost.certificates.exact.optimum import ExactOptimum
-from relaxboost.certificates.parts import (
-    describe_auxiliaries,
-    describe_witness,
-    optimal_witness,
-)
+from relaxboost.certificates.parts import describe_auxiliaries, describe_witness, optimal_witness
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
@@ -237,12 +233,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     matrix, over = game.matrix, game.over.describe()
     if over is None:
         raise InputError(f"over={game.over!r} has no description that a checker could evaluate")
-    described: dict[str, Any] = {
-        "m": game.m,
-        "n": game.n,
-        "sha256": matrix.digest(),
-        "over": over,
-    }
+    described: dict[str, Any] = {"m": game.m, "n": game.n, "sha256": matrix.digest(), "over": over}
     if level == "numerical":
         described["relaxation"] = {"kind": "custom", "text": repr(game.relaxation)}
         return described
@@ -329,17 +320,11 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     found, shift = products.margins(game.matrix, list(w), weights)
     u = [Fraction(x, below_w << shift) for x in found] if w else [Fraction(0)] * game.m
     g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
-    document["d"] = {
-        "denominator": integer(below_d),
-        "numerators": [integer(x) for x in shares],
-    }
+    document["d"] = {"denominator": integer(below_d), "numerators": [integer(x) for x in shares]}
     if auxiliaries:
         document["auxiliaries"] = auxiliaries
     document["columns"] = list(w)
-    document["w"] = {
-        "denominator": integer(below_w),
-        "numerators": [integer(c) for c in weights],
-    }
+    document["w"] = {"denominator": integer(below_w), "numerators": [integer(c) for c in weights]}
     if source.optimum is not None:
         witness = optimal_witness(game.relaxation, described["relaxation"], source.optimum, u)
     else:

@@ -251,11 +251,7 @@ class Claim:
         return add
 
     def check(
-        self,
-        trials: int | None = None,
-        seed: int = 0,
-        *,
-        certificates: Path | str | None = None,
+        self, trials: int | None = None, seed: int = 0, *, certificates: Path | str | None = None
     ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 

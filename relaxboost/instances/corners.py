@@ -56,8 +56,7 @@ CORNERS: dict[str, Corner] = {
     "hadamard-16": Corner(np.kron(_REGULAR, _REGULAR), (_HARD, ("Capped(k=7)", _BALL))),
     "opposite-rows": Corner([[0.5, -1], [-0.5, 1]], (_HARD, _SIGNED, _FLAT, _CAPPED)),
     "opposite-rows-among-others": Corner(
-        [[1, 0.5], [-1, -0.5], [1, 1], [0.5, 1]],
-        (_HARD, _CAPPED, _FLAT, ("Capped(k=3)", _BALL)),
+        [[1, 0.5], [-1, -0.5], [1, 1], [0.5, 1]], (_HARD, _CAPPED, _FLAT, ("Capped(k=3)", _BALL))
     ),
     "opposite-columns": Corner([[0.5, -0.5], [0.25, -0.25]], (_HARD, _SIGNED, _FLAT)),
     "all-ones": Corner(np.ones((3, 4)), _ALL),

@@ -50,9 +50,7 @@ class Made(NamedTuple):
 
 
 def make(
-    spec: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    progress: Progress | None = None,
+    spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
     """Make the set of certified games that a specification describes, or what is missing of it.
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from relaxboost.reproductions.curves import (
-    end,
-    ends,
-    late_gain,
-    least,
-    middle,
-    reaches,
-    start,
-)
+from relaxboost.reproductions.curves import end, ends, late_gain, least, middle, reaches, start
 from relaxboost.reproductions.runs import Result
 
 Results = dict[str, list[Result]]

@@ -185,12 +185,7 @@ class _Runner:
     """Runs what is not there yet."""
 
     def __init__(
-        self,
-        experiment: Experiment,
-        effort: Effort,
-        store: Store,
-        sets: int,
-        show: Progress,
+        self, experiment: Experiment, effort: Effort, store: Store, sets: int, show: Progress
     ) -> None:
         self.experiment, self.effort, self.store = experiment, effort, store
         self.show, self.done = show, 0

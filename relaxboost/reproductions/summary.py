@@ -53,7 +53,7 @@ def written(data: Data, lines: list[str]) -> str:
     """Return everything as text."""
     out = [
         f"{data['title']}; {data['learners']} weak learners, {data['seeds']} seeds"
-        + ("; QUICK: small parts of the data, no reproduction" if data["quick"] else ""),
+        + ("; QUICK: small parts of the data, no reproduction" if data["quick"] else "")
     ]
     for name, one in data["sets"].items():
         out += ["", *_ends(name, one, data["score"]), *_grid(one)]

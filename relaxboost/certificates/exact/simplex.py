@@ -265,11 +265,7 @@ class ExactSimplex:
         self._cost = [c + a for c, a in zip(cost, program.transposed(rows), strict=True)]
 
     def _dual_pivot(
-        self,
-        kernel: Kernel,
-        excess: list[tuple[Integer, int, int]],
-        dual: Multipliers,
-        bland: bool,
+        self, kernel: Kernel, excess: list[tuple[Integer, int, int]], dual: Multipliers, bland: bool
     ) -> None:
         """Move what is farthest beyond a bound to it, at the least cost.
 

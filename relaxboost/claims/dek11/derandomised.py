@@ -198,8 +198,7 @@ def _costs(votes: Array, zero: float) -> tuple[float, Array]:
     "The bound holds whatever a prediction of 0 counts as.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
     printed="We know that the 0-1 risk of the majority vote hypothesis is at most twice the 0-1 "
-    "risk "
-    "of Q.",
+    "risk of Q.",
     page="line 116 of the text",
     ruling=AMBIGUOUS,
     given="sign(0), which is not defined, read as 0, and as no error; any sample; the vote "
@@ -274,8 +273,7 @@ SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute"
     "risk of the vote.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D) ≤ 2 l(Q; D)",
     printed="if l is a convex upper bound on the 0-1 loss (like the hinge loss/exponential loss), "
-    "we "
-    "have l_{0-1}(h_{maj}(x); D) ≤ 2l_{0-1}(Q; D) ≤ 2l(Q; D)",
+    "we have l_{0-1}(h_{maj}(x); D) ≤ 2l_{0-1}(Q; D) ≤ 2l(Q; D)",
     page="lines 116 and 118 of the text",
     given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
     space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),

@@ -176,18 +176,11 @@ def algorithm(x: Instance) -> Iterator[Slack]:
     page="lines 26 and 38 of the text, Theorem 1; again in line 67",
     ruling=AMBIGUOUS,
     given="any w* in H and any stream, in any order; η = B/(λX√m); Π read as the formula of Sec. "
-    "2, "
-    "B w/‖w‖, which is not the projection that its words say (DEK11-projection)",
+    "2, B w/‖w‖, which is not the projection that its words say (DEK11-projection)",
     space=STREAMS,
     counterexamples=[
         {"A": [["1/100"], [1]], "y": [1, -1], "w": [-1], "B": 1, "loss": "hinge"},
-        {
-            "A": [["1/100"], *[[1]] * 99],
-            "y": [1, *[-1] * 99],
-            "w": [-1],
-            "B": 1,
-            "loss": "hinge",
-        },
+        {"A": [["1/100"], *[[1]] * 99], "y": [1, *[-1] * 99], "w": [-1], "B": 1, "loss": "hinge"},
     ],
 )
 def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Iterator[Slack]:

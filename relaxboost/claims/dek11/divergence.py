@@ -81,8 +81,7 @@ def _(x: Instance) -> Slack:
     printed=ILLEGIBLE,
     page="line 160 of the text, line five",
     given="Z = −η∇_j l_i(w_{i−1}) with probability w_{i−1,j}; the formula is that of the two "
-    "displays "
-    "after it",
+    "displays after it",
     space=STEPS,
 )
 def fifth_line(x: Instance) -> Slack:
@@ -206,12 +205,9 @@ def _(x: Instance) -> Slack:
     page="line 176 of the text",
     ruling=MISPRINT,
     given="w_0 uniform; any η > 0 and w* in the simplex; any i from 0 to m, as i is free outside "
-    "of "
-    "the sum",
+    "of the sum",
     space=STEPS.but(i=Whole(0, "m")),
-    counterexamples=[
-        {"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge", "eta": 1, "i": 0},
-    ],
+    counterexamples=[{"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge", "eta": 1, "i": 0}],
 )
 def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
     """KL(w* ‖ w_0) is log n less the entropy of w*: log n at the vertices."""
@@ -226,8 +222,7 @@ def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
 
 
 @telescoped.corrected(
-    "They do, with w_m for w_i.",
-    "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)",
+    "They do, with w_m for w_i.", "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)"
 )
 def telescoped_corrected(x: Instance) -> Iterator[Slack]:
     """Proof. A sum of differences telescopes, divergences are not negative (1), and that from the

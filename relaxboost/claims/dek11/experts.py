@@ -153,8 +153,7 @@ def theorem_3_corrected(x: Instance) -> Iterator[Slack]:
     "The regret is at most λX√(2m log n).",
     formula="Regret ≤ λX√(2m log(n))",
     printed="Regret ≤ λX √(2m log(n)) … Σ_{i=1}^m (l(w_{i−1}; (x_i, y_i)) − l(w*; (x_i, y_i))) ≤ "
-    "λX "
-    "√(2m log(n))",
+    "λX √(2m log(n))",
     page="lines 154 and 184 of the text",
     given="against the best w of the simplex; n ≥ 2",
     space=STREAMS,

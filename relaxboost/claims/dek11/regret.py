@@ -30,8 +30,7 @@ def alphas(run: Passed, w: Array) -> Array:
     "The projection brings a point closer to every element of H.",
     formula="‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖ for w* in H",
     printed="We know that ‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖, since the projection "
-    "operator "
-    "brings w_{i−1} − η∇l_i(w_{i−1}) uniformly closer to every element of H",
+    "operator brings w_{i−1} − η∇l_i(w_{i−1}) uniformly closer to every element of H",
     page="line 49 of the text",
     ruling=AMBIGUOUS,
     given="Π read as the formula of Sec. 2, B v/‖v‖, which is not the projection that its words "
@@ -77,9 +76,7 @@ def _(x: Instance) -> Iterator[Slack]:
     ruling=MISPRINT,
     given="any w* in H",
     space=STEPS,
-    counterexamples=[
-        {"A": [[1]], "y": [1], "w": [1], "B": 2, "loss": "hinge", "eta": "1/10"},
-    ],
+    counterexamples=[{"A": [[1]], "y": [1], "w": [1], "B": 2, "loss": "hinge", "eta": "1/10"}],
 )
 def first_line(x: Instance, power: int = 1) -> Iterator[Slack]:
     """The square is missing: .195 ≥ 1.05."""
@@ -126,8 +123,7 @@ def _comparator(x: Instance) -> Array:
     formula="½‖a‖² − ½‖a − η∇‖² = −(η²/2)‖∇‖² − η<w* − w_{i−1}, ∇> "
     "≥ −(η²/2)‖∇‖² + η(l_i(w_{i−1}) − l_i(w*)) ≥ −η²λ²X²/2 + η(l_i(w_{i−1}) − l_i(w*))",
     printed="= −(η²/2)‖∇l_i(w_{i−1})‖² − η⟨w* − w_{i−1}, ∇l_i(w_{i−1})⟩ ≥ −(η²/2)‖∇l_i(w_{i−1})‖² "
-    "+ "
-    "η(l_i(w_{i−1}) − l_i(w*)) (Since ∇l_i(w_{i−1}) is a subgradient) ≥ −η²λ²X²/2 + "
+    "+ η(l_i(w_{i−1}) − l_i(w*)) (Since ∇l_i(w_{i−1}) is a subgradient) ≥ −η²λ²X²/2 + "
     "η(l_i(w_{i−1}) − l_i(w*)) (Since l is λ-Lipschitz)",
     page="line 51 of the text, lines two to four",
     given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H; line one with its square",
@@ -174,10 +170,9 @@ def _(x: Instance) -> Slack:
     "The α_i telescope, to at most B²/2 and at least η Regret − mη²λ²X²/2.",
     formula="Σ α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ½‖w*‖² ≤ B²/2, "
     "Σ α_i ≥ −η²λ²X²m/2 + η (Σ l_i(w_{i−1}) − l_i(w*))",
-    printed="Σ_i α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ‖w*‖²/2 ≤ B²/2 … "
-    "Using the lower bound (2) … Σ_i α_i ≥ −m η²λ²X²/2 + η(Σ_i l(w_{i−1}; (x_i, y_i)) − l(w*; "
-    "(x_i, "
-    "y_i))) = −η²λ²X²m/2 + η Regret_i",
+    printed="Σ_i α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ‖w*‖²/2 ≤ B²/2 … Using the "
+    "lower bound (2) … Σ_i α_i ≥ −m η²λ²X²/2 + η(Σ_i l(w_{i−1}; (x_i, y_i)) − l(w*; (x_i, y_i))) = "
+    "−η²λ²X²m/2 + η Regret_i",
     page="lines 55 to 59 of the text",
     given="any η > 0; w* in H, against which the regret is (printed Regret_i; the reference (2) is "
     "to the display before, which has no number)",

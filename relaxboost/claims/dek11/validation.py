@@ -86,8 +86,7 @@ def _(x: Instance) -> Iterator[Slack]:
     formula="∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1))) with "
     "probability ≥ 1 − δ",
     printed="Using a Hoeffding+Union bound, w.p. at least 1 − δ, ∀i |l(h_{i−1}; {x_k, "
-    "y_k}_{k=i}^m) − "
-    "l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1)))",
+    "y_k}_{k=i}^m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1)))",
     page="lines 120 and 122 of the text",
     given="z_1, ..., z_m i.i.d., in the order of arrival; for every δ",
     space=RUNS,
@@ -182,8 +181,7 @@ class Validated:
     "c √(log(m/δ)/(2(m − i + 1))) … We know that h̃ is at least as good as h̃̃.",
     page="lines 126 and 128 of the text",
     given="h̃̃ of least loss on S' = {z_1, ..., z_{m/2−1}} among h_0, ..., h_{m/2−1}; m ≥ 4 and "
-    "even; "
-    "ties go to the first",
+    "even; ties go to the first",
     space=RUNS.but(delta=Real(0.01, 0.99)),
     counterexamples=[
         {
@@ -376,8 +374,7 @@ def _(x: Instance) -> Slack:
     "The loss on S' of the best hypothesis is near its risk.",
     formula="l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
     printed="by a Hoeffding bound l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability "
-    "at "
-    "least 1 − δ",
+    "at least 1 − δ",
     page="line 132 of the text",
     given="h* of least risk among h_0, ..., h_{m/2−1}, any online learner: here h_{m/2−1} errs on "
     "the atoms of z_1, ..., z_{m/2−1} only, the others where a bit is 1; 0-1 loss, c = 1",

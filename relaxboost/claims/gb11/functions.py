@@ -201,15 +201,7 @@ def definition_corrected(x: Instance) -> Iterator[Slack]:
     given="l the squared, absolute or hinge loss; `at` has the points of the examples",
     space=PLACES,
     counterexamples=[
-        {
-            "f": [0.3, 0],
-            "g": [0, 0],
-            "y": [0, 1],
-            "loss": loss_,
-            "at": [1, 1],
-            "share": 0,
-            "off": 1,
-        }
+        {"f": [0.3, 0], "g": [0, 0], "y": [0, 1], "loss": loss_, "at": [1, 1], "share": 0, "off": 1}
         for loss_ in ("square", "absolute")
     ],
 )

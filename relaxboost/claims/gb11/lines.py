@@ -105,11 +105,7 @@ line("After Theorem 7", "The residual grows by the gradient and shrinks.", "T6-r
 line("Sec. 4.2, last paragraph", "Average regrets and weak learners.", "efficiency", "learners")
 line("Sec. 4.2, last paragraph", "The gradient is evaluated less often.", "learners")
 line("Sec. 5", "Three experiments, Figs. 1 to 3.", "experiments")
-line(
-    "Sec. 5",
-    "Previous work on planning has no convergence results.",
-    reason=_HISTORY,
-)
+line("Sec. 5", "Previous work on planning has no convergence results.", reason=_HISTORY)
 line("Appendix A, Theorem 1, displays 1 to 3", "Weights, sums, norms.", "T1-sums")
 line("Appendix A, Theorem 1, display 4", "δ/sqrt(N), and > for the edge.", "T1", "T1-strict")
 line("Appendix A, Theorem 1, display 5", "The converse, expanded.", "T1-sums", "T1-converse")

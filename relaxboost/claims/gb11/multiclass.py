@@ -325,9 +325,7 @@ def last_step_corrected(x: Instance) -> Slack:
     page="Appendix A, proof of Theorem 2, third and fifth display",
     given="K = 3, w = ∇",
     space=Space(
-        sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)},
-        C=Classes(),
-        w=Matrix(-3, 3, axes=("m", "k")),
+        sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)}, C=Classes(), w=Matrix(-3, 3, axes=("m", "k"))
     ),
 )
 def hypotheses(x: Instance) -> Iterator[Slack]:

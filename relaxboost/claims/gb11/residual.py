@@ -8,17 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    at_most,
-    equal,
-)
+from relaxboost.claims import Instance, Matrix, Real, Slack, Space, Vector, Whole, at_most, equal
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.convex import AVERAGES, LAST, one_more, paid, roots
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
@@ -110,8 +100,7 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
 
 
 @strong_sharp.step(
-    "errors are paid for in the end",
-    "Σ_{t≤T} <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>",
+    "errors are paid for in the end", "Σ_{t≤T} <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>"
 )
 def _(x: Instance) -> Iterator[Slack]:
     left = right = size = 0.0
@@ -150,8 +139,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong_sharp.step(
-    "the lengths of the h_t, over t",
-    "Σ_{t≤T} ‖h_t‖²/t ≤ Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t − ‖Δ_{T+1}‖²/T",
+    "the lengths of the h_t, over t", "Σ_{t≤T} ‖h_t‖²/t ≤ Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t − ‖Δ_{T+1}‖²/T"
 )
 def _(x: Instance) -> Iterator[Slack]:
     left = right = 0.0

@@ -21,9 +21,8 @@ _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
     "T6-parts",
     "Theorem 6, its proof, first display",
     "The errors of the projections are those of the residuals, a round later.",
-    formula="Σ_{t≤T} <f* − f_t, h_t − ∇_t> = Σ <f* − f_t, h_t − (Δ_t + ∇_t)> + Σ_{t<T} "
-    "<f* − f_{t+1}, Δ_{t+1}>, and <f* − f_{t+1}, Δ_{t+1}> = <f* − f_t, Δ_{t+1}> + "
-    "<η_t h_t, Δ_{t+1}>",
+    formula="Σ_{t≤T} <f* − f_t, h_t − ∇_t> = Σ <f* − f_t, h_t − (Δ_t + ∇_t)> + Σ_{t<T} <f* − "
+    "f_{t+1}, Δ_{t+1}>, and <f* − f_{t+1}, Δ_{t+1}> = <f* − f_t, Δ_{t+1}> + <η_t h_t, Δ_{t+1}>",
     printed="− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_{t+1}, Δ_{t+1}> ≥ … "
     "− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_t, Δ_{t+1}> − "
     "Σ_{t=0}^{T−1} <η_t h_t, Δ_{t+1}>",

@@ -125,9 +125,8 @@ ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
     "T3-rounds",
     "Sec. 4.1, after Theorem 3",
     "O(log(1/ε)) rounds bring the objective within ε of the optimum.",
-    formula="R[f_T] − R[f*] ≤ ε (R[f_0] − R[f*]) for T = ⌈(Λ/(γ²λ)) ln(1/ε)⌉; and for "
-    "‖f‖²/2 along e_1 and e_1 + e_2 in turn 2^(−t) is left after t rounds, so that log_2(1/ε) "
-    "are needed",
+    formula="R[f_T] − R[f*] ≤ ε (R[f_0] − R[f*]) for T = ⌈(Λ/(γ²λ)) ln(1/ε)⌉; and for ‖f‖²/2 along "
+    "e_1 and e_1 + e_2 in turn 2^(−t) is left after t rounds, so that log_2(1/ε) are needed",
     printed="this gives a O(log(1/ε)) result for the number of iterations required to achieve "
     "error ε … with both requiring O(log(1/ε)) iterations to get performance within ε of optimal",
     page="Sec. 4.1, first paragraph, and after Theorem 3",

@@ -109,10 +109,7 @@ def _(x: Instance) -> Slack:
 
 
 @weak_learning.step(
-    "‖w‖_1 is at least sqrt(N) ‖∇‖",
-    "‖w‖_1² ≥ ‖w‖_2² = N² <∇, ∇>/N",
-    correction=1,
-    space=WEIGHED,
+    "‖w‖_1 is at least sqrt(N) ‖∇‖", "‖w‖_1² ≥ ‖w‖_2² = N² <∇, ∇>/N", correction=1, space=WEIGHED
 )
 def _(x: Instance) -> Slack:
     w = abs(exactly(x.v))
@@ -136,10 +133,7 @@ def _shares(x: Instance) -> tuple[Fraction, Fraction]:
     ruling=MISPRINT,
     given="(2) for every labeling, δ > 0",
     space=SETS,
-    counterexamples=[
-        {"H": [[1, -1]]},
-        {"H": [[1, 1, -1, -1], [1, -1, 1, -1]]},
-    ],
+    counterexamples=[{"H": [[1, -1]]}, {"H": [[1, 1, -1, -1], [1, -1, 1, -1]]}],
 ).checked(trials=50)
 def strict(x: Instance, more: float = STRICTLY) -> Slack:
     """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points.

@@ -297,8 +297,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Eq41-43",
     "Appendix B, Eqs. 41 to 43",
     "The gradient of the entropy is strongly monotone, by its Hessian and Jensen's inequality.",
-    formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − y_i|/(x̃_i/λ))² = "
-    "(1/λ)‖x − y‖_1²",
+    formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − "
+    "y_i|/(x̃_i/λ))² = (1/λ)‖x − y‖_1²",
     printed="⟨∇V(x) − ∇V(y), x − y⟩ = (x − y)ᵀ∇²V(x̃)(x − y) … ≥ … = (1/λ)‖x − y‖_1²",
     page="p. 26, Eqs. 41 to 43",
     given="x, y interior; x̃ between them",

@@ -235,20 +235,8 @@ def _ratio(x: Instance) -> float:
     space=RATIOS,
     counterexamples=[
         _HALVES,
-        {
-            "x": [1, 0, 0],
-            "y": [0, 1, 0],
-            "s": "1/2",
-            "radius": 1,
-            "proxy": "tilted",
-        },
-        {
-            "x": [1, 0, 0],
-            "y": [0, 1, 0],
-            "s": "1/2",
-            "radius": 1,
-            "proxy": "power",
-        },
+        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "tilted"},
+        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "power"},
     ],
 )
 def conjecture(x: Instance) -> Slack:

@@ -148,8 +148,7 @@ def finite(x: Instance) -> Slack:
 
 
 @finite.corrected(
-    "For V that is strongly convex, or Θ compact.",
-    "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)",
+    "For V that is strongly convex, or Θ compact.", "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)"
 )
 def finite_corrected(x: Instance) -> Slack:
     """V grows quadratically from its minimiser, (40). Here V = ‖θ‖_2²/2 on R^M, α = 1/M, where

@@ -186,9 +186,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Theorem 1, example",
     "C = 2 for λ = 1, classifiers with values ±1 and the hinge loss.",
     formula="C = 2λ L_φ(λ) = 2",
-    printed="Theorem 1 holds with constant C = 2 in a typical case where we deal with convex (λ "
-    "= 1) aggregation of base classifiers h_j taking values in {−1, 1} and we use the hinge "
-    "loss",
+    printed="Theorem 1 holds with constant C = 2 in a typical case where we deal with convex (λ = "
+    "1) aggregation of base classifiers h_j taking values in {−1, 1} and we use the hinge loss",
     page="p. 6, after Theorem 1",
     space=LAWS.but(radius=Real(1, 1), loss=Choice("hinge"), H=Matrix(axes=("k", "n"))),
 )

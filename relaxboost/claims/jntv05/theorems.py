@@ -22,14 +22,7 @@ from relaxboost.claims import (
     at_most,
     equal,
 )
-from relaxboost.claims.jntv05.formulas import (
-    RUNS,
-    LabelledLaw,
-    entropy,
-    growing,
-    law,
-    mirror_of,
-)
+from relaxboost.claims.jntv05.formulas import RUNS, LabelledLaw, entropy, growing, law, mirror_of
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.record import OPEN
 from relaxboost.game.domains import Simplex
@@ -211,8 +204,7 @@ def eq29(x: Instance) -> Iterator[Slack]:
 
 
 @eq29.step(
-    "The difference is a square.",
-    "β_0 V* + L²/(αβ_0) − 2L √(V*/α) = (√(β_0 V*) − L/√(αβ_0))²",
+    "The difference is a square.", "β_0 V* + L²/(αβ_0) − 2L √(V*/α) = (√(β_0 V*) − L/√(αβ_0))²"
 )
 def _(x: Instance) -> Slack:
     alpha, most = _known(x)

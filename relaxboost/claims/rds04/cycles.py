@@ -246,8 +246,7 @@ def between(x: Instance) -> Iterator[Slack]:
     "than the paper's may be",
     space=Space(m=Whole(4, 8)),
 ).checked(
-    resolution=1e-6,
-    every=Enumeration("m = 4, ..., 8", lambda: [{"m": m} for m in range(4, 9)]),
+    resolution=1e-6, every=Enumeration("m = 4, ..., 8", lambda: [{"m": m} for m in range(4, 9)])
 )
 def non_optimal(x: Instance) -> Iterator[Slack]:
     """On three columns it is the 3 x 3 case: all the other examples are right, and die out."""
@@ -386,9 +385,7 @@ def half(x: Instance) -> Iterator[Slack]:
 
 
 @half.step(
-    "how far Υ is above r/2",
-    "Υ(r) − r/2 ≥ r³/12",
-    space=Space(r=Real(0.01, 0.99, log=True)),
+    "how far Υ is above r/2", "Υ(r) − r/2 ≥ r³/12", space=Space(r=Real(0.01, 0.99, log=True))
 )
 def _(x: Instance) -> Slack:
     """In the limits 0 and 1 of r the quotients are 1/12 and 1/2."""

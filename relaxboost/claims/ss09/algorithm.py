@@ -35,11 +35,9 @@ _ERROR = "ρ − margin of w_t"
     "Theorem 9, accuracy",
     "Fig. 1, stopped by its own test, returns an ε-accurate w.",
     formula="max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
-    printed=(
-        "Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-        "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
-        "− ε, where ρ is the optimal value of the solution as defined in Thm. 7."
-    ),
+    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
+    "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
+    "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
     page="Sec. 5, Theorem 9",
     given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard "
     "margin",
@@ -206,11 +204,9 @@ def lambert(y: float) -> float:
     "Theorem 9, accuracy, for many examples",
     "Fig. 1 returns an ε-accurate w, however many examples there are.",
     formula="min_i (Aw_t)_i ≥ ρ − ε; A = [[c, −b], [c, 1], ..., [c, 1]], for which ρ = c",
-    printed=(
-        "Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-        "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
-        "− ε, where ρ is the optimal value of the solution as defined in Thm. 7."
-    ),
+    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
+    "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
+    "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
     page="Sec. 5, Theorem 9",
     given="m ≥ 2 rows, 0 < c < 1, 0 ≤ b ≤ 1, ε > 0",
     space=Space(
@@ -286,10 +282,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @rounds.step(
-    "The suboptimality falls like 8/(βt).",
-    "ε_t ≤ 8/(β(t+1))",
-    space=CAPPED_RUNS,
-    trials=10,
+    "The suboptimality falls like 8/(βt).", "ε_t ≤ 8/(β(t+1))", space=CAPPED_RUNS, trials=10
 )
 def _(x: Instance) -> Iterator[Slack]:
     run, most = Fig1Run(x, max_rounds=100), x.optimum(smoothed_game(x))

@@ -31,10 +31,8 @@ def _defined(
     "Sec. 5.1, after Definition 10",
     "The relative entropy is 1-strongly convex with respect to ℓ1 on the simplex.",
     formula=DEFINITION + " for f = Σ d log(m d), σ = 1, ‖·‖_1",
-    printed=(
-        "The relative entropy is 1-strongly convex with respect to the ℓ_1 norm over the "
-        "probabilistic simplex."
-    ),
+    printed="The relative entropy is 1-strongly convex with respect to the ℓ_1 norm over the "
+    "probabilistic simplex.",
     page="Sec. 5.1, after Definition 10",
     given="v, u in the simplex, α in [0, 1]",
     space=Space(
@@ -53,9 +51,8 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
     "Sec. 5.1, σ = 0",
     "With σ = 0, Definition 10 is the standard definition of convexity.",
     formula="f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u)",
-    printed=(
-        "In the above definition, if σ = 0 we revert back to the standard definition of convexity."
-    ),
+    printed="In the above definition, if σ = 0 we revert back to the standard definition of "
+    "convexity.",
     page="Sec. 5.1, after Definition 10",
     given="f = max of linear functions, which is convex and not strongly convex",
     space=Space(
@@ -126,10 +123,8 @@ SUMS = Space(
     "Sec. 5.1, adding a convex function",
     "Adding a convex function to a strongly convex one retains at least its strong convexity.",
     formula=DEFINITION + " for βf + g, with βσ for σ",
-    printed=(
-        "… by adding a convex function to a strongly convex function we retain at least the same "
-        "strong convexity level."
-    ),
+    printed="… by adding a convex function to a strongly convex function we retain at least the "
+    "same strong convexity level.",
     page="Sec. 5.1, after Eq. 7",
     given="f one of five functions of known σ, β > 0, g = max of linear functions",
     space=SUMS,
@@ -168,10 +163,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Sec. 5.1, f̂",
     "f̂ = f̃ + βh retains the strong convexity of βh, for the relaxations of Sec. 4.",
     formula=DEFINITION + " for f̂ = f + I_S + βh, σ = β, ‖·‖_1",
-    printed=(
-        "Therefore, for all the functions f̃(d) discussed in Sec. 4 the corresponding f̂(d) "
-        "retains the strongly convex property of the relative entropy."
-    ),
+    printed="Therefore, for all the functions f̃(d) discussed in Sec. 4 the corresponding f̂(d) "
+    "retains the strongly convex property of the relative entropy.",
     page="Sec. 5.1, after Eq. 7",
     given="f = 0, ν‖d‖_1, ν‖d‖_2 or ν‖d‖_∞; v, u in the simplex, β in (0, 1)",
     space=Space(

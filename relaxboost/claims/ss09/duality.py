@@ -267,9 +267,7 @@ def least_upper_bound(x: Instance) -> Iterator[Slack]:
 
 
 @attained_conjugate.step(
-    "How far d falls short.",
-    "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)",
-    correction=1,
+    "How far d falls short.", "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)", correction=1
 )
 def _(x: Instance) -> Slack:
     s, d = Fraction(x.s), Fraction(x.d)

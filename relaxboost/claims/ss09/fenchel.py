@@ -12,10 +12,7 @@ import numpy as np
 from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.record import MISPRINT
-from relaxboost.claims.sides import (
-    exactly,
-    near,
-)
+from relaxboost.claims.sides import exactly, near
 from relaxboost.claims.ss09.pairs import PAIRS, strong
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed

@@ -37,10 +37,8 @@ _NORMS = {"1": 1, "2": 2, "inf": np.inf}
     "Eq. 5",
     "To maximise γ − f*([γ − Aw]_+) over γ and w is to maximise −f̃*(−Aw) over w.",
     formula="max_γ (γ − f*([γ − Aw]_+)) = min_{d∈S^m} <d, Aw> + f(d), f*(x) = ν‖x‖_p",
-    printed=(
-        "… solving Eq. (5) is equivalent to maximizing −f̃*(−Aw) over w ∈ B_1^n. … max_{w∈B_1^n} "
-        "max_{γ∈ℝ} (γ − f*([γ − Aw]_+)).   (5)"
-    ),
+    printed="… solving Eq. (5) is equivalent to maximizing −f̃*(−Aw) over w ∈ B_1^n. … "
+    "max_{w∈B_1^n} max_{γ∈ℝ} (γ − f*([γ − Aw]_+)).   (5)",
     page="Sec. 5, Eq. 5, and Sec. 5.1, before Eq. 7",
     given="‖w‖_1 ≤ 1; p ∈ {1, 2, ∞}, ν‖(1, ..., 1)‖_p > 1, so that the maximum over γ is attained",
     space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf")),
@@ -110,10 +108,8 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
     "Eq. 6",
     "With f*(x) = ν‖x‖_1, Eq. 5 is the soft margin problem, a linear program.",
     formula="max_{‖w‖_1≤1} max_γ (γ − ν Σ_i [γ − (Aw)_i]_+) = min_{d∈S^m, ‖d‖_∞≤ν} ‖Aᵀd‖_∞",
-    printed=(
-        "In particular, if f*(x) = ν‖x‖_1 we obtain the soft margin problem max_{w∈B_1^n} "
-        "max_{γ∈ℝ} (γ − ν Σ_{i=1}^m [γ − (Aw)_i]_+),   (6)"
-    ),
+    printed="In particular, if f*(x) = ν‖x‖_1 we obtain the soft margin problem max_{w∈B_1^n} "
+    "max_{γ∈ℝ} (γ − ν Σ_{i=1}^m [γ − (Aw)_i]_+),   (6)",
     page="Sec. 5, Eq. 6",
     given="ν ≥ 1/m; here ν = 1/k, 1 ≤ k ≤ m",
     space=Space(A=Matrix(), k=Whole(1, "m")),
@@ -140,10 +136,8 @@ def soft_margin(x: Instance) -> Slack:
     "Sec. 5, after Eq. 6",
     "With f*(x) = max_i x_i, Eq. 5 is the non-relaxed max margin problem.",
     formula="max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
-    printed=(
-        "… while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
-        "max_{w∈B_1^n} min_{i∈[m]} (Aw)_i."
-    ),
+    printed="… while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
+    "max_{w∈B_1^n} min_{i∈[m]} (Aw)_i.",
     page="Sec. 5, after Eq. 6",
     given="u = Aw",
     space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)),
@@ -168,8 +162,7 @@ def max_margin(x: Instance) -> Iterator[Slack]:
 
 
 @max_margin.step(
-    "The largest shortfall is that of the least margin.",
-    "γ − max_i [γ − u_i]_+ = min(γ, min u)",
+    "The largest shortfall is that of the least margin.", "γ − max_i [γ − u_i]_+ = min(γ, min u)"
 )
 def _(x: Instance) -> Slack:
     left = x.gamma - max(max(x.gamma - margin, 0.0) for margin in x.u.tolist())
@@ -181,10 +174,8 @@ def _(x: Instance) -> Slack:
     "Sec. 5, before Fig. 1",
     "For the max margin, d_{t,i} ∝ e^{−(Aw_t)_i/β}.",
     formula="argmin_{d∈S^m} <u, d> + βh(d) = e^{−u/β} / Σ_i e^{−u_i/β}",
-    printed=(
-        "Using the property (βh)*(θ) = βh*(θ/β) we obtain that d_{t,i} ∝ e^{−(1/β)(Aw_t)_i}. … "
-        "Therefore, the algorithm allocates larger importance weights to the erroneous examples …"
-    ),
+    printed="Using the property (βh)*(θ) = βh*(θ/β) we obtain that d_{t,i} ∝ e^{−(1/β)(Aw_t)_i}. … "
+    "Therefore, the algorithm allocates larger importance weights to the erroneous examples …",
     page="Sec. 5, before and after Fig. 1",
     given="(βh)*(θ) = βh*(θ/β), h*(θ) = log((1/m) Σ e^{θ_i})",
     space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
@@ -317,10 +308,8 @@ def column(x: Instance) -> Iterator[Slack]:
     "Fig. 1, η_t; proof of Lemma 12",
     "η_t maximises the right-hand side of Eq. 10 over [0, 1].",
     formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_∞²/(2β)",
-    printed=(
-        "Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
-        "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12)."
-    ),
+    printed="Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
+    "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12).",
     page="Sec. 5.1, proof of Lemma 12",
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
@@ -390,9 +379,8 @@ def _(x: Instance) -> Slack:
     "Fig. 1, β; Theorem 9",
     "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds.",
     formula="2β log m = ε, t ≤ 32 log(m)/ε²",
-    printed=(
-        "INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² iterations"
-    ),
+    printed="INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² "
+    "iterations",
     page="Fig. 1 and Theorem 9",
     given="m ≥ 1",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),

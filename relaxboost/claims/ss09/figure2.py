@@ -52,10 +52,8 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
     "Fig. 2",
     "For every d0 in the simplex and ν in (0, 1), the procedure returns the solution of Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1 and the divergence is least",
-    printed=(
-        "INPUT: A vector d_0 ∈ S^m and a scalar ν ∈ (0, 1) … Figure 2: A sorting-based procedure "
-        "for the entropic projection problem defined by Eq. (14)."
-    ),
+    printed="INPUT: A vector d_0 ∈ S^m and a scalar ν ∈ (0, 1) … Figure 2: A sorting-based "
+    "procedure for the entropic projection problem defined by Eq. (14).",
     page="Sec. 5.3, Fig. 2",
     ruling=MISPRINT,
     given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
@@ -104,9 +102,8 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
     "Fig. 2, first ENDFOR",
     "The pseudo-code, with its first ENDFOR as the end of the loop, solves Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1",
-    printed=(
-        "FOR i = 1, …, m   ξ = (1 − ν(i−1))/Z   IF ξu_i ≤ ν   BREAK   ENDFOR   Z ← Z − u_i   ENDFOR"
-    ),
+    printed="FOR i = 1, …, m   ξ = (1 − ν(i−1))/Z   IF ξu_i ≤ ν   BREAK   ENDFOR   Z ← Z − u_i   "
+    "ENDFOR",
     page="Sec. 5.3, Fig. 2",
     ruling=MISPRINT,
     given=GIVEN,
@@ -136,10 +133,8 @@ def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
     "Sec. 5.3, test of an index",
     "The index that Fig. 2 looks for is the first with d_{t,i} < ν, strictly.",
     formula="there is an i with ξ d0_i < ν",
-    printed=(
-        "… the *first* index for which d_{t,i} < ν, where d_t is as defined by Lemma 16 with j = "
-        "m, constitutes the optimal index for i."
-    ),
+    printed="… the *first* index for which d_{t,i} < ν, where d_t is as defined by Lemma 16 with j "
+    "= m, constitutes the optimal index for i.",
     page="Sec. 5.3, before Fig. 2 is described",
     ruling=MISPRINT,
     given=GIVEN,
@@ -165,10 +160,8 @@ def not_strict(x: Instance) -> Iterator[Slack]:
     "Fig. 2, in floating point",
     "Carried out in doubles as printed, the procedure solves Eq. 14 to 1e-9.",
     formula="|Σ_r min(ν, ξ d0_r) − 1| ≤ 1e-9 and each weight is right to 1e-9",
-    printed=(
-        "The pseudo-code describing the resulting efficient procedure for solving the problem in "
-        "Eq. (14) is given in Fig. 2."
-    ),
+    printed="The pseudo-code describing the resulting efficient procedure for solving the problem "
+    "in Eq. (14) is given in Fig. 2.",
     page="Sec. 5.3, after Lemma 16",
     ruling=AMBIGUOUS,
     given="d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m",
@@ -304,10 +297,8 @@ SOURCE.unchecked(
     "Sec. 5.3, O(m)",
     "A search for the median in place of sorting reduces the time to O(m).",
     formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
-    printed=(
-        "… the time complexity can be reduced to O(m) by replacing sorting with a generalized "
-        "median search."
-    ),
+    printed="… the time complexity can be reduced to O(m) by replacing sorting with a generalized "
+    "median search.",
     page="Sec. 5.3, last paragraph",
     given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
     space=LONG,

@@ -130,10 +130,7 @@ def _(x: Instance) -> Slack:
     page="Sec. 4.2, Lemma 8",
     given="f convex with (i), (ii), (iii) of Theorem 7",
     space=Space(
-        theta=Vector("m"),
-        f=Choice("open cube", *CLOSED),
-        s=STRENGTH,
-        d=Vector("m", 0.0, 1.0),
+        theta=Vector("m"), f=Choice("open cube", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)
     ),
     counterexamples=[{"theta": [0], "f": "open cube", "s": 0, "d": [1]}],
 ).checked(trials=50, resolution=1e-6)

@@ -70,10 +70,8 @@ def beta_range_below_one(x: Instance) -> Slack:
     "Sec. 5.1, before Eq. 7",
     "0 ≤ h(d) ≤ log m on the simplex, so that f̂ − ε/2 ≤ f̃ ≤ f̂.",
     formula="0 ≤ h(d) ≤ log m, βh(d) ≤ ε/2",
-    printed=(
-        "Since for all d ∈ S^m we have 0 ≤ h(d) ≤ log(m), by setting β = ε/(2 log(m)) we obtain "
-        "that ∀d ∈ S^m, f̂(d) − ε/2 ≤ f̃(d) ≤ f̂(d)."
-    ),
+    printed="Since for all d ∈ S^m we have 0 ≤ h(d) ≤ log(m), by setting β = ε/(2 log(m)) we "
+    "obtain that ∀d ∈ S^m, f̂(d) − ε/2 ≤ f̃(d) ≤ f̂(d).",
     page="Sec. 5.1, before Eq. 7",
     given="d ∈ S^m, m ≥ 2, β = ε/(2 log m)",
     space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0)),
@@ -148,10 +146,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Sec. 5.1, after Eq. 7",
     "Maximising −f̂*(−Aw) gives an ε/2-accurate solution of maximising −f̃*(−Aw).",
     formula="w ∈ argmax D ⇒ −f̃*(−Aw) ≥ ρ − ε/2",
-    printed=(
-        "Thus, maximizing −f̂*(−Aw) gives an ε/2 accurate solution to the problem of maximizing "
-        "−f̃*(−Aw)."
-    ),
+    printed="Thus, maximizing −f̂*(−Aw) gives an ε/2 accurate solution to the problem of "
+    "maximizing −f̃*(−Aw).",
     page="Sec. 5.1, after Eq. 7",
     given=_GIVEN,
     space=CAPPED_RUNS,
@@ -211,9 +207,7 @@ def maximiser_worst(x: Instance) -> Iterator[Slack]:
     "Eq. 8 and weak duality",
     "P and D are primal and dual objective values: max D(w) ≤ min P(d).",
     formula="D(w) ≤ max D ≤ P(d); D(w) = −f̂*(−Aw), P(d) = f̂(d) + ‖dᵀA‖_∞",
-    printed=(
-        "D(w) = −f̂*(−Aw) and P(d) = f̂(d) + ‖d^T A‖_∞.   (8) … max_{w∈B_1^n} D(w) ≤ min_d P(d)."
-    ),
+    printed="D(w) = −f̂*(−Aw) and P(d) = f̂(d) + ‖d^T A‖_∞.   (8) … max_{w∈B_1^n} D(w) ≤ min_d P(d).",
     page="Sec. 5.1, Eq. 8 and after",
     given=_GIVEN,
     space=PAIRS,
@@ -251,10 +245,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Lemma 11",
     "The suboptimality of w_t is at most the gap that Fig. 1 tests.",
     formula="ε_t = max D − D(w_t) ≤ <d_t, A(e^{j_t} − w_t)> = P(d_t) − D(w_t)",
-    printed=(
-        "Lemma 11. For all t we have ε_t = max_{w∈B_1^n} D(w) − D(w_t) ≤ ⟨d_t, A(e^{j_t} − w_t)⟩."
-        " … P(d_t) − D(w_t) = ⟨d_t, A(e^{j_t} − w_t)⟩"
-    ),
+    printed="Lemma 11. For all t we have ε_t = max_{w∈B_1^n} D(w) − D(w_t) ≤ ⟨d_t, A(e^{j_t} − "
+    "w_t)⟩. … P(d_t) − D(w_t) = ⟨d_t, A(e^{j_t} − w_t)⟩",
     page="Sec. 5.1, Lemma 11 and its proof",
     given=_GIVEN,
     space=CAPPED_RUNS,
@@ -293,10 +285,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "Lemma 12",
     "Every round gains at least βε_t²/8, if ε_t ≤ 1.",
     formula="ε_t − ε_{t+1} ≥ βε_t²/8",
-    printed=(
-        "Lemma 12. Let ε_t be the sub-optimality value of the algorithm in Fig. 1 at iteration t "
-        "and assume that ε_t ≤ 1. Then, ε_t − ε_{t+1} ≥ βε_t²/8."
-    ),
+    printed="Lemma 12. Let ε_t be the sub-optimality value of the algorithm in Fig. 1 at iteration "
+    "t and assume that ε_t ≤ 1. Then, ε_t − ε_{t+1} ≥ βε_t²/8.",
     page="Sec. 5.1, Lemma 12",
     given=_GIVEN + "; ε_t ≤ 1, which always holds",
     space=CAPPED_RUNS,
@@ -353,9 +343,8 @@ def progress(x: Instance) -> Iterator[Slack]:
     "Sec. 5.1, before Eq. 10",
     "f̂* has a Lipschitz gradient, as the conjugate of a β-strongly convex function.",
     formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_∞²/(2β)",
-    printed=(
-        "f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ ⟨∇, θ_2⟩ + ‖θ_2‖_∞²/(2β), where ∇ = arg max_d ⟨θ_1, d⟩ − f̂(d)."
-    ),
+    printed="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ ⟨∇, θ_2⟩ + ‖θ_2‖_∞²/(2β), where ∇ = arg max_d ⟨θ_1, d⟩ − "
+    "f̂(d).",
     page="Sec. 5.1, before Eq. 10",
     given="d_1 = argmax_d <θ_1, d> − f̂(d); f the indicator of ‖d‖_∞ ≤ 1/k",
     space=Space(
@@ -382,12 +371,10 @@ def smoothness(x: Instance) -> Slack:
     "Eqs. 10, 11 and 12",
     "The progress is at least each of three lower bounds in η_t, ‖A(e^{j_t} − w_t)‖_∞ being ≤ 2.",
     formula="Δ_t ≥ η<d_t, v> − η²‖v‖_∞²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
-    printed=(
-        "Δ_t ≥ η⟨d_t, A(e^j − w_t)⟩ − η²‖A(e^j − w_t)‖_∞²/(2β).   (10) … ‖A(e^j − w_t)‖_∞ ≤ "
-        "‖Ae^j‖_∞ + ‖Aw_t‖_∞ ≤ max_{i,j} |A_{i,j}|(1 + ‖w_t‖_1) ≤ 2, and thus Δ_t ≥ η⟨d_t, A(e^j "
-        "− w_t)⟩ − 2η²/β.   (11) … Δ_t ≥ ηε_t − 2η²/β.   (12) Denote η' = ε_tβ/4 and note that η'"
-        " ∈ [0, 1]."
-    ),
+    printed="Δ_t ≥ η⟨d_t, A(e^j − w_t)⟩ − η²‖A(e^j − w_t)‖_∞²/(2β).   (10) … ‖A(e^j − w_t)‖_∞ ≤ "
+    "‖Ae^j‖_∞ + ‖Aw_t‖_∞ ≤ max_{i,j} |A_{i,j}|(1 + ‖w_t‖_1) ≤ 2, and thus Δ_t ≥ η⟨d_t, A(e^j "
+    "− w_t)⟩ − 2η²/β.   (11) … Δ_t ≥ ηε_t − 2η²/β.   (12) Denote η' = ε_tβ/4 and note that η'"
+    " ∈ [0, 1].",
     page="Sec. 5.1, Eqs. 10 to 12",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
     space=CAPPED_RUNS.including(
@@ -425,11 +412,9 @@ def lower_bounds(x: Instance) -> Iterator[Slack]:
     "Theorem 9, proof",
     "ε_1 ≤ 1, ε_t ≤ 8/(β(t+1)), and w_t is ε-accurate once t + 1 ≥ 32 log(m)/ε².",
     formula="ε_1 ≤ gap_1 ≤ 1; ε_t ≤ 16 log(m)/((t+1)ε); ρ − F(Aw_t) ≤ ε_t + ε/2 ≤ ε from then on",
-    printed=(
-        "ε_1 ≤ ⟨d_1, A(e^{j_1} − w_1)⟩ = ⟨d_1, Ae^{j_1}⟩ ≤ 1. … ε_t ≤ 8/(β(t+1)). … ε_t ≤ 16 "
-        "log(m)/((t+1)ε). Therefore, if t + 1 ≥ 32 log(m)/ε² we get that ε_t ≤ ε/2. … ε' ≤ ε_t + "
-        "ε/2 ≤ ε."
-    ),
+    printed="ε_1 ≤ ⟨d_1, A(e^{j_1} − w_1)⟩ = ⟨d_1, Ae^{j_1}⟩ ≤ 1. … ε_t ≤ 8/(β(t+1)). … ε_t ≤ 16 "
+    "log(m)/((t+1)ε). Therefore, if t + 1 ≥ 32 log(m)/ε² we get that ε_t ≤ ε/2. … ε' ≤ ε_t + "
+    "ε/2 ≤ ε.",
     page="Sec. 5.1, proof of Theorem 9",
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
     space=CAPPED_RUNS,

@@ -39,10 +39,8 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     "After Theorem 9",
     "The number of iterations bounds the number of non-zero weights.",
     formula="#{j: w_{t,j} ≠ 0} ≤ t",
-    printed=(
-        "First we note that the number of iterations of the algorithm upper bounds the number of "
-        "non-zero elements of the solution."
-    ),
+    printed="First we note that the number of iterations of the algorithm upper bounds the number "
+    "of non-zero elements of the solution.",
     page="Sec. 5, after Theorem 9",
     given="f the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
@@ -74,10 +72,8 @@ def _(x: Instance) -> Slack:
     "After Theorem 9",
     "With ε = γ/2 Fig. 1 finds half the optimal margin, in O(log(m)/γ²) iterations.",
     formula="min_i (Aw_t)_i ≥ γ/2, t ≤ 128 log(m)/γ²",
-    printed=(
-        "We note also that if A is γ-separable and we set ε = γ/2 then we would find a solution "
-        "with half the optimal margin in O(log(m)/γ²) iterations."
-    ),
+    printed="We note also that if A is γ-separable and we set ε = γ/2 then we would find a "
+    "solution with half the optimal margin in O(log(m)/γ²) iterations.",
     page="Sec. 5, after Theorem 9",
     given="A is γ-separable; here γ ≥ 1/10",
     space=SEPARABLE,
@@ -157,9 +153,8 @@ def _(x: Instance) -> Slack:
     "After Theorem 9",
     "AdaBoost's empirical error decays like e^{−γ²t}.",
     formula="#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t}",
-    printed=(
-        "AdaBoost seemingly attains an exponentially fast decay of the empirical error of e^{−γ²t}."
-    ),
+    printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
+    "e^{−γ²t}.",
     page="Sec. 5, after Theorem 9",
     given="A is γ-weak-learnable; after t columns",
     space=VOTES,
@@ -275,10 +270,8 @@ def _(x: Instance) -> Iterator[Slack]:
     "After Theorem 9",
     "AdaBoost's rate has a factor of log(m): that many rounds over γ²/2 are enough.",
     formula="#{i: (Aw_t)_i ≤ 0} = 0 for t > 2 log(m)/γ²",
-    printed=(
-        "Further careful examination also reveals a factor of log(m) in the convergence rate of "
-        "AdaBoost."
-    ),
+    printed="Further careful examination also reveals a factor of log(m) in the convergence rate "
+    "of AdaBoost.",
     page="Sec. 5, after Theorem 9",
     given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
     space=SEPARABLE,

@@ -14,14 +14,7 @@ from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
 from relaxboost.claims.record import MISPRINT
 from relaxboost.claims.tel.source import SOURCE
-from relaxboost.claims.votes import (
-    RUNS,
-    adaboost,
-    gradient,
-    reweighting,
-    risk,
-    weak_learnability,
-)
+from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
