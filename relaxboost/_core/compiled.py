@@ -82,7 +82,9 @@ _most: ContextVar[int | None] = ContextVar("most", default=None)
 
 @cache
 def _threads() -> tuple[ThreadPoolExecutor, int]:
-    threads = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]  # "4,2": nested ones after it
+    threads = min(8, cpus, int(asked) or 1 if asked.isdecimal() else 8)
     return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
 
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import relaxboost as rb
-from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, stumps
+from relaxboost._core.compiled import at_most
+from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, kernels, stumps
 
 
 def brute_best(A, d):
@@ -85,22 +86,26 @@ def test_the_matrix_is_a_copy():
         game.matrix.column(0)[0] = 0.0
 
 
-def test_threads_do_not_change_a_bit(rng):
-    import numba
-
-    A = rng.uniform(-1, 1, (2_100, 1_000))
-    d = rng.dirichlet(np.ones(2_100))
-    matrix = DenseMatrix(A)
-    before = numba.get_num_threads()
+@pytest.mark.parametrize("kind", [np.int8, np.float32, np.float64])
+def test_sums_are_the_same_wherever_a_column_stands(kind, rng):
+    """Also for counts that no block of columns divides, and for any number of threads."""
+    A = rng.choice(np.array([-1, 0, 1], kind), (2_100, 1_003))
+    A[:, 7:] = A[:, :1]
+    d, w = rng.dirichlet(np.ones(2_100)), rng.normal(size=1_003)
+    w[::3] = 0.0
+    matrix, H = DenseMatrix(A), np.asfortranarray(A)
     results = []
-    try:
-        for threads in (1, min(2, before)):
-            numba.set_num_threads(threads)
+    for threads in (1, 2):
+        with at_most(threads):
             results.append(matrix.edges(d))
-    finally:
-        numba.set_num_threads(before)
-    assert np.array_equal(results[0], results[1])
-    assert np.abs(results[0] - A.T @ d).max() <= 1e-14
+    assert np.array_equal(*results)
+    assert np.unique(results[0][7:]).tolist() == [results[0][0]]
+    assert np.abs(results[0] - d @ A.astype(np.float64)).max() <= 1e-15
+    for used in (1, 5, 8, 9, 1_003):
+        assert np.array_equal(kernels.dots(H, used, d), results[0][:used])
+        u = A[:, :used].astype(np.float64) @ w[:used]
+        assert np.abs(kernels.combine(H, used, w) - u).max() <= 1e-12
+    assert not kernels.combine(H, 9, np.zeros(9)).any()
 
 
 @pytest.mark.parametrize(
