@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import time
 import zlib
@@ -449,19 +450,33 @@ class Source:
         """List a statement that cannot be checked numerically."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
-    def line(self, place: str, words: str, *names: str, reason: str = "") -> None:
-        """Say which claims are about a display or statement, or why none is, in the text's order.
+    def outline(self, table: str) -> None:
+        """Say which claims are about each display and statement, in the order of the text.
+
+        Parameters
+        ----------
+        table : str
+            A row each: ``place | what it says | names of claims | why there are none``, with ``-``
+            for no names and the last cell where it is needed. A row that begins with ``|`` is
+            about the place of the row above. Lines that are indented go on with their row.
 
         Raises
         ------
         InputError
-            If there is neither, or no claim of that name, so far.
+            If a row has neither claims nor a reason, or names one that is not declared so far.
         """
-        ids = tuple(f"{self.key}-{name}" for name in names)
         known = {*self.claims, *(one.id for one in self.not_checked)}
-        if not known.issuperset(ids) or not (ids or reason):
-            raise InputError(f"{place} needs claims declared before, or a reason; got {ids}")
-        self.lines.append(Line(place, words, ids, reason))
+        place = ""
+        for row in re.split(r"\n(?! )", table.strip()):
+            cells = f" {' '.join(row.split())}".split(" | ")
+            if len(cells) not in (3, 4):
+                raise InputError(f"a row is place | words | claims | reason, not {row!r}")
+            where, words, names, reason = (*cells, "")[:4]
+            place = where.strip() or place
+            ids = tuple(f"{self.key}-{name}" for name in names.split(", ") if name != "-")
+            if not known.issuperset(ids) or not (ids or reason):
+                raise InputError(f"{place} needs claims declared before, or a reason; got {row!r}")
+            self.lines.append(Line(place, words, ids, reason))
 
 
 def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:

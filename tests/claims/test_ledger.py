@@ -140,14 +140,19 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch, record):
     monkeypatch.setattr(made.MADE, "lines", [])
-    made.MADE.line("Eq. 1", "It is | small.", "many", "U1")
-    made.MADE.line("Eq. 2", "A <word>.", reason="a definition")
+    made.MADE.outline("""
+Eq. 1 | It is |small|. | many, U1
+| A <word> of two
+    lines. | - | a definition
+""")
     page = pages.page(made.MADE, record)
-    assert r"| Eq. 1 | It is \| small. | [MADE-many](#made-many), MADE-U1 |" in page
-    assert "| Eq. 2 | A &lt;word>. | a definition |" in page
-    for names, reason in ((("gone",), "why"), ((), "")):
+    assert r"| Eq. 1 | It is \|small\|. | [MADE-many](#made-many), MADE-U1 |" in page
+    assert "| Eq. 1 | A &lt;word> of two lines. | a definition |" in page
+    for wrong in ("gone | why", "-"):
         with pytest.raises(rb.InputError, match="needs claims declared before, or a reason"):
-            made.MADE.line("Eq. 3", "It is.", *names, reason=reason)
+            made.MADE.outline(f"Eq. 3 | It is. | {wrong}")
+    with pytest.raises(rb.InputError, match="a row is place"):
+        made.MADE.outline("Eq. 3 | It is.")
 
 
 def test_a_counterexample_that_refutes_nothing_is_not_printed(monkeypatch, record):
