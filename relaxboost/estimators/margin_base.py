@@ -21,7 +21,7 @@ from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
-from relaxboost.estimators.margin_columns import CutColumns, Features
+from relaxboost.estimators.margin_columns import CutColumns, Features, first_word
 from relaxboost.estimators.margin_games import Examples, Voter, made, proof
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped
@@ -180,10 +180,9 @@ class MarginBoost(BaseEstimator, ABC):
         return self.tol
 
     def _fold(
-        self, given: Examples, test: Any, k: int, grid: list[Any]
+        self, part: Examples, out: Array, k: int, grid: list[Any]
     ) -> tuple[Array | float | None, bool]:
-        """Return votes on what is held out, None after Ctrl-C; and whether games were finished."""
-        part = given.at(~test)
+        """Return votes on rows held out, None after Ctrl-C; and whether games were finished."""
         varied = any(np.unique(x).size > 1 for x in part.Z.T)
         idle = self._idle(part, k, varied)
         if idle is not None:
@@ -191,7 +190,7 @@ class MarginBoost(BaseEstimator, ABC):
         played = self._play(part, k, grid)
         if self._stopped:  # in a game, or before the next
             return None, False
-        votes = np.array([voter(given.Z[test]) for voter, _ in played])
+        votes = np.array([voter(out) for voter, _ in played])
         return votes, all(s.status != "time_limit" for _, s in played)
 
     def _held_out(self, given: Examples, grid: list[Any]) -> tuple[Array, bool]:
@@ -202,15 +201,15 @@ class MarginBoost(BaseEstimator, ABC):
         targets, whole = self._targets(), True
         out = np.zeros((len(grid), given.codes.size, len(targets)))
         places = list(product(given.folds(self.folds or 5), range(len(targets))))
-        jobs = [(given, test, targets[place], grid) for test, place in places]
+        jobs = [(part, given.Z[test], targets[k], grid) for (test, part), k in places]
         try:
             found = self._run(type(self)._fold, jobs)
-            for (test, place), (votes, done) in zip(places, found, strict=False):
+            for ((test, _), k), (votes, done) in zip(places, found, strict=False):
                 if votes is None:
                     self._stopped = True
                     break
                 whole &= done
-                out[:, test, place] = votes
+                out[:, test, k] = votes
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
@@ -245,7 +244,12 @@ class MarginBoost(BaseEstimator, ABC):
 
             X = pd.DataFrame(np.asarray(X, dtype=object))
         if not hasattr(X, "iloc"):
-            Z: Array = validate_data(self, X, reset=reset, **given)
+            try:
+                Z: Array = validate_data(self, X, reset=reset, **given)
+            except ValueError as error:
+                if said := first_word(X):
+                    raise InputError(said) from error
+                raise
             if reset:
                 self._table = Features.numbered(Z.shape[1])
             return Z

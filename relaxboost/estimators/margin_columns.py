@@ -47,6 +47,24 @@ class Features:
         return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
 
 
+def first_word(X: Any) -> str:
+    """Return what to do of the first string in an array that is no number; nothing if none is."""
+    given = np.asarray(X, dtype=object)
+    for f, x in enumerate(given.T if given.ndim == 2 else []):
+        for value in x.tolist():
+            try:
+                float(value)
+            except ValueError:
+                return (
+                    f"feature {f} holds {value!r}, and only frames may hold strings, which are "
+                    "categories then; give pandas.DataFrame(X), with numbers as numbers, or encode "
+                    "the strings"
+                )
+            except TypeError:  # what is neither, of which scikit-learn speaks
+                return ""
+    return ""
+
+
 def _levels(x: Any) -> tuple[Any, ...] | None:
     from pandas.api import types
 

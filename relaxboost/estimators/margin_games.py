@@ -23,6 +23,9 @@ from relaxboost.relaxations.k_or_fraction import exact_share
 INLINE = 2_000_000
 """How many numbers a certificate may write down of the data."""
 
+OFTEN = 2
+"""How many copies of a row a fold has, on average, if it comes often."""
+
 
 class Examples(NamedTuple):
     """Rows as `Features.numbers` makes them, the places of their labels, weights, and groups."""
@@ -31,11 +34,13 @@ class Examples(NamedTuple):
     codes: Whole
     weights: Vector
     groups: Whole | None = None
+    once: bool = False
+    """Whether equal ones are one, and weights so copies."""
 
     def at(self, rows: Any) -> Examples:
         """Return some of them."""
         groups = None if self.groups is None else self.groups[rows]
-        return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups)
+        return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups, self.once)
 
     def merged(self) -> tuple[Examples, Whole]:
         """Return the different ones, sorted, with the sums of their weights; and where each went.
@@ -46,13 +51,14 @@ class Examples(NamedTuple):
         keys = np.column_stack([self._places(), self.codes, *groups])
         _, first, went = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         total = np.bincount(went.ravel(), self.weights).astype(np.float64)
-        return self.at(first)._replace(weights=total), went.ravel().astype(np.int64)
+        return self.at(first)._replace(weights=total, once=True), went.ravel().astype(np.int64)
 
-    def folds(self, count: int) -> list[Any]:
-        """Return which examples each fold holds out, every class spread over all.
+    def folds(self, count: int) -> list[tuple[Any, Examples]]:
+        """Return which examples each fold holds out, every class spread over all, and the others.
 
         Groups go together, if there are enough; else equal rows, with whatever labels: those left
-        in would speak against.
+        in would speak against. Rows that come often with several labels will be met again; so the
+        others have of them what is left on average where each copy is held out once.
         """
         unit: Any = self.groups
         if unit is None or np.unique(unit).size < count:
@@ -61,7 +67,17 @@ class Examples(NamedTuple):
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
-        return [fold[row.ravel()] == one for one in np.unique(fold)]
+        row, left = row.ravel(), np.zeros(self.codes.size)
+        if self.once and unit is not self.groups:
+            labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
+            often = (labels > 1) & (np.bincount(row, self.weights) >= OFTEN * count)
+            left = np.where(often[row], self.weights * (1.0 - 1.0 / count), 0.0)
+        tests = [fold[row] == one for one in np.unique(fold)]
+        kept = [np.where(test, left, self.weights) for test in tests]
+        return [
+            (test, self._replace(weights=s).at(s > 0.0))
+            for test, s in zip(tests, kept, strict=True)
+        ]
 
     def _places(self) -> Array:
         """Return the place of each value among those of its feature; nan is one of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_columns import CutColumns
@@ -94,8 +96,14 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Z, y, weights = self._checked(X, y, sample_weight, True)
         rows = np.flatnonzero(weights > 0.0)
         self._values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
-        low, high = self._values[codes[rows]].min(), self._values[codes[rows]].max()
-        self._middle, self._half = low / 2 + high / 2, float(high / 2 - low / 2) or 1.0
+        low, high = (float(pick(self._values[codes[rows]])) for pick in (np.min, np.max))
+        reach = max(abs(low), abs(high)) * 2.0 * (1.0 + max(grid))
+        if not math.isfinite(reach * float(weights.sum())):  # of which errors are means
+            raise InputError(
+                f"y reaches from {low:g} to {high:g}, too far for residuals in doubles; divide y "
+                "by 1e10, say, and multiply predictions by it"
+            )
+        self._middle, self._half = low / 2 + high / 2, high / 2 - low / 2 or 1.0
         given, went = Examples(Z, codes, weights).at(rows).merged()
         self._learn(given, grid)
         if not auto:

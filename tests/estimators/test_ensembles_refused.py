@@ -43,9 +43,7 @@ def test_estimators_that_are_refused():
         refused("is a regressor.*needs a classifier of two classes", regressor.fit(X, z), X, y)
     three = np.array(["a", "b", "c"])[np.arange(60) % 3]
     for name in ("ada", "forest", "gradient", "hist"):
-        refused(
-            r"has 3 classes \(a, b, c\).*one class against the rest", fitted(name, X, three), X, y
-        )
+        refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
     alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))

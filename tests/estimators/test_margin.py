@@ -169,10 +169,32 @@ def test_equal_rows_are_held_out_together():
     X = rng.integers(0, 3, size=(400, 2)).astype(float)
     y = (rng.random(400) < np.where(X[:, 0] > 0.5, 0.8, 0.2)).astype(int)
     given, _ = Examples(X, y, np.ones(400)).merged()
-    for test in given.folds(3):
-        assert not {*map(tuple, given.Z[test])} & {*map(tuple, given.Z[~test])}
+    for test, rest in given._replace(once=False).folds(3):
+        assert not {*map(tuple, given.Z[test])} & {*map(tuple, rest.Z)}
     fitted = MarginBoostClassifier(fraction=0.7).fit(X, y)
     assert np.array_equal(fitted.predict(X), X[:, 0] > 0.5)
+
+
+def test_of_rows_that_come_often_with_several_labels_a_share_is_held_out():
+    """Of 12 copies with both labels two thirds stay; rows of one label, and rare ones, do not."""
+    X = np.repeat([[0.0], [1], [2]], [12, 12, 4], axis=0)
+    y = np.array([0] * 3 + [1] * 9 + [1] * 12 + [0, 0, 1, 1])
+    given, _ = Examples(X, y, np.ones(28)).merged()
+    for test, rest in given.folds(3):
+        left = {(z, c): s for (z,), c, s in zip(rest.Z, rest.codes, rest.weights, strict=True)}
+        for (z,), c, s, out in zip(given.Z, given.codes, given.weights, test, strict=True):
+            stays = (s if not out else 2 / 3 * s) if z == 0 or not out else 0.0
+            assert left.get((z, c), 0.0) == pytest.approx(stays)
+
+
+def test_probabilities_where_few_rows_differ():
+    """Each row is told by its own share, also one that says the opposite of its neighbours."""
+    rows, sizes, ones = np.arange(5.0)[:, None], [40, 60, 50, 30, 40], [4, 12, 35, 9, 36]
+    y = np.concatenate([np.arange(n) < k for n, k in zip(sizes, ones, strict=True)]) * 1
+    fitted = MarginBoostClassifier().fit(np.repeat(rows, sizes, axis=0), y)
+    shares = np.array(ones) / sizes
+    assert np.array_equal(fitted.predict(rows), shares > 0.5)
+    assert fitted.predict_proba(rows)[:, 1] == pytest.approx(shares, abs=0.15)
 
 
 def test_equal_examples_become_one():

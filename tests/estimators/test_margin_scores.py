@@ -11,9 +11,10 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -26,6 +27,7 @@ from relaxboost.estimators import (
 )
 
 FEW = partial(rb.matrices.stumps, max_cuts=4)
+FAR = np.repeat([-1e308, 0.0, 1e308], [1, 58, 1])
 FOUND = partial(rb.matrices.oracle, DecisionTreeClassifier(max_depth=1), slack=0.0)
 
 
@@ -151,6 +153,10 @@ def test_a_ranker_chooses_by_queries_held_out():
     [
         (lambda X, y, g: MarginBoostRegressor(radius=-1).fit(X, y), "radius must be a positive"),
         (lambda X, y, g: MarginBoostRegressor(folds=None).fit(X, y), "give radius=0.5, say"),
+        (
+            lambda X, y, g: MarginBoostRegressor().fit(X, FAR),
+            "y reaches from -1e[+]308 to 1e[+]308",
+        ),
         (lambda X, y, g: MarginBoostRegressor(0).fit(X, y), "0 < fraction <= 1"),
         (lambda X, y, g: MarginBoostRegressor(hypotheses="trees").fit(X, y), "matrix, got 'trees'"),
         (lambda X, y, g: MarginBoostRegressor().fit(X, y, 0 * y), "at least one non-zero"),
@@ -192,7 +198,8 @@ def test_pipelines_and_searches_over_frames_with_gaps_and_strings(estimator, opt
     y = ((X["age"] > 40) ^ (X["job"] == "cook")).to_numpy().astype(int) + (X["age"] > 45)
     X.loc[::9, "age"] = np.nan
     X.loc[4, "job"] = None
-    made = make_pipeline(FunctionTransformer(), estimator)
+    scale = make_column_transformer((StandardScaler(), ["age"]), remainder="passthrough")
+    made = make_pipeline(scale.set_output(transform="pandas"), estimator)
     name = type(estimator).__name__.lower()
     search = GridSearchCV(made, {f"{name}__{key}": x for key, x in options.items()}, cv=2)
     with warnings.catch_warnings():

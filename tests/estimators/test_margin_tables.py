@@ -89,3 +89,15 @@ def test_categories_never_seen_are_refused():
         fitted.predict(TEXT.assign(a="z"))
     with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
         fitted.predict(TEXT.assign(b="z"))
+
+
+def test_arrays_of_strings_are_refused_by_column():
+    X = np.array([["1", "a"], ["2", "b"]] * 4)
+    for given in (X, X.astype(object), X.tolist()):
+        with pytest.raises(rb.InputError, match=r"feature 1 holds 'a', .*DataFrame"):
+            MarginBoostClassifier(fraction=0.5, folds=None).fit(given, [0, 1] * 4)
+    fitted = MarginBoostClassifier("hard", folds=None).fit(X[:, :1].astype(float), [0, 1] * 4)
+    with pytest.raises(rb.InputError, match="feature 0 holds 'a'"):
+        fitted.predict(X[:, 1:])
+    with pytest.raises(TypeError, match="must be a string or a real number"):
+        fitted.predict(np.array([[{}]], dtype=object))

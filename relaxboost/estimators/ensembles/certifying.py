@@ -28,6 +28,7 @@ def certify_ensemble(
     y: Any,
     relaxation: Relaxation | None = None,
     *,
+    target: Any = None,
     level: str | None = None,
     tol: float = 1e-6,
 ) -> EnsembleReport:
@@ -60,6 +61,9 @@ def certify_ensemble(
         (H, weights), Boosters, files and text the larger of any two values.
     relaxation : Relaxation, optional
         What is done with the margins; by default the hard margin, their minimum.
+    target : label, optional
+        Of an ensemble of more than two classes, the one that is +1 against the rest: hypotheses are
+        what each member says of it, votes ±1, 2p − 1, or its score. Not of XGBoost and LightGBM.
     level : {"exact", "enclosed", "numerical"}, optional
         Of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -73,11 +77,11 @@ def certify_ensemble(
     Raises
     ------
     InputError
-        For an estimator that is not fitted, is a regressor, has not two classes or cannot be taken
-        apart; a model that is damaged or no sum of trees; labels that it has not seen; X that it
-        cannot predict on, or whose rows are not those of y; predictions that are not finite, or are
-        all zero; weights that are all zero; or hypotheses that do not add up to the estimator's own
-        decision on X.
+        For an estimator that is not fitted, is a regressor, has not two classes, nor more and the
+        target, or cannot be taken apart; a model that is damaged or no sum of trees; labels that it
+        has not seen; X that it cannot predict on, or whose rows are not those of y; predictions
+        that are not finite, or are all zero; weights that are all zero; or hypotheses that do not
+        add up to the estimator's own decision on X.
 
     Notes
     -----
@@ -89,7 +93,14 @@ def certify_ensemble(
     Shalev-Shwartz & Singer (2009), Definition 6 and Thm 7: the game and its value.
     """
     tol = positive("tol", tol)
-    members = take_apart(estimator)
+    members = take_apart(estimator, target)
+    if target is not None:
+        if members.target is None:
+            raise InputError(
+                f"target={target!r} is one of more than two classes, and this {members.kind} tells "
+                "two apart; leave it out"
+            )
+        y = np.asarray(y) == target
     classes, signs = _signs(members, y)
     Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
     H = _predictions(members, estimator, X, signs.size)

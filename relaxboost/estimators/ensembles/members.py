@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles import models, readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
-_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "AdaBoostClassifier": readers.adaboost,
     "GradientBoostingClassifier": readers.gradient_boosting,
     "HistGradientBoostingClassifier": readers.hist_gradient_boosting,
@@ -41,6 +41,8 @@ class Members:
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
     """What the labels −1 and +1 are called; None where they are read from y."""
+    target: Any = None
+    """The class told from the rest, of more than two; then the classes are False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
     None where it has none."""
@@ -53,24 +55,30 @@ class Members:
     In doubles it is near 1e-15; forests add up in another order, nothing more."""
 
 
-def take_apart(estimator: Any) -> Members:
+def take_apart(estimator: Any, target: Any = None) -> Members:
     """Return what a fitted ensemble, a model of trees, or (H, weights), consists of.
+
+    Of more than two classes it is what tells the class `target` from the rest.
 
     Raises
     ------
     InputError
-        If it is none of the ensembles known here, is not fitted, or has not two classes.
+        If it is none of the ensembles known here, is not fitted, or has no such class.
     """
     if isinstance(estimator, tuple):
         return _given(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps):
-        return _last_step(estimator)
+        return _last_step(estimator, target)
     kind = type(estimator).__name__
     if models.is_classifier(estimator):
         _check_fitted(estimator, kind)
     model = models.model(estimator)
     if model is not None:
-        known = {"classes": _two(model["classes"], kind)} if "classes" in model else {}
+        known = (
+            {"classes": _two(model["classes"], kind, "fit it on one class against the rest")}
+            if "classes" in model
+            else {}
+        )
         return Members(**(model | known))
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
@@ -79,17 +87,22 @@ def take_apart(estimator: Any) -> Members:
             f"this {kind} predicts several labels at a time, and a margin needs one of two "
             "classes; fit one ensemble for each label"
         )
-    classes = _two(estimator.classes_, kind)
-    parts = take(estimator)
-    return Members(kind=kind, classes=classes, **({"labels": estimator.predict} | parts))
+    known = estimator.classes_.tolist()
+    if len(known) > 2 and target in known:
+        parts = take(estimator, known.index(target)) | {"target": target, "labels": None}
+        return Members(kind=f"{kind}, {target!r} against the rest", classes=(False, True), **parts)
+    classes = _two(known, kind, "give target=, the one that is told from the rest")
+    return Members(
+        kind=kind, classes=classes, **({"labels": estimator.predict} | take(estimator, 1))
+    )
 
 
-def _two(given: Any, kind: str) -> tuple[Any, Any]:
-    """Return the names of two classes, or raise where there are not two."""
+def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
+    """Return the names of two classes, or raise where there are not two; of more with a remedy."""
     classes = np.asarray(given)
     if classes.size != 2:
         shown = ", ".join(map(str, classes.tolist()[:6])) + (", ..." if classes.size > 6 else "")
-        remedy = "; fit it on one class against the rest" if classes.size > 2 else ""
+        remedy = f"; {more}" if classes.size > 2 else ""
         raise InputError(
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} ({shown}), and a "
             f"margin needs two{remedy}"
@@ -98,10 +111,10 @@ def _two(given: Any, kind: str) -> tuple[Any, Any]:
     return negative, positive
 
 
-def _last_step(pipeline: Any) -> Members:
+def _last_step(pipeline: Any, target: Any) -> Members:
     """Read the last step of a pipeline, on X as the steps before it transform it."""
     *before, (_, last) = pipeline.steps
-    members = take_apart(last)
+    members = take_apart(last, target)
     if not before:
         return members
 
@@ -121,7 +134,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
     return question(transform(X))
 
 
-def _how(estimator: Any, kind: str) -> Callable[[Any], dict[str, Any]]:
+def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     """Return what takes this kind of estimator apart, or raise."""
     from sklearn.base import is_classifier, is_regressor
 

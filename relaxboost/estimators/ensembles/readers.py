@@ -1,6 +1,7 @@
 """How ensembles of scikit-learn and of this package are read: names, weights, predictions, ...
 
-Each reader takes a fitted estimator of two classes and returns what `members.Members` is made of.
+Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, 1 of
+two, and returns what `members.Members` is made of.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _numbered(estimators: Any) -> tuple[str, ...]:
     return tuple(f"{type(e).__name__} {i}" for i, e in enumerate(estimators))
 
 
-def adaboost(estimator: Any) -> dict[str, Any]:
+def adaboost(estimator: Any, k: int) -> dict[str, Any]:
     """Read the votes of SAMME."""
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
@@ -43,15 +44,19 @@ def adaboost(estimator: Any) -> dict[str, Any]:
     return {
         "names": _numbered(members),
         "weights": weights,
-        "predict": partial(_votes, members, estimator.classes_[1]),
-        "decision": partial(_adaboost_decision, estimator),
+        "predict": partial(_votes, members, estimator.classes_[k]),
+        "decision": partial(_adaboost_decision, estimator, k),
     }
 
 
-def _adaboost_decision(estimator: Any, X: Any) -> Any:
+def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
+    total, more = np.sum(estimator.estimator_weights_), len(estimator.classes_) - 2
+    if more:  # a vote is 1 for its class, and −1 shared by the others
+        share = estimator.decision_function(X)[:, k]
+        return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
     # What one member alone decides: ±1, or ±2 since scikit-learn counts both classes.
     unit = abs(float(next(estimator.staged_decision_function(X))[0]))
-    return estimator.decision_function(X) * (np.sum(estimator.estimator_weights_) / unit)
+    return estimator.decision_function(X) * (total / unit)
 
 
 def _votes(members: Any, positive: Any, X: Any) -> Any:
@@ -59,18 +64,19 @@ def _votes(members: Any, positive: Any, X: Any) -> Any:
     return _columns([np.where(e.predict(X) == positive, 1.0, -1.0) for e in members])
 
 
-def gradient_boosting(estimator: Any) -> dict[str, Any]:
+def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     """Read leaf values times the learning rate, and the initial prediction."""
-    trees = [row[0] for row in estimator.estimators_]
+    at = k if len(estimator.classes_) > 2 else 0
+    trees = [row[at] for row in estimator.estimators_]
     names, weights = _numbered(trees), np.ones(len(trees))
     if isinstance(estimator.init_, str):  # "zero"
         first, intercept = None, None
     elif type(estimator.init_).__name__ == "DummyClassifier":
         # The log-odds of the classes, the same wherever it is asked.
         somewhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
-        first, intercept = None, float(_initial(estimator, somewhere)[0])
+        first, intercept = None, float(_initial(estimator, at, somewhere)[0])
     else:
-        first, intercept = partial(_initial, estimator), None
+        first, intercept = partial(_initial, estimator, at), None
         names = (f"{type(estimator.init_).__name__} (initial prediction)", *names)
         weights = np.ones(len(names))
     return {
@@ -78,9 +84,15 @@ def gradient_boosting(estimator: Any) -> dict[str, Any]:
         "weights": weights,
         "intercept": intercept,
         "predict": partial(_leaves, trees, estimator.learning_rate, first),
-        "decision": estimator.decision_function,
+        "decision": partial(_column, estimator.decision_function, k),
         "bounds": _largest([estimator.learning_rate * t.tree_.value for t in trees], first),
     }
+
+
+def _column(scores: Any, k: int, X: Any) -> Any:
+    """Return the scores of class k, or of the second of two."""
+    found = scores(X)
+    return found if found.ndim == 1 else found[:, k]
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
@@ -88,10 +100,10 @@ def _largest(leaves: list[Any], *first: Any) -> Any:
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
-def _initial(estimator: Any, X: Any) -> Any:
+def _initial(estimator: Any, at: int, X: Any) -> Any:
     """Return the raw initial prediction, which scikit-learn gives under a private name only."""
     try:
-        return estimator._raw_predict_init(X)[:, 0]
+        return estimator._raw_predict_init(X)[:, at]
     except (AttributeError, TypeError, IndexError):
         raise InputError(
             "this version of scikit-learn does not give the initial prediction of a "
@@ -105,10 +117,12 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
     return _columns(each if first is None else [first(X), *each])
 
 
-def hist_gradient_boosting(estimator: Any) -> dict[str, Any]:
+def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     """Read leaf values, which hold the learning rate, and the initial prediction."""
     try:
-        stages, intercept = estimator._predictors, float(estimator._baseline_prediction[0, 0])
+        at = k if len(estimator.classes_) > 2 else 0
+        stages = [stage[at : at + 1] for stage in estimator._predictors]
+        intercept = float(estimator._baseline_prediction[0, at])
         nodes = [stage[0].nodes for stage in stages]
         bounds = _largest([tree["value"][tree["is_leaf"] > 0] for tree in nodes])
     except (AttributeError, TypeError, IndexError, ValueError):
@@ -117,13 +131,13 @@ def hist_gradient_boosting(estimator: Any) -> dict[str, Any]:
         "names": tuple(f"tree {i}" for i in range(len(stages))),
         "weights": np.ones(len(stages)),
         "intercept": intercept,
-        "predict": partial(_stages, estimator),
-        "decision": estimator.decision_function,
+        "predict": partial(_stages, estimator, stages),
+        "decision": partial(_column, estimator.decision_function, k),
         "bounds": bounds,
     }
 
 
-def _stages(estimator: Any, X: Any) -> Any:
+def _stages(estimator: Any, stages: Any, X: Any) -> Any:
     """Return the leaf values of each stage.
 
     Differences of `staged_decision_function` would be theirs up to rounding, and rounding is what
@@ -131,10 +145,9 @@ def _stages(estimator: Any, X: Any) -> Any:
     """
     try:
         data = estimator._preprocess_X(X, reset=False)
-        out = np.zeros((data.shape[0], len(estimator._predictors)), order="F")
-        for t in range(out.shape[1]):
-            stage = estimator._predictors[t : t + 1]
-            estimator._predict_iterations(data, stage, out[:, t : t + 1], False, 1)
+        out = np.zeros((data.shape[0], len(stages)), order="F")
+        for t, stage in enumerate(stages):
+            estimator._predict_iterations(data, [stage], out[:, t : t + 1], False, 1)
     except (AttributeError, TypeError):
         raise _no_stages() from None
     return out
@@ -147,59 +160,58 @@ def _no_stages() -> InputError:
     )
 
 
-def forest(estimator: Any) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each tree."""
+def forest(estimator: Any, k: int) -> dict[str, Any]:
+    """Read p(+1) − p(−1) of each tree; of more than two classes, −1 is the rest."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
         "weights": np.ones(len(members)),
-        "predict": partial(_forest_shares, members),
-        "decision": partial(_share_decision, estimator, float(len(members))),
+        "predict": partial(_forest_shares, members, k),
+        "decision": partial(_share_decision, estimator, float(len(members)), k),
     }
 
 
-def _forest_shares(members: Any, X: Any) -> Any:
+def _forest_shares(members: Any, k: int, X: Any) -> Any:
     X = _plain(X, np.float32)  # as the ensemble does
-    return _columns([_difference(e.predict_proba(X)) for e in members])
+    return _columns([_difference(e.predict_proba(X), k) for e in members])
 
 
-def _difference(proba: Any) -> Any:
-    """Return p(+1) − p(−1)."""
-    return proba[:, 1] - proba[:, 0]
+def _difference(proba: Any, k: int) -> Any:
+    """Return p(+1) − p(−1), where class k is +1."""
+    return proba[:, 1] - proba[:, 0] if proba.shape[1] == 2 else 2.0 * proba[:, k] - 1.0
 
 
-def _share_decision(estimator: Any, total: float, X: Any) -> Any:
-    return _difference(estimator.predict_proba(X)) * total
+def _share_decision(estimator: Any, total: float, k: int, X: Any) -> Any:
+    return _difference(estimator.predict_proba(X), k) * total
 
 
-def bagging(estimator: Any) -> dict[str, Any]:
+def bagging(estimator: Any, k: int) -> dict[str, Any]:
     """Read p(+1) − p(−1) of each member on its own features."""
     members = estimator.estimators_
     features = list(estimator.estimators_features_)
     return {
         "names": _numbered(members),
         "weights": np.ones(len(members)),
-        "predict": partial(_bagged, members, features),
-        "decision": partial(_share_decision, estimator, float(len(members))),
+        "predict": partial(_bagged, members, features, len(estimator.classes_), k),
+        "decision": partial(_share_decision, estimator, float(len(members)), k),
     }
 
 
-def _bagged(members: Any, features: Any, X: Any) -> Any:
-    X = _plain(X)
-    return _columns([_bag(e, X[:, f]) for e, f in zip(members, features, strict=True)])
+def _bagged(members: Any, features: Any, classes: int, k: int, X: Any) -> Any:
+    X, pairs = _plain(X), zip(members, features, strict=True)
+    return _columns([_bag(e, classes, k, X[:, f]) for e, f in pairs])
 
 
-def _bag(member: Any, X: Any) -> Any:
-    """Return what a bagged member, fitted on the class numbers 0 and 1, contributes."""
+def _bag(member: Any, classes: int, k: int, X: Any) -> Any:
+    """Return what a bagged member, fitted on the numbers of the classes, contributes."""
     if not hasattr(member, "predict_proba"):
-        return np.where(member.predict(X) == 1, 1.0, -1.0)
-    proba = member.predict_proba(X)
-    if proba.shape[1] == 1:  # its sample had one class
-        return np.full(proba.shape[0], 1.0 if member.classes_[0] == 1 else -1.0)
-    return _difference(proba)
+        return np.where(member.predict(X) == k, 1.0, -1.0)
+    proba = np.zeros((X.shape[0], classes))
+    proba[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
+    return _difference(proba, k)  # its sample may have had fewer classes
 
 
-def voting(estimator: Any) -> dict[str, Any]:
+def voting(estimator: Any, k: int) -> dict[str, Any]:
     """Read votes, or p(+1) − p(−1) for soft voting."""
     # What was dropped is still named, by the word "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
@@ -223,22 +235,22 @@ def voting(estimator: Any) -> dict[str, Any]:
     return {
         "names": tuple(names),
         "weights": weights,
-        "predict": partial(_soft if soft else _hard, members),
-        "decision": partial(_share_decision, estimator, total) if soft else None,
+        "predict": partial(_soft if soft else _hard, members, k),
+        "decision": partial(_share_decision, estimator, total, k) if soft else None,
     }
 
 
-def _hard(members: Any, X: Any) -> Any:
-    # Members were fitted on the class numbers 0 and 1, and on X as it is.
-    return _columns([np.where(e.predict(X) == 1, 1.0, -1.0) for e in members])
+def _hard(members: Any, k: int, X: Any) -> Any:
+    # Members were fitted on the numbers of the classes, and on X as it is.
+    return _columns([np.where(e.predict(X) == k, 1.0, -1.0) for e in members])
 
 
-def _soft(members: Any, X: Any) -> Any:
-    return _columns([_difference(e.predict_proba(X)) for e in members])
+def _soft(members: Any, k: int, X: Any) -> Any:
+    return _columns([_difference(e.predict_proba(X), k) for e in members])
 
 
-def functional(estimator: Any) -> dict[str, Any]:
-    """Read the hypotheses of a functional booster; of two outputs, their difference."""
+def functional(estimator: Any, k: int) -> dict[str, Any]:
+    """Read the hypotheses of a functional booster; of two outputs their difference, of more one."""
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
@@ -248,24 +260,26 @@ def functional(estimator: Any) -> dict[str, Any]:
     return {
         "names": _numbered(terms),
         "weights": weights[weights != 0.0],
-        "predict": partial(_hypotheses, terms),
-        "decision": estimator.decision_function,
-        "bounds": _largest([_score(v) for v in leaves]),
+        "predict": partial(_hypotheses, terms, k),
+        "decision": partial(_column, estimator.decision_function, k),
+        "bounds": _largest([_score(v, k) for v in leaves]),
     }
 
 
-def _hypotheses(terms: Any, X: Any) -> Any:
+def _hypotheses(terms: Any, k: int, X: Any) -> Any:
     X = np.asarray(X, dtype=np.float64)
-    return _columns([_score(h(X)) for h in terms])
+    return _columns([_score(h(X), k) for h in terms])
 
 
-def _score(outputs: Any) -> Any:
-    return outputs if outputs.ndim == 1 else _difference(outputs)
+def _score(outputs: Any, k: int) -> Any:
+    if outputs.ndim == 1:
+        return outputs
+    return outputs[:, k] if outputs.shape[1] > 2 else outputs[:, 1] - outputs[:, 0]
 
 
-def margin(estimator: Any) -> dict[str, Any]:
+def margin(estimator: Any, k: int) -> dict[str, Any]:
     """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
-    (voter,) = estimator._stages[-1]
+    voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(f"this {type(estimator).__name__} has no vote; fit it, say, with fraction")
     named = [
@@ -276,7 +290,7 @@ def margin(estimator: Any) -> dict[str, Any]:
         "names": tuple(named),
         "weights": np.array([c for c, _ in voter.members]),
         "predict": partial(_cast, estimator, voter),
-        "decision": estimator.votes,
+        "decision": partial(_column, estimator.votes, k),
         "labels": None,
     }
 
