@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class InputError(ValueError):
     """Something given to relaxboost cannot be used; raised before work starts wherever
@@ -35,9 +37,22 @@ class MissingDependencyError(ImportError):
     """An optional library is needed; the message says which extra brings it."""
 
 
+def requirements(extra: str | None) -> list[str]:
+    """Return what an extra requires, or with None relaxboost itself, as pip takes it."""
+    from importlib import metadata
+
+    try:
+        given = metadata.requires("relaxboost") or []
+    except metadata.PackageNotFoundError:  # a folder on the path that was never installed
+        return []
+    asked = [re.split(r"\s*;\s*extra == |['\"]", line) for line in given]
+    return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
+
+
 def install(extra: str) -> str:
-    """Return how to get what an extra brings."""
-    return f"pip install '.[{extra}]' in a checkout of relaxboost"
+    """Return how to get what an extra brings, also where there is no checkout."""
+    required = " ".join(f"'{one}'" for one in requirements(extra))
+    return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
 
 
 class ClusterError(RuntimeError):

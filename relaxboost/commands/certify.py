@@ -52,8 +52,13 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     stem = file.with_suffix("") if out is None else out
     if not stem.name:
         raise InputError(f"--out {stem} names a folder; give the name of the files in it")
+    if str(out) == "-" and (as_json or form == "vipr"):
+        raise InputError("--out - takes one thing only, lean or latex without --json; give a name")
     check_output(stem.with_name(f"{stem.name}.{form}"))
     texts = Certificate.load(file).export(form, matrix)
+    if str(out) == "-":
+        click.echo("".join(texts.values()), nl=False)
+        return
     written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}
     for name, text in written.items():
         write_atomically(check_output(name), text.encode())

@@ -12,7 +12,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
-from relaxboost.commands.style import InputFile, check_there, matrix_option, spoken_input
+from relaxboost.commands.style import InputFile, check_there, matrix_option, say, spoken_input
 
 
 @click.command(
@@ -45,9 +45,9 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         content = {"file": spoken_input(str(file)), **verdict._asdict()}
         click.echo(json.dumps(content, indent=2, default=str))  # bounds are fractions
     elif verdict.lower is not None and verdict.upper is not None:
-        click.echo(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
+        say(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
     else:
-        click.echo(f"REJECTED: {verdict.reason}")
+        say(f"REJECTED: {verdict.reason}")
     if not verdict.ok:
         sys.exit(1)
 

@@ -20,6 +20,7 @@ from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
+from relaxboost.commands.style import OutputFile, say
 
 if TYPE_CHECKING:
     from relaxboost.claims import Claim, ClaimVerdict, Failure, Unchecked
@@ -107,7 +108,7 @@ def list_(wanted: _Wanted, as_json: bool) -> None:
     if as_json:
         _print_listed(chosen, unchecked)
     else:
-        click.echo("\n".join(text.listed(chosen, unchecked)))
+        say("\n".join(text.listed(chosen, unchecked)))
 
 
 @claims.command(
@@ -135,7 +136,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
         _print_listed(chosen, unchecked)
         return
     for lines in (*map(text.shown, chosen), *map(text.not_checked, unchecked)):
-        click.echo("\n".join(lines))
+        say("\n".join(lines))
 
 
 @claims.command(
@@ -239,7 +240,7 @@ Examples:
 """
 )
 @_wanted
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="An HTML file.")
+@click.option("-o", "--out", required=True, type=OutputFile(".html"), help="An HTML file.")
 @_TRIALS
 @_SEED
 @_JOBS
@@ -267,7 +268,7 @@ def report(
     if verdicts:
         write_report(verdicts, out, chosen, _chosen(wanted)[1])
         if not as_json:
-            click.echo(f"report:     {out}")
+            say(f"report:     {out}")
     _finish(outcomes, len(chosen), seconds, as_json)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -50,31 +48,31 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
     yield f"{'id':{width}}  {'on record':{_STATUS}}  rests on"
     for id, status, evidence, words in rows:
         yield f"{id:{width}}  {status:{_STATUS}}  {evidence}".rstrip()
-        yield _wrapped("    ", words)
+        yield f"    {words}"
 
 
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show`."""
     file = "" if claim.file is None else f" --file {claim.file}"
     yield f"{claim.id}: {claim.location}"
-    yield _wrapped("  of:          ", claim.source.reference)
+    yield f"  of:          {claim.source.reference}"
     if claim.printed:
-        yield _wrapped("  printed:     ", claim.printed)
+        yield f"  printed:     {claim.printed}"
     if claim.page:
-        yield _wrapped("    place:     ", claim.page)
+        yield f"    place:     {claim.page}"
     yield from _statement("statement", claim.stated)
     if claim.given:
-        yield _wrapped("  given:       ", claim.given)
+        yield f"  given:       {claim.given}"
     yield f"  on record:   {claim.status}"
     rests = _rests_on(claim)
-    yield _wrapped("  rests on:    ", rests[0])
+    yield f"  rests on:    {rests[0]}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
         yield f"  {title:12} {in_one_line(claim.space.to_json(claim.space.from_json(instance)))}"
     title = "reading" if claim.status == "ambiguous" else "corrected"
     for correction, rest in zip(claim.corrections, rests[1:], strict=True):
         yield from _statement(title, correction)
-        yield _wrapped("    rests on:  ", rest)
+        yield f"    rests on:  {rest}"
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
@@ -92,23 +90,23 @@ def _rests_on(claim: Claim) -> list[str]:
 
 
 def _statement(title: str, statement: Statement) -> Iterator[str]:
-    yield _wrapped(f"  {title + ':':12} ", reading(statement.words))
+    yield f"  {title + ':':12} {reading(statement.words)}"
     if statement.formula:
-        yield _wrapped("    formula:   ", statement.formula)
+        yield f"    formula:   {statement.formula}"
     for number, line in enumerate(statement.note.splitlines()):
         start = "note:" if number == 0 else ""
         yield f"    {start:10} {line}".rstrip()
     for number, step in enumerate(statement.steps, 1):
-        yield _wrapped(f"    step {number}:    ", f"{step.stated.words} {step.stated.formula}")
+        yield f"    step {number}:    {step.stated.words} {step.stated.formula}"
     yield f"    code:      {statement.code}"
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a statement without a check."""
     yield f"{statement.id}: {statement.location}"
-    yield _wrapped("  statement:   ", statement.words)
+    yield f"  statement:   {statement.words}"
     yield "  on record:   not decidable here"
-    yield _wrapped("  reason:      ", statement.reason)
+    yield f"  reason:      {statement.reason}"
 
 
 class Table:
@@ -274,14 +272,6 @@ def _slack(evidence: Evidence) -> str:
 def _instance(evidence: Evidence) -> str:
     text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-def _wrapped(start: str, text: str) -> str:
-    """Return a line that wraps under itself on a terminal, and is left alone in a pipe."""
-    columns = shutil.get_terminal_size().columns
-    if not sys.stdout.isatty() or columns < len(start) + 30:
-        return f"{start}{text}".rstrip()
-    return textwrap.fill(text, columns, initial_indent=start, subsequent_indent=" " * len(start))
 
 
 def _folded(start: str, text: str) -> str:

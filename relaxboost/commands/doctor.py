@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import sys
 import time
 from importlib import metadata
@@ -16,7 +15,8 @@ from typing import Any
 import click
 
 import relaxboost as rb
-from relaxboost._core.errors import install
+from relaxboost._core.errors import install, requirements
+from relaxboost.commands.style import say
 
 FEATURES = {
     "exact": ("flint", "exact optima, and certificates of the level enclosed"),
@@ -57,24 +57,14 @@ def doctor(as_json: bool) -> None:
         "cache": _cache(),
         "missing": _missing(),
     }
-    click.echo(json.dumps(found, indent=2) if as_json else _text(found))
+    click.echo(json.dumps(found, indent=2)) if as_json else say(_text(found))
     works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
     if not all(works) or None in found["libraries"].values():
         sys.exit(1)
 
 
-def _requirements(extra: str | None) -> list[str]:
-    """Return what an extra requires, or with None relaxboost itself, as pip takes it."""
-    try:
-        given = metadata.requires("relaxboost") or []
-    except metadata.PackageNotFoundError:  # a folder on the path that was never installed
-        return []
-    asked = [re.split(r"\s*;\s*extra == |['\"]", line) for line in given]
-    return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
-
-
 def _libraries() -> dict[str, str | None]:
-    names = [line.split(">")[0].split("[")[0] for line in _requirements(None)]
+    names = [line.split(">")[0].split("[")[0] for line in requirements(None)]
     here = {one.name.lower(): one.version for one in metadata.distributions()}
     return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
@@ -121,9 +111,7 @@ def _missing() -> dict[str, dict[str, str]]:
     missing = {}
     for extra, (modules, what) in FEATURES.items():
         if any(find_spec(name) is None for name in modules.split()):
-            required = " ".join(f"'{one}'" for one in _requirements(extra))
-            command = f"{sys.executable} -m pip install {required}" if required else install(extra)
-            missing[extra] = {"for": what, "install": command}
+            missing[extra] = {"for": what, "install": f"{sys.executable} -m {install(extra)}"}
     return missing
 
 

@@ -19,14 +19,13 @@ from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
 from relaxboost.commands.plan_inputs import (
     MOST,
-    PathType,
     as_json,
     finite,
     number_of,
     print_json,
     spoken,
 )
-from relaxboost.commands.style import InputFile, spoken_input
+from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, spoken_input
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -65,7 +64,7 @@ class StreamOptions(SimpleNamespace):
 
         if self.label is None and self.loss != "inner":
             raise InputError(f"--loss {self.loss} needs --label, the name of the label column")
-        given = stream(self.stream, self.label, classes=self._classes())
+        given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
             made: Any = Experts(1.0 if self.bound is None else self.bound)
@@ -127,6 +126,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 _OPTIONS = [
     click.argument("stream", type=InputFile(".csv")),
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
+    sep_option,
     click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
     click.option(
         "--base",
@@ -200,7 +200,7 @@ Examples:
 )
 @stream_options
 @_method
-@click.option("--save", type=PathType, help="Keep the learner in this file, and at the end.")
+@click.option("--save", type=click.Path(path_type=Path), help="Keep the learner in this file.")
 @click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
 @_time_limit
 @as_json
@@ -223,9 +223,9 @@ def run(options: StreamOptions) -> None:
     if options.as_json:
         print_json(content)
     else:
-        click.echo(run_text(found, stream, content))
+        say(run_text(found, stream, content))
         if save is not None:
-            click.echo(f"saved:      {save}")
+            say(f"saved:      {save}")
     if found.status != "ended":
         sys.exit(1)
 
@@ -255,10 +255,12 @@ Examples:
     show_default=True,
     help="Width of the bracket, as a part of the least loss.",
 )
-@click.option("--plot", type=PathType, help="Draw the brackets and the bounds to this file.")
+@click.option(
+    "--plot", type=OutputFile(".png"), help="Draw the brackets and the bounds to this file."
+)
 @click.option(
     "--certificate",
-    type=PathType,
+    type=OutputFile(".json"),
     help="Prove the least loss in this file; for hinge, absolute, quantile and inner.",
 )
 @_time_limit
@@ -292,13 +294,13 @@ def regret(options: StreamOptions) -> None:
     if options.as_json:
         print_json({"data": stream.name, **found.to_dict()})
     else:
-        click.echo(f"data:    {stream.name}\nlearner: {method!r}")
+        say(f"data:    {stream.name}\nlearner: {method!r}")
         found.show()
         if options.plot is not None:
-            click.echo(f"picture: {options.plot}")
+            say(f"picture: {options.plot}")
         if options.certificate is not None:
             scale = float(proof.scale)
-            click.echo(
+            say(
                 f"proof:   {options.certificate}; its rho is the least loss divided by "
                 f"-{scale:.17g}"
             )
@@ -327,7 +329,9 @@ Examples:
     metavar="NAMES",
     help="Separated by commas; mirror-steps is another.",
 )
-@click.option("--plot", type=PathType, help="Draw mean losses against examples to this file.")
+@click.option(
+    "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
+)
 @_time_limit
 @as_json
 def compare(options: StreamOptions) -> None:
@@ -359,7 +363,7 @@ def compare(options: StreamOptions) -> None:
     else:
         click.echo(compare_text(content))
         if options.plot is not None:
-            click.echo(f"picture:  {options.plot}")
+            say(f"picture:  {options.plot}")
     if any(one.status != "ended" for one in found.values()):
         sys.exit(1)
 

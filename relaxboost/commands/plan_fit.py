@@ -37,7 +37,7 @@ loss_options = inputs.added(
 )
 last_options = inputs.added(
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
-    click.option("--out", type=inputs.ModelPath(), help="Write the costs to a .json file."),
+    click.option("--out", type=inputs.ModelPath(".json"), help="Write the costs to a .json file."),
     inputs.output_options,
 )
 

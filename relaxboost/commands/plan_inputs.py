@@ -18,8 +18,9 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost.commands.style import InputFile
-from relaxboost.planning.tables import at, check_table, read_csv
+from relaxboost._core.tables import read_csv
+from relaxboost.commands.style import InputFile, OutputFile, say, sep_option
+from relaxboost.planning.tables import at, check_table
 
 STEP = "step"
 """A feature that is 1 in every cell."""
@@ -42,15 +43,15 @@ grids are row,column from the upper left, and need quotes in a path:
 "0,0 0,1 1,2". Of all files one may be - for standard input.
 """
 
-PathType, FileType = click.Path(path_type=Path), InputFile()
+FileType = InputFile()
 
 
-class ModelPath(click.Path):
+class ModelPath(OutputFile):
     """A file of costs that can be written."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path, or raise."""
-        return check_output(value, (".json",))
+        return check_output(super().convert(value, param, ctx), (".json",))
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
@@ -167,7 +168,7 @@ class PlanOptions(SimpleNamespace):
         if self.as_json:
             print_json(data)
         elif not self.quiet:
-            click.echo(text)
+            say(text)
 
     def saved(self, costs: Any, text: str) -> str:
         """Write learned costs where --out says; return a text with a line that says so."""
@@ -290,7 +291,7 @@ plan_files = added(
         help="Columns of --edges to learn from, also products: length*class.  [default: all, or "
         "those of MODEL]",
     ),
-    click.option("--sep", default=",", show_default=True, help="What separates columns."),
+    sep_option,
     click.option("--map", "grid", type=FileType, help="A grid: a .map file of MovingAI."),
     click.option("--layers", type=FileType, help="A grid of features: .npz or .npy."),
     click.option("--passable", metavar="LAYER", help="--layers: free where this one is > 0."),

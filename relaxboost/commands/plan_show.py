@@ -9,6 +9,7 @@ import click
 from relaxboost._core.errors import InputError
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanOptions
+from relaxboost.commands.style import OutputFile
 
 
 @click.command(
@@ -32,7 +33,9 @@ Examples:
 @click.option("--trip", "name", help="Its name, or number from 1.  [default: all of --trips]")
 @click.option("--whole", is_flag=True, help="All of the graph, not only what is around the paths.")
 @click.option("--log", is_flag=True, help="Colours by the logarithm of costs.")
-@click.option("--out", required=True, type=inputs.PathType, help="The picture: .png, .pdf or .svg.")
+@click.option(
+    "--out", required=True, type=OutputFile(".png"), help="The picture: .png, .pdf or .svg."
+)
 @inputs.output_options
 def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest for learned costs, and the costs.

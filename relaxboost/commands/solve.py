@@ -17,7 +17,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost.commands.style import InputFile
+from relaxboost.commands.style import InputFile, OutputFile, say, sep_option
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -54,8 +54,8 @@ class _Options(SimpleNamespace):
         domain = getattr(rb, _DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 
-    def data(self) -> Any:
-        """Return the data of the CSV file or of --dataset."""
+    def data(self) -> tuple[Any, Any, Any]:
+        """Return the data of the CSV file or of --dataset, their stumps, and a frame of them."""
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -66,13 +66,17 @@ class _Options(SimpleNamespace):
             if self.dataset not in datasets.BUNDLED:
                 known = ", ".join(datasets.BUNDLED)
                 raise InputError(f"no data set {self.dataset!r}; bundled: {known}")
-            return datasets.BUNDLED[self.dataset]()
+            data = datasets.BUNDLED[self.dataset]()
+            return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
         if self.label is None:
             raise InputError("a CSV needs --label, the name of its label column")
-        try:
-            return datasets.read_csv(self.csv, self.label, sep=self.sep, words=True)
-        except InputError as error:
-            raise InputError(str(error).replace("give sep=", "give --sep ")) from None
+        from relaxboost.estimators.margin_columns import SubsetStumps
+
+        features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
+        matrix = SubsetStumps(features, y.signs)
+        data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
+        features.insert(0, "y", y.signs, allow_duplicates=True)  # for a report
+        return data, matrix, features
 
 
 @click.command(
@@ -95,7 +99,7 @@ Examples:
 )
 @click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
-@click.option("--sep", default=",", show_default=True, help="What separates columns of a CSV.")
+@sep_option
 @click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
 @click.option(
     "--relaxation",
@@ -137,11 +141,11 @@ Examples:
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw margins and gap to this file.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write a page of HTML on it all.")
+@click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
+@click.option("--report", type=OutputFile(".html"), help="Write a page of HTML on it all.")
 @click.option(
     "--certificate",
-    type=click.Path(path_type=Path),
+    type=OutputFile(".json"),
     help="Write what proves the bracket to this file, for relaxboost check.",
 )
 def solve(**given: Any) -> None:
@@ -149,7 +153,8 @@ def solve(**given: Any) -> None:
 
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
-    be Parquet, or - for standard input; words become columns of 0 and 1, one for each.
+    be Parquet, or - for standard input; columns of words are cut into sets of words. Of --plot,
+    --report and --certificate one may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -166,8 +171,7 @@ def solve(**given: Any) -> None:
 
             with precisely("enclosed", 53):  # raises where python-flint is missing
                 pass
-    data = options.data()
-    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
+    data, matrix, rows = options.data()
     solution = rb.solve(
         rb.Game(matrix, relaxation, over=over),
         options.tol,
@@ -179,7 +183,7 @@ def solve(**given: Any) -> None:
         verbose=0 if options.as_json else 1,
     )
     _print(options, data, solution)
-    _write(options, data, solution)
+    _write(options, data, solution, rows)
     if solution.status != "optimal":
         sys.exit(1)
 
@@ -193,16 +197,16 @@ def _print(options: _Options, data: Any, solution: Any) -> None:
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
     game, count = solution.game, int((data.y > 0).sum())
-    click.echo(
+    say(
         f"data:       {data.name}, {game.m} examples, {data.X.shape[1]} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     )
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
-    click.echo(f"game:       all {game.n} decision stumps, {game.relaxation}{where}")
-    click.echo(report.text(solution))
+    say(f"game:       all {game.n} decision stumps, {game.relaxation}{where}")
+    say(report.text(solution))
 
 
-def _write(options: _Options, data: Any, solution: Any) -> None:
+def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     """Write the picture and the certificate, and say so where people read it."""
     said = []
     if options.plot is not None:
@@ -219,10 +223,10 @@ def _write(options: _Options, data: Any, solution: Any) -> None:
         title = f"{data.name}: all {solution.game.n} decision stumps, {solution.game.relaxation}"
         check = options.certificate and f"relaxboost check {shlex.quote(str(options.certificate))}"
         told = f"{title}; +1 is {positive}, −1 is {negative}"
-        rb.report(solution, options.report, title=told, check=check or "")
+        rb.report(solution, options.report, rows=rows, title=told, check=check or "")
         said.append(f"report:     {options.report}")
     if said and not options.as_json:
-        click.echo("\n".join(said))
+        say("\n".join(said))
 
 
 def _method(name: str, step: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""What all verbs share: --quiet, and - for standard input."""
+"""What all verbs share: --quiet, - for standard input and output, and lines that fit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import click
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 
-_INPUT = "standard input"
+_INPUT, _OUTPUT = "standard input", "standard output"
+_KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
+"""What a line begins with: it goes on below what follows."""
 
 
 class InputFile(click.Path):
@@ -33,12 +36,31 @@ class InputFile(click.Path):
             return super().convert(value, param, ctx)
         if sys.stdin is None:
             raise InputError("standard input is closed; name a file in place of -")
-        folder = tempfile.mkdtemp(prefix="relaxboost-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder, _INPUT + self.suffix)
+        path = _beside(_INPUT + self.suffix)
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return path
+
+
+class OutputFile(click.Path):
+    """A path to write; - stands for standard output, where all else goes to standard error."""
+
+    def __init__(self, suffix: str) -> None:
+        super().__init__(path_type=Path)
+        self.suffix = suffix
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path."""
+        if str(value) != "-":
+            return super().convert(value, param, ctx)
+        return _beside(_OUTPUT + self.suffix)
+
+
+def _beside(name: str) -> Path:
+    """Return a path in a folder that goes when the process ends."""
+    folder = tempfile.mkdtemp(prefix="relaxboost-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder, name)
 
 
 matrix_option = click.option(
@@ -46,6 +68,11 @@ matrix_option = click.option(
     type=InputFile(),
     help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
     "commas between them for each row.",
+)
+
+
+sep_option = click.option(
+    "--sep", default=",", show_default=True, help="What separates columns of a CSV: a character."
 )
 
 
@@ -57,8 +84,34 @@ def check_there(*files: Path | None) -> None:
 
 
 def spoken_input(message: str) -> str:
-    """Return a message that names standard input where it named the file it was read into."""
-    return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}{_INPUT}", _INPUT, message)
+    """Return a message that names --sep, and standard input where it was read into a file."""
+    message = re.sub(r"\bgive sep=", "give --sep ", message)
+    return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
+
+
+def say(text: str) -> None:
+    """Print lines; on a terminal they wrap where they are wider."""
+    columns = shutil.get_terminal_size().columns
+    lines = spoken_input(text).split("\n")
+    if sys.stdout.isatty() and columns >= 40:
+        lines = [_folded(line, columns) for line in lines]
+    click.echo("\n".join(lines))
+
+
+def _folded(line: str, columns: int) -> str:
+    found = _KEY.match(line)
+    start = found.end() if found else 0
+    return (
+        line
+        if len(line) <= columns
+        else textwrap.fill(
+            line[start:],
+            columns,
+            initial_indent=line[:start],
+            subsequent_indent=" " * min(start, columns // 2),
+            break_on_hyphens=False,
+        )
+    )
 
 
 def quietly(command: click.Command) -> click.Command:
@@ -67,21 +120,32 @@ def quietly(command: click.Command) -> click.Command:
         for each in command.commands.values():
             quietly(each)
         return command
-    inner = command.callback
-    if inner is None or any(one.name == "quiet" for one in command.params):
-        return command
+    inner, own = command.callback, any(one.name == "quiet" for one in command.params)
+    assert inner is not None
 
-    def run(*, quiet: bool, **given: Any) -> Any:
-        if not quiet:
-            return inner(**given)
+    def run(**given: Any) -> Any:
+        printed = [one for one in given.values() if isinstance(one, Path) and _OUTPUT in one.stem]
+        if len(printed) + bool(given.get("as_json")) > 1:
+            raise InputError("standard output takes one thing only; give a file in place of -")
         with contextlib.ExitStack() as stack:
-            stack.callback(progress.quiet.reset, progress.quiet.set(True))
-            if not given.get("as_json"):
-                nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
-                stack.enter_context(contextlib.redirect_stdout(nowhere))
+            for path in printed:
+                stack.callback(_print, path)
+                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            if not own and given.pop("quiet"):
+                stack.callback(progress.quiet.reset, progress.quiet.set(True))
+                if not given.get("as_json"):
+                    nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                    stack.enter_context(contextlib.redirect_stdout(nowhere))
             return inner(**given)
 
-    said = "Print errors only, and what --json asks for."
-    command.params.append(click.Option(["--quiet"], is_flag=True, help=said))
+    if not own:
+        said = "Print errors only, and what --json asks for."
+        command.params.append(click.Option(["--quiet"], is_flag=True, help=said))
     command.callback = run
     return command
+
+
+def _print(path: Path) -> None:
+    if path.exists():
+        sys.stdout.buffer.write(path.read_bytes())
+        sys.stdout.flush()

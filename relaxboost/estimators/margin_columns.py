@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.matrices import StumpColumn
+from relaxboost.matrices import StumpColumn, StumpMatrix
 
 _RARE = 10.0
 """A category of this weight has its share of +1 drawn half the way to that of all."""
@@ -170,6 +170,20 @@ class CutColumns:
             more = f", and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
             text = f"{name} in {{{', '.join(chosen[:_SHOWN])}{more}}}"
         return text + " or missing" * bool(above if above_it else below)
+
+
+class SubsetStumps(StumpMatrix):
+    """All stumps of the columns of a frame, those of categories as `CutColumns` orders them."""
+
+    def __init__(self, frame: Any, signs: Vector) -> None:
+        table = Features.of(frame)
+        Z = table.numbers(frame)
+        self._columns = CutColumns.of(table, Z, signs, np.ones(signs.size))
+        super().__init__(self._columns(Z), signs, table.names, None)
+
+    def describe(self, j: int, sign: int = 1) -> str:
+        """Return e.g. "age > 30", or "city in {Oslo, Rome}"."""
+        return self._columns.words(self.hypothesis(j), sign > 0)
 
 
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:

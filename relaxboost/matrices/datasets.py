@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,13 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relaxboost._core import tables
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, MissingDependencyError, install
-
-MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""What stands for a missing value in a CSV file."""
-
-_WORDS = 50
 
 
 class Dataset(NamedTuple):
@@ -144,9 +138,7 @@ BUNDLED = {"breast-cancer": breast_cancer}
 """Data sets by the name the command line uses."""
 
 
-def read_csv(
-    path: str | os.PathLike[str], label: str, sep: str = ",", words: bool = False
-) -> Dataset:
+def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Dataset:
     """Read a CSV file with a header, or Parquet: one column of labels, numbers in all others.
 
     Parameters
@@ -156,9 +148,6 @@ def read_csv(
         The name of the label column; any two values will do.
     sep : str
         What separates columns: one character, or ``\\t``.
-    words : bool
-        Whether a column of words, at most 50 different ones, becomes a column of 0 and 1 for
-        each word, named "city=Rome". One where some word reads as a number is refused.
 
     Returns
     -------
@@ -168,10 +157,27 @@ def read_csv(
     ------
     InputError
         If the file cannot be read or is empty, the label column is not there or has not two
-        values, a feature is not numeric (named), or a value is missing or infinite (by row and
-        column; rows are counted from 1 after the header).
+        values, a feature is not numeric (named), or a value is missing or infinite (by line, or
+        in Parquet row, and column; rows are counted from 1).
     """
-    frame = _read_frame(Path(path), label, sep.replace("\\t", "\t"))
+    features, y = read_table(path, label, sep)
+    return dataset(path, features.to_numpy(dtype=np.float64), features, y)
+
+
+def dataset(path: str | os.PathLike[str], X: Array, features: Any, y: SignedLabels) -> Dataset:
+    """Return the data of a file, with the columns and the labels of `read_table`."""
+    negative, positive = map(_short, y.classes)
+    return Dataset(Path(path).stem, X, y.signs, tuple(features.columns), (negative, positive))
+
+
+def read_table(
+    path: str | os.PathLike[str], label: str, sep: str = ",", words: bool = False
+) -> tuple[Any, SignedLabels]:
+    """Return the features and the labels of a file, as `read_csv` does.
+
+    With `words` columns of words may be among the features, unless some of them reads as a number.
+    """
+    frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
         names = ", ".join(map(str, frame.columns[:12])) + (", ..." if frame.shape[1] > 12 else "")
         raise InputError(f"{path} has no column {label!r}; it has {names}")
@@ -180,95 +186,19 @@ def read_csv(
     if frame.shape[0] == 0:
         raise InputError(f"{path} has a header and no rows")
     features = frame.drop(columns=[label])
-    if words:
-        features = _indicators(features)
-    _check_features(features, path)
+    _check_features(features, path, words)
     try:
-        y, (negative, positive) = labels(frame[label].to_numpy())
+        return features, labels(frame[label].to_numpy())
     except InputError as error:
         raise InputError(f"{path}, column {label!r}: {error}") from None
-    X = features.to_numpy(dtype=np.float64)
-    feature_names = tuple(str(column) for column in features.columns)
-    return Dataset(Path(path).stem, X, y, feature_names, (_short(negative), _short(positive)))
-
-
-def _indicators(features: Any) -> Any:
-    """Return a table with a column of 0 and 1 for each word in place of columns of words."""
-    import pandas as pd
-
-    made: dict[str, Any] = {}
-    for name, column in features.items():
-        numbers = pd.to_numeric(column, errors="coerce").notna().any()
-        values = [] if numbers or column.isna().any() else sorted(set(column.astype(str)))
-        named = {f"{name}={value}": column.astype(str) == value for value in values}
-        if 0 < len(values) <= _WORDS and not named.keys() & set(features.columns):
-            made |= named
-        else:
-            made[name] = column
-    return pd.DataFrame(made)
-
-
-def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the column names of a CSV file, each there and different."""
-    if len(sep) != 1 or sep in '"\r\n':
-        raise InputError(f"columns are separated by one character, got {sep!r}")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file, skipinitialspace=True, delimiter=sep)
-        header = next(filter(None, rows), None)
-    if header is None:
-        raise InputError(f"{path} is empty")
-    names = [name.strip() for name in header]
-    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) == 1 and separator in names[0]:
-            raise InputError(
-                f"{path} is separated by {word}; save it with commas, or give sep={separator!r}"
-            )
-    for place, name in enumerate(names, start=1):
-        if not name:
-            raise InputError(
-                f"{path}: column {place} has no name; name it, or drop it if it numbers the rows"
-            )
-        if names.index(name) + 1 != place:
-            raise InputError(f"{path}: two columns are named {name!r}; rename or drop one")
-    return names
 
 
 def _read_frame(path: Path, label: str, sep: str) -> Any:
-    import pandas as pd
-
-    try:
+    if path.is_file():
         with path.open("rb") as file:
             if file.read(4) == b"PAR1":
                 return _read_parquet(path)
-        names = read_header(path, sep)
-        missing = {name: MISSING for name in names if name != label}
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
-            return pd.read_csv(
-                path,
-                sep=sep,
-                header=0,
-                names=names,
-                index_col=False,
-                skipinitialspace=True,
-                # A class may be called NA; a feature may not. An empty label is missing.
-                keep_default_na=False,
-                na_values={**missing, label: [""]},
-                encoding="utf-8-sig",
-            )
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist") from None
-    except pd.errors.ParserWarning:
-        raise InputError(
-            f"{path} cannot be read as CSV: rows have more fields than the header"
-        ) from None
-    except IsADirectoryError:
-        raise InputError(f"{path} cannot be read as CSV: it is a folder") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
-    except (OSError, csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"{path} cannot be read as CSV: {reason}") from None
+    return tables.read_csv(path, sep, label=label)
 
 
 def _read_parquet(path: Path) -> Any:
@@ -284,30 +214,28 @@ def _read_parquet(path: Path) -> Any:
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
-def _check_features(features: Any, path: str | os.PathLike[str]) -> None:
+def _check_features(features: Any, path: str | os.PathLike[str], words: bool) -> None:
     import pandas as pd
 
-    wrong = [c for c in features.columns if features[c].dtype.kind not in "biuf"]
-    if wrong:
-        column = features[wrong[0]].dropna()
+    bad = features.isna()
+    for name, column in features.items():
+        if column.dtype.kind in "biuf":
+            bad[name] |= np.isinf(column.to_numpy(dtype=np.float64))
+            continue
         # Not what Python's float refuses: that reads 1_0 and other scripts' digits.
-        odd = column[pd.to_numeric(column, errors="coerce").isna()]
-        example = (odd if odd.size else column).iloc[0]
-        names = ", ".join(repr(c) for c in wrong[:8])
+        odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
+        if not words or 0 < len(odd) < column.notna().sum():
+            raise InputError(
+                f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
+                "write plain numbers, encode categories (pandas.get_dummies), or drop it"
+            )
+    if bad.to_numpy().any():
+        row, place = np.argwhere(bad.to_numpy())[0].tolist()
+        where = f"line {features.index[row]}" if tables.FILE in features.attrs else f"row {row + 1}"
+        more = int(bad.to_numpy().sum()) - 1
         raise InputError(
-            f"{path}: column{'s' * (len(wrong) > 1)} {names} "
-            f"{'are' if len(wrong) > 1 else 'is'} not numeric (for instance {_short(example)!r}); "
-            "write plain numbers, encode categories (pandas.get_dummies), or drop it"
-        )
-    data = features.to_numpy(dtype=np.float64)
-    bad = ~np.isfinite(data)
-    if bad.any():
-        row, column = np.unravel_index(int(np.argmax(bad)), data.shape)
-        what = "missing" if np.isnan(data[row, column]) else "infinite"
-        more = int(bad.sum()) - 1
-        raise InputError(
-            f"{path}: the value at row {row + 1}, column {str(features.columns[column])!r} "
-            + f"is {what}"
+            f"{path}: the value at {where}, column {features.columns[place]!r} "
+            f"is {'missing' if pd.isna(features.iloc[row, place]) else 'infinite'}"
             + (f", and {more} more" if more else "")
             + "; impute or drop"
         )

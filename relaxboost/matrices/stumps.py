@@ -159,6 +159,10 @@ class StumpMatrix(MarginMatrix):
     implicit: ClassVar[bool] = True
 
     def __init__(self, X: Array, y: Vector, names: tuple[str, ...], max_cuts: int | None) -> None:
+        if (X.min(axis=0) == X.max(axis=0)).all():
+            raise InputError(
+                "every feature is constant, so there is no stump; add a feature that varies"
+            )
         self.m = X.shape[0]
         self._X, self._y = X, y
         self._names, self._max_cuts = names, max_cuts
@@ -260,8 +264,4 @@ def stumps(
     X, y, names = check_labelled(X, y, feature_names)
     if max_cuts is not None:
         max_cuts = count("max_cuts", max_cuts)
-    if (X.min(axis=0) == X.max(axis=0)).all():
-        raise InputError(
-            "every feature is constant, so there is no stump; add a feature that varies"
-        )
     return StumpMatrix(X, y, names, max_cuts)

@@ -80,6 +80,13 @@ def from_pandas(
     check_table("edges", edges, [source, target] if edge is None else [source, target, edge])
     ends = [edges[source].tolist(), edges[target].tolist()]
     for row, u, v in zip(edges.index, *ends, strict=True):
+        try:
+            hash((u, v))
+        except TypeError:
+            raise InputError(
+                f"{at('edges', edges, row)}: {u!r} -> {v!r}; a node is called by what does not "
+                "change: a tuple in place of a list"
+            ) from None
         if u == v:
             raise InputError(
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "

@@ -139,6 +139,12 @@ class _Tags:
         if all(missing):
             raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
         numbers = np.array([_number(value) for value in values])
+        if name in ("length", "travel_time") and (numbers < 0.0).any():
+            place = int(np.argmax(numbers < 0.0))
+            raise InputError(
+                f"edge {self.edges[place][:3]!r} has the {name} {values[place]!r}; mend it, as "
+                "costs of paths need numbers >= 0"
+            )
         if 2 * np.isfinite(numbers).sum() > len(values) - sum(missing):
             return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
         several = sum(isinstance(_list(value), list) for value in values)

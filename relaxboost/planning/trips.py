@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.tables import FILE
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.losses import PathLoss
 from relaxboost.planning.planners import shortest_path
-from relaxboost.planning.tables import FILE, at, check_table
+from relaxboost.planning.tables import at, check_table
 from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 

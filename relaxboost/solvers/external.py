@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.errors import InputError, install
+from relaxboost._core.errors import InputError
 from relaxboost._core.highs import OwnThread
 from relaxboost.game.programs import Model
 
@@ -25,13 +25,6 @@ SOLVERS: dict[str, dict[str, Any]] = {
     },
 }
 """Default options of the solvers the package is tested with; others run on cvxpy's defaults."""
-
-_INSTALL = {
-    "ECOS": install("ecos"),
-    "CLARABEL": "pip install clarabel",
-    "SCS": "pip install scs",
-    "HIGHS": "pip install highspy",
-}
 
 
 @dataclass(frozen=True)
@@ -65,8 +58,8 @@ def check_solver(name: str | None, curved: str | None) -> str:
         return "HIGHS" if curved is None else "CLARABEL"
     solver = str(name).upper()
     if solver not in installed:
-        missing = [s for s in SOLVERS if s not in installed]
-        more = ", ".join(f"{s}: {_INSTALL[s]}" for s in missing)
+        missing = {s: "highspy" if s == "HIGHS" else s.lower() for s in {*SOLVERS} - {*installed}}
+        more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
             f"solver {name!r} is not available; installed are {', '.join(installed)}"
             + (f"; to get others: {more}" if more else "")

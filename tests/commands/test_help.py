@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relaxboost._core.errors import requirements
 from relaxboost.commands import doctor, style
 from relaxboost.commands.cli import cli, main
 from tests.commands.test_fuzz import ended, verbs
@@ -96,7 +98,7 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     assert ours["game_digest"] == theirs["game_digest"]
     assert theirs["data"] == "standard input"
     names = " ".join(one["hypothesis"] for one in ours["weights"])
-    assert "colour=" in names
+    assert "colour in {" in names
     bad = piped(["check", "-"], b"nothing")
     assert bad.returncode == 2
     assert bad.stderr.startswith(b"relaxboost: standard input")
@@ -107,7 +109,7 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     [
         ("check - --json", "margin.json", 0, '"file": "standard input"'),
         ("certify - --format vipr", "margin.json", 2, "standard input has no name for the files"),
-        ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input.csv, 60"),
+        ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
         ("plan fit --edges - --trips margin.json", "games.toml", 2, "standard input needs two col"),
     ],
 )
@@ -117,6 +119,40 @@ def test_standard_input_of_other_verbs(words, name, status, said, folder, monkey
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
     assert ended(words.split()) == status
     assert said in "".join(capsys.readouterr())
+
+
+def test_standard_output_takes_one_file_and_the_rest_goes_to_standard_error(
+    folder, monkeypatch, capsysbinary
+):
+    monkeypatch.chdir(folder)
+    line = "solve data.csv --label y --k 6 --certificate -"
+    assert ended(line.split()) == 0
+    out, err = capsysbinary.readouterr()
+    assert b"proof:      standard output, " in err
+    assert b"certified:" in err
+    (folder / "piped.json").write_bytes(out)
+    assert ended(["check", "piped.json", "--quiet"]) == 0
+    assert ended(["certify", "piped.json", "--format", "lean", "--out", "-"]) == 0
+    assert capsysbinary.readouterr().out.count(b"\n") > 9
+    for more in ("--json", "--report -"):
+        assert ended(f"{line} {more}".split()) == 2
+        assert b"standard output takes one thing only" in capsysbinary.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line", ["claims list SS09-T*", "claims show SS09-T9", "solve data.csv --label y --k 6"]
+)
+def test_lines_fit_a_terminal_and_are_whole_in_a_pipe(line, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "60")
+    piped = None
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda terminal=terminal: terminal)
+        assert ended(line.split()) == 0
+        out = re.sub(r"\d+\.\d+\s+s\b", "", capsys.readouterr().out)  # without the seconds
+        assert (max(map(len, out.splitlines()[:9])) <= 60) == terminal
+        piped = piped or out.split()
+    assert out.split() == piped
 
 
 def test_standard_input_is_named_on_windows_too(monkeypatch):
@@ -168,7 +204,7 @@ def test_doctor_names_what_is_missing_and_how_it_is_had_here(monkeypatch, capsys
     found = json.loads(capsys.readouterr().out)
     assert set(found["missing"]) == {"exact", "ecos"}
     assert "ECOS" not in found["solvers"]  # what was never asked for does not fail
-    assert all(doctor._requirements(extra) for extra in doctor.FEATURES)
+    assert all(requirements(extra) for extra in doctor.FEATURES)
     assert found["missing"]["exact"]["install"].startswith(sys.executable)
     assert "'python-flint>=0.7'" in found["missing"]["exact"]["install"]
     assert {name for name, one in found["solvers"].items() if one["works"]} >= {"auto", "CLARABEL"}

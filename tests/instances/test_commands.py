@@ -112,7 +112,7 @@ def test_a_certificate_that_cannot_be_written_is_said_before_work(call, csv, mon
     monkeypatch.setitem(sys.modules, "flint", None)
     status, _, err = call(*common, "out.json", "--relaxation", "KLPenalty(1)")
     assert status == 2
-    assert "pip install '.[exact]'" in err
+    assert "pip install 'python-flint>=0.7'" in err
     status, _, err = call(*common, "out.json", "--over", "l2")
     assert status == 2
 

@@ -135,6 +135,7 @@ BAD_EDGES = [
     (roads(), {"features": "highway*v"}, "may have one column of text"),
     (roads()[["u", "v"]], {}, "edges has no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
+    (roads(u=["a", "b", [0, 1], "d", "a"]), {}, r"row 2: \[0, 1\] -> .*: a tuple in place of a"),
     (roads(u=["a", None, "c", "a", "a"]), {}, "row 1: 'u' is (None|nan)"),
     (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 rows in"),
     (roads(length=[1.0, 2.0, np.inf, 1.0, 1.0]), {}, "row 2: 'length' is .*inf"),

@@ -268,6 +268,11 @@ BAD = [
         {},
         r"\(100, 102, 0\) has no length; osmnx.distance",
     ),
+    (
+        without(lambda G: G.edges[100, 102, 0].update(length=-800.0)),
+        {},
+        r"\(100, 102, 0\) has the length -800.0; mend it",
+    ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
     (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import gzip
 import re
 from itertools import product
@@ -13,8 +14,8 @@ import pytest
 
 from relaxboost import InputError
 from relaxboost import planning as pl
+from relaxboost._core.tables import read_csv
 from relaxboost.commands import plan_boost, plan_fit, plan_inputs
-from relaxboost.planning.tables import read_csv
 
 from .command import ARCS, parsed, refused, run
 
@@ -78,7 +79,10 @@ def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
 
 
 def test_lines_are_those_of_the_file_also_packed_and_where_fields_have_several(tmp_path):
+    limit = csv.field_size_limit()
     text = '\ufeffu, v,note,x\n\na,b,"two\nlines",1\n , ,,\nb,c,"a ""b""",2\n\nc,d\n'
+    (tmp_path / "long.csv").write_text(f"path\n{'a ' * limit}\n")  # a trip of many nodes
+    assert len(read_csv(tmp_path / "long.csv")["path"][2]) == 2 * limit - 1
     for path, content in (("a.csv", text.encode()), ("a.csv.gz", gzip.compress(text.encode()))):
         (tmp_path / path).write_bytes(content)
         table = read_csv(tmp_path / path, texts=["note"])
@@ -86,6 +90,7 @@ def test_lines_are_those_of_the_file_also_packed_and_where_fields_have_several(t
         assert table["note"].tolist() == ["two\nlines", 'a "b"', None]
         assert table["x"].tolist()[:2] == [1, 2]
         assert np.isnan(table["x"].iloc[2])
+        assert csv.field_size_limit() == limit
         with pytest.raises(InputError, match=f"{path}, line 8: 'x' is nan"):
             pl.from_pandas(table, features=["x"])
 
@@ -126,11 +131,11 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ("tail,head,x\n", "bad.csv has no rows below its header; add them"),
-        ("", "bad.csv has no rows below its header; add them"),
+        ("tail,head,x\n", "bad.csv has a header and no rows; add them"),
+        ("", "bad.csv is empty"),
         ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
         ("tail,head\nhome,ford\n", "bad.csv has no features; add columns"),
-        ("tail,head,x,x\na,b,1,2\n", "bad.csv: columns need different names, got tail, head, x"),
+        ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
         ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 rows in all); fill it in"),
         ("from,to,x\na,b,inf\n", "bad.csv, line 2: 'x' is inf"),
@@ -138,12 +143,12 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 rows in all)"),
         (
             "tail,head,x\na,b,3,4\n",
-            "bad.csv, line 2: 4 entries, and the header has 3; entries with",
+            "bad.csv, line 2: more entries than the header has; entries with",
         ),
-        ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv, line 3: 4 entries, and the header has 3"),
+        ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv, line 3: more entries than the header has"),
         (
             'tail,head,x\na,b,2\n"a,b,1\n',
-            "bad.csv, line 3: unexpected end of data; is a quote not closed?",
+            "bad.csv, line 3: a quote is not closed",
         ),
         ("tail;head;x\na;b;1,5\n", "bad.csv has one column, 'tail;head;x'; if ';' separates"),
         ("tail\thead\na\tb\n", "separates columns, give --sep '\\t'"),
@@ -163,7 +168,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
 @pytest.mark.parametrize(
     ("trips", "message"),
     [
-        ("path\n", "bad.csv has no rows below its header; add them"),
+        ("path\n", "bad.csv has a header and no rows; add them"),
         ("name\nmonday\n", "bad.csv needs a column path, the nodes of a trip with spaces"),
         ("path,wieght\nhome ford,1\n", "bad.csv has a column 'wieght'; trips have path"),
         ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
@@ -223,7 +228,10 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
         ("evaluate costs.json --edges edges.csv --trips trips.csv", "costs.json does not exist"),
         ("evaluate --edges edges.csv --trips trips.csv", "--trips needs MODEL"),
         ("evaluate --edges edges.csv", "give either --trips or --scenarios"),
-        ("fit --edges edges.csv --trips trips.csv --sep ,,", "--sep must be one character, or"),
+        (
+            "fit --edges edges.csv --trips trips.csv --sep ,,",
+            "columns are separated by one character",
+        ),
         ("fit --edges edges.csv", "give --trips, a CSV of what was done"),
         ("fit --map hall.map --trips cells.csv --nodes a.csv", "--nodes and --features belong"),
         ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),

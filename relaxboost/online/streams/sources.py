@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.tables import MISSING, read_header
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
@@ -19,7 +20,6 @@ from relaxboost.matrices.chunks.sources import (
     parquet,
     values,
 )
-from relaxboost.matrices.datasets import MISSING, read_header
 
 ROWS = 4096
 """Rows taken at once from frames and Parquet files."""
@@ -36,6 +36,8 @@ class ExampleSource:
     y : array, str or None
     text : bool
         Whether the labels of a CSV file are text, and no numbers.
+    sep : str
+        What separates its columns.
 
     Attributes
     ----------
@@ -47,12 +49,12 @@ class ExampleSource:
         Returns the batches from the first one on.
     """
 
-    def __init__(self, given: Any, y: Any, text: bool) -> None:
+    def __init__(self, given: Any, y: Any, text: bool, sep: str = ",") -> None:
         self.name, self.once = type(given).__name__, False
         self.opened: Callable[[], Iterator[Batch]]
         if isinstance(given, str | os.PathLike):
             self.name = str(given)
-            self.opened = _file(Path(given), y, text)
+            self.opened = _file(Path(given), y, text, sep)
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
                 raise InputError(f"an array has no column {y!r}; give y as an array of labels")
@@ -87,33 +89,30 @@ class ExampleSource:
             )
 
 
-def _file(path: Path, label: Any, text: bool) -> Callable[[], Iterator[Batch]]:
+def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator[Batch]]:
     """Return what opens a file; it must be there already."""
     if not (label is None or isinstance(label, str)):
         raise InputError(f"for a file, y is the name of the label column, got {label!r}")
     if not path.exists():
         raise InputError(f"{path} does not exist")
     if path.suffix.lower() == ".csv":
-        return lambda: _csv(path, label, text)
+        return lambda: _csv(path, label, text, sep)
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
         return lambda: parquet(path, label, ROWS)
     raise InputError(f"{path} is read by its ending: .csv, .parquet, or a folder of Parquet files")
 
 
-def _csv(path: Path, label: str | None, text: bool) -> Iterator[Batch]:
+def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
     """Yield the rows of a CSV file with a header, about a megabyte at a time."""
     try:
         import pyarrow as pa
         from pyarrow import csv
     except ImportError:
         raise MissingDependencyError(f"CSV is streamed by pyarrow; {install('dask')}") from None
-    try:
-        header = read_header(path)
-    except UnicodeDecodeError:
-        raise InputError(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
+    header = read_header(path, sep)
     if label is not None and label not in header:
         raise InputError(f"{path} has no column {label!r}; it has {', '.join(header[:12])}")
-    names = [name for name in header if name != label]
+    names = [name for name in header if name not in ("", label)]
     kinds = {name: pa.string() if text and name == label else pa.float64() for name in header}
     try:
         reader = csv.open_csv(
@@ -121,7 +120,8 @@ def _csv(path: Path, label: str | None, text: bool) -> Iterator[Batch]:
             csv.ReadOptions(
                 column_names=header, skip_rows=1, block_size=_CSV_BYTES, use_threads=False
             ),
-            convert_options=csv.ConvertOptions(column_types=kinds, null_values=MISSING),
+            csv.ParseOptions(delimiter=sep.replace("\\t", "\t")),
+            csv.ConvertOptions(column_types=kinds, null_values=MISSING),
         )
         for number, batch in enumerate(reader):
             y = None if label is None else values(batch, label)

@@ -225,6 +225,7 @@ def stream(
     base: BaseFunctions | None = None,
     page: int | None = None,
     classes: tuple[Any, Any] | None = None,
+    sep: str = ",",
 ) -> Stream:
     """Return a stream of examples, which learners, regret and `progressive` read page by page.
 
@@ -248,6 +249,8 @@ def stream(
         live: with more, so many examples are waited for before the first is predicted.
     classes : (negative, positive), optional
         Labels that stand for −1 and +1.
+    sep : str
+        What separates columns of a CSV: one character, or ``\\t``.
 
     Returns
     -------
@@ -278,4 +281,4 @@ def stream(
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
     text = classes is not None and any(isinstance(label, str) for label in classes)
-    return Stream(ExampleSource(source, y, text), base or Experts(), page, classes)
+    return Stream(ExampleSource(source, y, text, sep), base or Experts(), page, classes)

@@ -12,9 +12,10 @@ import numpy as np
 from relaxboost import planning
 from relaxboost._core.arrays import Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.tables import read_csv
 from relaxboost.planning.readers.fields import archive
 from relaxboost.planning.readers.places import SOURCES, located
-from relaxboost.planning.tables import called, check_table, read_csv
+from relaxboost.planning.tables import called, check_table
 
 TURNS = {"right": 2, "u-turn": 4, "left": 6}
 """Turn features, and the directions in transit.npy that they are, as its authors count them."""

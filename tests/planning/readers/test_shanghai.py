@@ -102,7 +102,7 @@ BAD = [
     ("node.txt", changed(NODES, "osmid,", "id,"), "node.txt has no column 'osmid', only id"),
     ("edge.txt", changed(EDGES, "n_id", "n"), "edge.txt has no column 'n_id', only u, v"),
     ("edge.txt", EDGES.replace(",159,2\n", ",159,1\n"), "n_id comes twice"),
-    ("edge.txt", "", "edge.txt has no rows below its header"),
+    ("edge.txt", "", "edge.txt is empty"),
     ("path.csv", changed(PATHS, "0_3", "0-3"), "paths must be such as 8_73_186"),
     ("path.csv", changed(PATHS, "0_2_4", ""), "path.csv, line 2: 'path' is None"),
     ("path.csv", changed(PATHS, "path", "route"), "path.csv has no column 'path'"),

@@ -1,0 +1,173 @@
+"""CSV files as tables of pandas, whose index is the line of each row."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import warnings
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from relaxboost._core.errors import InputError
+
+FILE = "file"
+"""In the `attrs` of a table that was read from a file: its path. Its index is then the lines."""
+MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
+"""What stands for a missing value where numbers are asked for."""
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    sep: str = ",",
+    texts: Sequence[str] = (),
+    label: str | None = None,
+) -> Any:
+    """Return a CSV, gzipped or not, as a table whose index is the line of each row.
+
+    A column is of numbers if all of it is, and if it is none of `texts`; what is blank is missing,
+    and a row that is blank is left out. With a `label` so are the words of `MISSING` in all other
+    columns, and True and False are numbers. A first column without a name, as pandas writes its
+    index, is left out.
+
+    Raises
+    ------
+    InputError
+        For a file that is not there, no text or no CSV, with the line; columns of the same name; a
+        row that is longer than the header.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    with _opened(path) as file, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        names, first = _header(path, file, sep)
+        try:
+            table = pd.read_csv(
+                file,
+                sep=_one(sep),
+                header=None,
+                names=names,
+                index_col=False,
+                dtype={name: object for name in names if name in texts},
+                na_values={name: [""] if label in (None, name) else MISSING for name in names},
+                keep_default_na=False,
+                skip_blank_lines=False,  # by which lines are counted
+                skipinitialspace=True,
+                low_memory=False,
+            )
+        except pd.errors.EmptyDataError:
+            table = pd.DataFrame({name: [] for name in names}, dtype=object)
+        except pd.errors.ParserWarning:  # what pandas says of a first row that is too long
+            raise _too_long(path, first + 1, sep) from None
+        except pd.errors.ParserError as error:
+            raise _refused(path, first, sep, str(error)) from None
+    words = [name for name in names if table[name].dtype.kind not in "biuf"]
+    breaks = sum((table[name].map(_breaks) for name in words), start=0)
+    table.index += first + 1 + (breaks if isinstance(breaks, int) else breaks.cumsum() - breaks)
+    for name in names:
+        if name in words or (label is None and table[name].dtype.kind == "b"):
+            table[name] = _stripped(table[name], name in texts)
+    table = table.drop(columns=[""], errors="ignore").dropna(how="all")
+    if table.empty:
+        raise InputError(f"{path} has a header and no rows; add them")
+    table.attrs[FILE] = str(path)
+    return table
+
+
+def read_header(path: Path, sep: str = ",") -> list[str]:
+    """Return the column names of a CSV file, each there and different."""
+    with _opened(path) as file:
+        return _header(path, file, sep)[0]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.TextIOBase]:
+    """Open a file as text, or raise with the line where it is none."""
+    if not path.is_file():
+        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            file: Any = gzip.GzipFile(fileobj=raw) if packed else raw
+            try:
+                yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            except UnicodeDecodeError:
+                file.seek(0)
+                line = next(n for n, text in enumerate(file, start=1) if not _decodes(text))
+                said = f"{path}, line {line}: not in UTF-8; save the file as UTF-8"
+                raise InputError(said) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read ({error}); get the file again") from None
+
+
+def _decodes(text: bytes) -> bool:
+    try:
+        return bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _one(sep: str) -> str:
+    sep = sep.replace("\\t", "\t")
+    if len(sep.encode()) != 1 or sep in '"\r\n':
+        raise InputError(f"columns are separated by one character, or \\t, got {sep!r}")
+    return sep
+
+
+def _header(path: Path, file: Any, sep: str) -> tuple[list[str], int]:
+    """Return the names of columns, and the line that they end at."""
+    rows = csv.reader(file, skipinitialspace=True, delimiter=_one(sep))
+    try:
+        names = [name.strip() for name in next((row for row in rows if any(row)), [])]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {rows.line_num}: {error}; is a quote not closed?") from None
+    if not names:
+        raise InputError(f"{path} is empty")
+    found = re.findall(r"[,;\t|]", names[0]) if len(names) == 1 else []
+    if found:
+        raise InputError(
+            f"{path} has one column, {names[0]!r}; if {found[0]!r} separates columns, give "
+            f"sep={found[0]!r}"
+        )
+    for place, name in enumerate(names, start=1):
+        if not name and place > 1:
+            raise InputError(f"{path}: column {place} has no name; name it")
+        if names.index(name) + 1 != place:
+            raise InputError(f"{path}: two columns are named {name!r}; rename or drop one")
+    return names, rows.line_num
+
+
+def _too_long(path: Path, line: int, sep: str) -> InputError:
+    return InputError(
+        f"{path}, line {line}: more entries than the header has; entries with {sep!r} need quotes"
+    )
+
+
+def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
+    """Return the error for what pandas says of rows that it counts from those below the header."""
+    if found := re.search(r"in line (\d+), saw", said):
+        return _too_long(path, first + int(found[1]), sep)
+    if found := re.search(r"EOF inside string starting at row (\d+)", said):
+        return InputError(f"{path}, line {first + 1 + int(found[1])}: a quote is not closed")
+    return InputError(f"{path} cannot be read as CSV: {said.splitlines()[0]}")
+
+
+def _breaks(entry: Any) -> int:
+    return entry.count("\n") if isinstance(entry, str) else 0
+
+
+def _stripped(column: Any, text: bool) -> Any:
+    """Return a column without blanks around its entries, of numbers if all of them are."""
+    import pandas as pd
+
+    entries = [str(entry).strip() or None if entry == entry else None for entry in column]
+    column = pd.Series(entries, column.index, dtype=object)
+    numbers = column if text else pd.to_numeric(column, errors="coerce")
+    return numbers if numbers.notna().equals(column.notna()) else column
