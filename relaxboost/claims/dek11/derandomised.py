@@ -1,17 +1,11 @@
 """DEK11, Sec. 2.3: one hypothesis in place of a random one: mean and majority vote."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, Vector, at_most, equal
 from relaxboost.claims.dek11.descent import learned
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, STREAMS, Samples
 from relaxboost.claims.dek11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 
 COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "loss": "hinge"}
 """One example of a coin that shows −1 three times in four: where it shows +1, w_1 is bad."""
@@ -29,7 +23,7 @@ COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "los
     space=STREAMS,
     counterexamples=[{"A": [[1]], "y": [1], "w": [0], "B": 1, "loss": "hinge"}],
 ).checked(trials=40)
-def mean(x: Instance, first: int = 1) -> Iterator[Slack]:
+def mean(x: Instance, first: int = 1) -> Slacks:
     """One index too far: w_0, which predicts the first example, is left out and w_m comes in."""
     run = learned(x)
     m = len(x.A)
@@ -41,7 +35,7 @@ def mean(x: Instance, first: int = 1) -> Iterator[Slack]:
 
 
 @mean.corrected("The mean of w_0, ..., w_{m−1} is.", "(1/m) Σ_{i=1}^m w_{i−1} = Exp_Q[w] ∈ H")
-def mean_corrected(x: Instance) -> Iterator[Slack]:
+def mean_corrected(x: Instance) -> Slacks:
     """Proof. Q gives the weight 1/m to each of w_0, ..., w_{m−1}. They are in a convex set (1)."""
     yield from mean(x, 0)
 
@@ -74,7 +68,7 @@ def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
 
 
 @jensen.corrected("So is that of the mean of w_0, ..., w_{m−1}.", "l(Exp_Q[w]; D) ≤ l(Q; D)")
-def jensen_corrected(x: Instance) -> Iterator[Slack]:
+def jensen_corrected(x: Instance) -> Slacks:
     """It is what JNTV05's Eq. 12 averages, too.
 
     Proof. Jensen's inequality: l(·; z) is convex for each z (1), and so is its mean over D.
@@ -88,7 +82,7 @@ def jensen_corrected(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=Space(loss=Choice(*LOSSES), u=Real(-3, 3), v=Real(-3, 3), r=Real(0, 1)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for y in (-1.0, 1.0):
         at = np.array([(1.0 - x.r) * x.u + x.r * x.v, x.u, x.v])
         between, one, other = LOSSES[x.loss].pointwise(at, np.full(3, y))[0]
@@ -100,7 +94,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "That of the printed mean is larger by λXB/m at most.",
     "l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D) + λXB/m",
 )
-def jensen_shifted(x: Instance) -> Iterator[Slack]:
+def jensen_shifted(x: Instance) -> Slacks:
     """Nearly equal in the second counterexample.
 
     Proof. The means differ by (w_m − w_0)/m, of norm B/m at most (1), and l is λX-Lipschitz in
@@ -141,7 +135,7 @@ def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
     given="a prediction of 0 is an error, or half of one; any sample",
     space=LAWS,
 ).checked(trials=40)
-def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Iterator[Slack]:
+def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Slacks:
     """Equal where the vote ties. It is true of w_0, ..., w_{m−1} and, as printed, of w_1, ..., w_m.
 
     Proof. Where the vote costs b, the votes of those m cost mb/2 at least (1). Taken over D, its
@@ -167,7 +161,7 @@ def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5))
     "1",
     space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for zero in (0.5, 1.0):
         cost, costs = _costs(np.round(x.s), zero)
         yield at_most(cost, 2.0 * float(costs.mean()), f"cost of the vote, 0 costs {zero:g}")
@@ -178,7 +172,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "cost(Σ s_i) ≤ (2/m) (c + Σ_{i<m} cost(s_i)); c = 1/2 or 1",
     space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)).including({"s": [1, -1, -1]}),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for zero in (0.5, 1.0):
         cost, costs = _costs(np.round(x.s), zero)
         most = 2.0 * (zero + float(costs[:-1].sum())) / len(costs)
@@ -215,7 +209,7 @@ def _costs(votes: Array, zero: float) -> tuple[float, Array]:
         }
     ],
 ).checked(trials=40)
-def abstaining(x: Instance) -> Iterator[Slack]:
+def abstaining(x: Instance) -> Slacks:
     """Those who abstain neither vote nor err: one error among many abstentions decides the vote.
     On the sample of rows 1, 2, 3, in this order, w_0, w_1, w_2 say 0, 0, −1 at x = e_2. With risks
     of 0, 0, .8 their mean is .267, and the vote has .8. That of w_1, w_2, w_3 has .8 as well.
@@ -229,7 +223,7 @@ def abstaining(x: Instance) -> Iterator[Slack]:
     "reading: a prediction of 0 is an error, or half of one.",
     "l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) ≤ 0]",
 )
-def abstaining_corrected(x: Instance) -> Iterator[Slack]:
+def abstaining_corrected(x: Instance) -> Slacks:
     """DEK11-majority."""
     yield from majority(x)
 
@@ -278,7 +272,7 @@ SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute"
     given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
     space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),
 ).checked(trials=40)
-def surrogate(x: Instance) -> Iterator[Slack]:
+def surrogate(x: Instance) -> Slacks:
     """φ(u, y) ≥ [yu ≤ 0]: equal for the hinge loss at 0. The absolute loss is one, too.
 
     The logistic loss is none, as log 2 < 1; over log 2 it is.
@@ -300,7 +294,7 @@ def surrogate(x: Instance) -> Iterator[Slack]:
     "φ(u, y) ≥ [yu ≤ 0]",
     space=Space(loss=Choice(*SURROGATES), u=Real(-3, 3)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for u in (x.u, 0.0, -abs(x.u) / 30.0):
         value = float(SURROGATES[x.loss].pointwise(np.array([u]), np.array([1.0]))[0][0])
         yield at_most(float(u <= 0.0), value, "[u ≤ 0], φ(u, 1)")

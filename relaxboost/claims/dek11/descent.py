@@ -1,26 +1,10 @@
 """DEK11, Sec. 2 and Theorem 1: constrained gradient descent, its projection and its regret."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.dek11.runs import (
     LOSSES,
     STREAMS,
@@ -35,7 +19,7 @@ from relaxboost.claims.dek11.runs import (
     steepest,
 )
 from relaxboost.claims.dek11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.game.domains import L2Ball
 from relaxboost.online import GradientDescent, Horizon
 
@@ -86,7 +70,7 @@ def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> 
 
 
 @projection.corrected("Π[w] = w/max(1, ‖w‖/B) is.", "‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H")
-def projection_corrected(x: Instance) -> Iterator[Slack]:
+def projection_corrected(x: Instance) -> Slacks:
     """Proof. v within stays where it is; else ‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B (1) = ‖Π[v] − v‖."""
     yield projection(x, project)[0]
     yield at_most(float(np.linalg.norm(project(x.v, x.B))), x.B, "‖Π[v]‖, B")
@@ -95,7 +79,7 @@ def projection_corrected(x: Instance) -> Iterator[Slack]:
 @projection.step(
     "The triangle inequality.", "‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B for w in H", correction=1
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for w in (project(x.w, x.B), project(x.v, x.B)):
         far = float(np.linalg.norm(w - x.v))
         yield at_least(far, float(np.linalg.norm(x.v)) - x.B, "‖w − v‖, ‖v‖ − B")
@@ -113,7 +97,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "|<w, x>| ≤ BX, y = ±1",
     space=STREAMS,
 ).checked(trials=60)
-def lipschitz(x: Instance) -> Iterator[Slack]:
+def lipschitz(x: Instance) -> Slacks:
     """Proof. φ is convex in the prediction, so that its largest value and slope on [−BX, BX] are at
     an end (1), and ∇l = φ' x.
 
@@ -138,7 +122,7 @@ def lipschitz(x: Instance) -> Iterator[Slack]:
     "φ(u, y) ≤ max φ(±r, y), |φ'(u, y)| ≤ max |φ'(±r, y)| for |u| ≤ r",
     space=Space(loss=Choice(*LOSSES), u=Real(-1, 1), r=Real(0.1, 4, log=True)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     at = x.r * np.array([-1.0, 1.0, x.u])
     for y in (-1.0, 1.0):
         value, slope = (np.abs(v) for v in LOSSES[x.loss].pointwise(at, np.full(3, y)))
@@ -157,7 +141,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="Π the nearest point; η = B/(λX√m); printed <w_{i−1}, x> for <w_{i−1}, x_i>",
     space=STREAMS,
 ).checked(trials=40)
-def algorithm(x: Instance) -> Iterator[Slack]:
+def algorithm(x: Instance) -> Slacks:
     """`GradientDescent` with `Horizon(m)` on `L2Ball(B)`, against the pseudocode in NumPy."""
     _, eta = step(x)
     found, expected = learned(x), one(x).descended(x.B, eta)
@@ -183,7 +167,7 @@ def algorithm(x: Instance) -> Iterator[Slack]:
         {"A": [["1/100"], *[[1]] * 99], "y": [1, *[-1] * 99], "w": [-1], "B": 1, "loss": "hinge"},
     ],
 )
-def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Iterator[Slack]:
+def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Slacks:
     """With that projection every w_i is on the boundary, and may stay at the wrong end for ever.
 
     Measured as Σ <∇l_i(w_{i−1}), w_{i−1} − w>, which is at least the regret against every w.
@@ -204,7 +188,7 @@ def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Itera
     "reading: Π as in the words, the projection onto H, w/max(1, ‖w‖/B).",
     "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
 )
-def theorem_1_corrected(x: Instance) -> Iterator[Slack]:
+def theorem_1_corrected(x: Instance) -> Slacks:
     """Attained for every square m: DEK11-T1-rate.
 
     Proof. With α_i = ½‖w_{i−1} − w*‖² − ½‖w_i − w*‖², α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2
@@ -228,7 +212,7 @@ def _(x: Instance) -> Slack:
 
 
 @theorem_1.step("The distances telescope.", "Σ α_i ≤ ½‖w_0 − w*‖² ≤ B²/2", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     _, eta = step(x)
     run, w = one(x).descended(x.B, eta), x.B * x.w / max(1e-9, float(np.linalg.norm(x.w)))
     half = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0 / x.B**2
@@ -248,7 +232,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=STREAMS,
     counterexamples=[{"A": [[1], [1]], "y": [-1, -1], "w": [-1], "B": 1, "loss": "hinge"}],
 )
-def root_of_n(x: Instance, rounds: bool = False) -> Iterator[Slack]:
+def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
     """n is the dimension, here 1: 2 − 1/√2 > 1. The theorem has √m five lines above."""
     steep, _ = step(x)
     run, (m, n) = learned(x), x.A.shape
@@ -259,7 +243,7 @@ def root_of_n(x: Instance, rounds: bool = False) -> Iterator[Slack]:
 
 
 @root_of_n.corrected("It is at most λBX√m.", "Regret ≤ λBX√m")
-def root_of_m(x: Instance) -> Iterator[Slack]:
+def root_of_m(x: Instance) -> Slacks:
     """As the theorem begins."""
     yield from root_of_n(x, True)
 
@@ -285,7 +269,7 @@ def worst(r: int) -> float:
     "times +1",
     space=Space(r=Whole(1, 12), B=Real(0.25, 4.0, log=True), first=Choice("up", "down")),
 )
-def rate(x: Instance) -> Iterator[Slack]:
+def rate(x: Instance) -> Slacks:
     """Equal, so that neither the constant nor the rate can be better.
 
     Proof. The weights move by η = B/r along the partial sums of the labels and never leave the
@@ -304,7 +288,7 @@ def rate(x: Instance) -> Iterator[Slack]:
 
 
 @rate.step("The partial sums stay between −1 and r.", "−1 ≤ y_1 + ... + y_i ≤ r, and r at last")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     r, m = x.r, x.r**2
     pair = (1, -1) if x.first == "up" else (-1, 1)
     sums = np.cumsum([*pair * ((m - r) // 2), *[1] * r])

@@ -1,19 +1,14 @@
 """DEK11, the proof of Theorem 3, display by display."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import logsumexp, rel_entr, xlogy
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Real, Slack, Space, Whole, at_least, at_most, equal
 from relaxboost.claims.dek11.experts import STREAMS, steep, turned
 from relaxboost.claims.dek11.runs import LEMMA, LOSSES, Passed, hoeffdings_lemma, largest, one
 from relaxboost.claims.dek11.source import SOURCE
-from relaxboost.claims.record import ILLEGIBLE, MISPRINT
+from relaxboost.claims.language import *
 
 STEPS = STREAMS.but(eta=Real(0.05, 5.0, log=True))
 """Sequences with any step η > 0."""
@@ -47,7 +42,7 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
     "with j free: the sum is over j)",
     space=STEPS,
 )
-def lines(x: Instance) -> Iterator[Slack]:
+def lines(x: Instance) -> Slacks:
     """Proof. The definition of KL, in which Σ w*_j log w*_j cancels (1), and of the update; then
     <w_{i−1}, ∇> is added and taken away.
     """
@@ -125,7 +120,7 @@ def size_of_z(x: Instance) -> Slack:
 
 
 @size_of_z.step("Slopes in the range of predictions are at most λ.", "|φ'(u, y)| ≤ λ for |u| ≤ X")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     X = largest(x.A)
     for y in (-1.0, 1.0):
         at = np.linspace(-X, X, 9)
@@ -143,7 +138,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="|Z| ≤ ηλX",
     space=STEPS.but(u=Real(1e-3, 3.0, log=True)),
 )
-def moments(x: Instance) -> Iterator[Slack]:
+def moments(x: Instance) -> Slacks:
     """Proof. Hoeffding's lemma (1) for an interval of length 2ηλX: exp((2ηλX)²/8).
 
     The constant is the least: for Z = ±u with probability 1/2 it is log cosh u ≤ u²/2, equal in
@@ -174,7 +169,7 @@ moments.step("Hoeffding's lemma.", "Exp[exp(Z − Exp[Z])] ≤ exp((max Z − mi
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
-def therefore(x: Instance) -> Iterator[Slack]:
+def therefore(x: Instance) -> Slacks:
     """Nearly equal for two experts with the costs 1 and −1, a comparator at a vertex, and small η:
     every instance has such a round beside its own.
 
@@ -209,7 +204,7 @@ def _(x: Instance) -> Slack:
     space=STEPS.but(i=Whole(0, "m")),
     counterexamples=[{"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge", "eta": 1, "i": 0}],
 )
-def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
+def telescoped(x: Instance, last: bool = False) -> Slacks:
     """KL(w* ‖ w_0) is log n less the entropy of w*: log n at the vertices."""
     run = one(x).exponentiated(x.eta)
     total, n = float(alphas(run, x.w).sum()), len(x.w)
@@ -224,7 +219,7 @@ def telescoped(x: Instance, last: bool = False) -> Iterator[Slack]:
 @telescoped.corrected(
     "They do, with w_m for w_i.", "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)"
 )
-def telescoped_corrected(x: Instance) -> Iterator[Slack]:
+def telescoped_corrected(x: Instance) -> Slacks:
     """Proof. A sum of differences telescopes, divergences are not negative (1), and that from the
     uniform weights is log n less an entropy, which is not negative (2).
     """
@@ -240,7 +235,7 @@ def _(x: Instance) -> Slack:
 @telescoped.step(
     "From the uniform weights.", "KL(w* ‖ w_0) = log n + Σ w*_j log w*_j ≤ log n", correction=1
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     n = len(x.w)
     found = float(rel_entr(x.w, np.full(n, 1.0 / n)).sum())
     yield equal(found, math.log(n) + float(xlogy(x.w, x.w).sum()), "KL(w* ‖ w_0)")
@@ -257,7 +252,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
-def any_step(x: Instance) -> Iterator[Slack]:
+def any_step(x: Instance) -> Slacks:
     """Proof. log n ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1): DEK11-T3-sum and DEK11-T3-alpha. Over η."""
     run, (m, n) = one(x).exponentiated(x.eta), x.A.shape
     left = float((run.losses - one(x).of(x.w)[0]).sum())
@@ -272,7 +267,7 @@ def any_step(x: Instance) -> Iterator[Slack]:
 @any_step.step(
     "What the α_i say of the regret.", "Σ α_i ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run, m = one(x).exponentiated(x.eta), len(x.A)
     gain = x.eta * float((run.losses - one(x).of(x.w)[0]).sum())
     squares = m * (x.eta * steep(x)) ** 2
@@ -298,7 +293,7 @@ def _(x: Instance) -> Iterator[Slack]:
         eta=Real(0.001, 20.0, log=True),
     ),
 )
-def chosen(x: Instance) -> Iterator[Slack]:
+def chosen(x: Instance) -> Slacks:
     """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = log(n)/η, b = ηmλ²/2."""
 
     def right(eta: float) -> float:
@@ -311,7 +306,7 @@ def chosen(x: Instance) -> Iterator[Slack]:
 
 
 @chosen.step("The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for eta in (x.eta, math.sqrt(2.0 * math.log(x.n) / x.m) / x.lam):
         a, b = math.log(x.n) / eta, eta * x.m * x.lam**2 / 2.0
         yield at_least(a + b, 2.0 * math.sqrt(a * b), "a + b, 2√(ab)")

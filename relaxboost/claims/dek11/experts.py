@@ -1,28 +1,13 @@
 """DEK11, Sec. 3 and Theorem 3: the exponentiated gradient and its regret."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import rel_entr
 
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Matrix,
-    Slack,
-    Space,
-    Vector,
-    at_least,
-    at_most,
-    equal,
-)
-from relaxboost.claims.arrays import Distribution
 from relaxboost.claims.dek11.runs import LOSSES, Passed, largest, one, signs, steepest
 from relaxboost.claims.dek11.source import SOURCE
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.online import ExponentiatedGradient, Horizon
 
 STREAMS = Space(
@@ -81,7 +66,7 @@ def linear_regret(run: Passed) -> float:
     given="η = √(2 log(n)/m)/(λX), n ≥ 2; printed <w_{i−1}, x> for <w_{i−1}, x_i>",
     space=STREAMS,
 ).checked(trials=40)
-def algorithm(x: Instance) -> Iterator[Slack]:
+def algorithm(x: Instance) -> Slacks:
     """`ExponentiatedGradient` with `Horizon(m)`, against the pseudocode in NumPy.
 
     Then w_i is the softmax of −η Σ ∇l_k, as in JNTV05 Eq. 11 with a constant β = 1/η.
@@ -122,7 +107,7 @@ TURNS = {"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge"}
     space=STREAMS,
     counterexamples=[TURNS, {**TURNS, "A": [[1, -1]] * 40, "y": [1, -1] * 12 + [1] * 16}],
 )
-def theorem_3(x: Instance, printed: bool = True) -> Iterator[Slack]:
+def theorem_3(x: Instance, printed: bool = True) -> Slacks:
     """m and n have changed places, and have not in line 154: for m = 1 nothing would be regretted.
 
     For n = 2 and m = 10 000 the regret reaches 116.5, against 6.07 as printed and 117.7 corrected.
@@ -140,7 +125,7 @@ def theorem_3(x: Instance, printed: bool = True) -> Iterator[Slack]:
 
 
 @theorem_3.corrected("It is at most λX√(2m log n).", "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λX√(2m log(n))")
-def theorem_3_corrected(x: Instance) -> Iterator[Slack]:
+def theorem_3_corrected(x: Instance) -> Slacks:
     """As the theorem ends, and its proof. Divided by m it is JNTV05's Eq. 38. For n = 2 and
     m = 10 000, costs ±1 by turns and the same one 240 times at last come within 2 % of it.
     """
@@ -158,7 +143,7 @@ def theorem_3_corrected(x: Instance) -> Iterator[Slack]:
     given="against the best w of the simplex; n ≥ 2",
     space=STREAMS,
 )
-def regret(x: Instance) -> Iterator[Slack]:
+def regret(x: Instance) -> Slacks:
     """Bounded by the linearised regret, whose best w is a vertex.
 
     Proof. α_i ≥ η<∇l_i(w_{i−1}), w_{i−1} − w*> − η²λ²X²/2 (1), with α_i as in DEK11-T3-alpha, and

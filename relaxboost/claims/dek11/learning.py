@@ -1,15 +1,10 @@
 """DEK11, Sec. 2.2: the excess risk of gradient descent on a sample."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_most
 from relaxboost.claims.dek11.runs import (
     LEMMA,
     LINES,
@@ -20,6 +15,7 @@ from relaxboost.claims.dek11.runs import (
     tossed,
 )
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
@@ -40,7 +36,7 @@ def excess(law: Samples, samples: Array | None = None) -> Array:
     given="an i.i.d. sample in the order of arrival; w* of least risk in H; for every δ",
     space=LINES,
 ).checked(trials=60)
-def theorem_2(x: Instance) -> Iterator[Slack]:
+def theorem_2(x: Instance) -> Slacks:
     """All samples of laws on the line, where w* has a closed form. The display before it, with
     probability ≥ 1 − 2δ and log(1/δ), is the same.
 
@@ -111,7 +107,7 @@ def sorted_labels(x: Instance, rearranged: bool = True) -> Slack:
     "In the order of arrival, or in one fixed beforehand.",
     "l(Q; D) − l(w*; D) ≤ λXB/√m + 2c √(log(2/δ)/(2m)) with probability ≥ 1 − δ",
 )
-def order_of_arrival(x: Instance) -> Iterator[Slack]:
+def order_of_arrival(x: Instance) -> Slacks:
     """All samples of 12 at most are looked at. DEK11-T2, where it is proved."""
     yield sorted_labels(x, False)[0]
 
@@ -178,7 +174,7 @@ def _(x: Instance) -> Slack:
     given="an i.i.d. sample, w* of least risk; for every δ",
     space=LINES,
 ).checked(trials=60)
-def hoeffding(x: Instance) -> Iterator[Slack]:
+def hoeffding(x: Instance) -> Slacks:
     """Nearly tight for many coins.
 
     Proof. w* does not depend on the sample, so that m l(w*; S) is a sum of m independent losses.

@@ -1,14 +1,8 @@
 """DEK11, Sec. 1: the randomised hypothesis, its martingale, and Eq. 1."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.special import logsumexp
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Whole, at_most, equal
 from relaxboost.claims.dek11.runs import (
     LAWS,
     LEMMA,
@@ -21,6 +15,7 @@ from relaxboost.claims.dek11.runs import (
     tossed,
 )
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.language import *
 
 SOURCE.unchecked(
     "online",
@@ -56,7 +51,7 @@ def deviations(law: Samples, run: Passed) -> Array:
     given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1",
     space=LAWS,
 ).checked(trials=60)
-def martingale(x: Instance) -> Iterator[Slack]:
+def martingale(x: Instance) -> Slacks:
     """Proof. h_{i−1} depends on z_1, ..., z_{i−1} only (1), which z_i is independent of.
 
     So Azuma's inequality in Hoeffding's form, for intervals of length c, gives Eq. 1. In the form
@@ -75,7 +70,7 @@ def martingale(x: Instance) -> Iterator[Slack]:
 
 
 @martingale.step("The past decides the hypothesis.", "h_{i−1} is a function of z_1, ..., z_{i−1}")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     law = Samples(x)
     before, k = law.run().before, len(law.p)
     for i in range(law.m):
@@ -95,7 +90,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "every δ",
     space=LAWS.but(learner=Choice("GD", "EG")),
 ).checked(trials=60)
-def equation_1(x: Instance) -> Iterator[Slack]:
+def equation_1(x: Instance) -> Slacks:
     """All samples are looked at, and δ is the worst for what came out. Nearly tight for many coins.
 
     Proof. With Δ_i = l(h_{i−1}; D) − l(h_{i−1}; z_i), which given the past has the mean 0 and an
@@ -118,7 +113,7 @@ equation_1.step(
     "E exp(s Σ Δ_i) ≤ exp(ms²c²/8)",
     space=LAWS.but(s=Real(0.05, 5.0, log=True)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for law, s in ((Samples(x), x.s), (fair(x.m), x.s / 20.0)):
         total = law.m * deviations(law, law.run()) / law.c
         logs = float(logsumexp(s * total, b=law.chances))
@@ -156,7 +151,7 @@ def any_order(x: Instance, rearranged: bool = True) -> Slack:
     "In any order that was fixed before the data were seen.",
     "l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
 )
-def order_fixed(x: Instance) -> Iterator[Slack]:
+def order_fixed(x: Instance) -> Slacks:
     """Here they are reversed.
 
     Proof. Such a rearrangement of i.i.d. examples has the same law (1), and so DEK11-E1 applies.

@@ -1,18 +1,13 @@
 """DEK11, the proof of Theorem 1, display by display."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Real, Slack, Space, Whole, at_least, at_most, equal
 from relaxboost.claims.dek11.descent import POINTS, step, worst
 from relaxboost.claims.dek11.runs import STREAMS, Passed, one, project, rescale
 from relaxboost.claims.dek11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 
 STEPS = STREAMS.but(eta=Real(0.05, 20.0, log=True))
 """Sequences with any step η > 0."""
@@ -47,7 +42,7 @@ def closer(x: Instance, printed: bool = True) -> Slack:
 
 
 @closer.corrected("reading: Π as in the words, the nearest point of H.", "‖Π[v] − w*‖ ≤ ‖v − w*‖")
-def closer_corrected(x: Instance) -> Iterator[Slack]:
+def closer_corrected(x: Instance) -> Slacks:
     """Equal within the ball.
 
     Proof. v − Π[v] and w* − Π[v] do not form an acute angle (1), so that ‖v − w*‖² ≥ ‖v − Π[v]‖² +
@@ -59,7 +54,7 @@ def closer_corrected(x: Instance) -> Iterator[Slack]:
 @closer.step(
     "The angle at the nearest point.", "<v − Π[v], w* − Π[v]> ≤ 0 for w* in H", correction=1
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     near = project(x.v, x.B)
     for w in (project(x.w, x.B), near * 0.9):
         angle = float((x.v - near) @ (w - near))
@@ -78,7 +73,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=STEPS,
     counterexamples=[{"A": [[1]], "y": [1], "w": [1], "B": 2, "loss": "hinge", "eta": "1/10"}],
 )
-def first_line(x: Instance, power: int = 1) -> Iterator[Slack]:
+def first_line(x: Instance, power: int = 1) -> Slacks:
     """The square is missing: .195 ≥ 1.05."""
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     away = np.linalg.norm(run.before[0] - x.eta * run.slopes[0] - w, axis=1)
@@ -92,7 +87,7 @@ def first_line(x: Instance, power: int = 1) -> Iterator[Slack]:
 @first_line.corrected(
     "By half of its square.", "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
 )
-def first_line_corrected(x: Instance) -> Iterator[Slack]:
+def first_line_corrected(x: Instance) -> Slacks:
     """Proof. α_i is that with ½‖w_i − w*‖² at the end, and ‖w_i − w*‖² is no more (1), as in
     DEK11-T1-closer.
     """
@@ -129,7 +124,7 @@ def _comparator(x: Instance) -> Array:
     given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H; line one with its square",
     space=STEPS,
 ).checked(trials=60)
-def other_lines(x: Instance) -> Iterator[Slack]:
+def other_lines(x: Instance) -> Slacks:
     """Over 1 + η²λ²X² + 4B².
 
     Proof. The square of a difference, the subgradient inequality (1), and ‖∇‖ ≤ λX (2).
@@ -178,7 +173,7 @@ def _(x: Instance) -> Slack:
     "to the display before, which has no number)",
     space=STEPS,
 ).checked(trials=60)
-def summed(x: Instance) -> Iterator[Slack]:
+def summed(x: Instance) -> Slacks:
     """Relative to B² and to the right sides.
 
     Proof. A sum of differences telescopes (1), w_0 = 0, and DEK11-T1-alpha-2-4.
@@ -216,7 +211,7 @@ def _(x: Instance) -> Slack:
     space=STEPS,
     counterexamples=[{"A": [[1]], "y": [1], "w": [1], "B": 1, "loss": "hinge", "eta": 2}],
 )
-def divided(x: Instance, printed: bool = True) -> Iterator[Slack]:
+def divided(x: Instance, printed: bool = True) -> Slacks:
     """The second η in the denominator is a slip, and matters for η > 1."""
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
@@ -231,7 +226,7 @@ def divided(x: Instance, printed: bool = True) -> Iterator[Slack]:
 
 
 @divided.corrected("With ηλ²X²m/2.", "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2")
-def divided_corrected(x: Instance) -> Iterator[Slack]:
+def divided_corrected(x: Instance) -> Slacks:
     """The streams of DEK11-T1-rate, which attain it, are tried.
 
     Proof. B²/2 ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1), which is DEK11-T1-sum, over η.
@@ -244,7 +239,7 @@ def divided_corrected(x: Instance) -> Iterator[Slack]:
     "B²/2 ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     regret = float((run.losses - one(x).of(w)[0]).sum())
@@ -276,7 +271,7 @@ def _(x: Instance) -> Iterator[Slack]:
         {"B": 1, "lam": 1, "m": 100, "eta": "1/10"},
     ],
 )
-def chosen(x: Instance, printed: bool = True) -> Iterator[Slack]:
+def chosen(x: Instance, printed: bool = True) -> Slacks:
     """As printed its second term does not depend on η: for m = 100 it comes to 55, and not to 10.
 
     There is no least value then; it falls towards λ²X²m/2 as η grows.
@@ -292,7 +287,7 @@ def chosen(x: Instance, printed: bool = True) -> Iterator[Slack]:
 
 
 @chosen.corrected("It does, with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m")
-def chosen_corrected(x: Instance) -> Iterator[Slack]:
+def chosen_corrected(x: Instance) -> Slacks:
     """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = B²/(2η), b = ηλ²m/2, ab = B²λ²m/4."""
     yield from chosen(x, False)
 
@@ -300,7 +295,7 @@ def chosen_corrected(x: Instance) -> Iterator[Slack]:
 @chosen.step(
     "The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)", correction=1
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for eta in (x.eta, x.B / (x.lam * math.sqrt(x.m))):
         a, b = x.B**2 / (2.0 * eta), eta * x.lam**2 * x.m / 2.0
         yield at_least(a + b, 2.0 * math.sqrt(a * b), "a + b, 2√(ab)")

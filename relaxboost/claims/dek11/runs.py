@@ -12,20 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_most,
-)
+from relaxboost.claims.language import *
 from relaxboost.functional.losses import Absolute, Exponential, Hinge, Logistic
 
 LOSSES: dict[str, Any] = {

@@ -1,30 +1,14 @@
 """DEK11, Sec. 2.3, 3: dynamic validation, which picks the iterate that later examples favour."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 from scipy.special import bdtr
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples, azuma, never_more, tossed
 from relaxboost.claims.dek11.source import SOURCE
+from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
 """Laws, and the algorithm that learns."""
@@ -51,7 +35,7 @@ def later(law: Samples) -> tuple[Array, Array, Array]:
     given="z_1, ..., z_m i.i.d., in the order of arrival",
     space=RUNS,
 ).checked(trials=40)
-def independence(x: Instance) -> Iterator[Slack]:
+def independence(x: Instance) -> Slacks:
     """Proof. w_{i−1} is a function of z_1, ..., z_{i−1}, which the later examples are independent
     of (1).
 
@@ -70,7 +54,7 @@ def independence(x: Instance) -> Iterator[Slack]:
 @independence.step(
     "The parts of an i.i.d. sample are independent.", "P(past, rest) = P(past) P(rest)"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     assume(x.m >= 2)
     law = Samples(x)
     p, half = law.p, law.m // 2
@@ -121,7 +105,7 @@ def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     "∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(2m/δ)/(2(m − i + 1))), "
     "∀i l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≤ c √(log(m/δ)/(2(m − i + 1)))",
 )
-def radius_corrected(x: Instance) -> Iterator[Slack]:
+def radius_corrected(x: Instance) -> Slacks:
     """Proof. Given z_1, ..., z_{i−1} the loss on the m − i + 1 later examples is a mean of so many
     independent ones (DEK11-independence), which is off by ε on one side with probability
     exp(−2(m − i + 1)ε²/c²) at most (1): Hoeffding's inequality. A union of 2m, and of m of these.
@@ -135,7 +119,7 @@ def radius_corrected(x: Instance) -> Iterator[Slack]:
     "P(l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≥ ε) ≤ exp(−2(m − i + 1)ε²/c²), for each i",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     law = Samples(x)
     seen, risk, rest = later(law)
     for i, count in enumerate(rest):
@@ -248,7 +232,7 @@ def _(x: Instance) -> Slack:
     "order of arrival; m ≥ 2",
     space=RUNS,
 ).checked(trials=40)
-def chosen_is_good(x: Instance) -> Iterator[Slack]:
+def chosen_is_good(x: Instance) -> Slacks:
     """True, though not by the proof printed (DEK11-half, -best, -ERM), which is not needed.
     Measured on every sample with the least radii that hold on it.
 
@@ -278,7 +262,7 @@ def _(x: Instance) -> Slack:
     "m − i + 1 ≥ m/2 + 1 for h_{i−1} among h_0, ..., h_{m/2−1}, m even",
     space=Space(h=Whole(1, 60)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     m = 2 * x.h
     for j in range(m // 2):  # h_j = h_{i−1}
         yield at_least(m - (j + 1) + 1, Fraction(m, 2) + 1, "m − i + 1, m/2 + 1")
@@ -343,7 +327,7 @@ def half(x: Instance, printed: bool = True) -> Slack:
     "l(h̃̃; D) ≤ l(h̃̃; S'') + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ, "
     "S'' = {z_{m/2}, ..., z_m}",
 )
-def second_half(x: Instance) -> Iterator[Slack]:
+def second_half(x: Instance) -> Slacks:
     """Proof. Given the first half, each of its m/2 hypotheses is off by r on the K = m/2 + 1 later
     examples with probability e^(−2Kr²) at most (1), and (m/2) e^(−2Kr²) ≤ δ for the r given (2).
     """
@@ -355,7 +339,7 @@ def second_half(x: Instance) -> Iterator[Slack]:
     "P(X ≤ K(p − r)) ≤ e^(−2Kr²), X binomial",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     r, K = half_radius(x), x.h + 1
     tail = within(math.floor(K * (x.q - r)), K, x.q)
     yield at_most(tail, math.exp(-2.0 * K * r**2), "P(X ≤ K(p − r)), e^(−2Kr²)")
@@ -396,7 +380,7 @@ def best(x: Instance, printed: bool = True) -> Slack:
     "l(h*; S'') ≤ l(h*; D) + c √(log(1/δ)/(2(m/2))) with probability ≥ 1 − δ, "
     "S'' = {z_{m/2}, ..., z_m}",
 )
-def best_corrected(x: Instance) -> Iterator[Slack]:
+def best_corrected(x: Instance) -> Slacks:
     """The radius of the data is that of δ/m.
 
     Proof. Given the first half, h* is fixed, and Hoeffding's inequality on m/2 + 1 later examples
@@ -447,7 +431,7 @@ def erm(x: Instance, printed: bool = True) -> Slack:
     "That of the second half, z_{m/2}, ..., z_m.",
     "l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
 )
-def erm_corrected(x: Instance) -> Iterator[Slack]:
+def erm_corrected(x: Instance) -> Slacks:
     """Here a bound of the probability.
 
     Proof. l(h̃̃; D) ≤ l(h̃̃; S'') + r ≤ l(h*; S'') + r ≤ l(h*; D) + 2r (1), by DEK11-half and
@@ -462,7 +446,7 @@ def erm_corrected(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=Space(sizes={"n": (1, 6)}, risks=Vector("n", 0, 1), off=Vector("n"), r=Real(0.01, 1)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     tied = np.array([2.0 * x.r, 0.0]), np.array([-1.0, 1.0])  # both have the loss r
     for risks, off in ((x.risks, x.off), tied):
         chosen = int(np.argmin(risks + x.r * off))

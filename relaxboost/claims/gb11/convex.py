@@ -1,15 +1,12 @@
 """GB11, Theorem 5: Algorithm 2 without strong convexity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, Vector, Whole, at_most, equal
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, space
 from relaxboost.claims.gb11.repeated import error, lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.language import *
 
 _TAN = 0.5773502691896257
 """tan 30°."""
@@ -36,13 +33,13 @@ _TAN = 0.5773502691896257
         },
     ],
 ).checked(trials=60)
-def double(x: Instance) -> Iterator[Slack]:
+def double(x: Instance) -> Slacks:
     """Two projections may be at an acute angle: sqrt(21/16) = 1.1456 for H at ±30° to ∇_2."""
     yield from lengths_double(x, 1.0)
 
 
 @double.corrected("‖h_t‖ ≤ (1 + q^t)‖∇_t‖, and ≤ ‖∇_t‖ for t = 1.", "‖h_t‖ ≤ (1 + q^t)‖∇_t‖")
-def lengths_corrected(x: Instance) -> Iterator[Slack]:
+def lengths_corrected(x: Instance) -> Slacks:
     """One projection is orthogonal to what it leaves over.
 
     Proof. h_t = ∇_t − r_t, ‖r_t‖ <= q^t ‖∇_t‖; for t = 1, ‖h_t‖² = ‖∇_t‖² − ‖r_t‖².
@@ -61,7 +58,7 @@ def lengths_corrected(x: Instance) -> Iterator[Slack]:
     "‖r_t‖ ≤ q^t ‖∇_t‖; ‖h_1‖² + ‖r_1‖² = ‖∇_1‖²",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
         size, t = run.norm(before.gradient), after.round
@@ -109,7 +106,7 @@ def convex(x: Instance) -> Slack:
     "It is at most 2F²/√T + G²/√T + 2FGq/((1−q)T).",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/sqrt(T) + 2FG q/((1 − q)T), q = sqrt(1 − γ²)",
 )
-def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
+def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
     """q/(1 − q) = q(1 + q)/γ² <= 2q/γ².
 
     Proof. Σ gaps <= (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ (η_t‖h_t‖²/2 + <r_t, z_t>), and as
@@ -130,7 +127,7 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack
     "It holds with 4G² for G², and 4FGq/(γ²T) for the last term.",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + 4G²/sqrt(T) + 4FG q/(γ²T)",
 )
-def convex_looser(x: Instance) -> Iterator[Slack]:
+def convex_looser(x: Instance) -> Slacks:
     """What the paper's argument gives with ‖h_t‖ <= 2‖∇_t‖, for both averages.
 
     It follows from the above, as q/(1 − q) <= 2q/γ².
@@ -147,7 +144,7 @@ def convex_looser(x: Instance) -> Iterator[Slack]:
     "With F for ‖f − f*‖ it is at most F²/(2√T) + G²/√T + FGq/((1−q)T).",
     "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/sqrt(T) + FG q/((1 − q)T)",
 )
-def convex_distance(x: Instance) -> Iterator[Slack]:
+def convex_distance(x: Instance) -> Slacks:
     """The same; only distances to f* enter, and the first two terms are as printed."""
     yield from convex_corrected(x, x.y)
 
@@ -212,7 +209,7 @@ def parts(run: Descent, squares: list[float]) -> float:
     given="η_t = 1/sqrt(t), f_1 the start",
     space=RUNS,
 ).checked(trials=60)
-def summed(x: Instance) -> Iterator[Slack]:
+def summed(x: Instance) -> Slacks:
     """T4-sum for λ = 0."""
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
@@ -250,7 +247,7 @@ def telescoped(x: Instance) -> Slack:
     "They are at most sqrt(T)/2 max_t ‖f_t − f*‖², with the lengths of the h_t there are.",
     "Σ R[f*] ≥ Σ R[f_t] − (sqrt(T)/2) max ‖f_t − f*‖² − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
-def telescoped_corrected(x: Instance) -> Iterator[Slack]:
+def telescoped_corrected(x: Instance) -> Slacks:
     """1/η_1 + Σ (1/η_{t+1} − 1/η_t) = 1/η_T, each times at most max ‖f_t − f*‖²/2."""
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
@@ -267,7 +264,7 @@ def telescoped_corrected(x: Instance) -> Iterator[Slack]:
     page="Appendix C, proof of Theorem 5, second display",
     space=Space(T=Whole(1, 2000)),
 )
-def roots(x: Instance) -> Iterator[Slack]:
+def roots(x: Instance) -> Slacks:
     """1/sqrt(t) is between the integrals of 1/sqrt(s) over [t, t + 1] and [t − 1, t]."""
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
     yield at_most(total, 2.0 * math.sqrt(x.T), "Σ 1/√t, 2√T")
@@ -280,7 +277,7 @@ def roots(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=RUNS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = weakly(x)
     for sums, (_, after, _) in zip(_sums(x, run), run.moves(), strict=True):
         t, gaps, lengths, errors, squares = sums
@@ -295,7 +292,7 @@ def _(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=RUNS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = weakly(x)
     for before, after, direction in run.moves():
         inner, h, v, eta = run.risk.measure.inner, direction.values, before.gradient, after.step
@@ -318,7 +315,7 @@ convex.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", cor
 )
 
 
-def paid(x: Instance) -> Iterator[Slack]:
+def paid(x: Instance) -> Slacks:
     """At the z that is worst, v/sqrt(T), and near it."""
     root = math.sqrt(x.T)
     for share in (1.0, 0.8, 1.3):

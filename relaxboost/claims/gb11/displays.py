@@ -1,27 +1,12 @@
 """GB11, Appendix C: hypotheses of Theorem 4, and the displays and step sizes of its proof."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
-from relaxboost.claims import (
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.gb11.problems import STRONG, Kinks
 from relaxboost.claims.gb11.repeated import LINE, bound4, pieces, strongly
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 
 
 @SOURCE.claim(
@@ -82,7 +67,7 @@ def _gradient(x: Instance) -> tuple[float, float]:
     given="f_{t+1} = f_t − η_t h_t",
     space=STRONG,
 ).checked(trials=60)
-def potential(x: Instance) -> Iterator[Slack]:
+def potential(x: Instance) -> Slacks:
     """The square of f_t − f* − η_t h_t. The two sides are equal, and it is >= that goes on.
 
     Relative to the terms, which cancel.
@@ -110,7 +95,7 @@ def potential(x: Instance) -> Iterator[Slack]:
     given="R λ-strongly convex; f_1 the start",
     space=STRONG,
 ).checked(trials=60)
-def summed(x: Instance) -> Iterator[Slack]:
+def summed(x: Instance) -> Slacks:
     """Summation by parts gives 1/(2η_1) − λ/2, and a term in f_{T+1} more; 1/η_1 gives away half.
 
     With T rounds the coefficient of ‖f_{T+1} − f*‖², left out, is 1/(2η_T). Measured relative to
@@ -158,7 +143,7 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
 
 
 @step_size.corrected("It does with η_t = 2/(λt).", "η_t = 2/(λt) ⇒ the same")
-def step_size_corrected(x: Instance) -> Iterator[Slack]:
+def step_size_corrected(x: Instance) -> Slacks:
     """GB11-T4."""
     yield from step_size(x, 2.0)
 
@@ -189,7 +174,7 @@ def _third(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
         {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 100, "T": 4}
     ],
 ).checked(trials=60)
-def third(x: Instance) -> Iterator[Slack]:
+def third(x: Instance) -> Slacks:
     """A sign, and a parenthesis. As printed the last term has the wrong dimension, λ²‖f‖²."""
     for t, gaps, lengths, squares, errors in _third(x):
         right = lengths + x.lam / 4.0 * (squares - t * errors)
@@ -200,7 +185,7 @@ def third(x: Instance) -> Iterator[Slack]:
     "The squares are added, (λ/4) Σ ‖f_t − f*‖², and the errors subtracted.",
     "Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ 2/(λt) + (λ/4) Σ ‖f_t − f*‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
-def third_corrected(x: Instance) -> Iterator[Slack]:
+def third_corrected(x: Instance) -> Slacks:
     """T4-sum with 1/(2η_1): ½(1/η_t − 1/η_{t+1} + λ) = λ/4, and −λ/4 + λ/2 for t = 1."""
     for t, gaps, lengths, squares, errors in _third(x):
         right = lengths - x.lam / 4.0 * squares + errors
@@ -217,7 +202,7 @@ def third_corrected(x: Instance) -> Iterator[Slack]:
     given="as in Theorem 4, f_1 the start",
     space=STRONG,
 ).checked(trials=60)
-def completed(x: Instance) -> Iterator[Slack]:
+def completed(x: Instance) -> Slacks:
     """(λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ; Σ 1/t ≤ 1 + ln T. T4-sharp has it with 1 for the 4."""
     errors = 0.0
     for before, t, h, _, _, run in pieces(x):
@@ -238,7 +223,7 @@ def completed(x: Instance) -> Iterator[Slack]:
     given="0 < γ < 1",
     space=Space(gamma=Real(0.1, 0.999)),
 )
-def series(x: Instance) -> Iterator[Slack]:
+def series(x: Instance) -> Slacks:
     """Geometric. What the display ends with is 4G², where the theorem states G²: T4-proof."""
     rest = 1.0 - x.gamma**2
     total = math.fsum(rest**t for t in range(1, 4001))

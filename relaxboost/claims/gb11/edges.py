@@ -1,13 +1,11 @@
 """Edges of finite hypothesis sets, by enumeration."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost.claims.language import *
 
 _SMALL = 1e-9
 

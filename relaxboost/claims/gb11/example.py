@@ -1,16 +1,12 @@
 """GB11, Sec. 4.1, the example at its end: R[f] = 2|f(x_1)| + |f(x_2)|."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Instance, Real, Slack, Space, Whole, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Descent, Kinks
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive, Repeated, Residual
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
@@ -40,7 +36,7 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
     space=STARTS.but(g=Real(-1, 1)),
     counterexamples=[{"a": 2, "b": 5, "T": 2, "g": g} for g in (0, "2/5", "-2/5")],
 )
-def select(x: Instance) -> Iterator[Slack]:
+def select(x: Instance) -> Slacks:
     """Not where f(x_1) = 0 and |g| < 1/2 there: then x_2 is corrected. The paper's point
     stands: for |g| > 1/2 it never moves at x_2 (GB11-example-stuck).
 
@@ -56,7 +52,7 @@ def select(x: Instance) -> Iterator[Slack]:
     "reading: at 0 the subgradient has |g| > 1/2. It always will.",
     "|g| > 1/2 ⇒ h_t(x_2) = 0 for every t",
 )
-def select_corrected(x: Instance) -> Iterator[Slack]:
+def select_corrected(x: Instance) -> Slacks:
     """|<∇, e_1>| is 2|g| or 2 times |<∇, e_2>|, which is at most 1: more in either case."""
     assume(abs(x.g) > 0.5)
     yield from select(x)
@@ -66,7 +62,7 @@ def select_corrected(x: Instance) -> Iterator[Slack]:
     "reading: gradients, which are where f(x_1) ≠ 0. There it will.",
     "f_{t−1}(x_1) ≠ 0 ⇒ h_t(x_2) = 0",
 )
-def select_gradients(x: Instance) -> Iterator[Slack]:
+def select_gradients(x: Instance) -> Slacks:
     """2 > |<∇, e_2>|. Of the run as long as it does not come to 0 at x_1."""
     for before, after, direction in run(x.a, x.b, Naive(), x.T, x.g).moves():
         if before.F[0] == 0.0:
@@ -98,7 +94,7 @@ def select_escapes(x: Instance) -> Slack:
     given="the subgradient 1 of |·| at 0, η_t = 1/sqrt(t)",
     space=STARTS,
 )
-def stuck(x: Instance) -> Iterator[Slack]:
+def stuck(x: Instance) -> Slacks:
     """|f(x_1)| falls by 2η_t until it changes sign, and is then at most 2η_t: at R = 5 from (1, 5).
 
     It ends within 2η_s of the last change of sign s, and those go on for ever as Σ η = ∞.
@@ -124,7 +120,7 @@ def stuck(x: Instance) -> Iterator[Slack]:
     given="η_t = 1/sqrt(t), the subgradient 0 of |·| at 0",
     space=Space(b=Real(5, 5)),
 ).checked(trials=1)
-def others(x: Instance) -> Iterator[Slack]:
+def others(x: Instance) -> Slacks:
     """Algorithm 1 is at R >= 5 with the subgradient 1 at 0. The last iterate of .0158 and .1739."""
     pairs: list[tuple[Algorithm, float]] = [(Repeated(), 0.0159), (Residual(), 0.1740)]
     for algorithm, most in pairs:

@@ -1,30 +1,12 @@
 """GB11, Sec. 2: the space of functions, and subgradients on the training set."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 from relaxboost.functional.measure import Empirical
 
@@ -99,7 +81,7 @@ def integral(x: Instance) -> Slack:
     given="a finite law; f and g with up to three outputs",
     space=OUTPUTS,
 )
-def inner_product(x: Instance) -> Iterator[Slack]:
+def inner_product(x: Instance) -> Slacks:
     """Linear, symmetric, positive: Cauchy-Schwarz and the parallelogram, with the package's own.
 
     A function is a class of functions: those that differ where p_n = 0 are one.
@@ -183,7 +165,7 @@ def definition(x: Instance) -> Slack:
 @definition.corrected(
     "∇R[f] is one iff R[g] ≥ R[f] + <g − f, ∇R[f]>.", "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g"
 )
-def definition_corrected(x: Instance) -> Iterator[Slack]:
+def definition_corrected(x: Instance) -> Slacks:
     """The usual definition; at both ends of the subdifferential."""
     at, there = loss(x.loss, x.f, x.y).mean(), loss(x.loss, x.g, x.y).mean()
     for v in slopes(x.loss, x.f, x.y):
@@ -205,7 +187,7 @@ def definition_corrected(x: Instance) -> Iterator[Slack]:
         for loss_ in ("square", "absolute")
     ],
 )
-def empirical(x: Instance) -> Iterator[Slack]:
+def empirical(x: Instance) -> Slacks:
     """False where two examples coincide: g has one value there, and l two subgradients.
 
     For x_1 = x_2, y = (0, 1), f = 3/10 the set is empty, as g(x_1) would be both f − 0 and f − 1;
@@ -222,7 +204,7 @@ def empirical(x: Instance) -> Iterator[Slack]:
     "They are if no two examples coincide.",
     "x_1, ..., x_N different ⇒ ∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
 )
-def empirical_apart(x: Instance) -> Iterator[Slack]:
+def empirical_apart(x: Instance) -> Slacks:
     """1/N is in <g, h> as it is in R. What is `off` of that at a point is none, as a move shows."""
     assume(len(set(x.at.tolist())) == x.at.size)
     yield from empirical(x)
@@ -233,7 +215,7 @@ def empirical_apart(x: Instance) -> Iterator[Slack]:
     "They are the means of subgradients of l over the examples at a point.",
     "g(x) ∈ mean of ∇_1 l(f(x), y_n) over the n with x_n = x",
 )
-def empirical_means(x: Instance) -> Iterator[Slack]:
+def empirical_means(x: Instance) -> Slacks:
     """R is Σ of share · (mean of l) over the points, and <., .>_P̂ has the same shares."""
     yield from _supports(x)
     yield from _nothing_else(x)
@@ -246,7 +228,7 @@ def _at_points(x: Instance) -> Array:
     return np.array([v[x.at == point].mean() for point in x.at])
 
 
-def _supports(x: Instance) -> Iterator[Slack]:
+def _supports(x: Instance) -> Slacks:
     """R[g] >= R[f] + <g − f, v> for v of `_at_points`."""
     f, g = _values(x.f, x.at), _values(x.g, x.at)
     at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
@@ -254,7 +236,7 @@ def _supports(x: Instance) -> Iterator[Slack]:
     yield at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
 
 
-def _nothing_else(x: Instance) -> Iterator[Slack]:
+def _nothing_else(x: Instance) -> Slacks:
     """What is `off` beyond the means of subgradients at a point is no subgradient.
 
     For a short step s there, R[f + s e] − R[f] falls below s (l' + off/2) times the share.
@@ -302,7 +284,7 @@ def _reach(name: str, f: float, y: float, sign: float) -> float:
         **MOVES,
     ),
 )
-def expected(x: Instance) -> Iterator[Slack]:
+def expected(x: Instance) -> Slacks:
     """Subgradients add up, and one that is `off` at a point is none, as a move there shows.
 
     For the squared loss the defect is exactly ‖h − f‖²/2.

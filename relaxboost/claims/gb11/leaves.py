@@ -1,32 +1,15 @@
 """Leaves refitted to the loss (Friedman 2001) beside GB11's projections: what remains provable."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from relaxboost import functional as fn
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.gb11.functions import Places
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.functional.losses.leaves import roots, sums
 from relaxboost.functional.schedules import line_search
 
@@ -78,7 +61,7 @@ def means(p: Array, values: Array, leaf: Any) -> Array:
     "projection of ∇R[f] on the functions constant on the leaves",
     space=EXAMPLES,
 )
-def never_rises(x: Instance) -> Iterator[Slack]:
+def never_rises(x: Instance) -> Slacks:
     """−s h is constant on leaves, so that R[f + v] ≤ R[f − s h]; then R is convex.
 
     So each round of Theorem 3 with the step of a line search is made up for.
@@ -116,7 +99,7 @@ STUMPS = Space(
     "the stump of the largest γ_t",
     space=STUMPS,
 ).checked(trials=60)
-def rate(x: Instance) -> Iterator[Slack]:
+def rate(x: Instance) -> Slacks:
     """GB11-leaves with s = 1/Λ gains ηγ²‖∇‖²/(2Λ), and ‖∇‖² ≥ 2λ(R − R*).
 
     Theorems 4 to 7 do not carry over: their projections need not be along minimisers, and the
@@ -156,7 +139,7 @@ def _shifted(z: Array, lam: float, v: Array) -> tuple[Array, None]:
     given="φ(v) = Σ p_n l(f_n + v, y_n) over a leaf, G = φ'(0), H = φ''(0)",
     space=EXAMPLES.but(loss=Choice("logistic", "exponential")),
 )
-def damped(x: Instance) -> Iterator[Slack]:
+def damped(x: Instance) -> Slacks:
     """|φ'''| ≤ φ'', so that φ'' grows no faster than e^|v|: φ(v) ≤ φ(0) + G v +
     H (e^|v| − 1 − |v|), and this v minimises the right side. Equal for exp(−yf) and one label.
     """
@@ -181,7 +164,7 @@ def damped(x: Instance) -> Iterator[Slack]:
     "both leaves",
     space=EXAMPLES.but(loss=Choice(*_SMOOTH)),
 )
-def moves(x: Instance) -> Iterator[Slack]:
+def moves(x: Instance) -> Slacks:
     """A gradient that is not 0 has a stump with an edge, since stumps span all functions.
 
     At f = 1 with labels +, −, + every leaf has more weight on its corner than can gain: the risk

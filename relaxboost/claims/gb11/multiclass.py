@@ -1,29 +1,13 @@
 """GB11, Theorem 2 and Appendix A: edges and multiclass weak learning, K = 3."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
 from relaxboost.functional.measure import Empirical
 from relaxboost.game.domains import Simplex
@@ -328,7 +312,7 @@ def last_step_corrected(x: Instance) -> Slack:
         sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)}, C=Classes(), w=Matrix(-3, 3, axes=("m", "k"))
     ),
 )
-def hypotheses(x: Instance) -> Iterator[Slack]:
+def hypotheses(x: Instance) -> Slacks:
     """1 + (K−1)/(K−1)² = K/(K−1) at each point."""
     H = outputs(x.C)
     for h, said in zip(np.moveaxis(H, 2, 0), x.C.T, strict=True):
@@ -348,7 +332,7 @@ def hypotheses(x: Instance) -> Iterator[Slack]:
     given="w_nk = ∇(x_n)_k",
     space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k"))),
 )
-def sizes_of_gradients(x: Instance) -> Iterator[Slack]:
+def sizes_of_gradients(x: Instance) -> Slacks:
     """The root of a mean of squares, and of a sum of squares.
 
     Proof. With s_n = ‖w_n‖_2, ‖∇‖² = (1/N) Σ s_n², and (Σ s_n)²/N <= Σ s_n² <= (Σ s_n)².
@@ -374,7 +358,7 @@ def _(x: Instance) -> Slack:
     given="K = 3",
     space=ROWS,
 )
-def bounds(x: Instance) -> Iterator[Slack]:
+def bounds(x: Instance) -> Slacks:
     """Cauchy-Schwarz, equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step."""
     size = math.sqrt(float(x.w @ x.w))
     yield at_least(size, float(np.abs(x.w).sum()) / math.sqrt(K), "‖w‖_2, ‖w‖_1/sqrt(K)")
@@ -392,7 +376,7 @@ def bounds(x: Instance) -> Iterator[Slack]:
     given="δ = 1, K = 2, ..., 9",
     space=Space(s=Real(0, 9), K=Whole(2, 9)),
 )
-def rearranged(x: Instance) -> Iterator[Slack]:
+def rearranged(x: Instance) -> Slacks:
     """The first line, times (K−1)/K, is the second."""
     root = math.sqrt(x.K / (x.K - 1.0))
     second = (x.K - 1.0) / x.K * root * x.s

@@ -1,7 +1,5 @@
 """Small problems with a known minimiser, on which the bounds can be checked in every round."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
@@ -9,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Field, Instance, Matrix, Real, Space, Vector, Whole, assume
+from relaxboost.claims import Field
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical

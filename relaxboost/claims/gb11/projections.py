@@ -1,19 +1,13 @@
 """GB11, Sec. 3: the two projections, Definition 1, and what they are for classifiers."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.gb11.problems import Hypotheses
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
@@ -44,7 +38,7 @@ def left_over(v: Array, h: Array) -> Fraction:
     given="h ≠ 0",
     space=PAIR,
 )
-def nearest(x: Instance) -> Iterator[Slack]:
+def nearest(x: Instance) -> Slacks:
     """In fractions. ‖∇ − αh‖² is ‖∇ − h'‖² + ‖h' − αh‖²."""
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
@@ -79,7 +73,7 @@ def _columns(x: Instance) -> list[Array]:
     space=CLASSES,
     counterexamples=[{"H": [[-1, 1], [0, 1]], "v": [1, 0]}],
 )
-def inner(x: Instance) -> Iterator[Slack]:
+def inner(x: Instance) -> Slacks:
     """The projection error depends on |<∇, h>|: −∇ has none, and is the last that Eq. 3 takes."""
     columns, h = _columns(x), _chosen(x.H, x.v, "inner")
     assume(bool(h.any()))
@@ -88,7 +82,7 @@ def inner(x: Instance) -> Iterator[Slack]:
     yield from _longest(x, x.H)
 
 
-def _longest(x: Instance, H: Array) -> Iterator[Slack]:
+def _longest(x: Instance, H: Array) -> Slacks:
     """Compare <∇, h>/‖h‖ of the h of least error with those of all h. Of ±h the first counts."""
     h = _chosen(x.H, x.v, "least-squares")
     sign = 1.0 if H is x.H or mean(x.v, h) >= 0 else -1.0
@@ -103,7 +97,7 @@ def _longest(x: Instance, H: Array) -> Iterator[Slack]:
     "It maximises |<∇, h>|/‖h‖; <∇, h>/‖h‖ if H contains −h with every h.",
     "h* = argmax |<∇, h>|/‖h‖",
 )
-def inner_corrected(x: Instance) -> Iterator[Slack]:
+def inner_corrected(x: Instance) -> Slacks:
     """min over α of ‖∇ − αh‖² = ‖∇‖² − <∇, h>²/‖h‖². Checked with the class and its negatives."""
     columns, both = _columns(x), np.hstack([x.H, -x.H])
     yield from _longest(x, both)
@@ -128,7 +122,7 @@ def _rounding(x: Instance) -> Fraction:
     given="H all multiples of a finite set",
     space=CLASSES,
 )
-def least_squares(x: Instance) -> Iterator[Slack]:
+def least_squares(x: Instance) -> Slacks:
     """Eq. 2 for each h, then the least of them. At 40 multiples, and at those of Eq. 3."""
     columns = _columns(x)
     v, unit = x.v, [h / math.sqrt(float(mean(h, h))) for h in columns]
@@ -183,7 +177,7 @@ def forms_rescaled(x: Instance) -> Slack:
     "reading: the second requirement implies the first, for one h.",
     "‖∇ − h‖² = (1 − γ²)‖∇‖² ⇒ <∇, h> ≥ γ‖∇‖‖h‖",
 )
-def second_implies_first(x: Instance) -> Iterator[Slack]:
+def second_implies_first(x: Instance) -> Slacks:
     """2<∇, h> >= ‖h‖² + γ²‖∇‖² >= 2γ‖h‖‖∇‖. Equal at the multiple nearest to ∇.
 
     Checked at multiples of h around that one.
@@ -208,7 +202,7 @@ def second_implies_first(x: Instance) -> Iterator[Slack]:
     page="Sec. 3.1, second paragraph",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
-def classification(x: Instance) -> Iterator[Slack]:
+def classification(x: Instance) -> Slacks:
     """Every h has norm 1. Counted in fractions; the learner's h errs least, up to rounding."""
     H = np.where(x.H >= 0.0, 1.0, -1.0)
     weights, labels = [abs(Fraction(v)) for v in x.v.tolist()], np.sign(x.v)
@@ -249,7 +243,7 @@ def regression(x: Instance) -> Slack:
 @regression.corrected(
     "It is with h(x_n) for f(x_n).", "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²"
 )
-def regression_corrected(x: Instance) -> Iterator[Slack]:
+def regression_corrected(x: Instance) -> Slacks:
     """The norm of L²(P̂). The regression is solved by QR on the stacked outputs."""
     measure, alpha = Empirical(len(x.v)), _regressed(x)
     yield equal(alpha, measure.inner(x.v, x.h) / measure.inner(x.h, x.h), "coefficient")

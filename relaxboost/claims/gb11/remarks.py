@@ -1,29 +1,14 @@
 """GB11, Sec. 4.2: remarks on averages, thresholds, and the number of weak learners."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Kinks, space, spans
 from relaxboost.claims.gb11.repeated import bound4, strongly, wasted, weakly
 from relaxboost.claims.gb11.residual import residuals
 from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Repeated, Residual
 
 
@@ -40,7 +25,7 @@ from relaxboost.functional.algorithms import Repeated, Residual
     "D bounds the distances of the points visited and f*",
     space=RUNS,
 ).checked(trials=60)
-def average(x: Instance) -> Iterator[Slack]:
+def average(x: Instance) -> Slacks:
     """Not from the averages alone, which rare peaks do not disturb; from how the f_t come about.
 
     Proof. For q_t >= 0 and steps that decrease, η_T q_T <= (1/T) Σ η_t q_t + Σ_{k<T} (1/(k(k+1)))
@@ -79,7 +64,7 @@ def _(x: Instance) -> Slack:
     "Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) ≤ ‖f_{s−1} − u‖²/2 + Σ (η_t²‖h_t‖²/2 + η_t ‖r_t‖ D)",
     space=RUNS.but(s=Whole(1, 25)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = weakly(x)
     assume(x.s <= run.last)
     for u in (x.y, run.states[x.s - 1].F):
@@ -99,7 +84,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "≤ (q/(1 − q) + q/(1 − q)²)/T",
     space=Space(T=Whole(1, 60), q=Real(0, 0.95)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Of 1/t it is 1 + H_T − 2/T, over T."""
     ends = [x.q / (1.0 - x.q) + x.q / (1.0 - x.q) ** 2, 2.0 + math.log(x.T)]
     for part, end in zip((lambda t: x.q**t, lambda t: 1.0 / t), ends, strict=True):
@@ -123,7 +108,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "and f*",
     space=RUNS,
 ).checked(trials=60)
-def average_residual(x: Instance) -> Iterator[Slack]:
+def average_residual(x: Instance) -> Slacks:
     """The residuals do not vanish, but the steps do.
 
     Proof. v_t = f_{t−1} − η_t Δ_t has v_{t+1} = v_t − η_t ∇_t + (η_t − η_{t+1}) Δ_{t+1}, so that
@@ -149,7 +134,7 @@ def average_residual(x: Instance) -> Iterator[Slack]:
     "Σ_{s≤t<T} (η_t − η_{t+1}) <Δ_{t+1}, v_{t+1} − u>",
     space=RUNS.but(s=Whole(1, 25)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = weakly(x, Residual())
     assume(x.s <= run.last)
     inner, found = run.risk.measure.inner, residuals(run)
@@ -173,7 +158,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "Σ_{k<T} 1/(k(k+1)(T − k)) ≤ 3/T, Σ_{k<T} (1/sqrt(T − k) − 1/sqrt(T))/(k(k+1)) ≤ (1 + ln T)/T",
     space=Space(T=Whole(1, 200)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """T times these are 1.37 and .66 at most, up to T = 200."""
     T = x.T
     squares = math.fsum(1.0 / (k * (k + 1) * (T - k)) for k in range(1, T))
@@ -192,7 +177,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="Algorithms 2 and 3",
     space=space(algorithm=Choice("repeated", "residual")),
 ).checked(trials=60)
-def best(x: Instance) -> Iterator[Slack]:
+def best(x: Instance) -> Slacks:
     """Jensen. f* minimises Σ R[f] as it minimises R."""
     run = weakly(x, Repeated() if x.algorithm == "repeated" else Residual())
     for t in range(1, run.last + 1):
@@ -216,7 +201,7 @@ def best(x: Instance) -> Iterator[Slack]:
     "is ≤ G²(1 + ln T)/(λT) + τ²G²/λ",
     space=STRONG.but(tau=Real(0.01, 0.9, log=True)),
 ).checked(trials=60)
-def threshold(x: Instance) -> Iterator[Slack]:
+def threshold(x: Instance) -> Slacks:
     """T4-sharp with ‖r_t‖ <= τG. Each projection leaves q at most. `Repeated(threshold=τ)`."""
     q = wasted(spans(x))
     assume(q > 1e-3)
@@ -247,7 +232,7 @@ def threshold(x: Instance) -> Iterator[Slack]:
     given="no residual vanishes",
     space=RUNS,
 ).checked(trials=60)
-def learners(x: Instance) -> Iterator[Slack]:
+def learners(x: Instance) -> Slacks:
     """1 + 2 + ... + T. T gradients each, so that Algorithm 2 has fewer gradients to a learner."""
     for algorithm in (Repeated(), Residual()):
         run, count = weakly(x, algorithm), 0
@@ -277,7 +262,7 @@ def learners(x: Instance) -> Iterator[Slack]:
     "4 and 6; f_0..f_{T−1}",
     space=STRONG,
 ).checked(trials=60)
-def efficiency(x: Instance) -> Iterator[Slack]:
+def efficiency(x: Instance) -> Slacks:
     """1 + (1 − γ²)/γ² = 1/γ², and 1 + ln T + 2/T ≤ 3.9 ln T for T ≥ 2, so that 8 · 3.9 will do.
 
     By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.

@@ -1,17 +1,13 @@
 """GB11, Theorem 4: Algorithm 2, which projects the gradient t times in round t."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Slack, Space, Whole, assume, at_most, equal
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 from relaxboost.functional.rounds import BoostState
 
@@ -89,7 +85,7 @@ def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
     space=STRONG,
     counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}],
 ).checked(trials=60)
-def printed(x: Instance) -> Iterator[Slack]:
+def printed(x: Instance) -> Slacks:
     """The residual should lose the step taken, (<h_k, ∇'>/‖h_k‖²) h_k; h_k may have any length.
 
     On f²/2 with H = {±1} the iterates tend to ±1 by turns. .2065 > .1937 at T = 20.
@@ -109,7 +105,7 @@ def printed(x: Instance) -> Iterator[Slack]:
     "as (4) finds it in an H closed under scaling.",
     "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and <h_k, ∇'>/‖h_k‖² = 1 for the nearest point",
 )
-def printed_corrected(x: Instance) -> Iterator[Slack]:
+def printed_corrected(x: Instance) -> Slacks:
     """GB11-T4; the coefficient on the nearest point."""
     run = strongly(x)
     bound = bound4(run, x.lam, run.last)
@@ -137,7 +133,7 @@ def printed_corrected(x: Instance) -> Iterator[Slack]:
     "residuals included; f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
 ).checked(trials=150)
-def strong(x: Instance) -> Iterator[Slack]:
+def strong(x: Instance) -> Slacks:
     """True with G², though the proof in the paper gives 4G². Here z_t = f_{t−1} − f*.
 
     Proof. r_t = ∇_t − h_t is left over, ‖r_t‖ <= q^t G. Pair it with z_{t+1} = z_t − η_t h_t, not
@@ -166,7 +162,7 @@ def pieces(x: Instance) -> Iterator[tuple[BoostState, int, Array, Array, Array, 
     "the length of h_t is paid for by pairing r_t with the next point",
     "‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>",
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for before, t, h, z, then, run in pieces(x):
         inner, r, v = run.risk.measure.inner, before.gradient - h, before.gradient
         left = inner(h, h) / (x.lam * t) + inner(r, z)
@@ -176,7 +172,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong.step("Young's inequality", "<r_t, z_{t+1}> ≤ λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for before, t, h, _, then, run in pieces(x):
         inner, r = run.risk.measure.inner, before.gradient - h
         yield at_most(inner(r, then), x.lam / 4.0 * inner(then, then) + inner(r, r) / x.lam, "", t)
@@ -186,7 +182,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong.step("a gap is below its tangent", "R[f_{t−1}] − R[f*] ≤ <∇_t, z_t> − (λ/2)‖z_t‖²")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for before, t, _, z, _, run in pieces(x):
         inner = run.risk.measure.inner
         right = inner(before.gradient, z) - x.lam / 2.0 * inner(z, z)
@@ -197,7 +193,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "<h_t, z_t> telescopes",
     "Σ_{t≤T} <h_t, z_t> = Σ ‖h_t‖²/(λt) + (λ/4) Σ ‖z_t‖² − (λT/4)‖z_{T+1}‖²",
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     left = right = size = 0.0
     for _, t, h, z, then, run in pieces(x):
         inner = run.risk.measure.inner
@@ -209,7 +205,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong.step("t projections leave q^t of a gradient over", "‖r_t‖ ≤ q^t ‖∇_t‖")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     yield from _left_over(strongly(x))
 
 
@@ -225,7 +221,7 @@ def _(x: Instance) -> Slack:
     return at_most(harmonic, 1.0 + math.log(x.T), "Σ_{t≤T+1} 1/t")
 
 
-def _left_over(run: Descent) -> Iterator[Slack]:
+def _left_over(run: Descent) -> Slacks:
     """Compare ‖∇_t − h_t‖² with (1 − γ²)^t ‖∇_t‖², γ the least edge of the round."""
     for before, after, direction in run.moves():
         size = run.norm(before.gradient) ** 2
@@ -246,7 +242,7 @@ def _left_over(run: Descent) -> Iterator[Slack]:
     given="as in Theorem 4, r_t = ∇_t − h_t, q = sqrt(1 − γ²)",
     space=STRONG,
 )
-def strong_sharp(x: Instance) -> Iterator[Slack]:
+def strong_sharp(x: Instance) -> Slacks:
     """Σ q^{2t}/t = ln(1/γ²).
 
     Proof. That of GB11-T4; of the telescoped sum −(λ/4) Σ_{t<=T} ‖z_t‖² − (λT/4)‖z_{T+1}‖² the
@@ -281,7 +277,7 @@ for _step in strong.stated.steps[:5]:
     given="as in Theorem 4; f_0..f_{T−1}; q < 1",
     space=STRONG,
 ).checked(trials=60)
-def strong_proof(x: Instance) -> Iterator[Slack]:
+def strong_proof(x: Instance) -> Slacks:
     """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm."""
     run = strongly(x)
     for t in range(1, run.last + 1):
@@ -301,7 +297,7 @@ def strong_proof(x: Instance) -> Iterator[Slack]:
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
 ).checked(trials=60)
-def lengths_double(x: Instance, factor: float = 2.0) -> Iterator[Slack]:
+def lengths_double(x: Instance, factor: float = 2.0) -> Slacks:
     """The factor is 1 + q^t.
 
     Proof. h_t = ∇_t − r_t, and ‖r_t‖ <= q^t ‖∇_t‖ <= ‖∇_t‖.
@@ -329,7 +325,7 @@ lengths_double.step(strong.stated.steps[4].stated.words, "‖r_t‖ ≤ q^t ‖�
     given="γ at every vector projected",
     space=STRONG,
 ).checked(trials=60)
-def error(x: Instance) -> Iterator[Slack]:
+def error(x: Instance) -> Slacks:
     """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge.
 
     Proof. A projection with edge g leaves 1 − g² of a square over, Pythagoras.
@@ -338,7 +334,7 @@ def error(x: Instance) -> Iterator[Slack]:
 
 
 @error.step("one projection", "‖∇' − h'_k‖² = (1 − g²)‖∇'‖², g = |<∇', h_k>|/(‖∇'‖‖h_k‖)")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
         left, first = before.gradient, run.norm(before.gradient) ** 2
@@ -392,6 +388,6 @@ def gradients_only(x: Instance, residuals: bool = False) -> Slack:
     "reading: a projected gradient is every vector handed to the projection.",
     "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
 )
-def gradients_and_residuals(x: Instance) -> Iterator[Slack]:
+def gradients_and_residuals(x: Instance) -> Slacks:
     """GB11-T4. Nothing is said where a residual has no angle to any h, an edge of 0."""
     yield from gradients_only(x, True)

@@ -1,20 +1,15 @@
 """GB11, Theorems 6 and 7: Algorithm 3, which keeps what a projection leaves over."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Matrix, Real, Slack, Space, Vector, Whole, at_most, equal
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.convex import AVERAGES, LAST, one_more, paid, roots
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Residual
 
 
@@ -53,7 +48,7 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     "f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
 )
-def strong(x: Instance) -> Iterator[Slack]:
+def strong(x: Instance) -> Slacks:
     """Very loose: T6-sharp has the order 1/γ² for 1/γ⁴.
 
     Of this bound a part of (1 + q)²γ²/16 is left there, .106 at most. It cannot be less than 1/48
@@ -78,7 +73,7 @@ def strong(x: Instance) -> Iterator[Slack]:
     given="as in Theorem 6; (1 + q)/(1 − q) = (1 + q)²/γ²",
     space=SMOOTHER,
 )
-def strong_sharp(x: Instance) -> Iterator[Slack]:
+def strong_sharp(x: Instance) -> Slacks:
     """Equal for f²/2, T = 1. Here z_t = f_{t−1} − f*.
 
     Proof. Σ <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>, as <Δ_{t+1}, h_t> = 0. A gap is
@@ -102,7 +97,7 @@ def strong_sharp(x: Instance) -> Iterator[Slack]:
 @strong_sharp.step(
     "errors are paid for in the end", "Σ_{t≤T} <∇_t, z_t> = Σ <h_t, z_t> + <Δ_{T+1}, z_{T+1}>"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     left = right = size = 0.0
     run = strongly(x, Residual(), 1.0)
     for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
@@ -117,7 +112,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "<h_t, z_t> telescopes with η_t = 1/(λt)",
     "Σ_{t≤T} <h_t, z_t> = Σ ‖h_t‖²/(2λt) + (λ/2) Σ ‖z_t‖² − (λT/2)‖z_{T+1}‖²",
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     left = right = size = 0.0
     run = strongly(x, Residual(), 1.0)
     for before, after, direction in run.moves():
@@ -130,7 +125,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong_sharp.step("a gap is below its tangent", "R[f_{t−1}] − R[f*] ≤ <∇_t, z_t> − (λ/2)‖z_t‖²")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = strongly(x, Residual(), 1.0)
     for before, after, _ in run.moves():
         inner, z = run.risk.measure.inner, before.F - x.y
@@ -141,7 +136,7 @@ def _(x: Instance) -> Iterator[Slack]:
 @strong_sharp.step(
     "the lengths of the h_t, over t", "Σ_{t≤T} ‖h_t‖²/t ≤ Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t − ‖Δ_{T+1}‖²/T"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     left = right = 0.0
     run = strongly(x, Residual(), 1.0)
     for (t, whole, h, rest), state in zip(residuals(run), run.states, strict=False):
@@ -152,7 +147,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @strong_sharp.step("Δ_t is bounded", "‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", space=AVERAGES)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = weakly(x, Residual())
     q = wasted(run.gamma(run.last))
     for t, _, _, left in residuals(run):
@@ -166,7 +161,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "<Δ, z> − (λT/2)‖z‖² ≤ ‖Δ‖²/(2λT)",
     space=Space(d=Vector("m", -3, 3), lam=Real(0.05, 4.0, log=True), T=Whole(1, 25)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """At the z that is worst, and near it."""
     for share in (1.0, 0.8, 1.3):
         z = share * x.d / (x.lam * x.T)
@@ -185,7 +180,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="as in Theorem 6, c = 2/γ²",
     space=STRONG,
 ).checked(trials=60)
-def strong_end(x: Instance) -> Iterator[Slack]:
+def strong_end(x: Instance) -> Slacks:
     """Over T it has 1/T for the 2/T of the theorem; T6-sharp is less by γ²."""
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
@@ -208,7 +203,7 @@ def strong_end(x: Instance) -> Iterator[Slack]:
         {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
     ],
 ).checked(trials=60)
-def shrinking(x: Instance, corrected: bool = False) -> Iterator[Slack]:
+def shrinking(x: Instance, corrected: bool = False) -> Slacks:
     """1 − γ² is for the square, Definition 1: .7071 > .5 for (1, 1) along the axes."""
     run = strongly(x, Residual(), 1.0)
     for t, total, _, left in residuals(run):
@@ -224,7 +219,7 @@ def shrinking(x: Instance, corrected: bool = False) -> Iterator[Slack]:
 @shrinking.corrected(
     "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
 )
-def shrinking_corrected(x: Instance) -> Iterator[Slack]:
+def shrinking_corrected(x: Instance) -> Slacks:
     """Pythagoras. The paper goes on with this factor, in its c."""
     yield from shrinking(x, True)
 
@@ -244,7 +239,7 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
 ).checked(trials=60)
-def lengths(x: Instance, corrected: bool = False) -> Iterator[Slack]:
+def lengths(x: Instance, corrected: bool = False) -> Slacks:
     """h_t is the projection of Δ_t + ∇_t. After one round along x_1 it is 1.8 > sqrt(1.81)."""
     run, root = weakly(x, Residual()), math.sqrt(x.y.size)
     q = wasted(run.gamma(run.last)) if corrected else 0.0
@@ -254,7 +249,7 @@ def lengths(x: Instance, corrected: bool = False) -> Iterator[Slack]:
 
 
 @lengths.corrected("‖h_t‖ ≤ G/(1 − q).", "‖h_t‖ ≤ ‖Δ_t + ∇_t‖ ≤ G/(1 − q), q = sqrt(1 − γ²)")
-def lengths_corrected(x: Instance) -> Iterator[Slack]:
+def lengths_corrected(x: Instance) -> Slacks:
     """‖Δ_t‖ <= qG/(1 − q), `T6-c`."""
     yield from lengths(x, True)
 
@@ -269,7 +264,7 @@ def lengths_corrected(x: Instance) -> Iterator[Slack]:
     given="γ at every Δ_t + ∇_t",
     space=AVERAGES,
 )
-def residual_bound(x: Instance) -> Iterator[Slack]:
+def residual_bound(x: Instance) -> Slacks:
     """Met in the first round. 1e-7 G is granted, as q is known to 1e-8 only near γ = 1.
 
     Proof. ‖Δ_{t+1}‖ <= q‖Δ_t + ∇_t‖ <= q(‖Δ_t‖ + G), which from 0 gives qG(1 − q^t)/(1 − q) at
@@ -300,7 +295,7 @@ def residual_bound(x: Instance) -> Iterator[Slack]:
         {"H": [[1]], "A": [["1/5"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 7},
     ],
 ).checked(trials=60)
-def convex(x: Instance) -> Iterator[Slack]:
+def convex(x: Instance) -> Slacks:
     """As in Theorem 5, ‖f_t − f*‖ is up to 2F, so that the first term is 2F²/sqrt(T).
 
     False without any projection error, when F is much larger than G: R = |f − 1|/4 from −1.
@@ -316,7 +311,7 @@ def convex(x: Instance) -> Iterator[Slack]:
     "It is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²(1 + q)/((1 − q) sqrt(T)), q = sqrt(1 − γ²)",
 )
-def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack]:
+def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
     """(1 + q)/(1 − q) = (1 + q)²/γ² <= c² = 4/γ⁴, so that only F²/2 is wrong.
 
     Proof. With D for max ‖z_t‖, Σ gaps <= (sqrt(T)/2)(D² − ‖z_{T+1}‖²) + Σ (η_t/2)‖h_t‖² +
@@ -338,7 +333,7 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Iterator[Slack
     "With F for ‖f − f*‖ it holds.",
     "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²(1 + q)/((1 − q) sqrt(T))",
 )
-def convex_distance(x: Instance) -> Iterator[Slack]:
+def convex_distance(x: Instance) -> Slacks:
     """The same; it is less than what is printed, as (1 + q)/(1 − q) <= c²."""
     yield from convex_corrected(x, x.y)
 
@@ -354,7 +349,7 @@ residual_bound.step("a projection leaves q", "‖Δ_{t+1}‖ ≤ q ‖Δ_t + ∇
     correction=1,
     space=RUNS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run, lengths, D = weakly(x, Residual()), 0.0, 0.0
     for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
         inner, then = run.risk.measure.inner, after.F - x.y
@@ -371,7 +366,7 @@ def _(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=RUNS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     left = right = 0.0
     run = weakly(x, Residual())
     for (t, whole, h, rest), state in zip(residuals(run), run.states, strict=False):

@@ -1,17 +1,14 @@
 """GB11, Theorems 6 and 7: the displays and step sizes of their proofs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
-from relaxboost.claims import Instance, Slack, Whole, assume, at_most, equal
 from relaxboost.claims.gb11.convex import AVERAGES, parts
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.repeated import LINE, strongly, weakly
 from relaxboost.claims.gb11.residual import residuals
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Residual
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
@@ -30,7 +27,7 @@ _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
     given="f_1 the start, Δ_1 = 0, so that the terms of t = 0 vanish",
     space=STRONG,
 ).checked(trials=60)
-def by_parts(x: Instance) -> Iterator[Slack]:
+def by_parts(x: Instance) -> Slacks:
     """f_{t+1} = f_t − η_t h_t. The rest of the display is T4-sum. Relative to the terms."""
     run, left, right, last = strongly(x, Residual(), 1.0), 0.0, 0.0, 0.0 * x.y
     for (t, total, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
@@ -66,7 +63,7 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
 
 
 @step_size.corrected("It does with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
-def step_size_corrected(x: Instance) -> Iterator[Slack]:
+def step_size_corrected(x: Instance) -> Slacks:
     """GB11-T6."""
     yield from step_size(x, 1.0)
 
@@ -98,7 +95,7 @@ def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float,
     space=STRONG,
     counterexamples=[{**_CROSS, "lam": 1, "T": 1}],
 ).checked(trials=60)
-def third(x: Instance) -> Iterator[Slack]:
+def third(x: Instance) -> Slacks:
     """A minus is lost, the index t + 1 is T + 1, and <f* − f_{T+1}, Δ> has the wrong sign.
 
     None matters for what follows, where the product is bounded by norms.
@@ -113,7 +110,7 @@ def third(x: Instance) -> Iterator[Slack]:
     "Σ R[f*] ≥ Σ R[f_t] − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (λT/2)‖f* − f_{T+1}‖² − "
     "Σ <η_t h_t, Δ_{t+1}>",
 )
-def third_corrected(x: Instance) -> Iterator[Slack]:
+def third_corrected(x: Instance) -> Slacks:
     """T6-parts: of the errors −<f* − f_{T+1}, Δ_{T+1}> + Σ <η_t h_t, Δ_{t+1}> is left."""
     for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
         right = gaps - lengths + last + x.lam * t / 2.0 * square - crossed
@@ -136,7 +133,7 @@ def third_corrected(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{**_CROSS, "A": [[5, 4]], "T": 1}],
 ).checked(trials=60)
-def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Iterator[Slack]:
+def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
     """The sign of <f* − f_{T+1}, Δ_{T+1}> again; it does not matter for what follows."""
     run, squares = weakly(x, Residual()), []
     for (before, _, _), sums in zip(run.moves(), _sums(x, run), strict=True):
@@ -153,7 +150,7 @@ def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Iterator[Sla
     "... − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (sqrt(T)/2)‖f* − f_{T+1}‖² − "
     "Σ <η_t h_t, Δ_{t+1}>",
 )
-def seventh_corrected(x: Instance) -> Iterator[Slack]:
+def seventh_corrected(x: Instance) -> Slacks:
     """As for Theorem 6, for λ = 0."""
     yield from seventh(x, 1.0, 0.5)
 
@@ -170,7 +167,7 @@ def seventh_corrected(x: Instance) -> Iterator[Slack]:
     space=AVERAGES,
     counterexamples=[{**_CROSS, "A": [[20, 16]], "index": "f_1..f_T", "T": 1}],
 ).checked(trials=60)
-def lengths_of_residuals(x: Instance, factor: float | None = None) -> Iterator[Slack]:
+def lengths_of_residuals(x: Instance, factor: float | None = None) -> Slacks:
     """From above it is cG. With ∇_1 = (20, 16) along the axes 11.3 > 3.28."""
     run = weakly(x, Residual())
     c = 2.0 / run.gamma(run.last) ** 2
@@ -180,6 +177,6 @@ def lengths_of_residuals(x: Instance, factor: float | None = None) -> Iterator[S
 
 
 @lengths_of_residuals.corrected("It is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
-def lengths_of_residuals_corrected(x: Instance) -> Iterator[Slack]:
+def lengths_of_residuals_corrected(x: Instance) -> Slacks:
     """T6-c."""
     yield from lengths_of_residuals(x, 1.0)

@@ -1,16 +1,12 @@
 """GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth, strongly convex functionals."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Real, Slack, assume, at_least, at_most, equal
 from relaxboost.claims.gb11.problems import Bowl, Descent, space, spans
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.votes import RUNS as GAMES
 from relaxboost.claims.votes import adaboost, short_of_one, weak_learnability
 from relaxboost.functional.algorithms import Naive
@@ -32,7 +28,7 @@ def _run(x: Instance, search: bool = False) -> Descent:
     return run
 
 
-def _rate(x: Instance, run: Descent, power: int) -> Iterator[Slack]:
+def _rate(x: Instance, run: Descent, power: int) -> Slacks:
     """Compare R[f_T] − R[f*] over R[f_0] − R[f*] with (1 − γ^power λ/Λ)^T in every round."""
     assert isinstance(run.risk, Bowl)
     for t in range(1, run.last + 1):
@@ -53,7 +49,7 @@ def _rate(x: Instance, run: Descent, power: int) -> Iterator[Slack]:
     given="R λ-strongly convex and Λ-smooth on L²(P̂); γ at the gradients projected",
     space=BOWLS,
 )
-def theorem(x: Instance) -> Iterator[Slack]:
+def theorem(x: Instance) -> Slacks:
     """Tight: .5 = .5 on ‖f‖²/2 from (1, 1) along the axes.
 
     Proof. A step gains <∇, h>²/(2Λ‖h‖²) >= γ²‖∇‖²/(2Λ), and ‖∇‖² >= 2λ(R − R*), so that one
@@ -65,16 +61,16 @@ def theorem(x: Instance) -> Iterator[Slack]:
 
 
 @theorem.step("a step gains what the edge says", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     yield from _edges(x, 2)
 
 
 @theorem.step("the gradient is no shorter than the gap says", "‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     yield from _dominance(x)
 
 
-def _edges(x: Instance, power: int) -> Iterator[Slack]:
+def _edges(x: Instance, power: int) -> Slacks:
     """Compare R[f_{t+1}] with R[f_t] − γ^power ‖∇‖²/(2Λ) in every round, γ at that gradient."""
     run = _run(x)
     assert isinstance(run.risk, Bowl)
@@ -112,7 +108,7 @@ def tight(x: Instance) -> Slack:
     given="as in Theorem 3, η_t = argmin R[f_{t−1} − η (<h, ∇>/‖h‖²) h]",
     space=BOWLS,
 ).checked(trials=60)
-def searched(x: Instance) -> Iterator[Slack]:
+def searched(x: Instance) -> Slacks:
     """The best step gains at least what 1/Λ does. Found by bisection, to 2^-50."""
     spans(x)
     yield from _rate(x, _run(x, search=True), 2)
@@ -133,7 +129,7 @@ ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
     given="as in Theorem 3, γ the edge of H, T ≤ 300",
     space=ROUNDS,
 ).checked(trials=60)
-def logarithm(x: Instance) -> Iterator[Slack]:
+def logarithm(x: Instance) -> Slacks:
     """(1 − c)^T ≤ e^(−cT). The second: each projection is at 45° to what the other left over."""
     gamma = spans(x)
     risk = Bowl(x.A, x.y, x.lam, x.kind)
@@ -162,7 +158,7 @@ _HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
     given="every weighted error is ≤ 1/2 − γ: 2γ is the value of the game A; entries in [−1, 1]",
     space=GAMES.but(epsilon=Real(0.01, 0.9, log=True)),
 ).checked(trials=60)
-def classical(x: Instance) -> Iterator[Slack]:
+def classical(x: Instance) -> Slacks:
     """Each round multiplies the exponential risk by sqrt(1 − γ_t²) at most, γ_t ≥ 2γ."""
     gamma = float(weak_learnability(x).lower) / 2.0
     enough = math.log(1.0 / x.epsilon) / (2.0 * gamma**2)
@@ -186,7 +182,7 @@ def classical(x: Instance) -> Iterator[Slack]:
     space=BOWLS,
     counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],
 )
-def printed_step(x: Instance) -> Iterator[Slack]:
+def printed_step(x: Instance) -> Slacks:
     """f_t and the sign are lost: for f²/2 at 1 the step as printed stays at 1."""
     run = _run(x)
     assert isinstance(run.risk, Bowl)
@@ -200,7 +196,7 @@ def printed_step(x: Instance) -> Iterator[Slack]:
     "It does with f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h.",
     "R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
 )
-def step(x: Instance) -> Iterator[Slack]:
+def step(x: Instance) -> Slacks:
     """The minimum of the quadratic bound along h. Equal where R is that quadratic."""
     run = _run(x)
     assert isinstance(run.risk, Bowl)
@@ -222,13 +218,13 @@ def step(x: Instance) -> Iterator[Slack]:
     space=BOWLS,
     counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
 )
-def printed_edge(x: Instance) -> Iterator[Slack]:
+def printed_edge(x: Instance) -> Slacks:
     """γ² is lost here and in the last display; the theorem has it. .25 <= .1464 is false."""
     yield from _edges(x, 1)
 
 
 @printed_edge.corrected("It gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
-def printed_edge_corrected(x: Instance) -> Iterator[Slack]:
+def printed_edge_corrected(x: Instance) -> Slacks:
     """<∇, h>² = γ²‖∇‖²‖h‖²."""
     yield from _edges(x, 2)
 
@@ -244,12 +240,12 @@ def printed_edge_corrected(x: Instance) -> Iterator[Slack]:
     given="R λ-strongly convex",
     space=BOWLS,
 )
-def dominance(x: Instance) -> Iterator[Slack]:
+def dominance(x: Instance) -> Slacks:
     """The minimum over g of the lower bound at f. Equal for λ‖f − y‖²/2."""
     yield from _dominance(x)
 
 
-def _dominance(x: Instance) -> Iterator[Slack]:
+def _dominance(x: Instance) -> Slacks:
     for state in _run(x).states:
         square = float(state.gradient @ state.gradient) / state.gradient.size
         yield at_least(square, 2.0 * x.lam * state.value, "‖∇‖², 2λ(R − R*)", state.round)
@@ -267,14 +263,14 @@ def _dominance(x: Instance) -> Iterator[Slack]:
     space=BOWLS,
     counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
 )
-def printed_rate(x: Instance) -> Iterator[Slack]:
+def printed_rate(x: Instance) -> Slacks:
     """γ² is lost: the edge is squared with <∇, h>². .5 <= 1 − 1/sqrt(2) is false."""
     spans(x)
     yield from _rate(x, _run(x), 1)
 
 
 @printed_rate.corrected("It is 1 − γ²λ/Λ.", "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])")
-def printed_rate_corrected(x: Instance) -> Iterator[Slack]:
+def printed_rate_corrected(x: Instance) -> Slacks:
     """As the theorem states."""
     yield from theorem(x)
 
@@ -300,6 +296,6 @@ def last_line(x: Instance) -> Slack:
 @last_line.corrected(
     "It is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
 )
-def last_line_corrected(x: Instance) -> Iterator[Slack]:
+def last_line_corrected(x: Instance) -> Slacks:
     """GB11-T3."""
     yield from theorem(x)

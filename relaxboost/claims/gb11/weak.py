@@ -1,20 +1,16 @@
 """GB11, Theorem 1 and Appendix A: edges and the weak learning of AdaBoost."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Matrix, Space, Vector
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
-from relaxboost.claims.measure import Number, Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT, Enumeration
+from relaxboost.claims.language import *
+from relaxboost.claims.measure import Number
 from relaxboost.claims.sides import exactly
 from relaxboost.functional.measure import Empirical
 from relaxboost.game.domains import Simplex
@@ -146,7 +142,7 @@ def strict(x: Instance, more: float = STRICTLY) -> Slack:
 
 
 @strict.corrected("It is at least δ/sqrt(N).", "γ ≥ δ/sqrt(N)")
-def strict_corrected(x: Instance) -> Iterator[Slack]:
+def strict_corrected(x: Instance) -> Slacks:
     """As shown before that line; sharp for every N."""
     yield from strict(x, 0.0)
 
@@ -167,7 +163,7 @@ def _all_classifiers() -> Iterator[dict[str, object]]:
     page="Appendix A, after the proof of Theorem 1",
     space=SETS,
 ).checked(every=Enumeration("all classifiers on one, two and three points", _all_classifiers))
-def necessary(x: Instance) -> Iterator[Slack]:
+def necessary(x: Instance) -> Slacks:
     """The best h has every sign of ∇ right; ∇ = e_1 has <∇, h> = 1/N, and ‖∇‖ = 1/sqrt(N)."""
     size = len(x.H)
     assume(len({tuple(h) for h in x.H.T.tolist()}) == 2**size)
@@ -244,7 +240,7 @@ def chain_corrected(x: Instance) -> Slack:
     page="Appendix A, proof of Theorem 1, first three displays",
     space=WEIGHED,
 )
-def sums(x: Instance) -> Iterator[Slack]:
+def sums(x: Instance) -> Slacks:
     """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions. The halves cancel."""
     v, h = exactly(x.v), exactly(x.H[:, 0])
     w, square = abs(v), sum(v**2)

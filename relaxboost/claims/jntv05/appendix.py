@@ -1,29 +1,14 @@
 """JNTV05, Appendix: the direct proof of Assumption (L) and the general argument, Eqs. 39 to 43."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Slack,
-    Space,
-    Vector,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import VALUES, gibbs, mirror_of, modulus
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS, SMOOTH
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import ILLEGIBLE
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, on_simplex
 
 CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vector("n"))
@@ -84,7 +69,7 @@ def supremum(x: Instance) -> Slack:
     given="|x_i| ≤ 1; in fractions",
     space=CUBES,
 )
-def eq39(x: Instance) -> Iterator[Slack]:
+def eq39(x: Instance) -> Slacks:
     """Equal for x_i the sign of y_i − Σ a_j y_j where y has two values.
 
     Proof. y_i = Σ_j a_j y_i, since Σ a_j = 1: the first step is the term of i. In the second each
@@ -107,7 +92,7 @@ def _(x: Instance) -> Slack:
 
 
 @eq39.step("Sizes.", "x_i a_i Σ_j a_j (y_i − y_j) ≤ a_i Σ_j a_j |y_i − y_j|")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Equal for x_i = 1 and y_i the largest."""
     a, v = on_simplex(exactly(x.a)), exactly(x.y)
     i = int(np.argmax(x.y))
@@ -134,7 +119,7 @@ def _spread(a: Array, v: Array) -> Fraction:
     given="a_+ the sum of the a_i with y_i = 1; in fractions",
     space=CUBES,
 )
-def vertices(x: Instance) -> Iterator[Slack]:
+def vertices(x: Instance) -> Slacks:
     """Each pair of opposite signs counts twice, with |y_i − y_j| = 2.
 
     Proof. By the first step, applied to one coordinate after the other, the sum is at most its
@@ -216,7 +201,7 @@ def _(x: Instance) -> Slack:
     "where in the inner products, and these are the ones that are true",
     space=SMOOTH.but(s=PAIRS.fields["s"]),
 )
-def chain(x: Instance) -> Iterator[Slack]:
+def chain(x: Instance) -> Slacks:
     """All lines of the chain.
 
     Proof. (40) for zᵀθ + βV(θ), which is αβ-strongly convex, at x_s, for z_1 and z_2, with the
@@ -262,7 +247,7 @@ def _(x: Instance) -> Slack:
     given="‖·‖_1 and ‖·‖_∞; ‖·‖_2 for ‖θ‖_2²/2, where α = 1",
     space=SMOOTH.but(norm=Choice("l1", "l2")),
 )
-def end(x: Instance) -> Iterator[Slack]:
+def end(x: Instance) -> Slacks:
     """Divide by ‖x_1 − x_2‖ where it is not 0.
 
     Proof. The first inequality is JNTV05-B-chain divided by −s(1 − s); it holds in any norm for
@@ -281,7 +266,7 @@ def end(x: Instance) -> Iterator[Slack]:
 
 
 @end.step("Dual norms.", "uᵀd ≤ ‖u‖_∞ ‖d‖_1, uᵀd ≤ ‖u‖_2 ‖d‖_2")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Also at the d for which they are equal: a unit vector, and u itself."""
     j = int(np.argmax(np.abs(x.z)))
     at = np.eye(x.z.size)[j] * np.sign(x.z[j])
@@ -304,7 +289,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="x, y interior; x̃ between them",
     space=PAIRS,
 )
-def entropy_monotone(x: Instance) -> Iterator[Slack]:
+def entropy_monotone(x: Instance) -> Slacks:
     """∂²V/∂x_i∂x_j = δ_ij/x_i. The left side is the mean of hᵀ∇²V h over the segment, so that it is
     its value somewhere; equal where |x_i − y_i| ∝ x̃_i.
     """

@@ -1,32 +1,16 @@
 """JNTV05, Secs. 6.1 and 6.2: other proxies, their ratios, the conjecture, other sets."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from relaxboost.claims import (
-    Choice,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus, p_norm, powers
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies import as_proxy
@@ -60,7 +44,7 @@ def eq35(x: Instance) -> Slack:
 
 
 @eq35.corrected("For M ≥ 3, where p < 2.", "(7) with α = e^(−2/p)/ln M ≥ e^(−2)/ln M, M ≥ 3")
-def eq35_corrected(x: Instance) -> Iterator[Slack]:
+def eq35_corrected(x: Instance) -> Slacks:
     """‖h‖_1 ≤ M^(1 − 1/p) ‖h‖_p, and M^(p − 1) = e."""
     assume(x.x.size >= 3)
     yield from eq35(x)
@@ -77,7 +61,7 @@ def eq35_corrected(x: Instance) -> Iterator[Slack]:
     given="M ≥ 3, α = e^(−2/p)/ln M; O(1) is not said to be a number, e²/2 = 3.69 is one",
     space=PAIRS.but(sizes=THREE),
 )
-def eq35_ratio(x: Instance) -> Iterator[Slack]:
+def eq35_ratio(x: Instance) -> Slacks:
     """V is largest at a vertex, where it is λ²/2; p > 1."""
     size = x.x.size
     most = p_norm(x.radius * np.eye(size)[0], x.radius)
@@ -100,7 +84,7 @@ def eq35_ratio(x: Instance) -> Iterator[Slack]:
     "and the exponent, which e and the homogeneity decide",
     space=PAIRS.but(sizes={"n": (2, 8)}),
 )
-def eq36(x: Instance) -> Iterator[Slack]:
+def eq36(x: Instance) -> Slacks:
     """What our copy has lost is read so that it is true.
 
     Proof. The step is Jensen's inequality for the mean of the (θ_j)^(s+1); M^s = e. So
@@ -115,7 +99,7 @@ def eq36(x: Instance) -> Iterator[Slack]:
 @eq36.step(
     "The sum of powers is least at the centre.", "Σ (θ_j)^(s+1) ≥ λ^(s+1) M^(−s) = λ^(s+1)/e"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     s = 1.0 / math.log(x.x.size)
     for theta in (x.x, np.full(x.x.size, 1.0 / x.x.size)):
         total = float(((x.radius * theta) ** (s + 1.0)).sum())
@@ -133,7 +117,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="no α is given; the sentence names the number of (36), which our copy does not show well",
     space=PAIRS.but(sizes={"n": (2, 8)}),
 )
-def eq36_strong(x: Instance) -> Iterator[Slack]:
+def eq36_strong(x: Instance) -> Slacks:
     """∇²V = diag (λ/θ_j)^(1−s), and Σ (θ_j/λ)^(1−s) ≤ M^s = e for s ≤ 1; then Cauchy-Schwarz. Equal
     at the centre for even M. For M = 2, s = 1.44 > 1, least at a vertex.
     """
@@ -176,7 +160,7 @@ def eq36_divergence(x: Instance) -> Slack:
     given="λ = 1, M ≥ 3; the proxy of JNTV05-conjecture",
     space=PAIRS.but(sizes=THREE, radius=Real(1, 1)),
 )
-def divergences(x: Instance) -> Iterator[Slack]:
+def divergences(x: Instance) -> Slacks:
     """They can, and better ones than the entropy. Here f'' = 1/g > 0, f(1) = 0, and α = 1."""
     size = x.x.size
     c = 1.0 / (size - 1.0)
@@ -199,7 +183,7 @@ def divergences(x: Instance) -> Iterator[Slack]:
     given="M ≥ 3, α = 1/e",
     space=PAIRS.but(sizes=THREE),
 )
-def eq36_ratio(x: Instance) -> Iterator[Slack]:
+def eq36_ratio(x: Instance) -> Slacks:
     """V* = λ²(1 − 1/e)/(s(s + 1)) at a vertex."""
     size, log = x.x.size, math.log(x.x.size)
     most = powers(x.radius * np.eye(size)[0], x.radius)
@@ -255,7 +239,7 @@ def conjecture(x: Instance) -> Slack:
     "independent normals: the entropy is optimal up to 1 + o(1) as M grows.",
     "(1/α) (max V − min V) ≥ λ² max {2(1 − 1/M)², g_M²/2}",
 )
-def conjecture_corrected(x: Instance) -> Iterator[Slack]:
+def conjecture_corrected(x: Instance) -> Slacks:
     """(40) at a vertex: V(λe_j) − V(θ_*) ≥ (α/2)‖λe_j − θ_*‖_1² for a j with θ_*j ≤ λ/M; equal for
     M = 2 and ‖θ‖_2². Gradients of random signs leave any learner a regret of √t λ g_M in the limit,
     and Proposition 2 with constant β bounds it by √(2tV*/α); g_M²/2 = (1 + o(1)) ln M.
@@ -291,7 +275,7 @@ def _largest_normal(count: int) -> float:
     given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
     space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
 )
-def package(x: Instance) -> Iterator[Slack]:
+def package(x: Instance) -> Slacks:
     """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
     size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
     alpha = proxy.modulus(over, size)
@@ -313,7 +297,7 @@ def package(x: Instance) -> Iterator[Slack]:
     given="on the simplex W_β(z) = −λ min z_j − λβ",
     space=PAIRS,
 )
-def l1(x: Instance) -> Iterator[Slack]:
+def l1(x: Instance) -> Slacks:
     """V is linear there, λ on the simplex, and W_β has a corner where the least z_j is not unique.
 
     In fractions. The corner at z = 0: W_β(h) + W_β(−h) − 2W_β(0) = λ(max h − min h), not o(h).
@@ -354,7 +338,7 @@ def _flattest(size: int) -> Fraction:
 
 
 @ratio_l2.corrected("With the largest α on R^M, 2/M.", "(1/α) max V = λ²M/2, α = 2/M")
-def ratio_l2_anywhere(x: Instance) -> Iterator[Slack]:
+def ratio_l2_anywhere(x: Instance) -> Slacks:
     """2‖h‖_2² is hᵀ∇²V h, and V = λ² at a vertex.
 
     Proof. The step, times 2, is (7) with α = 2/M for a quadratic form, and with no larger α, as it
@@ -369,7 +353,7 @@ def ratio_l2_anywhere(x: Instance) -> Iterator[Slack]:
 
 
 @ratio_l2.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
         yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")
 
@@ -378,7 +362,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "With the largest α on the simplex: λ²M/2 for even M, λ²(M² − 1)/(2M) for odd M.",
     "(1/α) max V = λ² (M − [M odd]/M)/2",
 )
-def ratio_l2_corrected(x: Instance) -> Iterator[Slack]:
+def ratio_l2_corrected(x: Instance) -> Slacks:
     """'Extremely bad' it is: max V = λ² at a vertex and, less the minimum λ²/M, hardly better."""
     size, square = x.h.size, Fraction(x.radius) ** 2
     alpha = _flattest(size)
@@ -405,7 +389,7 @@ def ratio_l2_corrected(x: Instance) -> Iterator[Slack]:
     given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
     space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
 )
-def remark_1(x: Instance) -> Iterator[Slack]:
+def remark_1(x: Instance) -> Slacks:
     """V* = λ²(1 − 1/M)/2 and α = 1/M. For M = 2 it is less than that of the entropy."""
     size = 2 * x.half
     squared = x.radius**2 * (1.0 - 1.0 / size) / 2.0 / modulus("squared", size, x.radius)
@@ -432,7 +416,7 @@ def remark_1(x: Instance) -> Iterator[Slack]:
         proxy=Choice("entropy", "squared-l2", "p-norm", "power"),
     ),
 )
-def sets(x: Instance) -> Iterator[Slack]:
+def sets(x: Instance) -> Slacks:
     """Closed forms for the entropy, a sort for ‖θ‖_2², a root of one equation for (35) and (36).
 
     Against θ', and points between θ and θ'.

@@ -1,27 +1,10 @@
 """JNTV05, Sec. 5: Theorem 2, its conditions, regression, unbounded sets, and Remark 5."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_most,
-)
 from relaxboost.claims.jntv05.formulas import (
     RUNS,
     VALUES,
@@ -33,7 +16,7 @@ from relaxboost.claims.jntv05.formulas import (
 )
 from relaxboost.claims.jntv05.proofs import SIGN
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS, OPEN
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 
 GENERAL = Space(
@@ -51,7 +34,7 @@ GENERAL = Space(
 """Regression with squared loss, β_0 in `scale`, a constant added to V, and the least V̄."""
 
 
-def _general(x: Instance, shift: float) -> Iterator[Slack]:
+def _general(x: Instance, shift: float) -> Slacks:
     """Measure (33) for a β_0 with V + shift, and (34) with V̄ = V*, at the best of M + 1 points."""
     found, size = RegressionLaw(x.p, x.radius, x.H, x.y), x.H.shape[1]
     alpha, L = modulus(x.proxy, size, x.radius), found.lipschitz
@@ -125,7 +108,7 @@ def theorem_2(x: Instance) -> Slack:
 @theorem_2.corrected(
     "reading: V : Θ → R_+. With V − V(θ_*) it holds for any.", "(33) and (34), V(θ_*) ≥ 0"
 )
-def theorem_2_corrected(x: Instance) -> Iterator[Slack]:
+def theorem_2_corrected(x: Instance) -> Slacks:
     """Proposition 3 and (28). Where V̄ = 0 is allowed, (34) has β_0 = ∞: θ_i = θ_* = θ* for ever."""
     slack = _below_roof(x, abs(x.shift))
     if slack is not None:
@@ -183,7 +166,7 @@ def squared_corrected(x: Instance) -> Slack:
 
 
 @squared.step("A prediction.", "|θᵀH − Y| ≤ |Y| + K‖θ‖_1", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Equal for θ of one entry, where it and Y have opposite signs."""
     H, y = exactly(x.H), exactly(x.y)
     K = max(abs(h) for row in H for h in row)
@@ -333,7 +316,7 @@ def _chain(x: Instance) -> tuple[Fraction, Fraction]:
     "If E (‖u_i(θ_{i−1})‖_∞² | θ_{i−1}) ≤ L² too, as where ‖u(θ, Z)‖_∞ ≤ L always.",
     "(33) with L such a bound",
 )
-def second_moment_corrected(x: Instance) -> Iterator[Slack]:
+def second_moment_corrected(x: Instance) -> Slacks:
     """Then Proposition 3 stands as it is. L = max R; (33) at t = 3, over all pairs Z_1, Z_2."""
     squares, _ = _chain(x)
     L = max(x.steep, x.flat)

@@ -1,7 +1,5 @@
 """The paper's formulas on the λ-simplex, and finite laws all of whose samples are enumerated."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector, Whole
+from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import hindsight
 

@@ -1,23 +1,7 @@
 """JNTV05, Sec. 4: Proposition 2 and the steps of its proof."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Vector,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import (
     VALUES,
     free_energy,
@@ -29,7 +13,7 @@ from relaxboost.claims.jntv05.formulas import (
 from relaxboost.claims.jntv05.proxy import DUALS
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 
 TRACES = STREAMS.but(
     growth=Vector("t", 0, 1),
@@ -98,7 +82,7 @@ def _(x: Instance) -> Slack:
     "reading: V : Θ → R, with β_t (V(θ) − V(θ_*)), which is less where V(θ_*) > 0.",
     "... ≤ β_t (V(θ) − V(θ_*)) + Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
 )
-def proposition_2_sharper(x: Instance) -> Iterator[Slack]:
+def proposition_2_sharper(x: Instance) -> Slacks:
     """At the θ of least slack, which is θ_t, it is tight to first order for M = 2, u = (1, −1) and
     large β: λβ ln cosh (γ/β), λγ²/(2β).
 
@@ -117,7 +101,7 @@ def proposition_2_sharper(x: Instance) -> Iterator[Slack]:
     correction=2,
     space=DUALS.but(gamma=Real(0.1, 3)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Assumption (L) under the integral (JNTV05-P2-proof). To first order equal at signs of u that
     halve the mass.
     """
@@ -137,7 +121,7 @@ def _(x: Instance) -> Slack:
 
 
 @proposition_2.step("The end.", "−W_β(ζ) − ζᵀθ ≤ βV(θ)", correction=2, space=DUALS)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """The definition of W_β. Equal at θ = −∇W_β(ζ)."""
     for theta in (x.radius * x.theta, gibbs(x.z, x.beta, x.radius)):
         value = -free_energy(x.z, x.beta, x.radius) - float(x.z @ theta)
@@ -184,7 +168,7 @@ def any_start(x: Instance) -> Slack:
 @any_start.corrected(
     "From θ_0 = θ_* = −∇W_{β_0}(0).", "θ_0 = argmin V, else γ_1 (θ_0 − θ_*)ᵀu_1 more"
 )
-def any_start_corrected(x: Instance) -> Iterator[Slack]:
+def any_start_corrected(x: Instance) -> Slacks:
     """θ_0 is in the first term only, if gradients do not depend on it."""
     yield _regret(x, 0.0, 0.0)
     first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
@@ -205,7 +189,7 @@ def any_start_corrected(x: Instance) -> Iterator[Slack]:
     page="p. 16, proof of Proposition 2",
     space=DUALS.but(gamma=Real(0.1, 3)),
 )
-def descent_lemma(x: Instance) -> Iterator[Slack]:
+def descent_lemma(x: Instance) -> Slacks:
     """Assumption (L) under the integral, ∫ τ dτ = 1/2. The integral by 20 Gauss points."""
     after = x.z + x.gamma * x.v
     nodes, shares = np.polynomial.legendre.leggauss(20)
@@ -281,7 +265,7 @@ def _falling(x: Instance, shift: float) -> Slack:
     page="p. 17, proof of Proposition 2",
     space=DUALS,
 )
-def proof_end(x: Instance) -> Iterator[Slack]:
+def proof_end(x: Instance) -> Slacks:
     """The definition of W_β; the entropy, from (9)."""
     zero = free_energy(0.0 * x.z, x.beta, x.radius)
     yield equal(zero, 0, "W_β(0), −βV(θ_*)")

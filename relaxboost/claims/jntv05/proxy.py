@@ -1,25 +1,10 @@
 """JNTV05, Sec. 3.1: norms, β-conjugates, Assumption (L), proxies, and the entropy."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import (
     VALUES,
     entropy,
@@ -29,6 +14,7 @@ from relaxboost.claims.jntv05.formulas import (
     modulus,
 )
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 
 DUALS = Space(
@@ -59,7 +45,7 @@ JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
     page="p. 8, Sec. 3.1",
     space=DUALS,
 )
-def norms(x: Instance) -> Iterator[Slack]:
+def norms(x: Instance) -> Slacks:
     """In fractions.
 
     Proof. Each term of zᵀθ is at most ‖z‖_∞ |θ_j| by the step, and Σ |θ_j| = 1; equal at the vertex
@@ -74,7 +60,7 @@ def norms(x: Instance) -> Iterator[Slack]:
 
 
 @norms.step("A term.", "z_j θ_j ≤ ‖z‖_∞ |θ_j|")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     z, theta = exactly(x.z), exactly(x.theta) * exactly(np.where(x.v >= 0.0, 1.0, -1.0))
     most = max(abs(each) for each in z)
     for a, b in zip(z, theta, strict=True):
@@ -103,14 +89,14 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
     space=JUMPS,
     counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
 )
-def conjugate(x: Instance) -> Iterator[Slack]:
+def conjugate(x: Instance) -> Slacks:
     """V may jump at the boundary of Θ, where its conjugate does not see it: the right side is the
     closure of βV. The sup over z is at z_2 − z_1 = 2βa, and at none of 33 others.
     """
     yield from _biconjugate(x, _stretch(x))
 
 
-def _biconjugate(x: Instance, jump: Fraction) -> Iterator[Slack]:
+def _biconjugate(x: Instance, jump: Fraction) -> Slacks:
     a, beta = Fraction(x.a), Fraction(x.beta)
     tried = [2 * beta * a, Fraction(x.d), *(Fraction(k, 4) for k in range(-16, 16))]
     most = max(d * a - _dual(d, beta) for d in tried)
@@ -122,7 +108,7 @@ def _biconjugate(x: Instance, jump: Fraction) -> Iterator[Slack]:
 
 
 @conjugate.corrected("For closed V, lower semicontinuous on Θ, that is.", "the same, V closed")
-def conjugate_corrected(x: Instance) -> Iterator[Slack]:
+def conjugate_corrected(x: Instance) -> Slacks:
     """Fenchel and Moreau: W_β is a supremum of affine functions, and βV = cl βV its conjugate."""
     yield from _biconjugate(x, Fraction(0))
 
@@ -239,7 +225,7 @@ def argmax_corrected(x: Instance) -> Slack:
     given="and ∇W_β the gradient: W_β(z̃) ≥ W_β(z) + <∇W_β(z), z̃ − z>",
     space=SMOOTH,
 )
-def argmax_of_proxies(x: Instance) -> Iterator[Slack]:
+def argmax_of_proxies(x: Instance) -> Slacks:
     """−θ' is a sub-gradient of the convex W_β just where θ' is the argmax."""
     mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
 
@@ -264,7 +250,7 @@ def argmax_of_proxies(x: Instance) -> Iterator[Slack]:
     page="p. 9, Eq. 7; p. 10, after Eq. 8",
     space=PAIRS,
 )
-def strongly_convex(x: Instance) -> Iterator[Slack]:
+def strongly_convex(x: Instance) -> Slacks:
     """Along h with Σ h = 0 from θ = λ|h|/‖h‖_1 the second derivative is ‖h‖_1²/λ: no larger α.
 
     Proof. Along the segment from y, with h = x − y, the second derivative of V is Σ h_j²/θ_j, at
@@ -284,7 +270,7 @@ def strongly_convex(x: Instance) -> Iterator[Slack]:
 
 
 @strongly_convex.step("Cauchy and Schwarz.", "Σ h_j²/θ_j ≥ ‖h‖_1²/λ for Σ θ_j = λ", space=DUALS)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """(Σ |h_j|)² = (Σ (|h_j|/√θ_j) √θ_j)². Equal where θ ∝ |h|."""
     size = float(np.abs(x.z).sum())
     inner = 0.9 * x.theta + 0.1 / x.theta.size
@@ -303,7 +289,7 @@ def _(x: Instance) -> Iterator[Slack]:
     page="p. 10, Eq. 8",
     space=DUALS,
 )
-def minimiser(x: Instance) -> Iterator[Slack]:
+def minimiser(x: Instance) -> Slacks:
     """By (40). V(θ)/λ is a relative entropy, and this is Pinsker's inequality."""
     at = np.full(x.theta.size, x.radius / x.theta.size)
     theta = x.radius * x.theta
@@ -321,7 +307,7 @@ def minimiser(x: Instance) -> Iterator[Slack]:
     page="p. 10, Eq. 9",
     space=DUALS,
 )
-def eq9(x: Instance) -> Iterator[Slack]:
+def eq9(x: Instance) -> Slacks:
     """Attained at (10).
 
     Proof. By the first step any θ gives less than (9), by λβ times the relative entropy of θ/λ from
@@ -347,7 +333,7 @@ def _(x: Instance) -> Slack:
 
 
 @eq9.step("The relative entropy is not negative.", "p ln(p/g) ≥ p − g")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """ln y ≤ y − 1 at y = g/p; summed up, Σ p − Σ g = 0. Equal at p = g."""
     for p, g in zip(x.theta, gibbs(x.z, x.beta, 1.0), strict=True):
         for q in (p, g):
@@ -364,7 +350,7 @@ def _(x: Instance) -> Iterator[Slack]:
     page="p. 10, Eq. 10",
     space=DUALS,
 )
-def eq10(x: Instance) -> Iterator[Slack]:
+def eq10(x: Instance) -> Slacks:
     """W_β is convex with second derivatives at most λ/β, which brackets its differences."""
     theta = gibbs(x.z, x.beta, x.radius)
     h = 1e-3 * x.v

@@ -1,30 +1,14 @@
 """JNTV05, Sec. 4: Proposition 3, the steps of its proof, Remark 4."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Vector,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import LAWS, VALUES, iterates, law, mirror_of, modulus
 from relaxboost.claims.jntv05.proofs import SIGN, temperatures
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Constant, MirrorDescent
 
@@ -40,7 +24,7 @@ EXPECTED = LAWS.but(
 """Laws, γ_i and β_i, and what is added to V."""
 
 
-def _excess(x: Instance, shift: float) -> Iterator[Slack]:
+def _excess(x: Instance, shift: float) -> Slacks:
     """Measure (25) at a few θ and (26) at the minimiser, with V + `shift`."""
     found, beta = law(x), temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -80,7 +64,7 @@ def _excess(x: Instance, shift: float) -> Iterator[Slack]:
         }
     ],
 )
-def proposition_3(x: Instance) -> Iterator[Slack]:
+def proposition_3(x: Instance) -> Slacks:
     """As Proposition 2: it fails if V may be negative. At the counterexample A is constant."""
     yield from _excess(x, x.shift)
 
@@ -88,7 +72,7 @@ def proposition_3(x: Instance) -> Iterator[Slack]:
 @proposition_3.corrected(
     "reading: V : Θ → R_+. With β_t (V(θ) − V(θ_*)) it holds for any V.", "the same, V ≥ 0"
 )
-def proposition_3_corrected(x: Instance) -> Iterator[Slack]:
+def proposition_3_corrected(x: Instance) -> Slacks:
     """Both for V ≥ 0 and for V − V(θ_*).
 
     Proof. (27), divided, bounds A(θ̂_t) − A(θ) by the left side of JNTV05-P2 as corrected, over
@@ -152,7 +136,7 @@ def _(x: Instance) -> Slack:
 
 
 @jensen.step("A sub-gradient.", "A(θ_{i−1}) − A(θ) ≤ (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     found, points, theta = law(x), _points(x), x.radius * x.theta
     slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
     for point, slope in zip(points, slopes, strict=True):
@@ -171,7 +155,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="θ_{i−1} from the examples before, all samples enumerated",
     space=EXPECTED,
 )
-def noise(x: Instance) -> Iterator[Slack]:
+def noise(x: Instance) -> Slacks:
     """Example i is independent of those before it."""
     found, beta = law(x), temperatures(x)
     P, points = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -228,7 +212,7 @@ def scaled(x: Instance) -> Slack:
 
 
 @scaled.corrected("It never does.", "the estimates are the same")
-def scaled_corrected(x: Instance) -> Iterator[Slack]:
+def scaled_corrected(x: Instance) -> Slacks:
     """For any proxy. The package's learner with constant β: weights of examples are the γ_i.
 
     Proof. By induction no u_i changes, so that ζ_i becomes cζ_i. The argmin of cζᵀθ + cβV(θ) is
@@ -246,7 +230,7 @@ def scaled_corrected(x: Instance) -> Iterator[Slack]:
 
 
 @scaled.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     z = x.gamma @ x.U
     for proxy in ("entropy", "squared"):
         mirror = mirror_of(proxy, x.radius)

@@ -1,30 +1,13 @@
 """JNTV05, Secs. 3.2 to 3.4: the algorithm, its heuristics, and the instance of Theorem 1."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import VALUES, gibbs, growing, iterates, mirror_of
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Growing, Learner, MirrorDescent
 
@@ -59,7 +42,7 @@ def _distance(a: Array, b: Array) -> float:
     given="the entropy and ‖θ‖_2²/2",
     space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared")),
 )
-def scheme(x: Instance) -> Iterator[Slack]:
+def scheme(x: Instance) -> Slacks:
     """Proposition 1. θ_i depends on u_1, ..., u_i only through their sum."""
     value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -81,7 +64,7 @@ def scheme(x: Instance) -> Iterator[Slack]:
     given="the package's own learner; γ_i the weights of its examples",
     space=STREAMS,
 )
-def components(x: Instance) -> Iterator[Slack]:
+def components(x: Instance) -> Slacks:
     """(10) at ζ_i, since β_i is one number."""
     learner, beta = _learner(x), growing(x.beta, len(x.U))
     for i, theta in enumerate(iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))):
@@ -101,7 +84,7 @@ def components(x: Instance) -> Iterator[Slack]:
     given="our copy shows no hats: read θ̂ in the places that make it (12); any θ̂_0",
     space=STREAMS.but(first=Distribution("n")),
 )
-def average(x: Instance) -> Iterator[Slack]:
+def average(x: Instance) -> Slacks:
     """Induction; the first step forgets θ̂_0. The package's average as well, with any weights."""
     learner, beta = _learner(x), growing(x.beta, len(x.U))
     theta = iterates(x.U, np.ones(len(x.U)), beta, lambda z, b: gibbs(z, b, x.radius))
@@ -137,7 +120,7 @@ def average(x: Instance) -> Iterator[Slack]:
     ),
     counterexamples=[{"c": 1, "u": 0, "beta": 1, "growth": [0, 0, 0]}],
 )
-def measurable(x: Instance) -> Iterator[Slack]:
+def measurable(x: Instance) -> Slacks:
     """θ_1 and θ_2 are on either side of 1/2 in the second run, and 1/2 in the first: θ̂_3 is (1/2,
     1/2) in both. It forgets ζ_2, on which θ_3 depends.
 
@@ -180,7 +163,7 @@ def _two_runs(x: Instance) -> tuple[tuple[float, float], float]:
     "It is a function of θ̂_{t−1}, ζ_{t−2}, X_{t−1} and Y_{t−1}: two vectors are kept.",
     "θ̂_t = θ̂_{t−1} − (θ̂_{t−1} + ∇W_{β_{t−1}}(ζ_{t−2} + u_{t−1}))/t",
 )
-def measurable_corrected(x: Instance) -> Iterator[Slack]:
+def measurable_corrected(x: Instance) -> Slacks:
     """(19) to (21). Memory is O(M) all the same, and the algorithm online; the two runs differ by
     what ζ_2 makes of θ_3.
     """
@@ -200,7 +183,7 @@ def measurable_corrected(x: Instance) -> Iterator[Slack]:
     given="A(θ) = Σ_k |<a_k, θ>|, the a_k rows of U",
     space=STREAMS.but(theta=Distribution("n")),
 )
-def affine(x: Instance) -> Iterator[Slack]:
+def affine(x: Instance) -> Slacks:
     """The definition of a sub-gradient. Equal at θ = θ_{i−1}, and where A is linear."""
     t = len(x.U)
     points = x.radius * x.rng.dirichlet(np.ones(x.theta.size), t)
@@ -224,7 +207,7 @@ def affine(x: Instance) -> Iterator[Slack]:
     "linear A a step of (14) finds the minimum",
     space=Space(c=Real(-0.9, 0.9), beta=Real(0.5, 2)),
 )
-def follow_the_leader(x: Instance) -> Iterator[Slack]:
+def follow_the_leader(x: Instance) -> Slacks:
     """A linear function on the simplex is least at a vertex, whichever the sum of gradients is.
 
     (16) has regret at most β_t ln 2 + Σ 1/(2β_{i−1}), Proposition 2.
@@ -256,7 +239,7 @@ def follow_the_leader(x: Instance) -> Iterator[Slack]:
     given="printed for i ≥ 1; Proposition 2 needs β_0 as well, which is (17) at i = 0",
     space=STREAMS.but(K=Real(0.2, 3)),
 )
-def schedule(x: Instance) -> Iterator[Slack]:
+def schedule(x: Instance) -> Slacks:
     """α = 1/λ and V* = λ ln M. The package's own β_i, for the hinge with L = K."""
     method = MirrorDescent("hinge", over=Simplex(x.radius), bound=x.K)
     learner = method.start(x.U.shape[1])

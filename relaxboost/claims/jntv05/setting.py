@@ -1,33 +1,14 @@
 """JNTV05, Sec. 2: risks, losses, sub-gradients, their bound, and the remarks on Theorem 1."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Weights,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import LAWS, LOSSES, law
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, on_simplex
 
 POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
@@ -44,7 +25,7 @@ POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
     given="g_f = 2·1[f > 0] − 1",
     space=Space(sizes={"m": (1, 6)}, y=Vector("m"), f=Vector("m", 0.01, 1)),
 )
-def empirical_error(x: Instance) -> Iterator[Slack]:
+def empirical_error(x: Instance) -> Slacks:
     """Along s ↦ sYf the error jumps from 1 to 0 at s = 0, and convexity fails between −1 and 1."""
     y = np.where(x.y >= 0.0, 1.0, -1.0)
 
@@ -114,7 +95,7 @@ def calibration(x: Instance) -> Slack:
     page="pp. 4 and 5",
     space=POINTS.but(s=Real(0, 1), u=Real(-5, 5), v=Real(-5, 5)),
 )
-def losses(x: Instance) -> Iterator[Slack]:
+def losses(x: Instance) -> Slacks:
     """φ'' ≥ 0 off the corner of the hinge. Equal where both points are on a line of the hinge."""
     phi = LOSSES[x.loss][0]
     low, u, v = phi(np.array([x.s * x.u + (1.0 - x.s) * x.v, x.u, x.v])).tolist()
@@ -158,7 +139,7 @@ def sub_gradient(x: Instance) -> Slack:
     "'constant C = 2 in a typical case' needs |φ'| for the hinge",
     space=POINTS,
 )
-def lipschitz(x: Instance) -> Iterator[Slack]:
+def lipschitz(x: Instance) -> Slacks:
     """Attained for the hinge where a margin is below 1.
 
     Proof. ‖u_i(θ)‖_∞ = |φ'(Y θᵀH)| ‖H‖_∞, where |Y θᵀH| ≤ Kλ by the step, and ‖H‖_∞ ≤ K. So is
@@ -171,7 +152,7 @@ def lipschitz(x: Instance) -> Iterator[Slack]:
 
 
 @lipschitz.step("A margin.", "|Y θᵀH| ≤ Kλ for θ in the λ-simplex")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Σ θ_j = λ. Equal for the vertex at the largest |h_j|."""
     S, lam = exactly(law(x).S), Fraction(x.radius)
     K = max(abs(e) for row in S for e in row)
@@ -263,7 +244,7 @@ def lower_bound_corrected(x: Instance) -> Slack:
     given="what a symmetric class means for Θ; the remark itself is advice",
     space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n")),
 )
-def symmetric(x: Instance) -> Iterator[Slack]:
+def symmetric(x: Instance) -> Slacks:
     """Both inclusions, with λ = 1.
 
     Proof. w = θ − θ' has |w_j| ≤ θ_j + θ'_j by the first step, and Σ θ_j + θ'_j = λ. Conversely
@@ -283,7 +264,7 @@ def symmetric(x: Instance) -> Iterator[Slack]:
 
 
 @symmetric.step("A difference.", "|θ_j − θ'_j| ≤ θ_j + θ'_j")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for a, b in zip(exactly(x.v), exactly(x.u), strict=True):
         yield at_most(abs(a - b), a + b, "|θ_j − θ'_j|")
 

@@ -1,29 +1,14 @@
 """JNTV05, Sec. 3.5: the mirror descent of Eqs. 22 to 24, and when it is that of Eq. 11."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import VALUES, gibbs, growing, nearest
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online import Constant, ExponentiatedGradient, Growing, MirrorDescent, MirrorSteps
@@ -49,7 +34,7 @@ STEPS = Space(
     "are as printed, −∇V and + γ_i u_i",
     space=STEPS.but(proxy=Choice("entropy", "squared")),
 )
-def greedy(x: Instance) -> Iterator[Slack]:
+def greedy(x: Instance) -> Slacks:
     """zᵀθ + V(θ) at z = −∇V(θ_{i−1}) + γ_i u_i is the objective, up to a constant.
 
     For u = 0 the step stays where it is.
@@ -104,7 +89,7 @@ def gradient_method(x: Instance) -> Slack:
     "numerator must have it too",
     space=STREAMS.but(first=Distribution("n")),
 )
-def exponentiated(x: Instance) -> Iterator[Slack]:
+def exponentiated(x: Instance) -> Slacks:
     """Normalising constants cancel. The package's `ExponentiatedGradient`, where θ_0 is uniform."""
     size = x.U.shape[1]
     first = 0.9 * x.first + 0.1 / size
@@ -136,7 +121,7 @@ def exponentiated(x: Instance) -> Iterator[Slack]:
     given="the package's learners; θ_0 uniform",
     space=STREAMS,
 )
-def odds(x: Instance) -> Iterator[Slack]:
+def odds(x: Instance) -> Slacks:
     """The sums are equal for every stream only if β_i = β_{m−1} for all m ≤ i."""
     size, t = x.U.shape[1], len(x.U)
     over, beta = Simplex(x.radius), growing(x.beta, t)
@@ -190,7 +175,7 @@ def agree(x: Instance) -> Slack:
     given="V = ‖θ‖_2²/2 on the simplex of M = 2; u_1 = (g, 0), u_2 = (−h, 0), 1 ≤ g, g − 1 ≤ h ≤ 1",
     space=Space(g=Real(1, 2), share=Real(0, 1)),
 )
-def differ(x: Instance) -> Iterator[Slack]:
+def differ(x: Instance) -> Slacks:
     """(11) projects the sum of gradients once, (22) each step: it forgets the g − 1 cut off.
 
     In fractions, both by 1/2 − (z_1 − z_2)/2 cut to [0, 1].
@@ -221,7 +206,7 @@ def differ(x: Instance) -> Iterator[Slack]:
     page="p. 14, Sec. 3.5",
     space=STREAMS.but(first=Distribution("n")),
 )
-def start(x: Instance) -> Iterator[Slack]:
+def start(x: Instance) -> Slacks:
     """Run step by step. A weight that begins at 0 stays so in (23), and ratios of the others keep
     θ_0j/θ_0k; after one step of (11) with the same gradients no trace of θ_0 is left.
     """

@@ -1,30 +1,12 @@
 """JNTV05, Theorem 1, the end of its proof, and the sequences of Sec. 6.3."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
 from relaxboost.claims.jntv05.formulas import RUNS, LabelledLaw, entropy, growing, law, mirror_of
 from relaxboost.claims.jntv05.source import SOURCE
-from relaxboost.claims.record import OPEN
+from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Horizon, MirrorDescent
 
@@ -54,7 +36,7 @@ def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
     "min A certified from below",
     space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)),
 )
-def theorem_1(x: Instance) -> Iterator[Slack]:
+def theorem_1(x: Instance) -> Slacks:
     """In searches at most .546 of the bound, at t = 2, M = 4, small K.
 
     Proof. JNTV05-P3 as corrected at θ*, for the entropy, whose minimum is 0, with α = 1/λ
@@ -80,7 +62,7 @@ def theorem_1(x: Instance) -> Iterator[Slack]:
         sizes={"k": (1, 2), "n": (2, 3)}, t=Whole(1, 4), loss=Choice("hinge", "exponential")
     ),
 )
-def learner(x: Instance) -> Iterator[Slack]:
+def learner(x: Instance) -> Slacks:
     """`MirrorDescent` is run on every sample; its mean of risks is that of the formulas."""
     found, L, log, best = _bounded(x)
     K = float(np.abs(x.H).max())
@@ -188,7 +170,7 @@ def _(x: Instance) -> Slack:
     page="p. 18, Eq. 29",
     space=CONSTANTS,
 )
-def eq29(x: Instance) -> Iterator[Slack]:
+def eq29(x: Instance) -> Slacks:
     """The arithmetic and geometric mean.
 
     Proof. The difference of the sides is the square of the step, which is ≥ 0, and 0 just where
@@ -224,7 +206,7 @@ def _(x: Instance) -> Slack:
     page="p. 18, Eq. 30",
     space=CONSTANTS,
 )
-def eq30(x: Instance) -> Iterator[Slack]:
+def eq30(x: Instance) -> Slacks:
     """A convex function on a polytope; by symmetry all vertices are alike.
 
     Proof. θ is the mean of the vertices λe_j with weights θ_j/λ; the step is convexity, and
@@ -257,7 +239,7 @@ def _(x: Instance) -> Slack:
         sizes={"n": (2, 8), "t": (1, 12)}, gamma=Vector("t", 0.05, 2), growth=Vector("t", 0, 1)
     ),
 )
-def eq37(x: Instance) -> Iterator[Slack]:
+def eq37(x: Instance) -> Slacks:
     """For β_t given the largest β_{i−1} are best, all β_t.
 
     Proof. With G = Σ γ_i the first step bounds the left side by (β_t V* + L²G²/(2αtβ_t))/G from
@@ -289,7 +271,7 @@ def _(x: Instance) -> Slack:
 
 
 @eq37.step("The two means.", "bV* + L²/(2αtb) ≥ L √(2V*/(αt)), b = β_t/Σ γ_i")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """The difference is (√(bV*) − L/√(2αtb))². Equal at b = L/√(2αtV*)."""
     alpha, most = _known(x)
     best = x.L / math.sqrt(2.0 * alpha * x.t * most)
@@ -308,7 +290,7 @@ def _(x: Instance) -> Iterator[Slack]:
     page="pp. 22 and 23, Sec. 6.3",
     space=CONSTANTS,
 )
-def close(x: Instance) -> Iterator[Slack]:
+def close(x: Instance) -> Slacks:
     """Twice the best bound at t = 1, √2 times for large t."""
     alpha, most = _known(x)
     best = x.L * math.sqrt(2.0 * most / (alpha * x.t))
@@ -329,7 +311,7 @@ def close(x: Instance) -> Iterator[Slack]:
     given="θ_0 = θ_*; finite laws, all samples",
     space=RUNS,
 )
-def eq38(x: Instance) -> Iterator[Slack]:
+def eq38(x: Instance) -> Slacks:
     """`Horizon(t)` of the package has the same β.
 
     Proof. JNTV05-P3 as corrected at θ*, with V(θ*) ≤ V*, and Eq37, which gives its bound at (37):

@@ -1,28 +1,14 @@
 """Rudin, Daubechies & Schapire (2004): AdaBoost's cycles, and the margin it tends to."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Distribution,
-    Enumeration,
-    Instance,
-    Matrix,
-    Real,
-    Space,
-    Vector,
-    Whole,
-)
-from relaxboost.claims.measure import Bracket, Slack, Vacuous, assume, at_least, at_most, equal
+from relaxboost.claims.language import *
+from relaxboost.claims.measure import Vacuous
 from relaxboost.claims.rds04.source import SOURCE
-from relaxboost.claims.record import ILLEGIBLE
 from relaxboost.claims.votes import (
     RUNS,
     Cycle,
@@ -83,7 +69,7 @@ UNSEEN = "JMLR 5:1557-1595; only the abstract is at hand, numbers of theorems ar
     given="A in {−1, 1}^(m×n), η_t = artanh γ_t, |γ_t| < 1",
     space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)),
 )
-def iterated_map(x: Instance) -> Iterator[Slack]:
+def iterated_map(x: Instance) -> Slacks:
     """The map is applied to the package's d_t, once each round.
 
     Proof. For a = ±1 and η = artanh γ, e^(−ηa) = sqrt(1 − γ²)/(1 + aγ). And 1/(1 + aγ) is
@@ -109,7 +95,7 @@ def iterated_map(x: Instance) -> Iterator[Slack]:
     "e^(−aη) = sqrt(1 − γ²)/(1 + aγ), η = artanh γ, a = ±1",
     space=Space(gamma=Real(-0.999, 0.999)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for a in (1.0, -1.0):
         right = math.sqrt(1.0 - x.gamma**2) / (1.0 + a * x.gamma)
         yield equal(math.exp(-a * math.atanh(x.gamma)), right, "e^(−aη)")
@@ -122,7 +108,7 @@ def _(x: Instance) -> Iterator[Slack]:
         sizes={"m": (2, 8), "one": (1, 1)}, a=SignMatrix(axes=("m", "one")), d=Distribution("m")
     ),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     a = x.a[:, 0]
     gamma = float(a @ x.d)
     assume(abs(gamma) < 0.999)
@@ -144,7 +130,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="A_ij = 1 − 2[i = j], i, j ≤ 3, a start d with positive entries",
     space=STARTS,
 ).checked(trials=30, resolution=1e-6)
-def cycle_three(x: Instance) -> Iterator[Slack]:
+def cycle_three(x: Instance) -> Slacks:
     """The map is a contraction on where it takes the same columns again.
 
     Then the edge r of the cycle has 1 − r = r², by the weights after a round.
@@ -200,7 +186,7 @@ def _cycle(x: Instance) -> Cycle:
         lambda: [{"A": SEVEN}, {"A": EIGHT}],
     ),
 )
-def maximum_margin(x: Instance) -> Iterator[Slack]:
+def maximum_margin(x: Instance) -> Slacks:
     """Edges in a cycle say what margin is reached (RDS04-cycle-margin), not what could be.
 
     In the 8 x 8 game the cycle is the golden one, on three of the columns. The margin is
@@ -220,7 +206,7 @@ def maximum_margin(x: Instance) -> Iterator[Slack]:
     given="A in {−1, 1}^(m×n), d_t in a cycle",
     space=SIGNS,
 ).checked(trials=60, resolution=1e-6)
-def between(x: Instance) -> Iterator[Slack]:
+def between(x: Instance) -> Slacks:
     """m Π sqrt(1 − γ_t²) bounds each exp(−(A w_t)_i); RDS04-margin-bound is this round by round.
 
     In a cycle the first inequality is an equality.
@@ -248,7 +234,7 @@ def between(x: Instance) -> Iterator[Slack]:
 ).checked(
     resolution=1e-6, every=Enumeration("m = 4, ..., 8", lambda: [{"m": m} for m in range(4, 9)])
 )
-def non_optimal(x: Instance) -> Iterator[Slack]:
+def non_optimal(x: Instance) -> Slacks:
     """On three columns it is the 3 x 3 case: all the other examples are right, and die out."""
     A = 1.0 - 2.0 * np.eye(x.m)
     rho = x.optimum(Game(A))
@@ -279,7 +265,7 @@ def upsilon(r: float) -> float:
     given="A in {−1, 1}^(m×n), d_t in a cycle",
     space=SIGNS,
 ).checked(trials=80, resolution=1e-6)
-def cycle_margin(x: Instance) -> Iterator[Slack]:
+def cycle_margin(x: Instance) -> Slacks:
     """d_i comes back to itself: exp(−(Aw)_i) = Π sqrt(1 − γ_t²). Where d_i = 0 it is less.
 
     The cycle is known to 10⁻⁹ in d, hence the resolution.
@@ -306,7 +292,7 @@ def cycle_margin(x: Instance) -> Iterator[Slack]:
     given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞; the first where the right side is positive",
     space=LONG,
 )
-def margin_bound(x: Instance) -> Iterator[Slack]:
+def margin_bound(x: Instance) -> Slacks:
     """‖w_t‖_1 may be less than Σ η_s, where a column was taken with both signs.
 
     Proof. exp(−min (A w_t)_i) ≤ m L, and L ≤ Π sqrt(1 − γ_s²), as a round multiplies it by
@@ -330,7 +316,7 @@ def margin_bound(x: Instance) -> Iterator[Slack]:
     "Σ d_i e^(−ηa_i) ≤ sqrt(1 − γ²), η = artanh γ, γ = Σ d_i a_i",
     space=Space(sizes={"m": (1, 8)}, d=Distribution("m"), a=Vector("m")),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """With entries ±1 it is an equality."""
     for a in (x.a, np.where(x.a >= 0.0, 1.0, -1.0)):
         gamma = float(x.d @ a)
@@ -358,7 +344,7 @@ def _(x: Instance) -> Slack:
     given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), order=Whole(3, 400)),
 ).checked(trials=60)
-def half(x: Instance) -> Iterator[Slack]:
+def half(x: Instance) -> Slacks:
     """Sharp: 11ᵀ − 2I of order 400 still has less than half at .63 of that Σ η_s.
 
     As long as each column is taken once at most, its margin is 1 − 2 max η_s/Σ η_s, so that half
@@ -402,7 +388,7 @@ def _(x: Instance) -> Slack:
     given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞",
     space=RUNS,
 )
-def training_error(x: Instance) -> Iterator[Slack]:
+def training_error(x: Instance) -> Slacks:
     """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
 
     Freund & Schapire: 2^T Π sqrt(ε_s(1 − ε_s)) with ε_s = (1 − γ_s)/2.

@@ -1,28 +1,11 @@
 """Rätsch & Warmuth (2005): AdaBoost*, which reaches the maximum margin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Whole,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
-from relaxboost.claims.record import ILLEGIBLE
+from relaxboost.claims.language import *
 from relaxboost.claims.rw05.source import SOURCE
 from relaxboost.claims.votes import Vote, adaboost_star, all_signs
 from relaxboost.game.game import Game
@@ -45,7 +28,7 @@ RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
     "w = 0 where that is less than ν",
     space=GAMES,
 ).checked(trials=40)
-def theorem(x: Instance) -> Iterator[Slack]:
+def theorem(x: Instance) -> Slacks:
     """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
 
     Also the run of `relaxboost.solve`, which stops when its bracket is narrow enough. Of 200 games
@@ -76,7 +59,7 @@ def theorem(x: Instance) -> Iterator[Slack]:
     given="γ_t < 1",
     space=RUNS,
 )
-def step(x: Instance) -> Iterator[Slack]:
+def step(x: Instance) -> Slacks:
     """ρ_t < γ_t. The package computes artanh of (γ − ρ)/(1 − γρ), so that nothing cancels.
 
     The edge is recomputed from w_{t−1} in the exponential weights.
@@ -110,7 +93,7 @@ def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
     given="γ_s < 1",
     space=RUNS,
 )
-def invariant(x: Instance) -> Iterator[Slack]:
+def invariant(x: Instance) -> Slacks:
     """Round by round, from the bound of one.
 
     Proof. A round multiplies Σ exp(−(Aw)_i) by Z with Z e^(ρ_s η_s) ≤ exp(−KL((1 + ρ_s)/2 ‖
@@ -145,7 +128,7 @@ def _levels(x: Instance, a: Array) -> tuple[float, float, float]:
     "e^(ρη) Σ d_i e^(−ηa_i) ≤ exp(−KL((1 + ρ)/2 ‖ (1 + γ)/2)), η = artanh γ − artanh ρ",
     space=PAIRS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """With entries ±1 it is an equality."""
     gamma, rho, kl = _levels(x, x.a)
     eta = math.atanh(gamma) - math.atanh(rho)
@@ -172,7 +155,7 @@ def _(x: Instance) -> Slack:
     given="γ_t < 1; equality in the first for entries ±1",
     space=RUNS,
 )
-def one_round(x: Instance) -> Iterator[Slack]:
+def one_round(x: Instance) -> Slacks:
     """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
     for vote, edge, level in _rounds(x):
         u, after = x.A @ vote.before, x.A @ vote.w

@@ -1,15 +1,10 @@
 """SS09, Sec. 5: Theorem 9, what Fig. 1 returns and after how many rounds."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Instance, Real, Slack, Space, Vector, Weights, Whole
-from relaxboost.claims.measure import assume, at_least, at_most, equal
-from relaxboost.claims.record import OPEN
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -78,7 +73,7 @@ def accuracy(x: Instance) -> Slack:
     "The error is at most gap + β log(m/k), and so at most 3ε/2.",
     "ρ − max_γ (...) ≤ <d_t, A(e^{j_t} − w_t)> + β log(m/k) ≤ 3ε/2",
 )
-def accuracy_half_more(x: Instance) -> Iterator[Slack]:
+def accuracy_half_more(x: Instance) -> Slacks:
     """h is between 0 and log(m/k) where no d_i exceeds 1/k.
 
     Proof. ρ ≤ max D ≤ D(w_t) + gap by step 1 and Lemma 11, and D(w_t) ≤ F(Aw_t) + β log(m/k) by
@@ -94,7 +89,7 @@ def accuracy_half_more(x: Instance) -> Iterator[Slack]:
     "For the hard margin the error is at most gap + β W((m−1)/e), in every round.",
     "ρ − min_i (Aw_t)_i ≤ <d_t, A(e^{j_t} − w_t)> + β W((m−1)/e), W e^W = (m−1)/e",
 )
-def accuracy_lambert(x: Instance) -> Iterator[Slack]:
+def accuracy_lambert(x: Instance) -> Slacks:
     """Attained by `T9-many-rows`, and where the gap is 0 by `Eq7-maximiser-worst`.
 
     Proof. ρ ≤ ‖Aᵀd_t‖_∞ = gap + <d_t, u> for u = Aw_t, and d_t ∝ e^{−u/β}. With s = (u − min u)/β,
@@ -112,7 +107,7 @@ def accuracy_lambert(x: Instance) -> Iterator[Slack]:
     "With the test gap ≤ ε/2 the returned w is ε-accurate, after at most 64 log(m)/ε² rounds.",
     "<d_t, A(e^{j_t} − w_t)> ≤ ε/2 ⇒ max_γ (...) ≥ ρ − ε",
 )
-def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
+def accuracy_half_gap(x: Instance) -> Slacks:
     """Proof. ε_t ≤ gap ≤ ε/2 (Lemma 11), and the smoothing costs β log(m/k) ≤ ε/2 (step 1 of the
     first correction). The rounds are those of `T9-rounds` with ε/2 in its phases (step 1).
     """
@@ -125,7 +120,7 @@ def accuracy_half_gap(x: Instance) -> Iterator[Slack]:
     "With a test of the unsmoothed bracket the returned w is ε-accurate, after as many rounds.",
     "f(d_t) + ‖Aᵀd_t‖_∞ − max_γ (...) ≤ ε ⇒ max_γ (...) ≥ ρ − ε",
 )
-def accuracy_bracket(x: Instance) -> Iterator[Slack]:
+def accuracy_bracket(x: Instance) -> Slacks:
     """Proof. f(d_t) + ‖Aᵀd_t‖_∞ ≥ ρ. The bracket is at most gap + β log(m/k) ≤ gap + ε/2 (step 1),
     so that the rounds until gap ≤ ε/2 suffice.
     """
@@ -140,7 +135,7 @@ def accuracy_bracket(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=MARGINS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     rough, fine = float(margin(x.u, x.k)), float(smooth(x.u, x.k, x.beta))
     yield at_least(fine, rough, "−f̂*(−u)")
     yield at_most(fine, rough + x.beta * math.log(len(x.u) / x.k), "−f̂*(−u)")
@@ -152,7 +147,7 @@ def _(x: Instance) -> Iterator[Slack]:
     correction=2,
     space=MARGINS.including({"u": [0, 1.2784645427610738], "beta": 1, "k": 1}),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     most, least = lambert((len(x.u) - 1) / math.e), float(np.min(x.u))
     mean = float(distribution(x.u, 1, x.beta)[0] @ x.u)
     yield at_most(mean - least, x.beta * most, "<d, u> − min u")
@@ -218,7 +213,7 @@ def lambert(y: float) -> float:
         {"m": 10_000, "c": "43/50", "b": "1/4", "epsilon": "17/25"},
     ],
 ).checked(trials=60)
-def many_rows(x: Instance, corrected: bool = False) -> Iterator[Slack]:
+def many_rows(x: Instance, corrected: bool = False) -> Slacks:
     """The second column fits all examples but one, and the test stops before that one weighs much.
 
     The error over ε can come near 1 + W((m−1)/e)/(2 log m), which tends to 3/2.
@@ -239,7 +234,7 @@ def many_rows(x: Instance, corrected: bool = False) -> Iterator[Slack]:
     "The error is at most gap + β W((m−1)/e), which this family attains but for some 1e-4.",
     "ρ − min_i (Aw_t)_i ≤ <d_t, A(e^{j_t} − w_t)> + β W((m−1)/e) ≤ ε (1 + W((m−1)/e)/(2 log m))",
 )
-def many_rows_lambert(x: Instance) -> Iterator[Slack]:
+def many_rows_lambert(x: Instance) -> Slacks:
     """As for `T9`: attained where all margins but one are equal, as they are here."""
     yield from many_rows(x, True)
 
@@ -273,7 +268,7 @@ def rounds(x: Instance) -> Slack:
     space=CAPPED_RUNS,
     trials=20,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run = Fig1Run(x, max_rounds=100)
     for t, gain in enumerate(np.diff(run.D)):
         slope, size = float(run.slope[t]), float(np.max(np.abs(run.v[t])))
@@ -284,7 +279,7 @@ def _(x: Instance) -> Iterator[Slack]:
 @rounds.step(
     "The suboptimality falls like 8/(βt).", "ε_t ≤ 8/(β(t+1))", space=CAPPED_RUNS, trials=10
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     run, most = Fig1Run(x, max_rounds=100), x.optimum(smoothed_game(x))
     for t, value in enumerate(run.D, 1):
         yield at_most(most - float(value), 8.0 / (run.beta * (t + 1)), "ε_t", t)
@@ -315,7 +310,7 @@ def _(x: Instance) -> Slack:
         {"m": 100, "epsilon": "9/400"}
     ),
 ).checked(trials=6)
-def rounds_worst(x: Instance) -> Iterator[Slack]:
+def rounds_worst(x: Instance) -> Slacks:
     """The more accurate, the more of the bound is used: .192 of it for m = 100 and ε = .06, more
     than 7/32 for ε = 9/400; (1 − 1/m)²/4 in the limit of small ε, hence 1/4 for many rows.
 
@@ -374,7 +369,7 @@ def half_the_rounds(x: Instance) -> Slack:
     given="f the indicator of ‖d‖_∞ ≤ 1/k, 0 < ε ≤ 1",
     space=CAPPED_RUNS,
 ).checked(trials=20)
-def phases(x: Instance) -> Iterator[Slack]:
+def phases(x: Instance) -> Slacks:
     """The proof of `T9-rounds`, phase by phase. The text has the first with ε/2 for ε only."""
     run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
@@ -399,7 +394,7 @@ def phases(x: Instance) -> Iterator[Slack]:
         {"A": [[1]] * 17, "k": 16, "epsilon": "99/100"}
     ),
 ).checked(trials=60)
-def capped(x: Instance) -> Iterator[Slack]:
+def capped(x: Instance) -> Slacks:
     """0 ≤ h(d) ≤ log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there.
 
     The 2: for a small range β is large and the first step is η = 1, as for A = (1, ..., 1) with

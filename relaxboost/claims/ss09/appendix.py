@@ -1,7 +1,5 @@
 """SS09, App. A: Lemmas 17 to 20 (15 and 16 are in `projection`)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -9,10 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
 from relaxboost.claims.arrays import normalised
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -141,7 +137,7 @@ STRONG = Space(
     given="f closed; one of five functions of known σ and norm",
     space=STRONG,
 ).checked(trials=300)
-def differentiable(x: Instance) -> Iterator[Slack]:
+def differentiable(x: Instance) -> Slacks:
     """The slope of the convex f* along v lies between its difference quotients, and so does <w, v>.
 
     Their distance is at most s‖v‖_*²/σ: it vanishes with the step s, so that f* is differentiable.
@@ -228,7 +224,7 @@ def _(x: Instance) -> Slack:
     "ab − σa²/2 ≤ b²/(2σ), equal for a = b/σ",
     space=Space(a=Real(0.0, 4.0), b=Real(0.0, 4.0), sigma=Real(0.1, 4.0)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     b, sigma = Fraction(x.b), Fraction(x.sigma)
     for a in (Fraction(x.a), b / sigma):
         yield at_most(a * b - sigma * a**2 / 2, b**2 / (2 * sigma))
@@ -255,7 +251,7 @@ BETWEEN = Space(
     given="S the finite set of the rows of D, f = g − c·share with shares in [0, 1]",
     space=BETWEEN,
 )
-def sandwiched(x: Instance) -> Iterator[Slack]:
+def sandwiched(x: Instance) -> Slacks:
     """In fractions. No convexity is needed; tight on one side where a share is 0 or 1.
 
     Proof. <w, θ> − g(w) ≤ <w, θ> − f(w) ≤ <w, θ> − g(w) + c for every w in S. Take suprema.
@@ -272,7 +268,7 @@ def _between(x: Instance) -> tuple[Exact, Exact, Exact, Fraction]:
 
 
 @sandwiched.step("At every point.", "<w, θ> − g(w) ≤ <w, θ> − f(w) ≤ <w, θ> − g(w) + c")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     linear, g, f, c = _between(x)
     for value, above, below in zip(linear, g, f, strict=True):
         yield at_most(value - above, value - below)
@@ -298,7 +294,7 @@ def attained(x: Instance) -> Slack:
 @attained.corrected(
     "It is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
 )
-def nearly_attained(x: Instance) -> Iterator[Slack]:
+def nearly_attained(x: Instance) -> Slacks:
     """Here by w' = 1/ε. The chain of the proof then gives g* ≤ f* + ε for every ε."""
     error = Fraction(x.error)
     yield at_least(-1 / (1 + 1 / error), -error, "w' = 1/ε")
@@ -340,7 +336,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
     given="1 ≥ ε_1 ≥ ε_2 ≥ ..., r in (0, 1/2)",
     space=SEQUENCES,
 )
-def recursion(x: Instance) -> Iterator[Slack]:
+def recursion(x: Instance) -> Slacks:
     """In fractions along 60 terms. "1 ≥ ε_1" and "r < 1/2" serve t = 1 only, where ε_1 ≤ 1/(2r).
 
     r = 1, ε_1 = 1 breaks it at t = 1; later terms: L20-sharp. Tight for r = 1/2, t = 1.
@@ -380,7 +376,7 @@ def _(x: Instance) -> Slack:
         {"first": "1/2", "r": 1, "less": [0]}
     ),
 )
-def later_terms(x: Instance) -> Iterator[Slack]:
+def later_terms(x: Instance) -> Slacks:
     """In fractions along 20 terms, without ε_1, as long as they are not negative.
 
     Proof. s − r s² = 1/(4r) − r(s − 1/(2r))² ≤ 1/(4r) for every s, so that ε_2 ≤ 1/(4r). From s ≤
@@ -428,7 +424,7 @@ def _(x: Instance) -> Slack:
     given="r > 0, t ≥ 1, 0 ≤ s ≤ s' ≤ 1/(2r)",
     space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 200), s=Real(0.0, 1.0), u=Real(0.0, 1.0)),
 )
-def induction(x: Instance) -> Iterator[Slack]:
+def induction(x: Instance) -> Slacks:
     """In fractions; s and s' are given as shares of 1/(2r).
 
     Proof. 1/(r(t+1)) − 1/(r(t+1)²) = t/(r(t+1)²) = t(t+2)/(r(t+2)(t+1)²), and t(t+2) = (t+1)² − 1.
@@ -444,7 +440,7 @@ def induction(x: Instance) -> Iterator[Slack]:
 
 
 @induction.step("The product.", "t/(r(t+1)²) = t(t+2)/(r(t+2)(t+1)²), t(t+2) = (t+1)² − 1")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     r, t = Fraction(x.r), x.t
     yield equal(1 / (r * (t + 1)) - 1 / (r * (t + 1) ** 2), t / (r * (t + 1) ** 2))
     yield equal(t * (t + 2), (t + 1) ** 2 - 1)

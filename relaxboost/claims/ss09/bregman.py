@@ -1,15 +1,11 @@
 """SS09, Sec. 5.3: Lemma 13, Corollary 14 and the projection of Eq. 14."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Instance, Matrix, Real, Space, Vector, Weights, Whole
-from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import divergence, least_divergence, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -37,7 +33,7 @@ def _clipped(values: Exact) -> Exact:
     space=BOX,
     counterexamples=[{"theta": [-1], "slope": ["-1/2"]}],
 )
-def bregman(x: Instance) -> Iterator[Slack]:
+def bregman(x: Instance) -> Slacks:
     """Where d0 is on the boundary of S, ∇h(d0) is not θ, and the proof's third line is wrong.
 
     Both sides are in closed form: [θ − slope] and [d0 − slope], clipped to the box. The relative
@@ -52,7 +48,7 @@ def bregman(x: Instance) -> Iterator[Slack]:
     "It holds for closed f̂ where ∇h(d0) = θ, as at every d0 in the interior of S.",
     "f̂ closed, ∇h(d0) = θ ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
 )
-def bregman_inside(x: Instance) -> Iterator[Slack]:
+def bregman_inside(x: Instance) -> Slacks:
     """Proof. As f̂ is closed and strongly convex, ∇f̂*(θ) is the maximiser of <d, θ> − h(d) − f(d)
     (Lemma 18). B_h(d ‖ d0) + f(d) is minus that, but for a constant, if ∇h(d0) = θ (step 1).
     Without "closed" there may be no maximiser, even with d0 in the interior: L13-closed.
@@ -95,7 +91,7 @@ def _(x: Instance) -> Slack:
     space=Space(sizes={"m": (1, 3)}, theta=Vector("m", -1.0, 2.0)),
     counterexamples=[{"theta": [-1]}],
 )
-def gradient_is_theta(x: Instance) -> Iterator[Slack]:
+def gradient_is_theta(x: Instance) -> Slacks:
     """θ is one of many subgradients at d0: on the boundary ∇h(d0) and θ differ by a normal of S."""
     theta = exactly(x.theta)
     for left, right in zip(_clipped(theta), theta, strict=True):
@@ -106,7 +102,7 @@ def gradient_is_theta(x: Instance) -> Iterator[Slack]:
     "θ − ∇h(d0) is normal to S at d0, and 0 if d0 is in the interior.",
     "<θ − ∇h(d0), d − d0> ≤ 0 for all d in S",
 )
-def gradient_and_normal(x: Instance) -> Iterator[Slack]:
+def gradient_and_normal(x: Instance) -> Slacks:
     """At the vertices of the box, hence on it; at an inner d0 both signs of d − d0 occur."""
     theta = exactly(x.theta)
     d0 = _clipped(theta)
@@ -147,7 +143,7 @@ def attained(x: Instance) -> Slack:
 
 
 @attained.corrected("It does for a closed convex f.", "jump = 0")
-def attained_closed(x: Instance) -> Iterator[Slack]:
+def attained_closed(x: Instance) -> Slacks:
     """A closed strongly convex function attains its minimum, and once only."""
     assume(x.jump == 0.0 or x.theta > x.a)
     yield from attained(x)
@@ -168,7 +164,7 @@ def attained_closed(x: Instance) -> Iterator[Slack]:
         k=Whole(1, "m"),
     ),
 )
-def bregman_of_entropy(x: Instance) -> Iterator[Slack]:
+def bregman_of_entropy(x: Instance) -> Slacks:
     """∇h(d0) = log(m d0) + 1 is θ plus a constant, and a constant does not matter on the simplex.
 
     The left side is a point of `capped_distribution`; on the right is the value of the minimum,
@@ -213,7 +209,7 @@ def bregman_projection(x: Instance) -> Slack:
     "It holds for closed h and C where ∇h(d0) = θ, as at every d0 in the interior of S.",
     "h and C closed, ∇h(d0) = θ ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
 )
-def bregman_projection_inside(x: Instance) -> Iterator[Slack]:
+def bregman_projection_inside(x: Instance) -> Slacks:
     """As for Lemma 13: h + I_C is closed with h and C."""
     theta = exactly(x.theta)
     assume(bool((_clipped(theta) == theta).all()))
@@ -245,7 +241,7 @@ def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
         k=Whole(1, "m"),
     ),
 )
-def projection(x: Instance) -> Iterator[Slack]:
+def projection(x: Instance) -> Slacks:
     """Corollary 14 for the entropy. d_t is from the package, the projection found by bisection.
 
     The divergence of d_t is the least that Lagrangian duality allows.

@@ -1,16 +1,11 @@
 """SS09, Sec. 4.1: what is said of the parameter k."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Instance, Matrix, Real, Space, Weights, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import (
     Exact,
     avg_min,
@@ -37,7 +32,7 @@ from relaxboost.relaxations import Capped
     page="Sec. 4.1, after Corollary 5",
     space=CAPPED,
 ).checked(trials=60)
-def one_smallest(x: Instance) -> Iterator[Slack]:
+def one_smallest(x: Instance) -> Slacks:
     """In fractions; the two optima are computed separately.
 
     Proof. The mean of one number is that number, and no weight of a distribution is above 1: the
@@ -77,7 +72,7 @@ def one_hypothesis(x: Instance) -> Slack:
     "w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is optimal.",
     "AvgMin_m(± A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
 )
-def one_signed_hypothesis(x: Instance) -> Iterator[Slack]:
+def one_signed_hypothesis(x: Instance) -> Slacks:
     """The best hypothesis does as well as any w.
 
     Proof. Weights of at most 1/m and of sum 1 are 1/m each: only the uniform d is admissible, and ρ
@@ -150,7 +145,7 @@ def _(x: Instance) -> Slack:
     given="w optimal for Eq. 3, any k in [m]",
     space=CAPPED,
 ).checked(trials=60)
-def sharp_share(x: Instance) -> Iterator[Slack]:
+def sharp_share(x: Instance) -> Slacks:
     """The margins of the example are those of w = 1.
 
     Proof. The k-th smallest margin counts, too: it is at least the mean of the k smallest, as in
@@ -194,7 +189,7 @@ def _(x: Instance) -> Slack:
 
 
 @sharp_share.step("ρ of the example.", "AvgMin_k(A) = <d, A> = 1/k")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     column = exactly([i >= x.k - 1 for i in range(len(x.A))])
     d = exactly([Fraction(i < x.k, x.k) for i in range(len(x.A))])
     yield equal(avg_min(column, x.k), Fraction(1, x.k), "w = 1")
@@ -214,7 +209,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=NOISE,
     counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
 )
-def worst_average(x: Instance) -> Iterator[Slack]:
+def worst_average(x: Instance) -> Slacks:
     """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
 
     The worst margins are −1 on the ν examples and γ on the others.
@@ -226,7 +221,7 @@ def worst_average(x: Instance) -> Iterator[Slack]:
 
 
 @worst_average.corrected("The same for ν ≤ k.", "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k")
-def worst_average_of_many(x: Instance) -> Iterator[Slack]:
+def worst_average_of_many(x: Instance) -> Slacks:
     """The k smallest margins are then the ν bad ones and k − ν good ones, at worst.
 
     Proof. At most ν of the k smallest margins are below γ, and none is below −1. So their sum is at
@@ -265,7 +260,7 @@ def _(x: Instance) -> Slack:
     given="all but ν examples separable with margin γ, w optimal for Eq. 3, and k ≤ m",
     space=NOISE,
 ).checked(trials=200)
-def enough(x: Instance) -> Iterator[Slack]:
+def enough(x: Instance) -> Slacks:
     """k is the least such number; one less does not do, so that the bound is exact.
 
     It is attained: γ = 1, ν = 1, k = m = 4 and margins (−1, 1, 1, 1). k ≤ m must be required; it

@@ -1,7 +1,5 @@
 """SS09, App. B: the table of conjugate pairs, row by row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Distribution, Instance, Matrix, Real, Space, Vector
-from relaxboost.claims.measure import Slack, assume, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import Exact, exactly, near, on_simplex
 from relaxboost.claims.ss09.exact import divergence, entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -35,7 +32,7 @@ def _others(x: Instance, best: Any) -> Iterator[Any]:
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; ν > 0",
     space=NORMED,
 ).checked(trials=200)
-def ball(x: Instance) -> Iterator[Slack]:
+def ball(x: Instance) -> Slacks:
     """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*.
 
     Proof. <d, θ> ≤ ‖d‖ ‖θ‖_* ≤ ν‖θ‖_* by the definition of the dual norm (Sec2-dual), whose
@@ -63,7 +60,7 @@ def _(x: Instance) -> Slack:
 
 
 @ball.step("The maximiser of the dual norm, times ν.", "‖νv‖ = ν, <νv, θ> = ν‖θ‖_*")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     Q, p, psi = normed(x)
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
     yield equal(near(float(np.linalg.norm(Q @ best, p))), near(x.nu))
@@ -79,7 +76,7 @@ def _(x: Instance) -> Iterator[Slack]:
     page="App. B, row 2; Sec. 3, the display of f* in the proof of Theorem 4",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
 )
-def simplex(x: Instance) -> Iterator[Slack]:
+def simplex(x: Instance) -> Slacks:
     """In fractions: attained at a vertex, exceeded at no vertex and not at d.
 
     Proof. Σ d_i θ_i ≤ (Σ d_i) max_i θ_i = max_i θ_i as d ≥ 0, with equality where d is a vertex.
@@ -104,7 +101,7 @@ def _(x: Instance) -> Slack:
     page="App. B, row 3",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution()),
 )
-def relative_entropy(x: Instance) -> Iterator[Slack]:
+def relative_entropy(x: Instance) -> Slacks:
     """Attained at the softmax; another point falls short by its divergence from there.
 
     Proof. With s = log((1/m) Σ e^{θ_i}) and the softmax p_i = e^{θ_i − s}/m: <d, θ> − f(d) =
@@ -126,7 +123,7 @@ def _(x: Instance) -> Slack:
 
 
 @relative_entropy.step("The divergence is not negative.", "Σ d_i log(p_i/d_i) ≤ Σ (p_i − d_i) ≤ 0")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     p, inside = softmax(x.theta), x.d > 0.0
     excess = float((p - x.d)[inside].sum())
     yield at_most(-divergence(x.d, p), near(excess), "log t ≤ t − 1")
@@ -143,7 +140,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
     space=NORMED,
 ).checked(trials=200)
-def half_square(x: Instance) -> Iterator[Slack]:
+def half_square(x: Instance) -> Slacks:
     """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*.
 
     Proof. <d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2 with a = ‖d‖ and b = ‖θ‖_*. Both are equalities for d =
@@ -162,7 +159,7 @@ def half_square(x: Instance) -> Iterator[Slack]:
 
 
 @half_square.step("The dual norm, and a square completed.", "<d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     Q, p, psi = normed(x)
     a, b = float(np.linalg.norm(Q @ x.d, p)), float(np.linalg.norm(psi, dual(p)))
     yield at_most(float(x.d @ x.theta), near(a * b, 1e-11), "the dual norm")
@@ -208,7 +205,7 @@ def multiple(x: Instance) -> Slack:
 
 
 @multiple.step("At every point.", "<d, θ> − c f(d) = c (<d, θ/c> − f(d))")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     for d, value in zip(points, values, strict=True):
@@ -237,7 +234,7 @@ def translate(x: Instance) -> Slack:
 
 
 @translate.step("At every point e.", "<e − d0, θ> − f(e) = <e, θ> − f(e) − <θ, d0>")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     d0 = exactly(x.d0)
     for e, value in zip(points, values, strict=True):
@@ -266,7 +263,7 @@ def dilation(x: Instance) -> Slack:
 
 
 @dilation.step("At every point e.", "<e/c, θ> − f(e) = <e, θ/c> − f(e)")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     assume(c != 0)

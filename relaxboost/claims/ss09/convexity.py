@@ -1,15 +1,12 @@
 """SS09, Sec. 5.1: Definition 10 and what is said about strong convexity there."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Choice, Distribution, Instance, Matrix, Real, Space, Vector
-from relaxboost.claims.measure import Slack, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly
 from relaxboost.claims.ss09.exact import entropy
 from relaxboost.claims.ss09.source import SOURCE
@@ -86,7 +83,7 @@ def no_strong_convexity(x: Instance) -> Slack:
         alpha=Real(0.0, 1.0),
     ),
 )
-def curvature(x: Instance) -> Iterator[Slack]:
+def curvature(x: Instance) -> Slacks:
     """In fractions: the definition holds with σ = b, and with no larger σ about s = p.
 
     There, with v, u = p ± t and α = 1/2, the largest that it allows is b + c t²/6.
@@ -150,7 +147,7 @@ def sums(x: Instance) -> Slack:
     "Both functions satisfy Definition 10, g with σ = 0.",
     DEFINITION + " for f with its σ, and for g with 0",
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     f, a = KINDS[x.f], x.alpha
     v, u = f.point(x.v), f.point(x.u)
     bend = f.sigma / 2.0 * a * (1.0 - a) * f.size(v - u) ** 2

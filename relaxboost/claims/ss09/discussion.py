@@ -1,15 +1,10 @@
 """SS09, what the paper announces: nearly best columns (Sec. 5), the log-loss (Sec. 6)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Weights
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, distribution, game, margin, smooth
@@ -27,7 +22,7 @@ from relaxboost.claims.ss09.source import SOURCE
     given="f the indicator of ‖d‖_∞ ≤ 1/k, m ≥ 2; here each round takes the worst such column",
     space=CAPPED_RUNS.but(delta=Real(0.0, 0.5)),
 ).checked(trials=60)
-def nearly_best(x: Instance) -> Iterator[Slack]:
+def nearly_best(x: Instance) -> Slacks:
     """The paper says neither how nor at what rate; this is the figure as it is.
 
     Proof. As in Lemma 11 ε_t ≤ ‖Aᵀd_t‖_∞ − <d_t, Aw_t> ≤ gap_j + δ, and the smoothing costs ε/2
@@ -62,7 +57,7 @@ def nearly_best(x: Instance) -> Iterator[Slack]:
     "ρ ≤ ‖Aᵀd‖_∞, <d, Aw> ≤ F(Aw) + β log(m/k), d = argmin <d, Aw> + f̂(d)",
     space=CAPPED_RUNS.but(w=Weights()),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing)[0]
     yield at_most(x.optimum(game(x)), float(np.max(np.abs(d @ x.A))), "ρ")
@@ -83,7 +78,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="u = Aw, and the max over w in the ball on both sides; for m = 1 max_γ is a supremum",
     space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution()),
 )
-def log_loss(x: Instance) -> Iterator[Slack]:
+def log_loss(x: Instance) -> Slacks:
     """To maximise over w is to minimise the log-loss of the margins; with Σ d = 1 it is that of
     margins less γ, and γ is rewarded as in Eq. 5.
 
@@ -126,7 +121,7 @@ def _best(u: Array) -> float:
     "θs − b(s) ≤ log((1 + e^θ)/2), equal at s = 1/(1 + e^{−θ})",
     space=Space(theta=Real(-6.0, 6.0), s=Real(0.0, 1.0)).including({"theta": 0, "s": "1/2"}),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     loss = math.log((1.0 + math.exp(x.theta)) / 2.0)
     yield at_most(x.theta * x.s - _binary(np.array([x.s])), loss, "at s")
     best = 1.0 / (1.0 + math.exp(-x.theta))

@@ -1,18 +1,14 @@
 """SS09, Sec. 2: separability, weak learnability, convex sets and functions, conjugates."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Weights
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import (
     Exact,
     exactly,
@@ -38,7 +34,7 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
     page="Sec. 2, Definition 1",
     space=POINTS,
 ).checked(trials=60)
-def separability(x: Instance) -> Iterator[Slack]:
+def separability(x: Instance) -> Slacks:
     """In fractions: the w of the optimum, the w drawn, and every single hypothesis."""
     A = exactly(x.A)
     gamma, _, best = optimum(x, Game(x.A))
@@ -58,7 +54,7 @@ def separability(x: Instance) -> Iterator[Slack]:
     page="Sec. 2, Definition 2",
     space=POINTS,
 ).checked(trials=60)
-def learnability(x: Instance) -> Iterator[Slack]:
+def learnability(x: Instance) -> Slacks:
     """In fractions: the d of the optimum, the d drawn, the uniform one and every vertex."""
     A = exactly(x.A)
     m = len(A)
@@ -156,7 +152,7 @@ def core(x: Instance) -> Slack:
 
 
 @core.step("Up to τ' each row has room.", "τ'(Bd)_i ≤ room_i for τ' = min room/max |(Bd)_i|")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     rates, room = exactly(x.B) @ exactly(x.d), exactly(x.room)
     fastest = max(abs(v) for v in rates)
     assume(fastest > 0)
@@ -202,7 +198,7 @@ def _pieces(x: Instance) -> tuple[list[tuple[Fraction, Fraction]], Fraction]:
 
 
 @biconjugate.corrected("f is convex, and its level sets are closed.", "f** = f")
-def biconjugate_of_convex(x: Instance) -> Iterator[Slack]:
+def biconjugate_of_convex(x: Instance) -> Slacks:
     """The slopes increase.
 
     Proof. Of these f: f** ≤ f by the definition of f*. Take the slope θ of f at a point: f is above
@@ -213,7 +209,7 @@ def biconjugate_of_convex(x: Instance) -> Iterator[Slack]:
 
 
 @biconjugate.step("f** ≤ f.", "<d, θ> − f*(θ) ≤ f(d)", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
     for theta in (*exactly(x.slopes), 2 * exactly(x.slopes)[0] - 1):
@@ -222,7 +218,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @biconjugate.step("f is above its lines.", "f(e) ≥ f(d) + θ(e − d), θ the slope at d", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
     at, slopes = Fraction(x.at), exactly(x.slopes)
@@ -254,7 +250,7 @@ def attained_conjugate(x: Instance) -> Slack:
 
 
 @attained_conjugate.corrected("It is a supremum.", "f*(θ) = sup_{d in S} <d, θ> − f(d)")
-def least_upper_bound(x: Instance) -> Iterator[Slack]:
+def least_upper_bound(x: Instance) -> Slacks:
     """At the d drawn, and at the best one or, for s = 0, a large one.
 
     Proof. −s² d − 1/(1 + d) − (s² − 2s) = −(s(1 + d) − 1)²/(1 + d) is never positive. It is 0 for

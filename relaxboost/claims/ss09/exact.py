@@ -1,7 +1,5 @@
 """Vectors of fractions, and the entropic projection of SS09, Eq. 14, without Fig. 2."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -9,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, on_simplex
 
 Fractions: TypeAlias = list[Fraction]

@@ -1,16 +1,12 @@
 """SS09, Sec. 4.2: Examples 1 and 2, balls and multiples of norms."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import Exact, avg_min, exactly, near, solved
 from relaxboost.claims.ss09.norms import (
     MONOTONE,
@@ -64,7 +60,7 @@ def norm_ball(x: Instance) -> Slack:
     "The norm is orthant-monotonic.",
     "max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
 )
-def monotone_norm_ball(x: Instance) -> Iterator[Slack]:
+def monotone_norm_ball(x: Instance) -> Slacks:
     """As stated; an ellipsoid whose axes are those of the examples is one, too.
 
     Proof. f is closed, meets (i) and (ii) by E1-core, and (iii) by E1-conditions as corrected, with
@@ -107,7 +103,7 @@ def _meets_simplex(x: Instance) -> bool:
         share=Real(0.0, 1.0),
     ),
 )
-def ball_core(x: Instance) -> Iterator[Slack]:
+def ball_core(x: Instance) -> Slacks:
     """No v but 0 lets τ grow beyond τ'.
 
     Proof. ‖0‖ = 0 ≤ ν, and f ≥ 0. ‖τv‖ = τ‖v‖ ≤ ν for τ ≤ ν/‖v‖, which is positive if ν is.
@@ -164,7 +160,7 @@ def ball_conditions(x: Instance) -> Slack:
 
 
 @ball_conditions.corrected("The norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*")
-def monotone_ball_conditions(x: Instance) -> Iterator[Slack]:
+def monotone_ball_conditions(x: Instance) -> Slacks:
     """A norm is orthant-monotonic if and only if its dual is.
 
     Proof. With θ' = θ − αθ_i e_i it is <d, θ'> = (1 − α)<d, θ> + α<d − d_i e_i, θ> for every d of
@@ -223,7 +219,7 @@ def _(x: Instance) -> Slack:
     given="u = Aw, k in [m]",
     space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0)),
 ).checked(trials=200)
-def soft_margin(x: Instance) -> Iterator[Slack]:
+def soft_margin(x: Instance) -> Slacks:
     """In fractions, at every margin and at the γ drawn.
 
     Proof. Σ_i [γ − u_i]_+ is at least the sum of γ − u_i over the k smallest u_i, so that no γ
@@ -331,7 +327,7 @@ def norm_penalty(x: Instance) -> Slack:
     "The norm is orthant-monotonic, w in R^n, and ν ≥ 0.",
     "max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
 )
-def monotone_norm_penalty(x: Instance) -> Iterator[Slack]:
+def monotone_norm_penalty(x: Instance) -> Slacks:
     """As stated."""
     assume(x.nu >= 0.0 and x.norm in MONOTONE)
     yield from norm_penalty(x)

@@ -1,17 +1,12 @@
 """SS09, Sec. 2: Theorem 3 and dual norms."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, near
 from relaxboost.claims.ss09.pairs import PAIRS, strong
 from relaxboost.claims.ss09.source import SOURCE
@@ -86,7 +81,7 @@ def attained_minimum(x: Instance) -> Slack:
 
 
 @attained_minimum.corrected("It is an infimum.", "sup_w −f*(−Aw) − g*(w) ≤ inf_d f(d) + g(dᵀA)")
-def greatest_lower_bound(x: Instance) -> Iterator[Slack]:
+def greatest_lower_bound(x: Instance) -> Slacks:
     """−f*(0) − g*(0) = 0 + r: no value is below, and those of large d are as near as one likes."""
     r, d = Fraction(x.r), Fraction(x.d)
     yield at_least(r + 1 / (1 + d), r, "the d drawn")
@@ -175,7 +170,7 @@ def _touching(s: float, r: float) -> tuple[float, float]:
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; 1/p + 1/q = 1",
     space=NORMED,
 ).checked(trials=150)
-def dual_norm(x: Instance) -> Iterator[Slack]:
+def dual_norm(x: Instance) -> Slacks:
     """The conjugate of the indicator of the unit ball is the same maximum: AppB-1 with ν = 1.
 
     Proof. <w, d> = <Q^{−T} w, Q d> ≤ ‖Q^{−T} w‖_q ‖Q d‖_p by Hölder's inequality. For p in (1, ∞)
@@ -203,7 +198,7 @@ def _(x: Instance) -> Slack:
 @dual_norm.step(
     "The vector at which it is an equality has ‖Qd‖_p = 1.", "<ψ, v> = ‖ψ‖_q, ‖v‖_p = 1"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     _, p, psi = normed(x)
     assume(bool(psi.any()))
     v = dual_vector(psi, p)
@@ -220,7 +215,7 @@ def _(x: Instance) -> Iterator[Slack]:
     page="Sec. 2, after Theorem 3",
     space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)),
 )
-def dual_norms(x: Instance) -> Iterator[Slack]:
+def dual_norms(x: Instance) -> Slacks:
     """In fractions; all vertices of the two balls are tried.
 
     Proof. The maximum of a linear function over a ball is at one of its vertices: the 2^m vectors
@@ -234,7 +229,7 @@ def dual_norms(x: Instance) -> Iterator[Slack]:
 
 
 @dual_norms.step("The signs of w give ‖w‖_1, no vector of signs more.", "<w, d> ≤ <w, sign w>")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     w = exactly(x.w)
     total = sum(abs(v) for v in w)
     yield equal(sum(v if v > 0 else -v for v in w), total, "signs of w")

@@ -1,25 +1,11 @@
 """SS09, Sec. 5: the problems that Fig. 1 solves, and its lines."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import (
-    Choice,
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Space,
-    Vector,
-    Weights,
-    Whole,
-)
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, entropy, within
@@ -43,7 +29,7 @@ _NORMS = {"1": 1, "2": 2, "inf": np.inf}
     given="‖w‖_1 ≤ 1; p ∈ {1, 2, ∞}, ν‖(1, ..., 1)‖_p > 1, so that the maximum over γ is attained",
     space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf")),
 )
-def relaxed_margin(x: Instance) -> Iterator[Slack]:
+def relaxed_margin(x: Instance) -> Slacks:
     """The conjugate of f* = ν‖·‖_p is the indicator of the ball ‖d‖_q ≤ ν of the dual norm.
 
     The left side is searched for over γ. Where it is largest the gradient of f* gives a d with
@@ -142,7 +128,7 @@ def soft_margin(x: Instance) -> Slack:
     given="u = Aw",
     space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)),
 )
-def max_margin(x: Instance) -> Iterator[Slack]:
+def max_margin(x: Instance) -> Slacks:
     """Below min u_i the left side is γ, above it is min u_i: the maximum is not unique.
 
     f* = max_i x_i has neither (ii) nor (iii) of Thm. 7, which is invoked just before; the
@@ -180,7 +166,7 @@ def _(x: Instance) -> Slack:
     given="(βh)*(θ) = βh*(θ/β), h*(θ) = log((1/m) Σ e^{θ_i})",
     space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
 )
-def soft_max(x: Instance) -> Iterator[Slack]:
+def soft_max(x: Instance) -> Slacks:
     """The log of d_{t,i} is −(Aw_t)_i/β and a constant; the text calls it negatively proportional.
 
     Proof. <u, d> + βh(d) = −(βh)*(−u) + β KL(d ‖ d_t) (step 1), and KL is positive but at d_t, by
@@ -224,7 +210,7 @@ def _(x: Instance) -> Slack:
     given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
-def norm(x: Instance) -> Iterator[Slack]:
+def norm(x: Instance) -> Slacks:
     """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
     run = Fig1Run(x)
     for t, w in enumerate(run.w, 1):
@@ -241,7 +227,7 @@ def norm(x: Instance) -> Iterator[Slack]:
         {"w": [1, 0], "j": 1, "eta": "1/2"}
     ),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for sign in (1.0, -1.0):
         moved = (1.0 - x.eta) * x.w
         moved[x.j - 1] += sign * x.eta
@@ -260,7 +246,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 ).checked(trials=60)
-def argmin(x: Instance) -> Iterator[Slack]:
+def argmin(x: Instance) -> Slacks:
     """d_t against random d, and against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's conditions.
 
     The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
@@ -290,7 +276,7 @@ def argmin(x: Instance) -> Iterator[Slack]:
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
-def column(x: Instance) -> Iterator[Slack]:
+def column(x: Instance) -> Slacks:
     """Recomputed in NumPy from d_t, w_t and A alone."""
     run = Fig1Run(x)
     edges = np.max(np.abs(run.d @ run.A), axis=-1)
@@ -314,7 +300,7 @@ def column(x: Instance) -> Iterator[Slack]:
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
-def step(x: Instance) -> Iterator[Slack]:
+def step(x: Instance) -> Slacks:
     """Every other η of a grid and near η_t is below.
 
     Proof. The right-hand side is a parabola sη − bη²/2, open below, with its vertex at s/b, and
@@ -352,7 +338,7 @@ def _(x: Instance) -> Slack:
     given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters)",
     space=CAPPED_RUNS,
 )
-def clipping(x: Instance) -> Iterator[Slack]:
+def clipping(x: Instance) -> Slacks:
     """Proof. ε < gap ≤ ‖v‖_∞, v = A(e^{j_t} − w_t) (step 1), hence
     η_t = β gap/‖v‖_∞² ≤ β/‖v‖_∞ < β/ε = 1/(2 log m).
     """
@@ -386,7 +372,7 @@ def _(x: Instance) -> Slack:
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
     counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],
 ).checked(trials=60)
-def smoothing(x: Instance) -> Iterator[Slack]:
+def smoothing(x: Instance) -> Slacks:
     """For m = 1 the division is by zero and the bound reads 0, but there is a first round. So
     there is for ε > √(32 log m), with which the bound is less than 1.
     """
@@ -399,7 +385,7 @@ def smoothing(x: Instance) -> Iterator[Slack]:
     "For m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
     "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
 )
-def smoothing_guarded(x: Instance) -> Iterator[Slack]:
+def smoothing_guarded(x: Instance) -> Slacks:
     """m = 1: d = (1), h = 0, and η_1 = min(1, β/max_j abs(A_1j)) = 1 leads to the best column.
 
     No gap is above 1 in the first round, so that nothing is lost with ε ≤ 1.

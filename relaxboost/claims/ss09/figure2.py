@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, assume, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -37,7 +34,7 @@ def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
     return [smaller(nu, xi * weight) for weight in d0]
 
 
-def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
+def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Slacks:
     """Yield whether d is the solution of Eq. 14, which `projected` finds in another way."""
     yield equal(sum(d), 1, "mass")
     if sum(d) != 1:  # the plainest thing that can be wrong
@@ -64,7 +61,7 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Iterator[Slack]:
         {"d0": [1, 0], "nu": "1/2"},
     ],
 ).checked(trials=300)
-def figure(x: Instance) -> Iterator[Slack]:
+def figure(x: Instance) -> Slacks:
     """The input line admits too much; the paper calls the procedure only where Eq. 14 has a
     solution. In fractions; the first ENDFOR is read as ENDIF.
 
@@ -87,7 +84,7 @@ def figure(x: Instance) -> Iterator[Slack]:
     "ν ≥ 1/m and d0 > 0.",
     "ν · #{r : d0_r > 0} ≥ 1",
 )
-def figure_feasible(x: Instance) -> Iterator[Slack]:
+def figure_feasible(x: Instance) -> Slacks:
     """Compared with the one point that satisfies the optimality conditions of Eq. 14."""
     assume(Fraction(x.nu) * int(np.count_nonzero(x.d0)) >= 1)
     yield from figure(x)
@@ -110,14 +107,14 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
     space=CAPS,
     counterexamples=[{"theta": [1, 0], "k": 2}],
 )
-def end_for(x: Instance, literal: bool = True) -> Iterator[Slack]:
+def end_for(x: Instance, literal: bool = True) -> Slacks:
     """A misprint for ENDIF: as printed, Z ← Z − u_i comes after the loop and has no effect."""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
     yield from _solves(fig2(d0, nu, literal), d0, nu)
 
 
 @end_for.corrected("It does with ENDIF there.", "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR")
-def end_if(x: Instance) -> Iterator[Slack]:
+def end_if(x: Instance) -> Slacks:
     """Z is then Σ_{r ≥ i} u_r at the i-th pass, as Lemma 16 has it with j = m."""
     yield from end_for(x, False)
 
@@ -148,7 +145,7 @@ def strict(x: Instance) -> Slack:
 
 
 @strict.corrected("The first with d_{t,i} ≤ ν, as the figure itself has it.", "ξ d0_i ≤ ν")
-def not_strict(x: Instance) -> Iterator[Slack]:
+def not_strict(x: Instance) -> Slacks:
     """There always is one, and the first gives the solution; ξ stays as it is if ξ d0_i = ν."""
     levels, nu = _levels(x)
     yield at_most(1, sum(level <= nu for level in levels), "indices that pass the test")
@@ -174,7 +171,7 @@ def not_strict(x: Instance) -> Iterator[Slack]:
         {"theta": [0, -27, -28], "k": 2},
     ],
 )
-def doubles(x: Instance) -> Iterator[Slack]:
+def doubles(x: Instance) -> Slacks:
     """The paper does not say in what arithmetic.
 
     In doubles Z ← Z − u_i cancels: at a log-spread of 28 the mass is 5e-6 off, at 41 there is none.
@@ -194,7 +191,7 @@ def doubles(x: Instance) -> Iterator[Slack]:
 @doubles.corrected(
     "Carried out in fractions it solves Eq. 14.", "Σ_r min(ν, ξ d0_r) = 1, ξ and Z exact"
 )
-def in_fractions(x: Instance) -> Iterator[Slack]:
+def in_fractions(x: Instance) -> Slacks:
     """As `F2`; here for the doubles that d0 ∝ e^θ comes to, as long as none of them is 0."""
     assume(bool(softmax(x.theta).all()))
     yield from end_for(x, False)
@@ -205,13 +202,13 @@ def in_fractions(x: Instance) -> Iterator[Slack]:
     "capped_distribution.",
     "ξ u_i ≤ ν as k − (i − 1) ≤ T_i",
 )
-def log_domain(x: Instance) -> Iterator[Slack]:
+def log_domain(x: Instance) -> Slacks:
     """No difference is formed but of two θ; compared with a bisection for log ξ."""
     d = by_sorting(-x.theta, 1.0, x.k)
     yield from _accurate(d, x, math.fsum(d))
 
 
-def _accurate(d: Any, x: Instance, mass: float) -> Iterator[Slack]:
+def _accurate(d: Any, x: Instance, mass: float) -> Slacks:
     yield equal(mass, near(1.0), "mass")
     if abs(mass - 1.0) > 1e-9:
         return
@@ -272,7 +269,7 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
     given="m ≤ 150, ν = 1/k; operations on numbers counted",
     space=LONG,
 ).checked(trials=40)
-def time(x: Instance) -> Iterator[Slack]:
+def time(x: Instance) -> Slacks:
     """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
     m = len(x.theta)
     done: Counter[str] = Counter()
@@ -303,7 +300,7 @@ SOURCE.unchecked(
     given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
     space=LONG,
 ).checked(trials=40)
-def linear(x: Instance) -> Iterator[Slack]:
+def linear(x: Instance) -> Slacks:
     """Each median halves what is left: is ξ u_i ≤ ν there, with ξ from the sum beyond it?"""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
     xi, seen = _by_medians(d0, nu)

@@ -1,15 +1,11 @@
 """SS09, Sec. 3 and 4.1: margins are edges, and so are the means of the k smallest margins."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Instance, Matrix, Real, Space, Vector, Weights, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import (
     Exact,
     avg_min,
@@ -40,7 +36,7 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
     page="Sec. 3, Theorem 4",
     space=Space(A=Matrix()),
 )
-def equivalence(x: Instance) -> Iterator[Slack]:
+def equivalence(x: Instance) -> Slacks:
     """A d and a w with the same value prove each other optimal; both are evaluated in fractions.
 
     Proof. Take f = I_S and g = ‖·‖_∞ in Theorem 3. f*(θ) = max_i θ_i, so that −f*(−Aw) is the least
@@ -56,7 +52,7 @@ def equivalence(x: Instance) -> Iterator[Slack]:
 @equivalence.step(
     "The conjugate of I_S at −Aw.", "max_{d in S} <d, −Aw> = −min_i (Aw)_i", space=POINTS
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     u, d = exactly(x.A) @ in_l1_ball(exactly(x.w)), on_simplex(exactly(x.d))
     yield equal(max(np.eye(len(u), dtype=int) @ -u), -min(u), "vertices")
     yield at_most(-d @ u, -min(u), "the d drawn")
@@ -67,7 +63,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "<v, w> ≤ ‖v‖_∞ ‖w‖_1, with equality for v = sign w",
     space=Space(v=Vector("n"), w=Vector("n", -3.0, 3.0)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """sup <v, w> − ‖v‖_∞ = sup_s s (‖w‖_1 − 1) over s = ‖v‖_∞."""
     v, w = exactly(x.v), exactly(x.w)
     size = sum(abs(one) for one in w)
@@ -87,7 +83,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="P* = γ > 0",
     space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0)),
 ).checked(trials=60)
-def outside(x: Instance) -> Iterator[Slack]:
+def outside(x: Instance) -> Slacks:
     """The property holds; that it suffices reads the − of Theorem 3 as the exclusion of sets.
 
     T3-exclusion refutes that. With the difference of vectors nothing is left to show, as
@@ -130,7 +126,7 @@ def _(x: Instance) -> Slack:
     page="Sec. 4.1, par. 1",
     space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
 ).checked(trials=60)
-def opposite_rows(x: Instance) -> Iterator[Slack]:
+def opposite_rows(x: Instance) -> Slacks:
     """The row after row i is replaced by its negation: a change of one example is enough.
 
     Proof. The rows i and j cancel in dᵀA, so that ρ ≤ 0, and an absolute value is never below 0.
@@ -185,7 +181,7 @@ SOURCE.unchecked(
     given="k in [m]",
     space=CAPPED,
 ).checked(trials=60)
-def capped_learnability(x: Instance) -> Iterator[Slack]:
+def capped_learnability(x: Instance) -> Slacks:
     """In fractions: the d of the optimum, and the d drawn, mixed with the uniform one."""
     A = exactly(x.A)
     rho, best, _ = optimum(x, Game(x.A, Capped(x.k)))
@@ -207,7 +203,7 @@ def capped_learnability(x: Instance) -> Iterator[Slack]:
     given="k in [m]",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
 ).checked(trials=150)
-def conjugate_of_caps(x: Instance) -> Iterator[Slack]:
+def conjugate_of_caps(x: Instance) -> Slacks:
     """The vertices of the capped simplex have k weights of 1/k; all are tried, in fractions.
 
     Proof. Let s be the k-th greatest element. For weights up to 1/k <d, θ> = s + Σ d_i (θ_i − s)
@@ -287,7 +283,7 @@ def _(x: Instance) -> Slack:
     given="k in [m], ρ as in Eq. 2",
     space=CAPPED,
 )
-def averages(x: Instance) -> Iterator[Slack]:
+def averages(x: Instance) -> Slacks:
     """The w of the optimum has ρ, which the d of the optimum proves; the w drawn has no more.
 
     Proof. Theorem 3 as for T4, with f the indicator of the capped simplex: −f*(−Aw) = AvgMin_k(Aw)

@@ -1,15 +1,10 @@
 """SS09, Sec. 4.2: Lemma 8, and the hard margin under the conditions of Theorem 7."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, on_simplex, solved
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
 from relaxboost.claims.ss09.source import SOURCE
@@ -27,7 +22,7 @@ PRIMAL = Space(theta=Vector("m"), x=Vector("m", -2.0, 2.0), d=Vector("m", 0.0, 1
     page="Sec. 4.2, proof of Lemma 8",
     space=PRIMAL,
 )
-def shifted_simplex(x: Instance) -> Iterator[Slack]:
+def shifted_simplex(x: Instance) -> Slacks:
     """In fractions: every vertex, and the d drawn.
 
     Proof. g*(x) = max_{d in S} <d, x> + <θ, d> = max_{d in S} <d, θ + x>; a mean of the entries of
@@ -134,7 +129,7 @@ def _(x: Instance) -> Slack:
     ),
     counterexamples=[{"theta": [0], "f": "open cube", "s": 0, "d": [1]}],
 ).checked(trials=50, resolution=1e-6)
-def hinge_conjugate(x: Instance) -> Iterator[Slack]:
+def hinge_conjugate(x: Instance) -> Slacks:
     """The open cube of Theorem 7 again: f̃*(0) = −1, and −max_γ (...) = 0.
 
     The left side is at least <θ, d> − f(d) for every d, which is evaluated by hand; that it is no
@@ -156,7 +151,7 @@ def hinge_conjugate(x: Instance) -> Iterator[Slack]:
 @hinge_conjugate.corrected(
     "The same for closed f, with a supremum.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))"
 )
-def hinge_conjugate_closed(x: Instance) -> Iterator[Slack]:
+def hinge_conjugate_closed(x: Instance) -> Slacks:
     """The proof takes (ii) for what Theorem 3 asks for (L8-core). The supremum: T7-max.
 
     Proof. g(d) = I_S(d) − <θ, d> has the finite g*(−x) = max_i (θ_i − x_i). So the infimal
@@ -222,7 +217,7 @@ def minimiser(x: Instance) -> Slack:
 
 
 @minimiser.step("Each α is in [0, 1].", "x_i ≥ θ_i + γ ⇒ x_i − α x_i = [θ_i + γ]_+, 0 ≤ α ≤ 1")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     least = exactly(x.theta) + Fraction(x.gamma)
     for low, at in zip(least, least + exactly(x.more), strict=True):
         target = max(low, Fraction(0))
@@ -232,7 +227,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @minimiser.step("No move increases f*.", "f*(x − α x_i e_i) ≤ f*(x)")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     f, at = PENALTIES[x.f], x.theta + x.gamma + x.more
     for i, target in enumerate(np.maximum(x.theta + x.gamma, 0.0)):
         before = f.f_star(at, x.s)
@@ -254,7 +249,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0)),
     counterexamples=[{"theta": [-1], "i": 1, "alpha": 1}],
 )
-def hard_margin(x: Instance) -> Iterator[Slack]:
+def hard_margin(x: Instance) -> Slacks:
     """(iii) fails where all of θ is negative, e.g. f*(−1) = −1 < f*(0) = 0.
 
     So does (ii), 0 in core(dom f): 0 is not in the simplex at all.
@@ -289,7 +284,7 @@ def _(x: Instance) -> Slack:
     "Reading: it is a case of Theorem 7, by f = 0 with f* the indicator of {0}.",
     "max {γ: [γ − u]_+ = 0} = min_i u_i, and I_{0}(θ) ≥ I_{0}(θ − α θ_i e_i)",
 )
-def no_penalty(x: Instance) -> Iterator[Slack]:
+def no_penalty(x: Instance) -> Slacks:
     """min f = 0, dom f = R^m, and what is not zero costs ∞ already."""
     u = -exactly(x.theta)
     less = x.theta.copy()

@@ -5,8 +5,6 @@ may come down. It is concave wherever the set of examples with a loss is given. 
 tried, in convex programs, and the best of them is the global maximum.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cache
@@ -14,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
 from relaxboost._core.lazy import cp
-from relaxboost.claims import Instance
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import optimal_value
 from relaxboost.claims.ss09.strong import dual
 

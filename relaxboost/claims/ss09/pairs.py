@@ -1,7 +1,5 @@
 """Pairs f, g with their conjugates, written by hand, for Fenchel's theorem."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable
@@ -11,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
-from relaxboost._core.arrays import Array
 from relaxboost._core.lazy import cp
-from relaxboost.claims import Bracket, Instance
 from relaxboost.claims.arrays import normalised
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import indicator, optimal_value, optimum, solved
 from relaxboost.game.game import Game
 from relaxboost.relaxations import KLPenalty

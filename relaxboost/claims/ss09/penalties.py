@@ -1,15 +1,12 @@
 """Functions f that meet the conditions of SS09's Theorem 7, with f and f* written by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Real
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import indicator, optimum
 from relaxboost.claims.ss09.strong import dual
 from relaxboost.game.game import Game

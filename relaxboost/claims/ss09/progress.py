@@ -1,15 +1,10 @@
 """SS09, Sec. 5.1: the proof of Theorem 9, step by step and round by round."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Distribution, Instance, Matrix, Real, Space, Vector, Weights, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.algorithm import lambert
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import (
@@ -76,7 +71,7 @@ def beta_range_below_one(x: Instance) -> Slack:
     given="d ∈ S^m, m ≥ 2, β = ε/(2 log m)",
     space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0)),
 )
-def entropy_range(x: Instance) -> Iterator[Slack]:
+def entropy_range(x: Instance) -> Slacks:
     """Proof. h(d) = log m + Σ d log d, where Σ d log d ≤ 0, with equality at the vertices; and
     s log s ≥ s − 1 for s = md gives h(d) ≥ 0, with equality at the uniform d (step 1).
     """
@@ -91,7 +86,7 @@ def entropy_range(x: Instance) -> Iterator[Slack]:
     "s − 1 ≤ s log s ≤ s log m, 0 ≤ s ≤ m",
     space=Space(m=Whole(1, 20), share=Real(0.0, 1.0)).including({"m": 2, "share": 1}),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     s = x.m * x.share
     term = s * math.log(s) if s else 0.0
     yield at_least(term, s - 1.0, "s log s")
@@ -113,7 +108,7 @@ def _(x: Instance) -> Iterator[Slack]:
         epsilon=Real(0.01, 2.0, log=True),
     ),
 ).checked(trials=200)
-def sandwich(x: Instance) -> Iterator[Slack]:
+def sandwich(x: Instance) -> Slacks:
     """For every f, as the proof shows; here f is the indicator of ‖d‖_∞ ≤ 1/k.
 
     Left an equality where all θ_i are equal, right where one is above the others by far.
@@ -135,7 +130,7 @@ def sandwich(x: Instance) -> Iterator[Slack]:
         {"a": [1, 0], "share": [1, 0], "c": "1/2"}, {"a": [1, 0], "share": [0, 1], "c": "1/2"}
     ),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     less, most = float(np.max(x.a - x.c * x.share)), float(np.max(x.a))
     yield at_most(less, most, "the smaller function")
     yield at_most(most, less + x.c, "the larger one")
@@ -152,7 +147,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given=_GIVEN,
     space=CAPPED_RUNS,
 ).checked(trials=30)
-def maximiser(x: Instance) -> Iterator[Slack]:
+def maximiser(x: Instance) -> Slacks:
     """By Eq. 7, less the width of the bracket within which w is known to maximise D.
 
     For the hard margin the error is at most βW((m−1)/e), .2316 ε for m = 8: `Eq7-maximiser-worst`.
@@ -180,7 +175,7 @@ def maximiser(x: Instance) -> Iterator[Slack]:
         m=Whole(2, 100_000), b=Real(-0.9, 1.0), epsilon=Real(0.05, 1.0, log=True)
     ).including({"m": 100_000, "b": 0, "epsilon": "1/10"}),
 ).checked(trials=30)
-def maximiser_worst(x: Instance) -> Iterator[Slack]:
+def maximiser_worst(x: Instance) -> Slacks:
     """With s/β(1 + b) = 1 + W the weights d ∝ e^{−Aw/β} are 1/(1 + W) and W/(m − 1)/(1 + W), for
     which both edges are c. Hence the gap is 0 and w maximises D (Lemma 11); and ρ = c, as the
     first edge is c for every d. The margin of the first row is c − s(b + c) = c − βW.
@@ -212,7 +207,7 @@ def maximiser_worst(x: Instance) -> Iterator[Slack]:
     given=_GIVEN,
     space=PAIRS,
 ).checked(trials=40)
-def weak_duality(x: Instance) -> Iterator[Slack]:
+def weak_duality(x: Instance) -> Slacks:
     """Random w and d, the d that answers w, and the certified maximum between them.
 
     Proof. D(w) ≤ <d, Aw> + f̂(d) for every d, by the definition of the conjugate, and
@@ -232,7 +227,7 @@ def weak_duality(x: Instance) -> Iterator[Slack]:
     "D(w) ≤ <d, Aw> + f̂(d), <d, Aw> ≤ ‖Aᵀd‖_∞",
     space=PAIRS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     for d in within(x.rng, len(u), x.k, 5):
         smoothed = float(d @ u + smoothing * entropy(d))
@@ -251,7 +246,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given=_GIVEN,
     space=CAPPED_RUNS,
 ).checked(trials=40)
-def gap(x: Instance) -> Iterator[Slack]:
+def gap(x: Instance) -> Slacks:
     """Hence the *smoothed* problem is solved to ε when the test is met, not that of Theorem 9.
 
     Proof. P(d) ≥ D(w) for all d and w (Eq. 8), so that ε_t ≤ P(d_t) − D(w_t). As d_t minimises
@@ -272,7 +267,7 @@ def gap(x: Instance) -> Iterator[Slack]:
     "P(d) − D(w) = ‖Aᵀd‖_∞ − <d, Aw> ≥ 0, d = argmin <d, Aw> + f̂(d)",
     space=PAIRS,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing)
     short = float(primal(x.A, d, smoothing)[0] - smooth(u, x.k, smoothing))
@@ -291,7 +286,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given=_GIVEN + "; ε_t ≤ 1, which always holds",
     space=CAPPED_RUNS,
 ).checked(trials=40)
-def gain(x: Instance) -> Iterator[Slack]:
+def gain(x: Instance) -> Slacks:
     """As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met. Not tight: `L12-sharper`.
 
     Proof. By Eq. 10 and ‖v‖_∞ ≤ 2 the gain is at least ηε_t − 2η²/β for every η in [0, 1], and
@@ -311,7 +306,7 @@ def gain(x: Instance) -> Iterator[Slack]:
     "ηε − 2η²/β ≤ η'ε − 2η'²/β = βε²/8, η' = βε/4",
     space=Space(eta=Real(0.0, 1.0), beta=Real(0.01, 1.0, log=True), left=Real(0.0, 1.0)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     best = x.beta * x.left / 4.0
     most = best * x.left - 2.0 * best**2 / x.beta
     yield equal(most, x.beta * x.left**2 / 8.0, "at η'")
@@ -329,7 +324,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given=_GIVEN,
     space=CAPPED_RUNS,
 ).checked(trials=60)
-def progress(x: Instance) -> Iterator[Slack]:
+def progress(x: Instance) -> Slacks:
     """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
     run = Fig1Run(x)
     for t, step in enumerate(run.steps):
@@ -385,7 +380,7 @@ def smoothness(x: Instance) -> Slack:
         }
     ),
 ).checked(trials=30)
-def lower_bounds(x: Instance) -> Iterator[Slack]:
+def lower_bounds(x: Instance) -> Slacks:
     """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_∞ ≤ 2 and Eq. 12 Lemma 11.
 
     η_t maximises Eq. 10, so that it gains at least what Eq. 12 says of η'.
@@ -419,7 +414,7 @@ def lower_bounds(x: Instance) -> Iterator[Slack]:
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
     space=CAPPED_RUNS,
 ).checked(trials=25)
-def untested(x: Instance) -> Iterator[Slack]:
+def untested(x: Instance) -> Slacks:
     """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
     last = math.ceil(32.0 * math.log(len(x.A)) / x.epsilon**2)
     assume(last <= 1000)

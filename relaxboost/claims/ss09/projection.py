@@ -1,7 +1,5 @@
 """SS09, Sec. 5.3 and App. A: Lemmas 15 and 16, and what is said between them and Fig. 2."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,9 +7,8 @@ from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 
-from relaxboost.claims import Distribution, Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Bracket, Slack, Vacuous, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
+from relaxboost.claims.measure import Vacuous
 from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import (
     Fractions,
@@ -77,7 +74,7 @@ def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractio
     given="d_t the solution of Eq. 14, d0 in the simplex, ν > 0 such that there is one",
     space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
 )
-def order(x: Instance) -> Iterator[Slack]:
+def order(x: Instance) -> Slacks:
     """Of all pairs, in fractions, with zeros in d0 allowed; tight for two entries at the cap."""
     d0 = distribution(x.d0)
     d = _solution(d0, Fraction(x.nu))
@@ -99,7 +96,7 @@ def order(x: Instance) -> Iterator[Slack]:
     given="as Lemma 15",
     space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
 )
-def form(x: Instance) -> Iterator[Slack]:
+def form(x: Instance) -> Slacks:
     """Lemma 15 leaves ties out; they stay ties, as the solution is unique."""
     d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
     d = _solution(d0, nu)
@@ -120,7 +117,7 @@ def form(x: Instance) -> Iterator[Slack]:
     given="d in the simplex, d0 positive; i, j with d0_i > d0_j",
     space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
 )
-def swapped(x: Instance) -> Iterator[Slack]:
+def swapped(x: Instance) -> Slacks:
     """The divergence is evaluated before and after the swap, for all pairs."""
     d0, m = softmax(x.theta), len(x.d)
     before = divergence(x.d, d0)
@@ -147,7 +144,7 @@ def swapped(x: Instance) -> Iterator[Slack]:
     given="d_t the solution of Eq. 14; " + GIVEN,
     space=_space(6.0),
 )
-def between(x: Instance) -> Iterator[Slack]:
+def between(x: Instance) -> Slacks:
     """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ."""
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
     d, d0 = projected_softmax(theta, nu), softmax(theta)
@@ -173,7 +170,7 @@ def between(x: Instance) -> Iterator[Slack]:
     space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
     counterexamples=[{"d": [1], "d0": [1]}, {"d": ["1/4", "3/4"], "d0": ["1/2", "1/2"]}],
 ).checked(trials=200, resolution=1e-3)
-def gradient(x: Instance, more: float = 1.0) -> Iterator[Slack]:
+def gradient(x: Instance, more: float = 1.0) -> Slacks:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
 
     Σ d log(d/d0), which is B_h on the simplex but not off it, has the gradient as printed. A
@@ -197,7 +194,7 @@ def gradient(x: Instance, more: float = 1.0) -> Iterator[Slack]:
 
 
 @gradient.corrected("The gradient is log(d_i/d0_i).", "v_i = log(d_i) − log(d0_i)")
-def gradient_without_one(x: Instance) -> Iterator[Slack]:
+def gradient_without_one(x: Instance) -> Slacks:
     """∇B_h = ∇h(d) − ∇h(d0), and ∇h = log(m d) + 1."""
     yield from gradient(x, 0.0)
 
@@ -213,7 +210,7 @@ def gradient_without_one(x: Instance) -> Iterator[Slack]:
     given="d_t = (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) for any i, j; " + GIVEN,
     space=_space(),
 )
-def objective(x: Instance) -> Iterator[Slack]:
+def objective(x: Instance) -> Slacks:
     """For all i, j of points below the cap, with the divergence summed entry by entry."""
     d0, nu = _sorted_d0(x)
     for i, j, d in _candidates(d0, nu):
@@ -234,7 +231,7 @@ def objective(x: Instance) -> Iterator[Slack]:
     given=GIVEN,
     space=_space(),
 )
-def monotone(x: Instance) -> Iterator[Slack]:
+def monotone(x: Instance) -> Slacks:
     """log ξ has the factor 1 − ν(i−1) ≥ 0; with j the sum in the denominator grows."""
     d0, nu = _sorted_d0(x)
     for i in range(1, min(x.k, len(d0)) + 1):
@@ -257,7 +254,7 @@ def monotone(x: Instance) -> Iterator[Slack]:
     given=GIVEN,
     space=_space(),
 )
-def no_zeros(x: Instance) -> Iterator[Slack]:
+def no_zeros(x: Instance) -> Slacks:
     """Every feasible pair i, j is tried. A zero of d0, which Fig. 2 admits, stays a zero."""
     d0, nu = _sorted_d0(x)
     values = [(j, divergence(d, d0)) for _, j, d in _candidates(d0, nu)]
@@ -282,7 +279,7 @@ def no_zeros(x: Instance) -> Iterator[Slack]:
     given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
     space=_space(),
 )
-def fewest_capped(x: Instance) -> Iterator[Slack]:
+def fewest_capped(x: Instance) -> Slacks:
     """Tight where ξ d0_i = ν, as the next i gives the same point."""
     d0, nu = _sorted_d0(x)
     points = [_candidate(d0, nu, i, len(d0)) for i in range(1, len(d0) + 1)]

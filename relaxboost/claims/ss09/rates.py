@@ -1,27 +1,13 @@
 """SS09, Sec. 5: the remarks between Theorem 9 and its proof."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Distribution,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    Weights,
-    Whole,
-)
-from relaxboost.claims.measure import assume, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import fig1
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run
 from relaxboost.claims.ss09.source import SOURCE
@@ -45,7 +31,7 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     given="f the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
-def sparsity(x: Instance) -> Iterator[Slack]:
+def sparsity(x: Instance) -> Slacks:
     """t − 1 is a bound too, and attained.
 
     Proof. w_1 = 0, and an update adds one column at most (step 1).
@@ -79,7 +65,7 @@ def _(x: Instance) -> Slack:
     space=SEPARABLE,
     counterexamples=[{"A": [["1/2", "9/10"], ["-7/10", "3/10"]]}],
 ).checked(trials=80)
-def half_margin(x: Instance) -> Iterator[Slack]:
+def half_margin(x: Instance) -> Slacks:
     """The error can be more than ε, as Theorem 9 with the printed test is false."""
     gamma = _margin(x)
     yield from _share(x, gamma, gamma / 2.0, gamma / 2.0)
@@ -89,7 +75,7 @@ def half_margin(x: Instance) -> Iterator[Slack]:
     "With ε = γ/3, or with ε = γ/2 and the test gap ≤ γ/4.",
     "ε = γ/3: min_i (Aw_t)_i ≥ γ/2, t ≤ 288 log(m)/γ²; gap ≤ γ/4: the same, t ≤ 256 log(m)/γ²",
 )
-def half_margin_third(x: Instance) -> Iterator[Slack]:
+def half_margin_third(x: Instance) -> Slacks:
     """By the corrections of Theorem 9: 3ε/2 = γ/2, and error ≤ ε with the test gap ≤ ε/2."""
     gamma = _margin(x)
     yield from _share(x, gamma, gamma / 3.0, gamma / 3.0)
@@ -102,7 +88,7 @@ def _margin(x: Instance) -> float:
     return gamma
 
 
-def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Iterator[Slack]:
+def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Slacks:
     last = fig1(Game(x.A), epsilon, to_gap=to_gap)[-1]
     margin = float(np.min(x.A @ last.w))
     yield at_least(margin / gamma, 0.5, "margin / γ", last.number)
@@ -119,7 +105,7 @@ def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Iterator
     given="A is γ-weak-learnable; w_t before it is normalised, after t columns",
     space=VOTES,
 ).checked(trials=100)
-def adaboost_loss(x: Instance) -> Iterator[Slack]:
+def adaboost_loss(x: Instance) -> Slacks:
     """The paper speaks of the error. e^{−γ²t} would be false: .9428 > .8948 for t = 1 and the
     cyclic ±1 matrix of three rows and columns, of γ = 1/3.
 
@@ -136,7 +122,7 @@ def adaboost_loss(x: Instance) -> Iterator[Slack]:
         {"d": ["3/4", "1/4"], "a": [1, -1]}
     ),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     r = float(x.d @ x.a)
     assume(abs(r) < 0.999)
     left = float(x.d @ np.exp(-x.a * math.atanh(r)))
@@ -169,7 +155,7 @@ def _(x: Instance) -> Slack:
         },
     ],
 ).checked(trials=100)
-def adaboost_error(x: Instance) -> Iterator[Slack]:
+def adaboost_error(x: Instance) -> Slacks:
     """Two columns of edge 1/2 each leave five examples of eight at margin 0: .625 > .6187.
 
     The third column, of edge γ = .49 whatever d, is not chosen. In the second instance the five
@@ -181,7 +167,7 @@ def adaboost_error(x: Instance) -> Iterator[Slack]:
 
 
 @adaboost_error.corrected("It is at most e^{−γ²t/2}.", "#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}")
-def adaboost_error_half(x: Instance) -> Iterator[Slack]:
+def adaboost_error_half(x: Instance) -> Slacks:
     """The 1/2 cannot be less than is printed here: `remark-adaboost-error-sharp`.
 
     Proof. The error is at most the loss (step 1), and that at most e^{−γ²t/2}
@@ -213,7 +199,7 @@ def _(x: Instance) -> Slack:
     "columns independent, as if drawn, γ a fraction; a last column is constant, a little below γ",
     space=Space(gamma=Real(0.05, 0.6), t=Whole(1, 300)).including({"gamma": "3/10", "t": 200}),
 ).checked(trials=40)
-def sharp_error(x: Instance) -> Iterator[Slack]:
+def sharp_error(x: Instance) -> Slacks:
     """The constant column makes A γ-weak-learnable, to as little as one likes, and no more so.
 
     After s rounds the other t − s columns are independent of the weights, and have edge γ still:
@@ -245,7 +231,7 @@ def _tail(t: int, q: float) -> float:
     space=Space(ones=Whole(2, 4), t=Whole(1, 3)),
     trials=8,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     column = [1.0] * x.ones + [-1.0]
     signs = np.array(list(product(column, repeat=x.t)))
     A = np.column_stack([signs, np.full(len(signs), np.mean(column) - 1e-3)])
@@ -259,7 +245,7 @@ def _(x: Instance) -> Iterator[Slack]:
     "C(2n, n) ≥ 4^n/√(4n); C(2n − 1, n) is half of it",
     space=Space(n=Whole(1, 200)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     middle = Fraction(math.comb(2 * x.n, x.n), 4**x.n)
     yield at_least(middle**2, Fraction(1, 4 * x.n), "C(2n, n)² 16^{−n}")
     yield equal(2 * math.comb(2 * x.n - 1, x.n), math.comb(2 * x.n, x.n), "C(2n − 1, n)")
@@ -276,7 +262,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
     space=SEPARABLE,
 ).checked(trials=80)
-def adaboost_rounds(x: Instance) -> Iterator[Slack]:
+def adaboost_rounds(x: Instance) -> Slacks:
     """An error of less than 1/m is none. That t must be as large is not claimed here."""
     gamma = float(x.optimum(Game(x.A)).middle)
     assume(gamma >= 0.2)
@@ -293,7 +279,7 @@ def error(A: Array, w: Array) -> float:
 
 def _decay(
     x: Instance, name: str, what: Callable[[Array, Array], float], exponent: float
-) -> Iterator[Slack]:
+) -> Slacks:
     gamma = float(x.optimum(Game(x.A)).middle)
     trace = adaboost_by_hand(x.A, x.rounds)
     assume(bool(trace))
@@ -341,7 +327,7 @@ def one_over_gamma(x: Instance) -> Slack:
     "`remark-one-over-gamma-worst`.",
     "e^{−γ²t} ≤ 1/e for t ≥ 1/γ², and not before",
 )
-def one_over_gamma_bound(x: Instance) -> Iterator[Slack]:
+def one_over_gamma_bound(x: Instance) -> Slacks:
     """Nothing more is said of t by e^{−γ²t}, were it a bound on the error."""
     gamma = _margin(x)
     t = math.ceil(1.0 / gamma**2)
@@ -359,7 +345,7 @@ def one_over_gamma_bound(x: Instance) -> Iterator[Slack]:
     given="the rows of A are all sequences of n signs of which (1 − γ)n/2 are −1",
     space=Space(n=Whole(3, 10), minus=Whole(1, 4)).including({"n": 8, "minus": 2}),
 ).checked(trials=30)
-def one_over_gamma_worst(x: Instance) -> Iterator[Slack]:
+def one_over_gamma_worst(x: Instance) -> Slacks:
     """With weights on 2p columns only, p = (1 − γ)n/2, some row has −1 at the p largest of them
     and a margin ≤ 0; weights below 0 do worse. Uniform w and d show that γ is the margin.
 

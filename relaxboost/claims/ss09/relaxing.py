@@ -1,16 +1,11 @@
 """SS09, Sec. 4.2: penalties on distributions in place of caps, and Theorem 7."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims import Bracket, Choice, Instance, Matrix, Real, Space, Vector, Weights, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import (
     avg_min,
     exactly,
@@ -36,7 +31,7 @@ from relaxboost.relaxations import Capped, NormBall
     given="k in [m]",
     space=Space(A=Matrix(), k=Whole(1, "m")),
 ).checked(trials=60)
-def ball_of_caps(x: Instance) -> Iterator[Slack]:
+def ball_of_caps(x: Instance) -> Slacks:
     """Over all of the ball, in fractions: its d has no weight above 1/k and the value of Eq. 2."""
     rho, d, _ = optimum(x, Game(x.A, NormBall(math.inf, Fraction(1, x.k))))
     capped, _, w = optimum(x, Game(x.A, Capped(x.k)))
@@ -60,7 +55,7 @@ def ball_of_caps(x: Instance) -> Iterator[Slack]:
     space=Space(A=Matrix(), f=Choice("jump", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)),
     counterexamples=[{"A": [[1], [0]], "f": "jump", "s": 0, "d": [1, 0]}],
 ).checked(trials=40)
-def relaxed_learnability(x: Instance) -> Iterator[Slack]:
+def relaxed_learnability(x: Instance) -> Slacks:
     """A definition; the question is whether it gives every A a ρ for an arbitrary f.
 
     Not so: here the sum is d_1 for d_1 > 0 and 1 for d_1 = 0, so that 0 is not attained.
@@ -97,7 +92,7 @@ def _attained_across(a: Fraction, b: Fraction) -> Slack:
     "Reading: ρ is defined for those f whose minimum exists, as it does for closed f.",
     "ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d)), f closed",
 )
-def closed_learnability(x: Instance) -> Iterator[Slack]:
+def closed_learnability(x: Instance) -> Slacks:
     """The simplex is compact; f is evaluated by hand, at the d of the optimum and at others."""
     assume(x.f != "jump")
     yield from relaxed_learnability(x)
@@ -106,7 +101,7 @@ def closed_learnability(x: Instance) -> Iterator[Slack]:
 @relaxed_learnability.corrected(
     "Reading: ρ is the infimum, for any f.", "ρ = inf_{d in S} (max_j |(dᵀA)_j| + f(d))"
 )
-def infimum(x: Instance) -> Iterator[Slack]:
+def infimum(x: Instance) -> Slacks:
     """For the jump: a d_1 > 0 as small as one likes gives the edge at 0 but for as little."""
     assume(x.f == "jump")
     a, b = exactly(x.A)[[0, -1], 0]
@@ -143,7 +138,7 @@ GAMES = Space(
         {"A": [[1], [1]], "f": "open cube", "s": 0, "w": [0]},
     ],
 ).checked(trials=40, resolution=1e-6)
-def general_relaxation(x: Instance) -> Iterator[Slack]:
+def general_relaxation(x: Instance) -> Slacks:
     """A convex f that is not closed can be greater than f** on the simplex, and f* cannot tell.
 
     The open cube, f = 0 for ‖d‖_∞ < 1/m and 1 where ‖d‖_∞ = 1/m, meets (i)–(iii) and is 1 at the
@@ -161,7 +156,7 @@ def general_relaxation(x: Instance) -> Iterator[Slack]:
     "The same for closed f, with a supremum.",
     "sup_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ, f closed",
 )
-def general_relaxation_closed(x: Instance) -> Iterator[Slack]:
+def general_relaxation_closed(x: Instance) -> Slacks:
     """(i) and (ii) are not needed. The supremum over γ need not be attained: T7-max.
 
     Proof. γ − f*([γ − Aw]_+) ≤ <d, Aw> + f(d) ≤ ‖dᵀA‖_∞ + f(d) by Fenchel's inequality. For
@@ -213,7 +208,7 @@ def attained_threshold(x: Instance) -> Slack:
 
 
 @attained_threshold.corrected("It is a supremum.", "sup_γ (γ − ‖[γ − u]_+‖_2/√m) = mean u")
-def least_threshold(x: Instance) -> Iterator[Slack]:
+def least_threshold(x: Instance) -> Slacks:
     """Compared squared, in fractions.
 
     Proof. For γ ≥ max u the mean of (γ − u_i)² is s² + V with s = γ − mean u (step 1). s² ≤ s² + V
@@ -261,7 +256,7 @@ def _(x: Instance) -> Slack:
     given="(i) to (iii); where ρ = 0, each row of A comes with its negation",
     space=GAMES,
 )
-def no_edge(x: Instance) -> Iterator[Slack]:
+def no_edge(x: Instance) -> Slacks:
     """The uniform d has no edge and f = 0 for the caps, the balls and f = 0: so ρ = 0.
 
     Proof. f*(0) = sup −f = −min f = 0. With γ = 0 and w = 0 the margin side is −f*(0) = 0. It is at
@@ -277,7 +272,7 @@ def no_edge(x: Instance) -> Iterator[Slack]:
 
 
 @no_edge.step("f*(0) = −min f.", "f*(0) = 0 ≥ −f(d)", space=GAMES.but(d=Vector("m")))
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     f = PENALTIES[x.f]
     yield equal(f.f_star(0.0 * x.d, x.s), 0, x.f)
     yield at_least(0, -f.f(x.d, x.s), x.f)

@@ -1,14 +1,12 @@
 """Runs of SS09 Fig. 1, round by round; those of AdaBoost are in `votes`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost.claims.language import *
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty

@@ -1,15 +1,10 @@
 """SS09, Sec. 5.1 and 5.2, sharper than stated: why Lemma 12 times 3/2 is no error."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, smooth
 from relaxboost.claims.ss09.source import SOURCE
@@ -28,7 +23,7 @@ SPREAD = 0.964
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 2/5",
     space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True)),
 ).checked(trials=40)
-def sharper(x: Instance) -> Iterator[Slack]:
+def sharper(x: Instance) -> Slacks:
     """‖v‖_∞ can be 2 for v = A(e^{j_t} − w_t), but not where d_t has its weight on both signs.
     The least gain that a search found is .27 β gap², for k = 4.
 
@@ -55,7 +50,7 @@ def sharper(x: Instance) -> Iterator[Slack]:
     ),
     trials=60,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     """Where the variance is greatest, log² d_i + 2(1 − μ) log d_i, with μ the mean of log d, is the
     same for all d_i > 0, so that these have two values at most. Let k of n ≤ m have the one, with
     mass q, and y = log(q/(1 − q)). The variance is q(1 − q)(y + log((n − k)/k))², which is at most
@@ -122,7 +117,7 @@ def _(x: Instance) -> Slack:
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 1/3",
     space=CAPPED_RUNS.but(epsilon=Real(0.1, 1 / 3, log=True)),
 ).checked(trials=20)
-def totally_sharper(x: Instance) -> Iterator[Slack]:
+def totally_sharper(x: Instance) -> Slacks:
     """Proof. The update gains at least what any step gains, by step 2 of `L12-sharper`
     ηs − η²V/(2β). With η = 4βs/9, which is at most 8β/9, V ≤ 9/4 (step 1), and this is 2βs²/9 and
     more.

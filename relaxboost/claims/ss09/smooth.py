@@ -4,15 +4,12 @@ Nothing here uses the projections of the package. Arguments u are margins Aw alo
 one row a round.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Matrix, Real, Space, Whole
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import Round, beta, fig1, smoothed
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped

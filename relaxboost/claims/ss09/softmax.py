@@ -1,15 +1,10 @@
 """SS09, Sec. 5.1, first paragraph: the soft-max of AdaBoost as a relaxation."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Distribution, Instance, Matrix, Space, Vector, Weights
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import near, optimum, solved
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
@@ -39,7 +34,7 @@ def _soft_max(theta: np.ndarray) -> float:
     given="w in the ℓ1 ball, as in Definition 1",
     space=POINTS,
 ).checked(trials=30)
-def soft_margin(x: Instance) -> Iterator[Slack]:
+def soft_margin(x: Instance) -> Slacks:
     """AdaBoost does not keep w in the ball. Over all w the soft margin has no bound where ρ > 0.
 
     Proof. −log((1/m) Σ e^{−u_i}) = min_{d in S} <d, u> + h(d) by AppB-3. As 0 ≤ h ≤ log m, it is
@@ -59,7 +54,7 @@ def soft_margin(x: Instance) -> Iterator[Slack]:
 
 
 @soft_margin.step("AppB-3 at −u.", "−log((1/m) Σ e^{−u_i}) ≤ <d, u> + h(d), equal at the softmax")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     u = x.A @ x.w
     best = softmax(-u)
     yield at_most(-_soft_max(-u), float(x.d @ u) + entropy(x.d), "the d drawn")
@@ -67,7 +62,7 @@ def _(x: Instance) -> Iterator[Slack]:
 
 
 @soft_margin.step("The range of the relative entropy.", "0 ≤ h(d) ≤ log m")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     yield at_least(entropy(x.d), 0)
     yield at_most(entropy(x.d), math.log(len(x.d)))
     yield equal(entropy(np.eye(len(x.d))[0]), math.log(len(x.d)), "a vertex")

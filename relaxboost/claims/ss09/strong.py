@@ -1,16 +1,13 @@
 """Strongly convex functions with known modulus, conjugate and maximiser; norms and their duals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
 from relaxboost.claims.arrays import normalised
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
 
 _P = 1.5

@@ -1,15 +1,11 @@
 """SS09, Sec. 5.2: the totally corrective update."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -78,7 +74,7 @@ def totally_corrective_run(x: Instance) -> tuple[list[_Round], int]:
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
 ).checked(trials=20)
-def totally_corrective(x: Instance) -> Iterator[Slack]:
+def totally_corrective(x: Instance) -> Slacks:
     """w_t has weight on j_1, ..., j_{t−1} only, so that Fig. 1's point is one of those compared.
 
     The maximum is a certified one over the columns seen; Fig. 1's step is computed from w_t.
@@ -102,7 +98,7 @@ def totally_corrective(x: Instance) -> Iterator[Slack]:
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
 ).checked(trials=20)
-def totally_corrective_rounds(x: Instance) -> Iterator[Slack]:
+def totally_corrective_rounds(x: Instance) -> Slacks:
     """By Eq. 13; not tight, see `Eq13-sharper`.
 
     A column enters once, so that there are at most n + 1 rounds, too.

@@ -1,18 +1,12 @@
 """TEL, the algorithm and the remarks on it: gradient, direction, sparsity, curvature."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Matrix, Real, Space, Vector
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 from relaxboost.game.domains import Simplex
@@ -51,7 +45,7 @@ def risk_of_a_vote(x: Instance) -> Slack:
 
 
 @risk_of_a_vote.step("Margins are margins of votes.", "(Aw)_i = y_i Σ_j h_j(x_i) w_j")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for margin, label, h in zip((_labels(x)[:, None] * x.H) @ x.w, _labels(x), x.H, strict=True):
         yield equal(float(margin), float(label * sum(h * x.w)), "(Aw)_i, y_i Σ_j h_j(x_i) w_j")
 
@@ -77,7 +71,7 @@ def gradient_as_printed(x: Instance) -> Slack:
 
 
 @gradient_as_printed.corrected("It is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
-def gradient_corrected(x: Instance) -> Iterator[Slack]:
+def gradient_corrected(x: Instance) -> Slacks:
     """What is lost above is at most the mean of s² e^|s|/2, s = −(Ah)_i.
 
     Proof. With φ = ∇L(−Aw), f(w + h) = Σ φ_i e^{s_i} (1), where 1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2
@@ -107,7 +101,7 @@ def _(x: Instance) -> Slack:
     correction=1,
     space=Space(s=Real(-3, 3)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for s in (x.s, x.s / 30.0):
         yield at_least(math.exp(s), 1.0 + s, "1 + s, e^s")
         yield at_most(math.exp(s), 1.0 + s + s * s * math.exp(abs(s)) / 2.0, "1 + s + s² e^|s|/2")
@@ -126,7 +120,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{"A": [[1]], "t": 1}],
 )
-def algorithm(x: Instance, sign: float = 1.0) -> Iterator[Slack]:
+def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
     """Sign error: j and r are those of −∇(L∘(−A))(w), so that w − ηv ascends."""
     gamma = float(weak_learnability(x).lower)
     w = np.zeros(x.A.shape[1])
@@ -140,7 +134,7 @@ def algorithm(x: Instance, sign: float = 1.0) -> Iterator[Slack]:
 @algorithm.corrected(
     "It does with v = argmax <v, ∇(L∘(−A))(w)>.", "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}"
 )
-def algorithm_corrected(x: Instance) -> Iterator[Slack]:
+def algorithm_corrected(x: Instance) -> Slacks:
     """The first of the two expressions that the lecture equates is right, the second is not."""
     yield from algorithm(x, -1.0)
 
@@ -155,7 +149,7 @@ def algorithm_corrected(x: Instance) -> Iterator[Slack]:
     page="line 13 of the text",
     space=VECTORS,
 )
-def vertex(x: Instance) -> Iterator[Slack]:
+def vertex(x: Instance) -> Slacks:
     """Proof. <g, v> ≤ Σ |g_j| |v_j| ≤ ‖g‖_∞ ‖v‖_1 (1), with equality at r e_j (2)."""
     size, j = float(np.abs(x.v).sum()), int(np.argmax(np.abs(x.g)))
     assume(size > 1e-6)
@@ -187,7 +181,7 @@ def _(x: Instance) -> Slack:
     given="the argmax, as a set; the maxima differ by the factor n (TEL-ERM)",
     space=LABELLED,
 )
-def selection(x: Instance) -> Iterator[Slack]:
+def selection(x: Instance) -> Slacks:
     """Proof. ∇L has the entries ℓ'(−(Aw)_i)/n, and a factor 1/n moves no maximiser."""
     A, n = _labels(x)[:, None] * x.H, len(x.H)
     g = A.T @ reweighting(A, x.w)
@@ -198,7 +192,7 @@ def selection(x: Instance) -> Iterator[Slack]:
 
 
 @selection.step("The gradient of L is the slopes over n.", "(∇L(−Aw))_i = ℓ'(−(Aw)_i)/n")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     A = _labels(x)[:, None] * x.H
     for margin, slope in zip(A @ x.w, reweighting(A, x.w), strict=True):
         for h in (0.01, -0.01):  # a convex function is above its tangent, on both sides
@@ -224,7 +218,7 @@ def _sums(x: Instance) -> list[float]:
     page="line 11 of the text",
     space=RUNS.but(step=Choice("lecture", "classical", "line-search")),
 )
-def sparsity(x: Instance) -> Iterator[Slack]:
+def sparsity(x: Instance) -> Slacks:
     """Tight as long as no column is taken twice.
 
     Proof. w_0 = 0, and each round changes one entry at most (1).
@@ -234,7 +228,7 @@ def sparsity(x: Instance) -> Iterator[Slack]:
 
 
 @sparsity.step("A round changes one entry at most.", "|supp(w_t − w_{t−1})| ≤ 1")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for vote in adaboost(x.A, x.t, x.step):
         changed = int(np.count_nonzero(np.abs(vote.w - vote.before) > 1e-12))  # w is scaled
         yield at_most(changed, 1, "entries changed", vote.number)
@@ -252,7 +246,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=POINTS,
     counterexamples=[{"A": [[1], [1]], "w": [0], "h": [1]}],
 )
-def hessian(x: Instance) -> Iterator[Slack]:
+def hessian(x: Instance) -> Slacks:
     """The factor 1/n of L is lost.
 
     With the Hessian H, f(w + h) − 2f(w) + f(w − h) lies between hᵀHh and hᵀHh · 2(cosh b − 1)/b²,
@@ -262,7 +256,7 @@ def hessian(x: Instance) -> Iterator[Slack]:
 
 
 @hessian.corrected("It is that over n.", "∇²(L∘(−A))(w) = (1/n) Aᵀ diag(ℓ''(−(Aw)_i)) A")
-def hessian_corrected(x: Instance) -> Iterator[Slack]:
+def hessian_corrected(x: Instance) -> Slacks:
     """Nothing in the remark depends on the factor.
 
     Proof. f(w + h) − 2f(w) + f(w − h) = Σ φ_i 2(cosh s_i − 1) with s = Ah, and hᵀHh = Σ φ_i s_i²
@@ -284,13 +278,13 @@ def _(x: Instance) -> Slack:
     correction=1,
     space=Space(s=Real(0.01, 3.0, log=True), b=Real(0.01, 3.0, log=True)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     small, large = (4.0 * math.sinh(v / 2.0) ** 2 / v**2 for v in sorted((x.s, x.b)))
     yield at_least(small, 1.0, "1, 2(cosh s − 1)/s²")
     yield at_most(small, large, "2(cosh s − 1)/s² at s and b")
 
 
-def _second_difference(x: Instance, H: Array) -> Iterator[Slack]:
+def _second_difference(x: Instance, H: Array) -> Slacks:
     b = float(np.abs(x.A @ x.h).max())
     assume(b > 1e-2)
     # Σ φ_i 2(cosh s_i − 1) with s = Ah, so that nothing cancels.
@@ -348,7 +342,7 @@ def l2_l1(x: Instance) -> Slack:
 
 
 @l2_l1.step("The inequality of Cauchy and Schwarz.", "<g, v>² ≤ ‖g‖_2² ‖v‖_2²")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for g in (x.g, x.v):
         yield at_most(float(g @ x.v) ** 2, float(g @ g) * float(x.v @ x.v), "<g, v>²")
 
@@ -367,7 +361,7 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
     given="v ≠ 0, as v = 0 never has any",
     space=CLASHES,
 ).checked(trials=200)
-def strong_convexity(x: Instance) -> Iterator[Slack]:
+def strong_convexity(x: Instance) -> Slacks:
     """On the whole space there need be none.
 
     Proof. With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n (1). So f ≤ 1
@@ -384,7 +378,7 @@ def strong_convexity(x: Instance) -> Iterator[Slack]:
 
 
 @strong_convexity.step("One example has a margin of −μ‖w‖_1.", "f(w) ≥ exp(μ‖w‖_1)/n")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     mu, m = _contradicted(x), len(x.A)
     for w in (x.w, x.h):
         bound = math.exp(mu * float(np.abs(w).sum())) / m

@@ -1,16 +1,11 @@
 """TEL, line 18: how the rate, the steps and the iterates compare with the classical ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Space, Whole
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS
+from relaxboost.claims.language import *
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, Vote, adaboost, reweighting, risk, weak_learnability
 
@@ -48,7 +43,7 @@ def turning(k: int) -> Array:
     "other form it is TEL-rate-product)",
     space=TURNING.but(step=Choice("lecture", "classical")),
 )
-def rate(x: Instance) -> Iterator[Slack]:
+def rate(x: Instance) -> Slacks:
     """Freund & Schapire, Thm 6 and Eq. 21, with their γ half the edge: exp(−2 Σ (γ_i/2)²).
 
     Proof. With the classical step L_t/L_{t−1} ≤ sqrt(1 − γ_t²), see TEL-rate-product, with the
@@ -70,7 +65,7 @@ def rate(x: Instance) -> Iterator[Slack]:
     "cosh γ − γ sinh γ ≤ exp(−γ²/2), sqrt(1 − γ²) ≤ exp(−γ²/2)",
     space=EDGES,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     bound = math.exp(-(x.gamma**2) / 2.0)
     yield at_most(math.cosh(x.gamma) - x.gamma * math.sinh(x.gamma), bound, "cosh γ − γ sinh γ")
     yield at_most(math.sqrt(1.0 - x.gamma**2), bound, "sqrt(1 − γ²), exp(−γ²/2)")
@@ -89,7 +84,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
 )
-def rate_product(x: Instance, step: str = "lecture") -> Iterator[Slack]:
+def rate_product(x: Instance, step: str = "lecture") -> Slacks:
     """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, which is least at η = artanh γ_i.
 
     At η = γ it is more than that, sqrt(1 − γ²), though less than exp(−γ²/2).
@@ -106,7 +101,7 @@ def rate_product(x: Instance, step: str = "lecture") -> Iterator[Slack]:
     "reading: the exponential that they bound it by, exp(−Σ γ_i²/2).",
     "L(−A w_t) ≤ exp(−Σ γ_i²/2), η = γ_i",
 )
-def rate_exponential(x: Instance) -> Iterator[Slack]:
+def rate_exponential(x: Instance) -> Slacks:
     """TEL-rate, where it is proved."""
     total = 0.0
     for vote in adaboost(x.A, x.t, "lecture"):
@@ -118,7 +113,7 @@ def rate_exponential(x: Instance) -> Iterator[Slack]:
     "reading: the product, with the step size of theirs.",
     "L(−A w_t) ≤ Π_i sqrt(1 − γ_i²), η = artanh γ_i",
 )
-def rate_product_classical(x: Instance) -> Iterator[Slack]:
+def rate_product_classical(x: Instance) -> Slacks:
     """An equality for entries ±1.
 
     Proof. L_t/L_{t−1} ≤ cosh η − γ_t sinh η for every η (TEL-T, 1), which is sqrt(1 − γ_t²) at
@@ -133,7 +128,7 @@ def rate_product_classical(x: Instance) -> Iterator[Slack]:
     correction=2,
     space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     least = math.sqrt(1.0 - x.gamma**2)
     for eta in (math.atanh(x.gamma), x.other, x.gamma):
         found = math.cosh(eta) - x.gamma * math.sinh(eta)
@@ -153,7 +148,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
 )
-def step_classical(x: Instance) -> Iterator[Slack]:
+def step_classical(x: Instance) -> Slacks:
     """The classical step is artanh γ_t = γ_t + γ_t³/3 + ...: longer in every round."""
     for vote, edge in _classical(x):
         yield equal(edge, vote.step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, classical step", vote.number)
@@ -162,7 +157,7 @@ def step_classical(x: Instance) -> Iterator[Slack]:
 @step_classical.corrected(
     "It is the hyperbolic tangent of the classical one, and shorter.", "γ_t = tanh η_t ≤ η_t"
 )
-def step_classical_corrected(x: Instance) -> Iterator[Slack]:
+def step_classical_corrected(x: Instance) -> Slacks:
     """The two agree to second order, where edges are small.
 
     Proof. tanh is the inverse of artanh, and tanh η ≤ η for η ≥ 0 (1).
@@ -178,7 +173,7 @@ def step_classical_corrected(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=Space(gamma=Real(0.0, 0.99)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     eta = math.log((1.0 + x.gamma) / (1.0 - x.gamma)) / 2.0
     yield equal(math.tanh(eta), x.gamma, "tanh η, γ")
     yield at_most(math.tanh(eta), eta, "tanh η, η")
@@ -205,7 +200,7 @@ def _classical(x: Instance) -> Iterator[tuple[Vote, float]]:
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
 )
-def iterates(x: Instance) -> Iterator[Slack]:
+def iterates(x: Instance) -> Slacks:
     """Their steps differ, so that their losses do from round 1; after that even their columns.
 
     Only the first column is always the same.
@@ -221,7 +216,7 @@ def iterates(x: Instance) -> Iterator[Slack]:
     "The theorem holds for both of them.",
     "L(−A w_t)/L(−A w_{t−1}) ≤ cosh γ_t − γ_t sinh γ_t ≤ 1 − γ_t²/2 for η = γ_t and η = artanh γ_t",
 )
-def iterates_corrected(x: Instance) -> Iterator[Slack]:
+def iterates_corrected(x: Instance) -> Slacks:
     """Proof. L_t/L_{t−1} ≤ Z(η) = cosh η − γ_t sinh η (TEL-T, 1), which is least at artanh γ_t,
     where it is at most Z(γ_t) = cosh γ_t − γ_t sinh γ_t. That is at most 1 − γ_t²/2 (1), since
     (2k)! > (2k − 1)! term by term.
@@ -246,7 +241,7 @@ def iterates_corrected(x: Instance) -> Iterator[Slack]:
     correction=1,
     space=EDGES,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     # 1 − Z(γ) = γ sinh γ − 2 sinh²(γ/2), which keeps its digits
     drop = x.gamma * math.sinh(x.gamma) - 2.0 * math.sinh(x.gamma / 2.0) ** 2
     size = max(x.gamma**2, 1e-12)
@@ -276,7 +271,7 @@ def _(x: Instance) -> Iterator[Slack]:
         },
     ],
 )
-def columns(x: Instance) -> Iterator[Slack]:
+def columns(x: Instance) -> Slacks:
     """The edges of the two runs may be ordered differently from round 2 on: in the 2 x 2 game the
     shorter step leaves the column taken first, the second one, the best. In the 4 x 4 game they
     part in round 3.
@@ -287,7 +282,7 @@ def columns(x: Instance) -> Iterator[Slack]:
 
 
 @columns.corrected("They choose the same column in round 1.", "(j_1, r_1) is the same")
-def columns_corrected(x: Instance) -> Iterator[Slack]:
+def columns_corrected(x: Instance) -> Slacks:
     """Proof. w_0 = 0 for both, so that both see the uniform weights (1); the choice does not look
     at the step.
     """
@@ -295,7 +290,7 @@ def columns_corrected(x: Instance) -> Iterator[Slack]:
 
 
 @columns.step("Both begin with the uniform weights.", "d_1 = (1/n, ..., 1/n)", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for step in ("lecture", "classical"):
         for vote in adaboost(x.A, 1, step):
             yield equal(float(np.abs(vote.d - 1.0 / len(x.A)).max()), 0.0, "d_1 − 1/n", 1)

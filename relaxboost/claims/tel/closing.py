@@ -1,14 +1,11 @@
 """TEL, the two facts announced at the end: convex risks and classification error."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Choice, Instance, Real, Slack, Space, assume, at_least, at_most
+from relaxboost.claims.language import *
 from relaxboost.claims.tel.source import SOURCE
 
 LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
@@ -43,7 +40,7 @@ AT_A_POINT = Space(
     space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)),
     counterexamples=[{"epsilon": "1/2", "loss": "linear"}],
 )
-def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
+def bad_set(x: Instance, bounded: bool = False) -> Slacks:
     """ℓ(z) = z has no minimiser on the set below, and no set will do for it.
 
     R(w) = −w (1/k) Σ y_i x_i is unbounded, or else all w minimise it, the best classifier too.
@@ -72,7 +69,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Iterator[Slack]:
     "∀ε ∃ set ∀ convex ℓ with inf ℓ > −∞ and 0 < s in ∂ℓ(0): there is a minimiser, and each has "
     "the error 1 − ε at least",
 )
-def bad_set_bounded(x: Instance) -> Iterator[Slack]:
+def bad_set_bounded(x: Instance) -> Slacks:
     """Proof. k = max(2, ceil(1/ε)) points: k − 1 at x = 1 and one at −k, all labelled 1. R at
     w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0) (1), so that a minimiser is w ≤ 0, and wrong
     on the k − 1, while w = 1 is wrong on one. There is one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) +

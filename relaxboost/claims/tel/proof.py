@@ -1,27 +1,10 @@
 """TEL, the proof of the theorem: one round, the lemma on smoothness, and the lemma's proof."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import (
-    Bracket,
-    Instance,
-    Matrix,
-    Real,
-    Slack,
-    Space,
-    Vector,
-    assume,
-    at_least,
-    at_most,
-    equal,
-)
-from relaxboost.claims.record import MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.tel.classical import TURNING, turning
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
@@ -57,7 +40,7 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(24)
     space=RUNS.but(w=Vector("n", -2, 2), times=Real(1, 4, log=True)),
     counterexamples=[{"A": [[1]], "t": 1, "w": [-1], "times": 1}],
 )
-def one_round(x: Instance, elsewhere: bool = True) -> Iterator[Slack]:
+def one_round(x: Instance, elsewhere: bool = True) -> Slacks:
     """w is w_{i−1}: at other points the gradient may be longer than the loss is high."""
     gamma, before = float(weak_learnability(x).lower), np.zeros(x.w.size)
     for t in range(1, x.t + 1):
@@ -78,7 +61,7 @@ def one_round(x: Instance, elsewhere: bool = True) -> Iterator[Slack]:
     "L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−A w_{i−1})‖_∞²/(2β_i) "
     "≤ L(−A w_{i−1}) − γ²‖∇L(−A w_{i−1})‖_1²/(2β_i)",
 )
-def one_round_corrected(x: Instance) -> Iterator[Slack]:
+def one_round_corrected(x: Instance) -> Slacks:
     """Smoothness on the sublevel set is enough, as the step does not leave it.
 
     Proof. Let f = L∘(−A). As long as the segment from w_{i−1} to w_{i−1} − sη_i v_i is in the set,
@@ -114,7 +97,7 @@ def _(x: Instance) -> Slack:
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), here with equality",
     space=PAIRS,
 ).checked(trials=200)
-def lemma(x: Instance) -> Iterator[Slack]:
+def lemma(x: Instance) -> Slacks:
     """Tight as w' → w for A = [[1]].
 
     Proof. With a = −Aw, b = −Aw', the left side is at most the mean of |e^a − e^b| (1), which is
@@ -142,7 +125,7 @@ def _(x: Instance) -> Slack:
     "|e^a − e^b| ≤ |a − b| (e^a + e^b)/2",
     space=Space(a=Real(-3, 3), b=Real(-3, 3)),
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for b in (x.b, x.a + (x.b - x.a) / 30.0):
         assume(abs(x.a - b) > 1e-6)
         steep = math.exp(b) * abs(math.expm1(x.a - b)) / abs(x.a - b)
@@ -159,7 +142,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="ℓ = exp",
     space=PAIRS,
 )
-def norm(x: Instance) -> Iterator[Slack]:
+def norm(x: Instance) -> Slacks:
     """Proof. (∇L(v))_i = ℓ'(v_i)/n, and ℓ' = ℓ > 0 for ℓ = exp (1)."""
     slope = np.array([float(np.exp(-(row @ x.w))) for row in x.A]) / len(x.A)
     yield equal(np.abs(slope).sum(), risk(x.A, x.w), "‖∇L(−Aw)‖_1, L(−Aw)")
@@ -167,7 +150,7 @@ def norm(x: Instance) -> Iterator[Slack]:
 
 
 @norm.step("The exponential is its own slope.", "ℓ' = ℓ > 0", space=Space(v=Real(-5, 5)))
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for h in (0.01, -0.01):  # convex, with slope e^v: above the tangent on both sides
         yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "h, rise over e^v")
 
@@ -184,7 +167,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="WLA with γ; the ℓ1 norm of the number L is L",
     space=TURNING,
 )
-def end(x: Instance) -> Iterator[Slack]:
+def end(x: Instance) -> Slacks:
     """The last of the printed steps is an equality.
 
     Proof. TEL-one-round with β_i = L(−A w_{i−1}) (TEL-L), and TEL-norm. Then 1 − s ≤ e^−s (1)
@@ -221,7 +204,7 @@ def _(x: Instance) -> Slack:
     given="f = L∘(−A), A in [−1, 1]^(n×d)",
     space=PAIRS,
 )
-def first_lines(x: Instance) -> Iterator[Slack]:
+def first_lines(x: Instance) -> Slacks:
     """Proof. The norm is that of the dual of ℓ1 (1), |(Av)_i| ≤ 1 for ‖v‖_1 ≤ 1, and the last line
     is the fundamental theorem of calculus, up to the sign of w − w' (2).
     """
@@ -236,7 +219,7 @@ def first_lines(x: Instance) -> Iterator[Slack]:
 
 
 @first_lines.step("The dual norm.", "‖Aᵀφ‖_∞ = max {<Av, φ> : ‖v‖_1 ≤ 1}")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     phi, size = reweighting(x.A, x.w) - reweighting(x.A, x.v), float(np.abs(x.w).sum())
     assume(size > 1e-6)
     best = max(float(r * a @ phi) for a in x.A.T for r in (1.0, -1.0))
@@ -276,7 +259,7 @@ def _integrals(x: Instance) -> Array:
     space=PAIRS,
     counterexamples=[{"A": [[1]], "w": [0], "v": [1]}],
 )
-def stray_factor(x: Instance, kept: bool = True) -> Iterator[Slack]:
+def stray_factor(x: Instance, kept: bool = True) -> Slacks:
     """The factor (Aw − Aw')_i has been taken out, and is still there: .632 ≤ −.632."""
     way, integrals = x.A @ (x.w - x.v), _integrals(x)
     third = float(np.mean(np.abs(integrals * way)))
@@ -291,7 +274,7 @@ def stray_factor(x: Instance, kept: bool = True) -> Iterator[Slack]:
     "(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...) dr) ‖Aw − Aw'‖_∞ "
     "≤ (∫ (1/n) Σ ℓ(...) dr) ‖w − w'‖_1",
 )
-def stray_factor_removed(x: Instance) -> Iterator[Slack]:
+def stray_factor_removed(x: Instance) -> Slacks:
     """Proof. ℓ'' = ℓ > 0, each |(Aw − Aw')_i| is at most the largest, which is at most ‖w − w'‖_1
     (1).
     """
@@ -339,7 +322,7 @@ def last_line(x: Instance, corrected: bool = False) -> Slack:
 @last_line.corrected(
     "It is at most L(−A w_{i−1}).", "‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1"
 )
-def last_line_corrected(x: Instance) -> Iterator[Slack]:
+def last_line_corrected(x: Instance) -> Slacks:
     """Proof. L is convex, so that on the segment from w to w' it is at most its value at an end
     (1), and there at most L(−A w_{i−1}).
     """
@@ -351,7 +334,7 @@ def last_line_corrected(x: Instance) -> Iterator[Slack]:
     "L(−A((1 − r)w + rw')) ≤ max {L(−Aw), L(−Aw')}",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for r in (0.1, 0.5, 0.9):
         between = risk(x.A, (1.0 - r) * x.w + r * x.v)
         yield at_most(between, max(risk(x.A, x.w), risk(x.A, x.v)), "L between, at an end")

@@ -1,14 +1,10 @@
 """TEL, the theorem, the remarks on its step size, and the condition number it stands for."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from relaxboost.claims import Choice, Instance, Real, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, at_least, at_most, equal
+from relaxboost.claims.language import *
 from relaxboost.claims.tel.classical import TURNING, turning
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
@@ -24,7 +20,7 @@ from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk,
     given="WLA with γ, and the sign of v_s corrected (TEL-algorithm)",
     space=TURNING,
 )
-def theorem(x: Instance) -> Iterator[Slack]:
+def theorem(x: Instance) -> Slacks:
     """The package's own run, with risk and steps recomputed from its w_t. Nearly tight for small γ
     and entries ±1, as on the turning matrices.
 
@@ -65,7 +61,7 @@ def _(x: Instance) -> Slack:
     "L_i/L_{i−1} ≤ cosh η − η sinh η ≤ 1 − η²/2 ≤ exp(−η²/2)",
     trials=20,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for A, t in ((x.A, x.t), (turning(x.k), 1)):
         before = 1.0
         for vote in adaboost(A, t, "lecture"):
@@ -89,7 +85,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="β = L(−A w_0) = 1, the smoothness on the initial sublevel set; larger, or equal",
     space=RUNS,
 )
-def step_larger(x: Instance) -> Iterator[Slack]:
+def step_larger(x: Instance) -> Slacks:
     """Equal in round 1.
 
     Proof. ‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}) (1), where η_i ≤ 1 and L ≤ exp(−(i−1)γ²/2) ≤ 1.
@@ -105,7 +101,7 @@ def step_larger(x: Instance) -> Iterator[Slack]:
 @step_larger.step(
     "The step is the gradient over the loss.", "‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}), η_i ≤ 1"
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for vote in adaboost(x.A, x.t, "lecture"):
         level = risk(x.A, vote.before)
         plain = float(np.abs(gradient(x.A, vote.before)).max())
@@ -123,7 +119,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
     space=RUNS.but(t=Whole(1, 60)),
 )
-def plain(x: Instance) -> Iterator[Slack]:
+def plain(x: Instance) -> Slacks:
     """Equal for A = [[1]] in round 1. exp(−tγ²/2) is less than 1/(1 + (e − 1)t) from some t on.
 
     Proof. A step η multiplies L by e^−η at least, as |A_ij| ≤ 1, and η ≤ L. So 1/L grows by
@@ -163,7 +159,7 @@ def _(x: Instance) -> Slack:
         t=Whole(1, 30),
     ),
 )
-def strongly_convex_rate(x: Instance) -> Iterator[Slack]:
+def strongly_convex_rate(x: Instance) -> Slacks:
     """Attained by a round in ℓ1 where all q_j agree and all w_j do.
 
     Proof. A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² ≥ 2λ(f − f(w̄)) (1). So one
@@ -205,7 +201,7 @@ def _modulus(x: Instance) -> float:
     given="WLA with γ, the sign of v_s corrected, and any w_0, as in the display before it",
     space=TURNING.but(w=Vector("n", -2, 2)),
 )
-def condition_number(x: Instance) -> Iterator[Slack]:
+def condition_number(x: Instance) -> Slacks:
     """No constant below 2 will do: on the turning matrices, which have γ = 1/(2k + 1), the first
     round needs more than κ = (2/γ²)(1 − γ²).
 

@@ -1,17 +1,11 @@
 """TEL, the weak learning assumption (WLA): what it is equivalent to and what it gives."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
-from relaxboost.claims import Bracket, Instance, Matrix, Space, Vector, Whole
-from relaxboost.claims.measure import Slack, assume, at_least, at_most, equal
-from relaxboost.claims.record import AMBIGUOUS, MISPRINT
+from relaxboost.claims.language import *
 from relaxboost.claims.sides import exactly, largest_edge, optimum
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
@@ -34,7 +28,7 @@ WEIGHTED = Space(
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
-def assumption(x: Instance) -> Iterator[Slack]:
+def assumption(x: Instance) -> Slacks:
     """The ratio does not depend on the length of φ, so that φ is a distribution; then minimax.
 
     Both sides are attained by the points of the certificate, in fractions. Without a separator the
@@ -60,7 +54,7 @@ def assumption(x: Instance) -> Iterator[Slack]:
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
-def gordan(x: Instance) -> Iterator[Slack]:
+def gordan(x: Instance) -> Slacks:
     """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
     Each instance is decided by such a point, in fractions.
@@ -86,7 +80,7 @@ def gordan(x: Instance) -> Iterator[Slack]:
     given="WLA with γ",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
-def edge(x: Instance) -> Iterator[Slack]:
+def edge(x: Instance) -> Slacks:
     """AdaBoost drives φ = ∇L(−Aw) towards the minimiser.
 
     Proof. φ has positive entries (1), and ‖Aᵀφ‖_∞ ≥ γ‖φ‖_1 for all such φ, by definition of γ (2).
@@ -105,7 +99,7 @@ def _(x: Instance) -> Slack:
 
 
 @edge.step("γ bounds all ratios from below.", "‖Aᵀφ‖_∞ ≥ γ‖φ‖_1 for φ ≥ 0", space=WEIGHTED)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     gamma = x.optimum(Game(x.A))
     for phi in (x.phi, np.array([float(p) for p in x.optima[-1].d])):
         right = Bracket(gamma.lower, gamma.upper) * Fraction(float(phi.sum()))
@@ -124,7 +118,7 @@ def _(x: Instance) -> Iterator[Slack]:
     given="WLA with γ; what would imply it can only be ∇L(−Aw) = 0, which never is",
     space=WEIGHTED,
 )
-def distribution(x: Instance) -> Iterator[Slack]:
+def distribution(x: Instance) -> Slacks:
     """Proof. ℓ' = exp > 0 (TEL-edge, 1), so that both can be divided. The edge of d is at least γ
     by definition (TEL-edge, 2). What can vanish, where A is not separable, is Aᵀ∇L.
     """
@@ -136,7 +130,7 @@ def distribution(x: Instance) -> Iterator[Slack]:
 
 
 @distribution.step("A positive vector over its sum has sum 1.", "Σ φ_i/Σ φ_k = 1, φ_i/Σ φ_k ≤ 1")
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     phi = [Fraction(float(p)) for p in reweighting(x.A, x.w)]
     yield equal(sum(p / sum(phi) for p in phi), 1, "Σ d_i")
     yield at_most(max(phi) / sum(phi), 1, "d_i, 1")
@@ -164,7 +158,7 @@ def weighted_erm(x: Instance) -> Slack:
     "It is with 1/n in front of the sum.",
     "max_j |(1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
 )
-def weighted_erm_corrected(x: Instance) -> Iterator[Slack]:
+def weighted_erm_corrected(x: Instance) -> Slacks:
     """Proof. The first equality is the definition of ∇L, with ℓ' = exp (1); for the inequality see
     TEL-edge.
     """
@@ -177,7 +171,7 @@ def weighted_erm_corrected(x: Instance) -> Iterator[Slack]:
 
 
 @weighted_erm.step("The entries of Aᵀ∇L.", "(Aᵀ∇L)_j = (1/n) Σ_i A_ij ℓ'(−(Aw)_i)", correction=1)
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for a, entry in zip(x.A.T, x.A.T @ reweighting(x.A, x.w), strict=True):
         total = math.fsum(v * math.exp(-float(r @ x.w)) for v, r in zip(a, x.A, strict=True))
         yield equal(float(entry), total / len(x.A), "(Aᵀ∇L)_j, (1/n) Σ A_ij ℓ'")
@@ -195,7 +189,7 @@ def _(x: Instance) -> Iterator[Slack]:
     space=WEIGHTED.but(j=Whole(1, "n")),
     counterexamples=[{"A": [[1, 0]], "phi": [1], "w": [0, 0], "j": 2}],
 )
-def stray_index(x: Instance, kept: bool = True) -> Iterator[Slack]:
+def stray_index(x: Instance, kept: bool = True) -> Slacks:
     """The index j has stayed behind: one entry is not the largest, and may be 0."""
     g = x.A.T @ reweighting(x.A, x.w)
     right = np.linalg.norm(g[x.j - 1 : x.j] if kept else g, np.inf)
@@ -209,7 +203,7 @@ def stray_index(x: Instance, kept: bool = True) -> Iterator[Slack]:
 @stray_index.corrected(
     "It is the ℓ∞ norm of the vector.", "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1"
 )
-def stray_index_removed(x: Instance) -> Iterator[Slack]:
+def stray_index_removed(x: Instance) -> Slacks:
     """The definition of the norm, and TEL-edge."""
     yield from stray_index(x, False)
 
@@ -253,7 +247,7 @@ def accuracy(x: Instance) -> Slack:
     "reading: the expected accuracy, where h_j(x) predicts 1 with probability (1 + h_j(x))/2.",
     "max_{j,r} Σ_i φ_i (1 + r A_ij)/2 ≥ 1/2 + γ/2",
 )
-def expected_accuracy(x: Instance) -> Iterator[Slack]:
+def expected_accuracy(x: Instance) -> Slacks:
     """Tight at the worst weights.
 
     Proof. It is 1/2 + edge/2 (1), and the best edge is at least γ (TEL-edge, 2).
@@ -269,7 +263,7 @@ def expected_accuracy(x: Instance) -> Iterator[Slack]:
     "Σ φ_i (1 + r A_ij)/2 = 1/2 + r(Aᵀφ)_j/2 for Σ φ_i = 1",
     correction=1,
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     phi = _normalised(x.phi)
     for a in x.A.T:
         right = 0.5 + float(a @ phi) / 2.0
@@ -295,7 +289,7 @@ def accuracy_of_labels(x: Instance) -> Slack:
 @accuracy.step(
     "Of labels, what is right is what is expected to be.", "[a > 0] = (1 + a)/2", correction=2
 )
-def _(x: Instance) -> Iterator[Slack]:
+def _(x: Instance) -> Slacks:
     for a in np.where(x.A >= 0.0, 1.0, -1.0).ravel():
         yield equal(int(a > 0.0), (1 + int(a)) / 2, "[a > 0], (1 + a)/2")
 
@@ -316,7 +310,7 @@ def _normalised(phi: Array) -> Array:
     given="L with ℓ = exp",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
-def infimum(x: Instance) -> Iterator[Slack]:
+def infimum(x: Instance) -> Slacks:
     """Without the WLA f ≥ 1/n: <φ, Av> = 0 for some distribution φ ≤ 1, so that Σ exp(−(Av)_i) ≥
     Σ φ_i exp(−(Av)_i) ≥ 1 by Jensen. Nearly equal where only one row is not right by much.
 

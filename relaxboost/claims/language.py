@@ -1,0 +1,20 @@
+"""The words that claims are written in: each file of claims takes all of them."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from relaxboost._core.arrays import Array
+from relaxboost.claims.arrays import Distribution, Matrix, Vector, Weights
+from relaxboost.claims.fields import Choice, Real, Whole
+from relaxboost.claims.instance import Instance
+from relaxboost.claims.measure import Bracket, Slack, assume, at_least, at_most, equal
+from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, OPEN, Enumeration
+from relaxboost.claims.spaces import Space
+
+__all__ = ["Choice", "Distribution", "Matrix", "Real", "Space", "Vector", "Weights", "Whole"]
+__all__ += ["Array", "Bracket", "Enumeration", "Instance", "Slack", "Slacks"]
+__all__ += ["assume", "at_least", "at_most", "equal"]
+__all__ += ["AMBIGUOUS", "ILLEGIBLE", "MISPRINT", "OPEN"]
+
+Slacks: TypeAlias = Iterator[Slack]
+"""What a check yields that measures several inequalities."""
