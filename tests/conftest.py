@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 import relaxboost as rb
+from tests.processes import Mortal
 
 settings.register_profile(
     "relaxboost",
@@ -25,6 +27,14 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell that runs the tests in the background has them, and what they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_process_outlives_its_test(monkeypatch):
+    monkeypatch.setattr(subprocess, "Popen", Mortal)
+    yield
+    while Mortal.started:
+        Mortal.started.pop().end()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,35 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+LIMIT = 200.0
+"""Seconds that a process of a test may take, fewer than those of the test (pyproject.toml)."""
+
+
+class Mortal(subprocess.Popen[Any]):
+    """A process that is killed after a while, by which whatever reads from it or waits goes on."""
+
+    started: ClassVar[list[Mortal]] = []
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.started.append(self)
+        self.timer = threading.Timer(LIMIT, self.end)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def end(self) -> None:
+        """Kill it, with its group if it leads one."""
+        self.timer.cancel()
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                leads = os.getpgid(self.pid) == self.pid
+                (os.killpg if leads else os.kill)(self.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(10)
 
 
 def ctrl_c(
@@ -29,10 +57,15 @@ def ctrl_c(
 def on_a_terminal(process: subprocess.Popen[str], leader: int) -> tuple[str, bytes]:
     """Return what it prints and what its terminal shows; both are read, lest it wait for one."""
     with ThreadPoolExecutor(1) as pool:
-        out = pool.submit(lambda: process.communicate()[0])
-        shown = b""
-        with contextlib.suppress(OSError):  # a closed terminal
-            while part := os.read(leader, 4096):
-                shown += part
-        os.close(leader)
-        return out.result(), shown
+        shown = pool.submit(shown_on, leader)
+        return process.communicate()[0], shown.result()
+
+
+def shown_on(leader: int) -> bytes:
+    """Return all that a terminal shows till it is closed."""
+    shown = b""
+    with contextlib.suppress(OSError):  # a closed terminal
+        while part := os.read(leader, 4096):
+            shown += part
+    os.close(leader)
+    return shown

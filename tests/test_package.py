@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ import networkx
 import pytest
 
 import relaxboost as rb
+from tests import processes
 
 ROOT = Path(rb.__file__).parent
 FLOORS = [
@@ -203,3 +205,16 @@ def test_submodules_do_not_shadow_public_functions():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout == "True True True\n"
+
+
+def test_what_a_test_starts_is_killed_when_it_takes_too_long_and_when_the_test_ends(monkeypatch):
+    monkeypatch.setattr(processes, "LIMIT", 0.2)
+    command = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"]
+    options = {"stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **options) as process:
+        assert process.stdout.read() in ("1\n", "")  # which would wait for ever
+    assert process.returncode == -signal.SIGKILL
+    monkeypatch.setattr(processes, "LIMIT", 60.0)
+    with subprocess.Popen(["sleep", "600"]) as process:
+        process.end()
+    assert process.returncode == -signal.SIGKILL

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import click
@@ -16,7 +16,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.commands.cli import VERBS, cli, main
-from tests.processes import ctrl_c
+from tests.processes import ctrl_c, shown_on
 
 
 def run(*arguments, **options):
@@ -199,11 +199,10 @@ def test_ctrl_c_prints_the_best_bracket(csv):
     shown = b""
     while b"round" not in shown:
         shown += os.read(leader, 4096)
-    status, out, _ = ctrl_c(process)
-    with contextlib.suppress(OSError):  # a closed terminal
-        while part := os.read(leader, 4096):
-            shown += part
-    os.close(leader)
+    with ThreadPoolExecutor(1) as pool:  # it is read on, lest the process wait for that
+        rest = pool.submit(shown_on, leader)
+        status, out, _ = ctrl_c(process)
+    shown += rest.result()
     assert status == 1
     assert "interrupted at a gap of" in out
     assert "<= rho <=" in out

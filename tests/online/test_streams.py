@@ -385,11 +385,14 @@ def test_fitted_estimators_and_digests_in_another_process():
     bases += [Symmetric(base), StumpBasis([[0.0], [], [1.0]]), StumpBasis([[0.0, 1.0], []])]
     digests = [one.digest() for one in bases]
     assert len(set(digests)) == len(digests)
-    answers = CONTEXT.SimpleQueue()
-    process = CONTEXT.Process(target=told, args=(pickle.dumps(bases), answers))
+    answers, sent = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=told, args=(pickle.dumps(bases), sent), daemon=True)
     process.start()
-    assert answers.get() == digests
-    process.join()
+    sent.close()
+    assert answers.poll(120.0)  # and not for ever, if it has died
+    assert answers.recv() == digests
+    process.join(60.0)
+    assert process.exitcode == 0
 
 
 def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
