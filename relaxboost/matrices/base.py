@@ -92,10 +92,14 @@ class MarginMatrix(ABC):
         InputError
             If `d` is not a vector with an entry for each example.
         """
+        return self._edges(self._examples(d))
+
+    def _examples(self, d: Vector) -> Vector:
+        """Return `d` as contiguous doubles, or raise."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
             raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
-        return self._edges(d)
+        return d
 
     @abstractmethod
     def _column(self, j: int) -> NDArray[Any]:

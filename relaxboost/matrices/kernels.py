@@ -55,38 +55,89 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 
 @njit()
+def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> None:
+    """Add yd up by the levels of four features, in the rows of `levels`.
+
+    They go together: an addition to a level waits for the one before, and they do not wait for
+    each other. Each is still summed by itself, in the order of the examples.
+    """
+    last = codes.shape[0] - 1
+    levels[:] = 0.0
+    a, b = codes[first], codes[min(first + 1, last)]  # beyond the last one again, unread
+    c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
+    for i in range(yd.shape[0]):
+        value = yd[i]
+        levels[0, a[i]] += value
+        levels[1, b[i]] += value
+        levels[2, c[i]] += value
+        levels[3, d[i]] += value
+
+
+@njit()
+def _total(x: Array) -> float:
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i]
+    return total
+
+
+@njit()
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature.
 
-    The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd. Four
-    features go at a time: an addition to a level waits for the one before, and they do not wait
-    for each other. Each is still summed by itself, in the order of the examples.
+    The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
     """
-    features, m = codes.shape
-    out = np.empty(offsets[features])
-    total = 0.0
-    for i in range(m):
-        total += yd[i]
-    widest, last = 0, features - 1
-    for f in range(features):
-        widest = max(widest, offsets[f + 1] - offsets[f] + 1)
-    levels = np.empty((4, widest))
-    for first in range(0, features, 4):
-        levels[:] = 0.0
-        a, b = codes[first], codes[min(first + 1, last)]  # beyond the last one again, unread
-        c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
-        for i in range(m):
-            value = yd[i]
-            levels[0, a[i]] += value
-            levels[1, b[i]] += value
-            levels[2, c[i]] += value
-            levels[3, d[i]] += value
-        for f in range(first, min(first + 4, features)):
-            below = 0.0
-            for k in range(offsets[f + 1] - offsets[f]):
-                below += levels[f - first, k]
-                out[offsets[f] + k] = total - 2.0 * below
+    out, total = np.empty(offsets[-1]), _total(yd)
+    levels = np.empty((4, np.diff(offsets).max() + 1))
+    for f in range(codes.shape[0]):
+        if f % 4 == 0:
+            _four_levels(codes, f, yd, levels)
+        below = 0.0
+        for k in range(offsets[f + 1] - offsets[f]):
+            below += levels[f % 4, k]
+            out[offsets[f] + k] = total - 2.0 * below
     return out
+
+
+@njit()
+def _four_peaks(levels: Array, cuts: int, total: float) -> tuple[tuple[int, float], ...]:
+    """Return the first largest edge of each of four features, and its cut."""
+    p, q, r, s = levels
+    a = b = c = d = at_p = at_q = at_r = at_s = 0.0
+    i = j = m = n = 0
+    for k in range(cuts):
+        a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
+        value = total - 2.0 * a
+        if abs(value) > abs(at_p):
+            i, at_p = k, value
+        value = total - 2.0 * b
+        if abs(value) > abs(at_q):
+            j, at_q = k, value
+        value = total - 2.0 * c
+        if abs(value) > abs(at_r):
+            m, at_r = k, value
+        value = total - 2.0 * d
+        if abs(value) > abs(at_s):
+            n, at_s = k, value
+    return (i, at_p), (j, at_q), (m, at_r), (n, at_s)
+
+
+@njit()
+def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, float]:
+    """Return the `first_largest` of `stump_edges`, which are not written down."""
+    cuts, total = np.diff(offsets), _total(yd)
+    best, edge, levels = 0, 0.0, np.empty((4, cuts.max() + 1))
+    for first in range(0, codes.shape[0], 4):
+        four = cuts[first : first + 4]
+        _four_levels(codes, first, yd, levels)
+        for g in range(four.size):
+            levels[g, four[g]] = 0.0  # is no cut; what follows is no larger than what was
+        peaks = _four_peaks(levels, four.max(), total)
+        for g in range(four.size):
+            cut, value = peaks[g]
+            if four[g] > 0 and abs(value) > abs(edge):
+                best, edge = offsets[first + g] + cut, value
+    return best, edge
 
 
 @njit()

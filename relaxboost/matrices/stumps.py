@@ -15,7 +15,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import MarginMatrix
+from relaxboost.matrices.base import Best, MarginMatrix
 from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
@@ -183,11 +183,16 @@ class StumpMatrix(MarginMatrix):
 
     def _column(self, j: int) -> NDArray[np.int8]:
         feature, cut = self._place(j)
-        above = self._codes[feature] > cut
-        return np.where(above == (self._y > 0), 1, -1).astype(np.int8)
+        agrees = (self._codes[feature] > cut) == (self._y > 0.0)
+        return np.subtract(2 * agrees.view(np.int8), 1, dtype=np.int8)
 
     def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
+
+    def best(self, d: Vector) -> Best:
+        """Return the stump with the largest absolute edge; ties go to the lowest index."""
+        j, edge = kernels.stump_best(self._codes, self._offsets, self._y * self._examples(d))
+        return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
     @property
     def entries(self) -> int:

@@ -272,6 +272,22 @@ def test_stump_names_are_short_and_right(cancer_stumps, rng):
         assert name == stump.name
 
 
+@pytest.mark.parametrize("features", [1, 3, 4, 6, 9])
+def test_the_best_stump_is_the_first_largest_edge(features, rng):
+    """Over features of unlike numbers of levels, constant ones, copies, and d of few examples."""
+    X = rng.integers(0, rng.integers(1, 40, features), (50, features)).astype(np.float64)
+    X[:, -1] = X[:, 0] = rng.normal(size=50).round(1)
+    matrix = stumps(X, rng.choice([-1, 1], 50), max_cuts=None if features % 2 else 20)
+    for few in (1, 2, 50):
+        d = np.zeros(50)
+        d[rng.permutation(50)[:few]] = rng.dirichlet(np.ones(few))
+        edges = matrix.edges(d)
+        best = matrix.best(d)
+        assert best.id == int(np.argmax(np.abs(edges)))
+        assert best.sign * best.edge == edges[best.id]
+    assert matrix.best(np.zeros(50)) == (0, 1, 0.0, 0.0)
+
+
 def test_breast_cancer_counts(cancer_stumps):
     """15 310 midpoints between consecutive distinct values; 15 131 columns distinct up to sign."""
     assert cancer_stumps.n == 15_310

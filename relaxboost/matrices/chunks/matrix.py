@@ -86,10 +86,7 @@ class ChunkedMatrix(StumpMatrix):
 
     def best(self, d: Vector) -> Best:
         """Return the stump with the largest absolute edge; ties go to the lowest index."""
-        d = np.ascontiguousarray(d, dtype=np.float64)
-        if d.shape != (self.m,):
-            raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
-        found, unit = self._each(d, largest_edge)
+        found, unit = self._each(self._examples(d), largest_edge)
         with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
         feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # the first among equals
         cut, edge = found[feature]
