@@ -390,7 +390,7 @@ class Source:
     def claim(
         self,
         name: str,
-        location: str,
+        location: str | tuple[str, str],
         words: str,
         *,
         formula: str,
@@ -407,8 +407,8 @@ class Source:
         ----------
         name : str
             The id is the key of the source, a dash, and this.
-        location : str
-            Where it is in the source, e.g. "Theorem 9".
+        location : str or (str, str)
+            Where it is in the source, "Theorem 9"; or that, and the page or line it stands on.
         words, formula : str
             What is stated.
         space : Space
@@ -418,8 +418,8 @@ class Source:
         counterexamples : sequence of mapping
             Instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``.
         **record : str
-            `printed`, the formula or sentence as the source prints it, its `page`, and a `ruling`,
-            as in `Claim`.
+            `printed`, the formula or sentence as the source prints it, and a `ruling`, as in
+            `Claim`.
 
         Raises
         ------
@@ -436,10 +436,12 @@ class Source:
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
         _check_record(id, record, bool(counterexamples))
+        heading, page = (location, location) if isinstance(location, str) else location
         fields = {
             **record,
             "id": id,
-            "location": location,
+            "location": heading,
+            "page": page,
             "given": given,
             "space": space,
             "counterexamples": counterexamples,
@@ -481,9 +483,9 @@ class Source:
 
 def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:
     """Refuse what is no part of a record, and a ruling without or against a counterexample."""
-    unknown = set(record) - {"printed", "page", "ruling"}
+    unknown = set(record) - {"printed", "ruling"}
     if unknown:
-        raise InputError(f"{id}: a claim has printed, page and ruling, not {', '.join(unknown)}")
+        raise InputError(f"{id}: a claim has printed and ruling, not {', '.join(unknown)}")
     ruling = record.get("ruling", "")
     if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
         raise InputError(f"{id}: a ruling is {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")

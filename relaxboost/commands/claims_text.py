@@ -58,7 +58,7 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"  of:          {claim.source.reference}"
     if claim.printed:
         yield f"  printed:     {claim.printed}"
-    if claim.page:
+    if claim.page not in ("", claim.location):
         yield f"    place:     {claim.page}"
     yield from _statement("statement", claim.stated)
     if claim.given:

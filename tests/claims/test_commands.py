@@ -161,7 +161,8 @@ def test_all_that_a_check_prints_fits_80_columns():
 def test_readings_and_proofs_are_told_apart(call, odd):
     path = odd(
         "vague = claim('a', lambda x: at_most(x.x, 0.5), counterexamples=[{'x': 1}],"
-        " ruling='ambiguous', printed='x ≪ 1', page='p. 3')\n"
+        " ruling='ambiguous', printed='x ≪ 1')\n"
+        "vague.page = 'p. 3'\n"
         "vague.corrected('At most 1.')(true)\n"
         "proved = claim('b', true)\n"
         "proved.step('A step.')(true)\n"

@@ -112,9 +112,9 @@ def test_the_page_says_what_is_on_record(record):
 def test_readings_proofs_enumerations_and_what_is_illegible():
     """All that the claims made for tests have not."""
     source, space = Source("S", "a source"), Space(x=Real(0, 1))
-    options = {"space": space, "page": "p. 2", "formula": "f"}
+    options = {"space": space, "formula": "f"}
     vague = source.claim(
-        "vague", "Eq. 1", "x is small.", printed="x_{i} ≪ 1", ruling="ambiguous",
+        "vague", ("Eq. 1", "p. 2"), "x is small.", printed="x_{i} ≪ 1", ruling="ambiguous",
         counterexamples=[{"x": 1}], **options,
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
     vague.corrected("reading: at most 1.")(lambda x: at_most(x.x, 1))
@@ -123,8 +123,8 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
     source.claim("all", "Eq. 2", "x ≤ 1", printed=ILLEGIBLE, **options).checked(every=values)(
         lambda x: at_most(x.x, 1)
     )
-    options["page"] = "not in the paper"
-    proved = source.claim("proved", "Eq. 3", "x ≤ 1", **options)(lambda x: at_most(x.x, 1))
+    own = "Eq. 3", "not in the paper"
+    proved = source.claim("proved", own, "x ≤ 1", **options)(lambda x: at_most(x.x, 1))
     proved.step("A step.", "x² ≤ x", trials=9)(lambda x: at_most(x.x**2, x.x))
     text = pages.page(source, measuring.measure(c.check() for c in source.claims.values()))
     assert "**Ambiguous.** Eq. 1 (p. 2)." in text

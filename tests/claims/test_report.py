@@ -156,7 +156,7 @@ def test_a_report_without_matplotlib_says_so(tmp_path, monkeypatch, verdicts):
 def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     source, space = Source("S", "a source"), Space(x=Real(0, 1))
     vague = source.claim(
-        "vague", "Eq. 1", "x is small.", printed="x ≪ <1>", page="p. 2", ruling="ambiguous",
+        "vague", ("Eq. 1", "p. 2"), "x is small.", printed="x ≪ <1>", ruling="ambiguous",
         formula="f", space=space, counterexamples=[{"x": 1}],
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
     vague.corrected("reading: at most 1.")(lambda x: at_most(x.x, 1))

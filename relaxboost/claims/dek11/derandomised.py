@@ -13,11 +13,10 @@ COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "los
 
 @SOURCE.claim(
     "mean",
-    "Sec. 2.3, 1, first line",
+    ("Sec. 2.3, 1, first line", "line 106 of the text"),
     "The mean of w_1, ..., w_m is the expectation of w under Q, and in H.",
     formula="(1/m) Σ_{i=1}^m w_i = Exp_Q[w] ∈ H",
     printed="H is convex, so (Σ_{i=1}^m w_i)/m = Exp_Q[w] ∈ H",
-    page="line 106 of the text",
     ruling=MISPRINT,
     given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1",
     space=STREAMS,
@@ -47,12 +46,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "mean-risk",
-    "Sec. 2.3, 1, second display",
+    ("Sec. 2.3, 1, second display", "lines 106 and 108 of the text"),
     "The risk of the mean of w_1, ..., w_m is at most that of Q.",
     formula="l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D)",
     printed="Since l is convex, using Jensen's inequality, we get l((Σ_{i=1}^m w_i)/m; D) ≤ l(Q; "
     "D)",
-    page="lines 106 and 108 of the text",
     ruling=MISPRINT,
     given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1; l convex; any sample",
     space=LAWS,
@@ -126,12 +124,11 @@ def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
 
 @SOURCE.claim(
     "majority",
-    "Sec. 2.3, 2",
+    ("Sec. 2.3, 2", "lines 114 and 116 of the text"),
     "The 0-1 risk of the majority vote is at most twice that of Q.",
     formula="l_{0-1}(sign Σ_{i=1}^m sign <w_i, x>; D) ≤ 2 l_{0-1}(Q; D)",
     printed="h_{maj}(x) = sign((Σ_{i=1}^m sign(⟨w_i, x⟩))/m) We know that the 0-1 risk of the "
     "majority vote hypothesis is at most twice the 0-1 risk of Q.",
-    page="lines 114 and 116 of the text",
     given="a prediction of 0 is an error, or half of one; any sample",
     space=LAWS,
 ).checked(trials=40)
@@ -188,12 +185,11 @@ def _costs(votes: Array, zero: float) -> tuple[float, Array]:
 
 @SOURCE.claim(
     "majority-zero",
-    "Sec. 2.3, 2",
+    ("Sec. 2.3, 2", "line 116 of the text"),
     "The bound holds whatever a prediction of 0 counts as.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
     printed="We know that the 0-1 risk of the majority vote hypothesis is at most twice the 0-1 "
     "risk of Q.",
-    page="line 116 of the text",
     ruling=AMBIGUOUS,
     given="sign(0), which is not defined, read as 0, and as no error; any sample; the vote "
     "of those that Q is on, w_0, ..., w_{m−1}",
@@ -262,13 +258,12 @@ SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute"
 
 @SOURCE.claim(
     "surrogate",
-    "Sec. 2.3, 2, second display",
+    ("Sec. 2.3, 2, second display", "lines 116 and 118 of the text"),
     "A convex upper bound of the 0-1 loss, such as the hinge or the exponential loss, bounds the "
     "risk of the vote.",
     formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D) ≤ 2 l(Q; D)",
     printed="if l is a convex upper bound on the 0-1 loss (like the hinge loss/exponential loss), "
     "we have l_{0-1}(h_{maj}(x); D) ≤ 2l_{0-1}(Q; D) ≤ 2l(Q; D)",
-    page="lines 116 and 118 of the text",
     given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
     space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),
 ).checked(trials=40)

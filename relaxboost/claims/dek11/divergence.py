@@ -28,7 +28,10 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
 
 @SOURCE.claim(
     "T3-alpha-1-4",
-    "Proof of Theorem 3, second display, lines one to four",
+    (
+        "Proof of Theorem 3, second display, lines one to four",
+        "line 160 of the text, lines one to four",
+    ),
     "α_i is an inner product and the logarithm of a mean.",
     formula="α_i = Σ_j w*_j log(w_{i,j}/w_{i−1,j}) = −η Σ_j w*_j ∇_j − log Σ_j w_{i−1,j} "
     "exp(−η∇_j) = −η<w* − w_{i−1}, ∇> − log Σ_j w_{i−1,j} exp(η(−∇_j + <w_{i−1}, ∇>))",
@@ -37,7 +40,6 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
     "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))) = −η⟨w* − w_{i−1}, "
     "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(η(−∇_j l_i(w_{i−1}) + ⟨w_{i−1}, "
     "∇l_i(w_{i−1})⟩)))",
-    page="line 160 of the text, lines one to four",
     given="∇ = ∇l_i(w_{i−1}); any η > 0 and w* in the simplex (line one has Σ_{i=1}^n in our copy, "
     "with j free: the sum is over j)",
     space=STEPS,
@@ -70,11 +72,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-alpha-5",
-    "Proof of Theorem 3, second display, line five",
+    ("Proof of Theorem 3, second display, line five", "line 160 of the text, line five"),
     "α_i is at least the step times the gain in loss, less the logarithm of a mean.",
     formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − log Exp[exp(Z − Exp[Z])]",
     printed=ILLEGIBLE,
-    page="line 160 of the text, line five",
     given="Z = −η∇_j l_i(w_{i−1}) with probability w_{i−1,j}; the formula is that of the two "
     "displays after it",
     space=STEPS,
@@ -99,12 +100,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-Z",
-    "Proof of Theorem 3, after the second display",
+    ("Proof of Theorem 3, after the second display", "lines 164 and 166 of the text"),
     "Z is at most ηλX in size.",
     formula="|Z| ≤ ηλX",
     printed="Z = −η∇_j l_i(w_{i−1}) w.p w_{i−1,j} Using the λ-Lipschitz property of l and the l_∞ "
     "boundedness of X, one can show that |Z| ≤ ηλX w.p. 1.",
-    page="lines 164 and 166 of the text",
     given="|x_j| ≤ X, φ λ-Lipschitz in predictions",
     space=STEPS,
 )
@@ -130,11 +130,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-mgf",
-    "Proof of Theorem 3, third display",
+    ("Proof of Theorem 3, third display", "line 168 of the text"),
     "The moment generating function of Z is that of a bounded variable.",
     formula="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
     printed="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
-    page="line 168 of the text",
     given="|Z| ≤ ηλX",
     space=STEPS.but(u=Real(1e-3, 3.0, log=True)),
 )
@@ -161,11 +160,10 @@ moments.step("Hoeffding's lemma.", "Exp[exp(Z − Exp[Z])] ≤ exp((max Z − mi
 
 @SOURCE.claim(
     "T3-alpha",
-    "Proof of Theorem 3, fourth display",
+    ("Proof of Theorem 3, fourth display", "line 172 of the text"),
     "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
     formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
     printed="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
-    page="line 172 of the text",
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
@@ -192,12 +190,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-sum",
-    "Proof of Theorem 3, fifth display",
+    ("Proof of Theorem 3, fifth display", "line 176 of the text"),
     "The α_i telescope, to log n at most.",
     formula="Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ KL(w* ‖ w_0) ≤ log(n)",
     printed="Σ_i α_i = Σ_i KL(w* ‖ w_{i−1}) − KL(w* ‖ w_i) = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ "
     "KL(w* ‖ w_0) ≤ log(n)",
-    page="line 176 of the text",
     ruling=MISPRINT,
     given="w_0 uniform; any η > 0 and w* in the simplex; any i from 0 to m, as i is free outside "
     "of the sum",
@@ -244,11 +241,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-bound",
-    "Proof of Theorem 3, sixth display",
+    ("Proof of Theorem 3, sixth display", "line 180 of the text"),
     "The regret is bounded for any step.",
     formula="Σ (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
     printed="Σ_{i=1}^m (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
-    page="line 180 of the text",
     given="any η > 0 and w* in the simplex",
     space=STEPS,
 )
@@ -279,12 +275,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-eta",
-    "Proof of Theorem 3, after the sixth display",
+    ("Proof of Theorem 3, after the sixth display", "lines 182 and 184 of the text"),
     "η = √(2 log(n)/m)/(λX) minimises the right side, which then is λX√(2m log n).",
     formula="min_η log(n)/η + η mλ²X²/2 = λX√(2m log(n))",
     printed="We can choose η = (1/(λX)) √(2 log(n)/m) to minimize the RHS and get … λX √(2m "
     "log(n))",
-    page="lines 182 and 184 of the text",
     given="n ≥ 2 (for n = 1 it is η = 0); X = 1, without loss of generality",
     space=Space(
         n=Whole(2, 100),

@@ -41,13 +41,12 @@ def deviations(law: Samples, run: Passed) -> Array:
 
 @SOURCE.claim(
     "martingale",
-    "Sec. 1, before Eq. 1",
+    ("Sec. 1, before Eq. 1", "line 17 of the text"),
     "l(h_{i−1}; D) − l(h_{i−1}; z_i) are the differences of a martingale, and each lies in an "
     "interval of length c that is known before z_i.",
     formula="E[l(h_{i−1}; D) − l(h_{i−1}; z_i) | z_1, ..., z_{i−1}] = 0",
     printed="We showed in the last lecture, using an argument based on a Doob Martingale+Azuma's "
     "inequality that",
-    page="line 17 of the text",
     given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1",
     space=LAWS,
 ).checked(trials=60)
@@ -80,12 +79,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "E1",
-    "Eq. 1",
+    ("Eq. 1", "line 19 of the text, Eq. 1; again in line 79"),
     "The risk of the uniform randomised hypothesis is at most the mean loss on the way, and a term "
     "in δ.",
     formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
     printed="l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
-    page="line 19 of the text, Eq. 1; again in line 79",
     given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1 or 2; for "
     "every δ",
     space=LAWS.but(learner=Choice("GD", "EG")),
@@ -122,13 +120,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "E1-order",
-    "Sec. 1, before Eq. 1, and Theorem 2",
+    ("Sec. 1, before Eq. 1, and Theorem 2", "lines 17 and 19 of the text"),
     "The data set may be given to the online algorithm in any arbitrary order.",
     formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
     printed="Run the online algorithm on the fixed data set (given in any arbitrary order) and "
     "output "
     "a randomized hypothesis … l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
-    page="lines 17 and 19 of the text",
     given="z_1, ..., z_m i.i.d., and sorted by their labels; Algorithm 1; for every δ",
     space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12)),
     counterexamples=[

@@ -21,12 +21,11 @@ def alphas(run: Passed, w: Array) -> Array:
 
 @SOURCE.claim(
     "T1-closer",
-    "Proof of Theorem 1",
+    ("Proof of Theorem 1", "line 49 of the text"),
     "The projection brings a point closer to every element of H.",
     formula="‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖ for w* in H",
     printed="We know that ‖w_i − w*‖ ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖, since the projection "
     "operator brings w_{i−1} − η∇l_i(w_{i−1}) uniformly closer to every element of H",
-    page="line 49 of the text",
     ruling=AMBIGUOUS,
     given="Π read as the formula of Sec. 2, B v/‖v‖, which is not the projection that its words "
     "say",
@@ -63,11 +62,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1-alpha-1",
-    "Proof of Theorem 1, second display, first line",
+    ("Proof of Theorem 1, second display, first line", "line 51 of the text, first line"),
     "α_i is bounded by the distance before the projection.",
     formula="α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖",
     printed="α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖",
-    page="line 51 of the text, first line",
     ruling=MISPRINT,
     given="any w* in H",
     space=STEPS,
@@ -113,14 +111,16 @@ def _comparator(x: Instance) -> Array:
 
 @SOURCE.claim(
     "T1-alpha-2-4",
-    "Proof of Theorem 1, second display, lines two to four",
+    (
+        "Proof of Theorem 1, second display, lines two to four",
+        "line 51 of the text, lines two to four",
+    ),
     "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
     formula="½‖a‖² − ½‖a − η∇‖² = −(η²/2)‖∇‖² − η<w* − w_{i−1}, ∇> "
     "≥ −(η²/2)‖∇‖² + η(l_i(w_{i−1}) − l_i(w*)) ≥ −η²λ²X²/2 + η(l_i(w_{i−1}) − l_i(w*))",
     printed="= −(η²/2)‖∇l_i(w_{i−1})‖² − η⟨w* − w_{i−1}, ∇l_i(w_{i−1})⟩ ≥ −(η²/2)‖∇l_i(w_{i−1})‖² "
     "+ η(l_i(w_{i−1}) − l_i(w*)) (Since ∇l_i(w_{i−1}) is a subgradient) ≥ −η²λ²X²/2 + "
     "η(l_i(w_{i−1}) − l_i(w*)) (Since l is λ-Lipschitz)",
-    page="line 51 of the text, lines two to four",
     given="a = w_{i−1} − w*, ∇ = ∇l_i(w_{i−1}); any η > 0 and w* in H; line one with its square",
     space=STEPS,
 ).checked(trials=60)
@@ -161,14 +161,13 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T1-sum",
-    "Proof of Theorem 1, third and fourth display",
+    ("Proof of Theorem 1, third and fourth display", "lines 55 to 59 of the text"),
     "The α_i telescope, to at most B²/2 and at least η Regret − mη²λ²X²/2.",
     formula="Σ α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ½‖w*‖² ≤ B²/2, "
     "Σ α_i ≥ −η²λ²X²m/2 + η (Σ l_i(w_{i−1}) − l_i(w*))",
     printed="Σ_i α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖² ≤ ½‖w_0 − w*‖² = ‖w*‖²/2 ≤ B²/2 … Using the "
     "lower bound (2) … Σ_i α_i ≥ −m η²λ²X²/2 + η(Σ_i l(w_{i−1}; (x_i, y_i)) − l(w*; (x_i, y_i))) = "
     "−η²λ²X²m/2 + η Regret_i",
-    page="lines 55 to 59 of the text",
     given="any η > 0; w* in H, against which the regret is (printed Regret_i; the reference (2) is "
     "to the display before, which has no number)",
     space=STEPS,
@@ -201,11 +200,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T1-divided",
-    "Proof of Theorem 1, fifth display",
+    ("Proof of Theorem 1, fifth display", "line 63 of the text"),
     "Divided by η, the two bounds of Σ α_i bound the regret.",
     formula="Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/(2η)",
     printed="(Σ_i l(w_{i−1}; (x_i, y_i))) − (Σ_i l(w*; (x_i, y_i))) ≤ B²/(2η) + ηλ²X²m/(2η)",
-    page="line 63 of the text",
     ruling=MISPRINT,
     given="any η > 0 and w* in H",
     space=STEPS,
@@ -253,11 +251,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1-eta",
-    "Proof of Theorem 1, last display",
+    ("Proof of Theorem 1, last display", "lines 63 to 67 of the text"),
     "η = B/(λX√m) minimises the right side, which then is λXB√m.",
     formula="min_η B²/(2η) + ηλ²X²m/(2η) = λXB√m, at η = B/(λX√m)",
     printed="B²/(2η) + ηλ²X²m/(2η) We choose η = B/(λX√m) to minimize the RHS, and get … λXB √m",
-    page="lines 63 to 67 of the text",
     ruling=MISPRINT,
     given="X = 1, without loss of generality",
     space=Space(

@@ -27,11 +27,10 @@ def later(law: Samples) -> tuple[Array, Array, Array]:
 
 @SOURCE.claim(
     "independence",
-    "Sec. 2.3, 3, first line",
+    ("Sec. 2.3, 3, first line", "line 120 of the text"),
     "w_{i−1} is independent of the examples from the i-th on.",
     formula="P(w_{i−1} ∈ ·, (z_k)_{k≥i} ∈ ·) = P(w_{i−1} ∈ ·) P((z_k)_{k≥i} ∈ ·)",
     printed="Note that w_{i−1} is independent of {(x_k, y_k)}_{k=i}^m.",
-    page="line 120 of the text",
     given="z_1, ..., z_m i.i.d., in the order of arrival",
     space=RUNS,
 ).checked(trials=40)
@@ -65,13 +64,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "radius",
-    "Sec. 2.3, 3, first display",
+    ("Sec. 2.3, 3, first display", "lines 120 and 122 of the text"),
     "All losses on the later examples are within c √(log(m/δ)/(2(m − i + 1))) of their risks.",
     formula="∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1))) with "
     "probability ≥ 1 − δ",
     printed="Using a Hoeffding+Union bound, w.p. at least 1 − δ, ∀i |l(h_{i−1}; {x_k, "
     "y_k}_{k=i}^m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1)))",
-    page="lines 120 and 122 of the text",
     given="z_1, ..., z_m i.i.d., in the order of arrival; for every δ",
     space=RUNS,
     counterexamples=[
@@ -158,12 +156,11 @@ class Validated:
 
 @SOURCE.claim(
     "as-good",
-    "Sec. 2.3, 3, after the second display",
+    ("Sec. 2.3, 3, after the second display", "lines 126 and 128 of the text"),
     "The hypothesis chosen is at least as good as the ERM of the first half.",
     formula="l(h̃; D) ≤ l(h̃̃; D), here with probability ≥ 1 − δ at least",
     printed="h̃ = argmin_{h_0, h_1, …, h_{m−1}} l(h_{i−1}; {x_k, y_k}_{k=i}^m) + "
     "c √(log(m/δ)/(2(m − i + 1))) … We know that h̃ is at least as good as h̃̃.",
-    page="lines 126 and 128 of the text",
     given="h̃̃ of least loss on S' = {z_1, ..., z_{m/2−1}} among h_0, ..., h_{m/2−1}; m ≥ 4 and "
     "even; ties go to the first",
     space=RUNS.but(delta=Real(0.01, 0.99)),
@@ -223,11 +220,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "chosen",
-    "Sec. 2.3, 3, last display",
+    ("Sec. 2.3, 3, last display", "lines 136 and 138 of the text"),
     "The hypothesis chosen is nearly as good as the best of the first half.",
     formula="l(h̃; D) ≤ l(h*; D) + 2c √(log(2m/δ)/m) with probability ≥ 1 − δ",
     printed="so that with probability at least 1 − δ, l(h̃; D) ≤ l(h*; D) + 2c √(log(2m/δ)/m)",
-    page="lines 136 and 138 of the text",
     given="h̃ with radii for log(2m/δ); h* the best of h_0, ..., h_{m/2−1}; i.i.d. examples in the "
     "order of arrival; m ≥ 2",
     space=RUNS,
@@ -289,14 +285,13 @@ def half_radius(x: Instance) -> float:
 
 @SOURCE.claim(
     "half",
-    "Sec. 2.3, 3, third display",
+    ("Sec. 2.3, 3, third display", "lines 128 to 132 of the text"),
     "The ERM of the first half has a risk near its loss there, with probability at least δ.",
     formula="l(h̃̃; D) ≤ l(h̃̃; S') + c √(log(m/δ)/(2(m/2))) with probability ≥ δ, "
     "S' = {z_1, ..., z_{m/2−1}}",
     printed="Define h̃̃ to be the output of ERM run on the first half of the dataset S' = {(x_i, "
     "y_i)}_{i=1}^{m/2−1}. … l(h̃̃; D) ≤ l(h̃̃; S') + c √(log m/δ/(2(m/2))) with probability at "
     "least δ.",
-    page="lines 128 to 132 of the text",
     given="h̃̃ of least loss on S' among h_0, ..., h_{m/2−1}, any online learner: here h_0 errs "
     "where a bit is 1 and h_j on all atoms but those of z_1, ..., z_j; ties go to the "
     "first; 0-1 loss, c = 1",
@@ -354,12 +349,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "best",
-    "Sec. 2.3, 3, after the third display",
+    ("Sec. 2.3, 3, after the third display", "line 132 of the text"),
     "The loss on S' of the best hypothesis is near its risk.",
     formula="l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
     printed="by a Hoeffding bound l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability "
     "at least 1 − δ",
-    page="line 132 of the text",
     given="h* of least risk among h_0, ..., h_{m/2−1}, any online learner: here h_{m/2−1} errs on "
     "the atoms of z_1, ..., z_{m/2−1} only, the others where a bit is 1; 0-1 loss, c = 1",
     space=HALVES,
@@ -397,12 +391,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "ERM",
-    "Sec. 2.3, 3, fourth display",
+    ("Sec. 2.3, 3, fourth display", "lines 132 and 134 of the text"),
     "The ERM of the first half is nearly as good as the best of its hypotheses.",
     formula="l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
     printed="by definition l(h̃̃; S') ≤ l(h*; S') … with probability at least 1 − 2δ l(h̃̃; D) ≤ "
     "l(h*; D) + 2c √(log(m/δ)/m)",
-    page="lines 132 and 134 of the text",
     given="h̃̃ of least loss on S' = {z_1, ..., z_{m/2−1}}; the learner of DEK11-half",
     space=HALVES,
     counterexamples=[{"h": 16, "N": 1000, "q": "1/10", "delta": "1/10"}],

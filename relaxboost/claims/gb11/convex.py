@@ -14,11 +14,10 @@ _TAN = 0.5773502691896257
 
 @SOURCE.claim(
     "T5-h",
-    "Theorem 5, its proof",
+    ("Theorem 5, its proof", "Appendix C, proof of Theorem 5, before the second display"),
     "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
     formula="‖h_t‖ ≤ ‖∇_t‖",
     printed="using bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
-    page="Appendix C, proof of Theorem 5, before the second display",
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
     counterexamples=[
@@ -81,7 +80,6 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
     printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Given a starting point f_0 and "
     "step size η_t = 1/√t, after T iterations of Algorithm 2 we have: "
     "(1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + G²/√T + 2FG (1 − γ²)/γ²",
-    page="Theorem 5",
     given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
     space=AVERAGES,
     counterexamples=[
@@ -151,12 +149,11 @@ def convex_distance(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T5-series",
-    "Theorem 5, its proof, last step",
+    ("Theorem 5, its proof, last step", "Appendix C, proof of Theorem 5, second display"),
     "Σ sqrt((1 − γ²)^t) ≤ 2(1 − γ²)/γ².",
     formula="Σ_{t≤T} q^t ≤ 2q²/(1 − q²), q = sqrt(1 − γ²); T = 4000",
     printed="≥ Σ R[f_t] − F²√T/2 − G²√T − FG Σ_{t=1}^T √((1 − γ²)^t) ≥ Σ R[f_t] − F²√T/2 − G²√T − "
     "2FG (1 − γ²)/γ²",
-    page="Appendix C, proof of Theorem 5, second display",
     given="0 < γ < 1",
     space=Space(gamma=Real(0.05, 0.999)),
     counterexamples=[{"gamma": "3/5"}],
@@ -205,7 +202,6 @@ def parts(run: Descent, squares: list[float]) -> float:
     " − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>; with 1/(2η_1) as well",
     printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − "
     "1/η_{t+1}) − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
-    page="Appendix C, proof of Theorem 5, first display",
     given="η_t = 1/sqrt(t), f_1 the start",
     space=RUNS,
 ).checked(trials=60)
@@ -220,13 +216,15 @@ def summed(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T5-display",
-    "Appendix C, proof of Theorem 5, second display, first line",
+    (
+        "Appendix C, proof of Theorem 5, second display, first line",
+        "Appendix C, proof of Theorem 5, second display",
+    ),
     "The distances telescope to sqrt(T)‖f_T − f*‖².",
     formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ 1/sqrt(t) − "
     "Σ <f* − f_t, h_t − ∇_t>",
     printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ_{t=1}^T 1/√t − "
     "Σ <f* − f_t, h_t − ∇_t>",
-    page="Appendix C, proof of Theorem 5, second display",
     given="η_t = 1/sqrt(t), f_1 the start; f_T the last point or the next, whichever is farther",
     space=RUNS,
     counterexamples=[{"H": [[1]], "A": [["1/4"]], "y": [2], "f0": [0], "T": 16}],
@@ -257,11 +255,13 @@ def telescoped_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T5-roots",
-    "Appendix C, proof of Theorem 5, second display, second line",
+    (
+        "Appendix C, proof of Theorem 5, second display, second line",
+        "Appendix C, proof of Theorem 5, second display",
+    ),
     "Σ 1/sqrt(t) ≤ 2 sqrt(T).",
     formula="Σ_{t≤T} 1/sqrt(t) ≤ 2 sqrt(T), and ≥ 2 sqrt(T) − 2",
     printed="(G²/2) Σ_{t=1}^T 1/√t … G²√T",
-    page="Appendix C, proof of Theorem 5, second display",
     space=Space(T=Whole(1, 2000)),
 )
 def roots(x: Instance) -> Slacks:

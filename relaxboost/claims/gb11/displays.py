@@ -11,11 +11,10 @@ from relaxboost.claims.language import *
 
 @SOURCE.claim(
     "T4-G",
-    "Theorems 4 and 6, hypotheses",
+    ("Theorems 4 and 6, hypotheses", "Theorem 4"),
     "A λ-strongly convex functional on all of L² may have ‖∇R[f]‖ ≤ G everywhere.",
     formula="‖∇R[f]‖ ≤ G for every f",
     printed="Let R_emp be a λ-strongly convex functional over F. … Let ‖∇R[f]‖_P̂ ≤ G.",
-    page="Theorem 4",
     ruling=AMBIGUOUS,
     given="F is L², as no algorithm projects on F; R λ-strongly convex with f* = y; f at distance "
     "G/λ + 1 of f*",
@@ -63,7 +62,6 @@ def _gradient(x: Instance) -> tuple[float, float]:
     "<f* − f_t, h_t − ∇_t>",
     printed="<f* − f_t, ∇_t> ≤ (1/(2η_t))‖f_{t+1} − f*‖² − (1/(2η_t))‖f_t − f*‖² − (η_t/2)‖h_t‖² "
     "− <f* − f_t, h_t − ∇_t>",
-    page="Appendix C, proof of Theorem 4, first display",
     given="f_{t+1} = f_t − η_t h_t",
     space=STRONG,
 ).checked(trials=60)
@@ -91,7 +89,6 @@ def potential(x: Instance) -> Slacks:
     printed="Σ R[f*] ≥ Σ R[f_t] + Σ <f* − f_t, ∇_t> + Σ (λ/2)‖f* − f_t‖² ≥ Σ R[f_t] − "
     "(1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1} + λ) − "
     "Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
-    page="Appendix C, proof of Theorem 4, second display",
     given="R λ-strongly convex; f_1 the start",
     space=STRONG,
 ).checked(trials=60)
@@ -121,11 +118,13 @@ def summed(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T4-eta",
-    "Appendix C, proof of Theorem 4, the step size",
+    (
+        "Appendix C, proof of Theorem 4, the step size",
+        "Appendix C, proof of Theorem 4, before the third display",
+    ),
     "With η_t = 2/(γt) Algorithm 2 has the mean gap of Theorem 4.",
     formula="η_t = 2/(γt) ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
     printed="Setting η_t = 2/(γt) and use bound ‖h_t‖ ≤ 2‖∇_t‖ ≤ 2G",
-    page="Appendix C, proof of Theorem 4, before the third display",
     ruling=MISPRINT,
     given="f_0..f_{T−1}; one point, so that γ = 1",
     space=STRONG.but(sizes={"m": (1, 1), "n": (1, 1), "k": (1, 1)}, T=Whole(1, 60)),
@@ -160,13 +159,15 @@ def _third(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
 
 @SOURCE.claim(
     "T4-display",
-    "Appendix C, proof of Theorem 4, third display, first line",
+    (
+        "Appendix C, proof of Theorem 4, third display, first line",
+        "Appendix C, proof of Theorem 4, third display",
+    ),
     "The squares of the distances are subtracted, and the errors are within the sum.",
     formula="Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ 2/(λt) − (λ/4) Σ_t (‖f_t − f*‖² − "
     "Σ_s <f* − f_s, h_s − ∇_s>)",
     printed="Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ_{t=1}^T 2/(λt) − (λ/4) Σ_{t=1}^T (‖f_t − f*‖² − "
     "Σ_{t=1}^T <f* − f_t, h_t − ∇_t>)",
-    page="Appendix C, proof of Theorem 4, third display",
     ruling=MISPRINT,
     given="as in Theorem 4, f_1 the start",
     space=STRONG,
@@ -194,11 +195,13 @@ def third_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T4-completed",
-    "Appendix C, proof of Theorem 4, third display, second line",
+    (
+        "Appendix C, proof of Theorem 4, third display, second line",
+        "Appendix C, proof of Theorem 4, third display",
+    ),
     "Completing squares leaves −(1/λ) Σ ‖h_t − ∇_t‖².",
     formula="Σ R[f*] ≥ Σ R[f_t] − (4G²/λ)(1 + ln T) − (1/λ) Σ ‖h_t − ∇_t‖²",
     printed="≥ Σ R[f_t] − (4G²/λ)(1 + ln T) − (1/λ) Σ_{t=1}^T ‖h_t − ∇_t‖²",
-    page="Appendix C, proof of Theorem 4, third display",
     given="as in Theorem 4, f_1 the start",
     space=STRONG,
 ).checked(trials=60)
@@ -219,7 +222,6 @@ def completed(x: Instance) -> Slacks:
     formula="Σ_{t≤T} (1 − γ²)^t ≤ (1 − γ²)/γ², and the limit is equal; T = 4000",
     printed="≥ Σ R[f_t] − (4G²/λ)(1 + ln T) − (G²/λ) Σ_{t=1}^T (1 − γ²)^t ≥ Σ R[f_t] − "
     "(4G²/λ)(1 + ln T) − (G²/λ)(1 − γ²)/γ²",
-    page="Appendix C, proof of Theorem 4, fourth display",
     given="0 < γ < 1",
     space=Space(gamma=Real(0.1, 0.999)),
 )

@@ -24,12 +24,11 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
 
 @SOURCE.claim(
     "example-select",
-    "Sec. 4.1, example",
+    ("Sec. 4.1, example", "Sec. 4.1, the example"),
     "Algorithm 1 will always select h with h(x_2) = 0.",
     formula="h_t(x_2) = 0 for every t",
     printed="The algorithm will always select h* such that h*(x_2) = 0 when projecting gradients "
     "from the example objective",
-    page="Sec. 4.1, the example",
     ruling=AMBIGUOUS,
     given="R[f] = 2|f(x_1)| + |f(x_2)|, H = {±e_1, ±e_2}; g in [−1, 1] the subgradient of |·| that "
     "is taken at 0; the paper says “gradients”, and at 0 there is none",
@@ -84,13 +83,12 @@ def select_escapes(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "example-stuck",
-    "Sec. 4.1, example",
+    ("Sec. 4.1, example", "Sec. 4.1, the example"),
     "The final function is perfect on x_1 and unchanged on x_2.",
     formula="|f_T(x_1)| ≤ max(|f_0(x_1)| − 2 Σ η_t, 2η_{s}), s ≤ T the last change of sign; "
     "f_T(x_2) = f_0(x_2), R[f_T] ≥ |f_0(x_2)|",
     printed="giving a final function with perfect performance on x_1 and arbitrarily poor "
     "unchanged performance on x_2. … the naive algorithm will not correct it.",
-    page="Sec. 4.1, the example",
     given="the subgradient 1 of |·| at 0, η_t = 1/sqrt(t)",
     space=STARTS,
 )
@@ -111,12 +109,11 @@ def stuck(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "example-others",
-    "Sec. 4.2",
+    ("Sec. 4.2", "Sec. 4.1, last paragraph"),
     "Algorithms 2 and 3 overcome this obstacle.",
     formula="R[f_T] ≤ .0159 (Algorithm 2), R[f_T] ≤ .1740 (Algorithm 3), T = 4000, from (1, 5)",
     printed="The algorithms in the next section overcome this obstacle by projecting modified "
     "versions of the subgradients of the objective at each iteration.",
-    page="Sec. 4.1, last paragraph",
     given="η_t = 1/sqrt(t), the subgradient 0 of |·| at 0",
     space=Space(b=Real(5, 5)),
 ).checked(trials=1)

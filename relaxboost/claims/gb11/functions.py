@@ -43,11 +43,10 @@ OUTPUTS = Space(
 
 @SOURCE.claim(
     "Eq1",
-    "Eq. 1 and the sentence after it",
+    ("Eq. 1 and the sentence after it", "Sec. 2, Eq. 1"),
     "Where μ is P with density p, ∫ ‖f(x)‖² dμ is E_P[‖f(x)‖²].",
     formula="∫ ‖f(x)‖² p(x) dx = E_P[‖f(x)‖²]",
     printed="∫_X ‖f(x)‖_V² dμ (1) … so that (1) is equivalent to E_P[‖f(x)‖²]",
-    page="Sec. 2, Eq. 1",
     given="X = [0, m], p constant and f linear on each [i − 1, i]; the expectation is over a "
     "uniform u, with x the quantile of u",
     space=OUTPUTS,
@@ -72,12 +71,11 @@ def integral(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "inner",
-    "Sec. 2, inner product and norm",
+    ("Sec. 2, inner product and norm", "Sec. 2, second display"),
     "<f, g>_P = E_P[<f(x), g(x)>] is an inner product, and ‖f‖² = <f, f> is E_P[‖f(x)‖²].",
     formula="<f, g>_P = E_P[<f(x), g(x)>], ‖f‖_P² = <f, f>_P = E_P[‖f(x)‖²]",
     printed="<f, g>_P = ∫_X <f(x), g(x)>_V p(x) dx = E_P[<f(x), g(x)>_V]; "
     "‖f‖_P² = <f, f>_P = E_P[‖f(x)‖_V²]",
-    page="Sec. 2, second display",
     given="a finite law; f and g with up to three outputs",
     space=OUTPUTS,
 )
@@ -97,11 +95,10 @@ def inner_product(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "inner-empirical",
-    "Sec. 2, the empirical inner product",
+    ("Sec. 2, the empirical inner product", "Sec. 2, third display"),
     "For P̂ the inner product is the mean over the examples.",
     formula="<f, g>_P̂ = (1/N) Σ_n <f(x_n), g(x_n)>",
     printed="<f, g>_P̂ = (1/N) Σ_{n=1}^N <f(x_n), g(x_n)>_V",
-    page="Sec. 2, third display",
     given="P̂ puts on each point its share of the examples; several may be at one point",
     space=PLACES,
 )
@@ -142,11 +139,10 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
 
 @SOURCE.claim(
     "subgradient",
-    "Sec. 2, definition of a subgradient",
+    ("Sec. 2, definition of a subgradient", "Sec. 2, fourth display"),
     "∇R[f] is a subgradient iff R[f] ≥ R[g] + <f − g, ∇R[f]>.",
     formula="R[f] ≥ R[g] + <f − g, ∇R[f]> for every g",
     printed="Define ∇R[f] to be a subgradient iff: R[f] ≥ R[g] + <f − g, ∇R[f]>_P",
-    page="Sec. 2, fourth display",
     ruling=MISPRINT,
     given="R[f] = (1/N) Σ l(f(x_n), y_n) and its gradient",
     space=POINTS,
@@ -175,11 +171,10 @@ def definition_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "subgradients-emp",
-    "Sec. 2, subgradients of the empirical risk",
+    ("Sec. 2, subgradients of the empirical risk", "Sec. 2, sixth display"),
     "The subgradients of R_emp in L²(P̂) are the functions of subgradients of l, without 1/N.",
     formula="∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
     printed="∇R_emp[f] = {g | g(x_n) ∈ (∇_1 l)(f(x_n), y_n)}",
-    page="Sec. 2, sixth display",
     given="l the squared, absolute or hinge loss; `at` has the points of the examples",
     space=PLACES,
     counterexamples=[
@@ -266,11 +261,10 @@ def _reach(name: str, f: float, y: float, sign: float) -> float:
 
 @SOURCE.claim(
     "subgradients-expected",
-    "Sec. 2, subgradients of the expected loss",
+    ("Sec. 2, subgradients of the expected loss", "Sec. 2, eighth display"),
     "The subgradients of the expected risk are the expectations over y of subgradients of l.",
     formula="∇R[f] = {g | g(x) ∈ E_Y[∇_1 l(f(x), y)]}",
     printed="∇R[f] = {g | g(x) ∈ E_Y[(∇_1 l)(f(x), y)]}",
-    page="Sec. 2, eighth display",
     given="a finite law: x by P, y uniform on two values; at points of probability 0 a function "
     "in L²(P) has no value",
     space=Space(

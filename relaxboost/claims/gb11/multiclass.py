@@ -76,11 +76,13 @@ def advantage(x: Instance) -> Number:
 
 @SOURCE.claim(
     "T2",
-    "Theorem 2, (2) ⇒ (1), with the constant of Appendix A",
+    (
+        "Theorem 2, (2) ⇒ (1), with the constant of Appendix A",
+        "Appendix A, proof of Theorem 2, fourth display",
+    ),
     "The multiclass requirement with δ implies an edge of H' of δ/sqrt(N).",
     formula="γ ≥ sqrt(K/(K−1)) δ/sqrt(N) ≥ δ/sqrt(N)",
     printed="<∇, h> ≥ √(K/(K−1)) δ (1/√N) ‖∇‖‖h'‖. For K ≥ 2 we get γ ≥ δ/√N",
-    page="Appendix A, proof of Theorem 2, fourth display",
     given="K = 3, gradients with Σ_k ∇(x_n)_k = 0; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
@@ -112,14 +114,13 @@ def multiclass_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-all-gradients",
-    "Theorem 2, (2) ⇒ (1), as stated",
+    ("Theorem 2, (2) ⇒ (1), as stated", "Theorem 2, and its proof in Appendix A"),
     "The multiclass requirement implies that H' has an edge.",
     formula="δ > 0 ⇒ <∇, h'> ≥ γ‖∇‖‖h'‖, γ > 0, for every ∇; checked with 1e-9 for > 0",
     printed="Then, the following statements are equivalent: (1) H' has edge γ for some γ > 0, and "
     "(2) H satisfies the performance over baseline requirements detailed in Theorem 1 of "
     "(Mukherjee & Schapire, 2010). … We also make the additional assumption that Σ k w_nk = 0, ∀n "
     "without loss of generality.",
-    page="Theorem 2, and its proof in Appendix A",
     given="K = 3; (2) for every labeling",
     space=SETS,
     counterexamples=[{"C": [[1, 2, 3]]}],
@@ -150,11 +151,10 @@ def centred_gradients(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-converse",
-    "Theorem 2, (1) ⇒ (2), Appendix A",
+    ("Theorem 2, (1) ⇒ (2), Appendix A", "Appendix A, proof of Theorem 2, last display"),
     "An edge γ of H' gives the multiclass requirement with δ = γ.",
     formula="Σ w_{n,h(x_n)} ≥ (1/K − γ/K) Σ w_nk + γ Σ w_{n,y_n}",
     printed="Σ_n w_{nh(x_n)} ≥ (1/K − δ/K) Σ_{n,k} w_nk + δ Σ_n w_{ny_n}",
-    page="Appendix A, proof of Theorem 2, last display",
     given="K = 3, edge at gradients with Σ_k ∇(x_n)_k = 0",
     space=SETS,
 ).checked(trials=40)
@@ -178,7 +178,6 @@ def multiclass_converse(x: Instance) -> Slack:
     printed="This assumption is fine as we can take a given weight matrix w and modify each row so "
     "it has 0 mean, and still have a valid classification matrix … Furthermore, this modification "
     "does not affect the edge over random performance of a multiclass classifier",
-    page="Appendix A, proof of Theorem 2, second paragraph",
     given="K = 3; it does affect the edge of H', T2-all-gradients",
     space=Space(
         sizes={"m": (1, 4), "k": (K, K), "one": (1, 1)},
@@ -206,7 +205,6 @@ def centring(x: Instance) -> Slack:
     formula="max_k w_nk = ‖w_n‖_inf",
     printed="we can then convert the sum over correct labels to the max-norm on weights … by the "
     "fact that the correct label y_n = argmax_k w_nk",
-    page="Appendix A, proof of Theorem 2, second display",
     given="K = 3; rows of sum 0",
     space=ROWS,
     counterexamples=[{"w": [1, 1, -2]}],
@@ -226,11 +224,13 @@ def label_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-norms",
-    "Appendix A, proof of Theorem 2, fourth display, second line",
+    (
+        "Appendix A, proof of Theorem 2, fourth display, second line",
+        "Appendix A, proof of Theorem 2, fourth display",
+    ),
     "Σ ‖w_n‖_inf ≥ Σ ‖w_n‖_2.",
     formula="‖w‖_inf ≥ ‖w‖_2",
     printed="(K/(K−1)) δ Σ_n ‖w_n‖_∞ ≥ (K/(K−1)) δ Σ_n ‖w_n‖_2",
-    page="Appendix A, proof of Theorem 2, fourth display",
     given="K = 3; rows of sum 0",
     space=ROWS,
     counterexamples=[{"w": [1, 1, -2]}, {"w": [1, -1, 0]}],
@@ -270,12 +270,14 @@ def _centred(w: Array) -> Array:
 
 @SOURCE.claim(
     "T2-last-step",
-    "Appendix A, proof of Theorem 2, last display",
+    (
+        "Appendix A, proof of Theorem 2, last display",
+        "Appendix A, proof of Theorem 2, last display, first line",
+    ),
     "Bounding the 2-norms below keeps a lower bound, also where they are subtracted.",
     formula="sqrt(K/(K−1)) (‖w‖_2 − ‖w‖_2/K) ≥ −Σ_k w_k/(K sqrt(K−1)) + sqrt(K/(K−1)) ‖w‖_inf",
     printed="Next, bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞ …: "
     "Σ_n w_{nh(x_n)} ≥ (1/K − δ/(√(K−1) K)) Σ_{n,k} w_nk + √(K/(K−1)) δ Σ_n ‖w_n‖_∞",
-    page="Appendix A, proof of Theorem 2, last display, first line",
     given="K = 3; rows of sum 0",
     space=ROWS,
     counterexamples=[{"w": [2, -1, -1]}],
@@ -301,12 +303,14 @@ def last_step_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-outputs",
-    "Theorem 2, Appendix A, the hypotheses h'",
+    (
+        "Theorem 2, Appendix A, the hypotheses h'",
+        "Appendix A, proof of Theorem 2, third and fifth display",
+    ),
     "‖h'‖ = sqrt(K/(K−1)), and N<∇, h'> = K/(K−1) Σ w_{n,h(x_n)} − Σ w_nk/(K−1).",
     formula="‖h'‖ = sqrt(K/(K−1)), N<∇, h'> = (K/(K−1)) Σ_n w_{n,h(x_n)} − (1/(K−1)) Σ_{n,k} w_nk",
     printed="The left hand side of this inequality is just the function space inner product … "
     "‖h'‖ = √(K/(K−1)) … (1/N)((K/(K−1)) Σ_n w_{nh(x_n)} − (1/(K−1)) Σ_{n,k} w_nk)",
-    page="Appendix A, proof of Theorem 2, third and fifth display",
     given="K = 3, w = ∇",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)}, C=Classes(), w=Matrix(-3, 3, axes=("m", "k"))
@@ -324,11 +328,13 @@ def hypotheses(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T2-sizes",
-    "Appendix A, proof of Theorem 2, the two bounds on ‖∇‖",
+    (
+        "Appendix A, proof of Theorem 2, the two bounds on ‖∇‖",
+        "Appendix A, proof of Theorem 2, before the fourth and the sixth display",
+    ),
     "‖∇‖ lies between (1/N) Σ ‖w_n‖_2 and (1/sqrt(N)) Σ ‖w_n‖_2.",
     formula="(1/N) Σ ‖w_n‖_2 ≤ ‖∇‖ ≤ (1/sqrt(N)) Σ ‖w_n‖_2",
     printed="‖∇‖ ≤ (1/√N) Σ_n ‖w_n‖_2 … ‖∇‖ ≥ (1/N) Σ_n ‖w_n‖_2",
-    page="Appendix A, proof of Theorem 2, before the fourth and the sixth display",
     given="w_nk = ∇(x_n)_k",
     space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k"))),
 )
@@ -354,7 +360,6 @@ def _(x: Instance) -> Slack:
     "‖w_n‖_2 is at least ‖w_n‖_1/sqrt(K) and at least ‖w_n‖_inf.",
     formula="‖w_n‖_2 ≥ ‖w_n‖_1/sqrt(K), ‖w_n‖_2 ≥ ‖w_n‖_inf",
     printed="bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞",
-    page="Appendix A, proof of Theorem 2, before the last display",
     given="K = 3",
     space=ROWS,
 )
@@ -372,7 +377,6 @@ def bounds(x: Instance) -> Slacks:
     formula="((K−1)/K) sqrt(K/(K−1)) δ s = sqrt(K/(K−1)) δ (s − s/K), s = Σ ‖w_n‖_2",
     printed="Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + ((K−1)/K) √(K/(K−1)) δ Σ_n ‖w_n‖_2; "
     "Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + √(K/(K−1)) δ (Σ_n ‖w_n‖_2 − (1/K) Σ_n ‖w_n‖_2)",
-    page="Appendix A, proof of Theorem 2, seventh display",
     given="δ = 1, K = 2, ..., 9",
     space=Space(s=Real(0, 9), K=Whole(2, 9)),
 )

@@ -30,11 +30,10 @@ def left_over(v: Array, h: Array) -> Fraction:
 
 @SOURCE.claim(
     "Eq2",
-    "Eq. 2",
+    ("Eq. 2", "Sec. 3, Eq. 2"),
     "The closest point along h to ∇ is (<∇, h>/‖h‖²) h.",
     formula="‖∇ − h'‖ ≤ ‖∇ − αh‖, h' = (<∇, h>/‖h‖²) h",
     printed="h' = (<∇, h>/‖h‖²) h (2)",
-    page="Sec. 3, Eq. 2",
     given="h ≠ 0",
     space=PAIR,
 )
@@ -63,12 +62,11 @@ def _columns(x: Instance) -> list[Array]:
 
 @SOURCE.claim(
     "Eq3",
-    "Eq. 3",
+    ("Eq. 3", "Sec. 3, Eq. 3"),
     "The h of least projection error also maximises the projected length <∇, h>/‖h‖.",
     formula="argmin of ‖∇ − (<∇, h>/‖h‖²) h‖ = argmax of <∇, h>/‖h‖, over h in H",
     printed="the vector h* which minimizes the resulting projection error (2) also maximizes the "
     "projected length: h* = argmax_{h ∈ H} <∇, h>/‖h‖ (3)",
-    page="Sec. 3, Eq. 3",
     given="H a finite set without 0",
     space=CLASSES,
     counterexamples=[{"H": [[-1, 1], [0, 1]], "v": [1, 0]}],
@@ -113,12 +111,11 @@ def _rounding(x: Instance) -> Fraction:
 
 @SOURCE.claim(
     "Eq4",
-    "Eq. 4",
+    ("Eq. 4", "Sec. 3, Eq. 4"),
     "If H is closed under scaling, min ‖∇ − h‖² is attained by the h* of Eq. 3, projected.",
     formula="min_{h in H, α} ‖∇ − αh‖² = ‖∇‖² (1 − max <∇, h>²/(‖∇‖²‖h‖²))",
     printed="For the special case when H is closed under scalar multiplication, one can instead "
     "find h* by directly minimizing the distance …, h* = argmin_{h ∈ H} ‖∇ − h‖² (4)",
-    page="Sec. 3, Eq. 4",
     given="H all multiples of a finite set",
     space=CLASSES,
 )
@@ -139,12 +136,11 @@ def least_squares(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "D1",
-    'Definition 1, "the equivalent requirement"',
+    ('Definition 1, "the equivalent requirement"', "Sec. 3, the displays before Definition 1"),
     "<∇, h> ≥ γ‖∇‖‖h‖ and ‖∇ − h‖² ≤ (1 − γ²)‖∇‖² are equivalent, for one h.",
     formula="<∇, h> = γ‖∇‖‖h‖, γ ≥ 0 ⇒ ‖∇ − h‖² ≤ (1 − γ²)‖∇‖²",
     printed="<∇, h> ≥ cos θ ‖∇‖‖h‖ while the equivalent requirement for the norm-based projection "
     "in (4) is ‖∇ − h‖² ≤ (1 − (cos θ)²)‖∇‖²",
-    page="Sec. 3, the displays before Definition 1",
     ruling=AMBIGUOUS,
     given="∇, h ≠ 0",
     space=Space(sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10)),
@@ -194,12 +190,11 @@ def second_implies_first(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "classification",
-    "Sec. 3.1",
+    ("Sec. 3.1", "Sec. 3.1, second paragraph"),
     "For outputs ±1, Eq. 3 is weighted classification of sgn ∇(x_n) with weights |∇(x_n)|.",
     formula="<∇, h> = (1/N)(Σ w_n − 2 Σ_{h(x_n) ≠ y_n} w_n), w_n = |∇(x_n)|, y_n = sgn ∇(x_n)",
     printed="projecting as in (3) is equivalent to solving the weighted classification problem "
     "over examples {x_n, sgn(∇(x_n))}_{n=1}^N and weights w_n = |∇(x_n)|",
-    page="Sec. 3.1, second paragraph",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Slacks:
@@ -218,11 +213,10 @@ def classification(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "regression",
-    "Sec. 3.1",
+    ("Sec. 3.1", "Sec. 3.1, display"),
     "Eq. 4 is regression with the gradient as targets.",
     formula="h* = argmin_{h in H} (1/N) Σ ‖∇(x_n) − f(x_n)‖² ⇒ ‖∇ − h*‖ ≤ ‖∇ − h‖ for h in H",
     printed="h* = argmin_{h ∈ H} (1/N) Σ_{n=1}^N ‖∇(x_n) − f(x_n)‖²",
-    page="Sec. 3.1, display",
     ruling=MISPRINT,
     given="H the multiples αh of one function of several outputs; ∇ likewise",
     space=Space(

@@ -14,13 +14,12 @@ from relaxboost.functional.algorithms import Repeated, Residual
 
 @SOURCE.claim(
     "average",
-    "Sec. 4.2, the average optimality gap",
+    ("Sec. 4.2, the average optimality gap", "Sec. 4.2, first paragraph"),
     "Where the average gap goes to 0 and the steps decrease, the gap of f_t goes to 0.",
     formula="R[f_{T−1}] − R[f*] ≤ [D²/2 + 2G²(3 + 2 ln T) + DGq(3 − 2q)/(1 − q)²]/sqrt(T)",
     printed="By showing that the average optimality gap approaches 0 as T grows large, for "
     "decreasing step sizes, it can be shown that the optimality gap R[f_t] − R[f*] also "
     "approaches 0.",
-    page="Sec. 4.2, first paragraph",
     given="Algorithm 2 (for Algorithm 3: average-residual), η_t = 1/sqrt(t), q = sqrt(1 − γ²) < 1; "
     "D bounds the distances of the points visited and f*",
     space=RUNS,
@@ -96,14 +95,13 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "average-residual",
-    "Sec. 4.2, the average optimality gap",
+    ("Sec. 4.2, the average optimality gap", "Sec. 4.2, first paragraph"),
     "The same for Algorithm 3.",
     formula="R[f_{T−1}] − R[f*] ≤ [D²/2 + (G²/2 + GB)(3 + 2 ln T) + B(D + B)(2 + ln T) + "
     "3B²/2]/sqrt(T), B = qG/(1 − q)",
     printed="By showing that the average optimality gap approaches 0 as T grows large, for "
     "decreasing step sizes, it can be shown that the optimality gap R[f_t] − R[f*] also "
     "approaches 0.",
-    page="Sec. 4.2, first paragraph",
     given="η_t = 1/sqrt(t), q = sqrt(1 − γ²) < 1; D bounds the distances of the points visited "
     "and f*",
     space=RUNS,
@@ -170,10 +168,9 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "average-best",
-    "Sec. 4.2, the average optimality gap (sharper for other points)",
+    ("Sec. 4.2, the average optimality gap (sharper for other points)", "not in the paper"),
     "The best f_t and the average of the f_t are no worse than the average gap.",
     formula="min_t R[f_t] ≤ (1/T) Σ R[f_t], R[(1/T) Σ f_t] ≤ (1/T) Σ R[f_t]",
-    page="not in the paper",
     given="Algorithms 2 and 3",
     space=space(algorithm=Choice("repeated", "residual")),
 ).checked(trials=60)
@@ -189,14 +186,13 @@ def best(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "threshold",
-    "Sec. 4.2, remark on a variable number of weak learners",
+    ("Sec. 4.2, remark on a variable number of weak learners", "Sec. 4.2, after Theorem 5"),
     "For a desired accuracy ε a threshold of each projection can be derived that reaches it.",
     formula="‖∇_t − h_t‖ ≤ τ‖∇_t‖, τ² = λε/(2G²) ⇒ (1/T) Σ [R[f_{t−1}] − R[f*]] ≤ ε where "
     "G²(1 + ln T)/(λT) ≤ ε/2; it takes ⌈ln τ/ln q⌉ projections at most, q = sqrt(1 − γ²)",
     printed="An accuracy threshold for each gradient projection can be derived given a desired "
     "accuracy for the final hypothesis, and this threshold can be used to train weak learners at "
     "each iteration until the desired accuracy is reached.",
-    page="Sec. 4.2, after Theorem 5",
     given="R λ-strongly convex, η_t = 2/(λt), γ the edge of H, 0 < q < 1; for any τ the mean gap "
     "is ≤ G²(1 + ln T)/(λT) + τ²G²/λ",
     space=STRONG.but(tau=Real(0.01, 0.9, log=True)),
@@ -222,13 +218,12 @@ def threshold(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "learners",
-    "Sec. 4.2, last remark",
+    ("Sec. 4.2, last remark", "Sec. 4.2, last paragraph"),
     "Algorithm 2 uses O(T²) weak learners and Algorithm 3 T; it evaluates the gradient less often.",
     formula="T(T + 1)/2 and T, exactly; gradients to a learner 2/(T + 1) and 1",
     printed="the repeated projection algorithm uses O(T²) weak learners …, while the residual "
     "algorithm uses O(T) weak learners … the repeated projection algorithm evaluates the gradient "
     "much less often than the than the residual algorithm",
-    page="Sec. 4.2, last paragraph",
     given="no residual vanishes",
     space=RUNS,
 ).checked(trials=60)
@@ -250,14 +245,13 @@ def learners(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "efficiency",
-    "Sec. 4.2, last remark",
+    ("Sec. 4.2, last remark", "Sec. 4.2, last paragraph"),
     "The average regrets are O(ln T/T + 1/(γ²T)) and O(ln T/(γ⁴T)).",
     formula="mean gap ≤ (G²/λ)(ln T/T + 1/(γ²T)) for Algorithm 2, ≤ 32 (G²/λ) ln T/(γ⁴T) for "
     "Algorithm 3, T ≥ 2",
     printed="the repeated projection algorithm uses O(T²) weak learners to obtain an average "
     "regret O(ln T/T + 1/(γ²T)), while the residual algorithm uses O(T) weak learners and has "
     "average regret O(ln T/(γ⁴T))",
-    page="Sec. 4.2, last paragraph",
     given="Algorithm 2 as corrected (GB11-Alg2); λ-strongly convex R, the steps of Theorems "
     "4 and 6; f_0..f_{T−1}",
     space=STRONG,

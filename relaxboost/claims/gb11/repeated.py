@@ -75,11 +75,10 @@ def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
 
 @SOURCE.claim(
     "Alg2",
-    "Algorithm 2, with Theorem 4",
+    ("Algorithm 2, with Theorem 4", "Algorithm 2"),
     "With the residual update ∇' ← ∇' − h_k Algorithm 2 converges as Theorem 4 says.",
     formula="mean of R[f_1..f_T] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
     printed="h* ← h* + (<h*_k, ∇'>/‖h*_k‖²) h*_k. ∇' ← ∇' − h*_k.",
-    page="Algorithm 2",
     given="h_k in H or its negative as <h_k, ∇'> ≥ 0, as (3) finds it, since Theorem 4 is for any "
     "H; η_t = 2/(λt); λ-strongly convex R",
     space=STRONG,
@@ -128,7 +127,6 @@ def printed_corrected(x: Instance) -> Slacks:
     printed="Given a starting point f_0 and step size η_t = 2/(λt), after T iterations of "
     "Algorithm 2 we have: (1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ "
     "(G²/(λT))(1 + ln T + (1 − γ²)/γ²)",
-    page="Theorem 4",
     given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every vector projected, "
     "residuals included; f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
@@ -234,11 +232,10 @@ def _left_over(run: Descent) -> Slacks:
 
 @SOURCE.claim(
     "T4-sharp",
-    "Theorem 4 (sharper than stated)",
+    ("Theorem 4 (sharper than stated)", "not in the paper"),
     "The last term is Σ (1 − 1/t) q^{2t}, less than (1 − γ²)/γ² by up to ln(1/γ²).",
     formula="Σ_{t≤T} [R[f_{t−1}] − R[f*]] ≤ (1/λ) Σ_{t≤T} [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²] − "
     "(λ/4)‖f_0 − f*‖² ≤ (G²/λ)(Σ 1/t + Σ (1 − 1/t) q^{2t})",
-    page="not in the paper",
     given="as in Theorem 4, r_t = ∇_t − h_t, q = sqrt(1 − γ²)",
     space=STRONG,
 )
@@ -269,11 +266,10 @@ for _step in strong.stated.steps[:5]:
 
 @SOURCE.claim(
     "T4-proof",
-    "Theorem 4, what its proof gives, and another way to end it",
+    ("Theorem 4, what its proof gives, and another way to end it", "not in the paper"),
     "The proof gives 4G²; orthogonality gives G² and ln(1/((1−q)²(1−q²))).",
     formula="mean gap ≤ 4G²/(λT) (1 + ln T + (1 − γ²)/γ²) and ≤ G²/(λT) (1 + ln T + "
     "(1 − γ²)/γ² + ln(1/((1 − q)²(1 − q²))))",
-    page="not in the paper",
     given="as in Theorem 4; f_0..f_{T−1}; q < 1",
     space=STRONG,
 ).checked(trials=60)
@@ -289,11 +285,13 @@ def strong_proof(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T4-h",
-    "Theorem 4, its proof, before the third display",
+    (
+        "Theorem 4, its proof, before the third display",
+        "Appendix C, proof of Theorem 4, before the third display",
+    ),
     "‖h_t‖ ≤ 2‖∇_t‖.",
     formula="‖h_t‖ ≤ 2‖∇_t‖",
     printed="use bound ‖h_t‖ ≤ 2‖∇_t‖ ≤ 2G",
-    page="Appendix C, proof of Theorem 4, before the third display",
     given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
 ).checked(trials=60)
@@ -317,11 +315,13 @@ lengths_double.step(strong.stated.steps[4].stated.words, "‖r_t‖ ≤ q^t ‖�
 
 @SOURCE.claim(
     "T4-error",
-    'Theorems 4 and 5, their proofs, "the result from 3"',
+    (
+        'Theorems 4 and 5, their proofs, "the result from 3"',
+        "Appendix C, proof of Theorem 4, before the fourth display",
+    ),
     "t projections leave (1 − γ²)^t of ‖∇_t‖² over at most.",
     formula="‖∇_t − h_t‖² ≤ (1 − γ²)^t ‖∇_t‖²",
     printed="Using the result from 3 we can bound the error at each step t: … (1 − γ²)^t",
-    page="Appendix C, proof of Theorem 4, before the fourth display",
     given="γ at every vector projected",
     space=STRONG,
 ).checked(trials=60)
@@ -350,12 +350,11 @@ PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 10
 
 @SOURCE.claim(
     "D1-gradients",
-    "Definition 1, with Theorem 4",
+    ("Definition 1, with Theorem 4", "Definition 1"),
     "Theorem 4 holds with an edge at the gradients ∇R[f_t].",
     formula="mean of R[f_0..f_{T−1}] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
     printed="A restriction set H has edge γ if for every projected gradient ∇ there exists a "
     "vector h ∈ H such that either <∇, h> ≥ γ‖∇‖‖h‖ or ‖∇ − h‖² ≤ (1 − γ²)‖∇‖².",
-    page="Definition 1",
     ruling=AMBIGUOUS,
     given="<∇, h> ≥ γ‖∇‖‖h‖ for the gradients, not for the residuals",
     space=PLANE,

@@ -43,7 +43,6 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     printed="Let c = 2/γ². Given a starting point f_0 and step size η_t = 1/(λt), after T "
     "iterations of Algorithm 3 we have: (1/T) Σ_{t=1}^T [R[f_t] − R_emp[f*]] ≤ "
     "(2c²G²/(λT))(1 + ln T + 2/T)",
-    page="Theorem 6",
     given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every Δ_t + ∇_t; "
     "f_0..f_{T−1} and f_1..f_T",
     space=STRONG,
@@ -65,11 +64,10 @@ def strong(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T6-sharp",
-    "Theorem 6 (sharper than stated)",
+    ("Theorem 6 (sharper than stated)", "not in the paper"),
     "The mean gap is at most G²(1+q)/(2λT(1−q)) (1 + ln T), of the order 1/γ² and not 1/γ⁴.",
     formula="(1/T) Σ [R[f_{t−1}] − R[f*]] ≤ (1/(2λT)) Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t ≤ "
     "(G²/(2λT)) ((1 + q)/(1 − q)) (1 + ln T), q = sqrt(1 − γ²)",
-    page="not in the paper",
     given="as in Theorem 6; (1 + q)/(1 − q) = (1 + q)²/γ²",
     space=SMOOTHER,
 )
@@ -171,12 +169,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T6-end",
-    "Theorem 6, last line of its proof",
+    ("Theorem 6, last line of its proof", "Appendix C, proof of Theorem 6, last display"),
     "The sum of the gaps is at most what the last display subtracts.",
     formula="Σ [R[f_{t−1}] − R[f*]] ≤ (c²G²/λ)(1 + ln T) + 2c²G²/(λT) + (c²G²/λ)(1 + ln T)",
     printed="From here we can get a final bound: Σ R[f*] ≥ Σ R[f_t] − (c²G²/λ)(1 + ln T) − "
     "2c²G²/(λT) − (c²G²/λ)(1 + ln T)",
-    page="Appendix C, proof of Theorem 6, last display",
     given="as in Theorem 6, c = 2/γ²",
     space=STRONG,
 ).checked(trials=60)
@@ -191,11 +188,10 @@ def strong_end(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T6-residual",
-    "Theorem 6, its proof, (b)",
+    ("Theorem 6, its proof, (b)", "Appendix C, proof of Theorem 6, after the third display"),
     "A projection multiplies the residual by 1 − γ².",
     formula="‖Δ_{t+1}‖ ≤ (1 − γ²) ‖Δ_t + ∇_t‖",
     printed="(b) at each time step it increases by at most ∇_t and is multiplied by 1 − γ²",
-    page="Appendix C, proof of Theorem 6, after the third display",
     ruling=MISPRINT,
     given="γ at every Δ_t + ∇_t",
     space=STRONG,
@@ -230,11 +226,10 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
 
 @SOURCE.claim(
     "T6-h",
-    "Theorems 6 and 7, their proofs",
+    ("Theorems 6 and 7, their proofs", "Appendix C, proof of Theorem 6, before the third display"),
     "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
     formula="‖h_t‖ ≤ G; both sides are shown times sqrt(N)",
     printed="use bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
-    page="Appendix C, proof of Theorem 6, before the third display",
     given="h_t the step of Algorithm 3, η_t = 1/sqrt(t)",
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
@@ -256,11 +251,13 @@ def lengths_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T6-c",
-    "Theorem 6, its proof, the bound on ‖Δ_t‖",
+    (
+        "Theorem 6, its proof, the bound on ‖Δ_t‖",
+        "Appendix C, proof of Theorem 6, after the third display",
+    ),
     "‖Δ_t‖ ≤ cG with c = sqrt(1−γ²)/(1 − sqrt(1−γ²)) < 2/γ².",
     formula="‖Δ_t‖ ≤ qG/(1 − q), q/(1 − q) < 2/γ², q = sqrt(1 − γ²)",
     printed="This implies that ‖Δ_t‖ ≤ cG where c = √(1 − γ²)/(1 − √(1 − γ²)) < 2/γ².",
-    page="Appendix C, proof of Theorem 6, after the third display",
     given="γ at every Δ_t + ∇_t",
     space=AVERAGES,
 )
@@ -287,7 +284,6 @@ def residual_bound(x: Instance) -> Slacks:
     printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Let c = 2/γ². Given a starting "
     "point f_0 and step size η_t = 1/√t, after T iterations of Algorithm 3 we have: (1/T) "
     "Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + c²G²/√T + c²G²/(2T^{3/2})",
-    page="Theorem 7",
     given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
     space=AVERAGES,
     counterexamples=[

@@ -45,7 +45,6 @@ def _rate(x: Instance, run: Descent, power: int) -> Slacks:
     formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
     printed="Given a starting point f_0 and step size η_t = 1/Λ, after T iterations of Algorithm 1 "
     "we have: R_emp[f_T] − R_emp[f*] ≤ (1 − γ²λ/Λ)^T (R_emp[f_0] − R_emp[f*])",
-    page="Theorem 3",
     given="R λ-strongly convex and Λ-smooth on L²(P̂); γ at the gradients projected",
     space=BOWLS,
 )
@@ -82,10 +81,9 @@ def _edges(x: Instance, power: int) -> Slacks:
 
 @SOURCE.claim(
     "T3-tight",
-    "Theorem 3 (sharper than stated)",
+    ("Theorem 3 (sharper than stated)", "not in the paper"),
     "For ‖f‖²/2 from (s, ..., s) along the axes the first round of Theorem 3 is an equality.",
     formula="R[f_1] = (1 − γ²) R[f_0], γ = 1/sqrt(N)",
-    page="not in the paper",
     given="λ = Λ = 1, H = {e_1, ..., e_N} with multiples; also from (s, ±s, ...)",
     space=space(lam=Real(1, 1), kind=Choice("square")),
 )
@@ -99,12 +97,11 @@ def tight(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-line-search",
-    "Theorem 3, remark after it",
+    ("Theorem 3, remark after it", "Sec. 4.1, after Theorem 3"),
     "The rate also holds for step sizes found by a line search.",
     formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
     printed="The result above holds for the fixed step size 1/Λ as well as for step sizes found "
     "using a line search along the descent direction.",
-    page="Sec. 4.1, after Theorem 3",
     given="as in Theorem 3, η_t = argmin R[f_{t−1} − η (<h, ∇>/‖h‖²) h]",
     space=BOWLS,
 ).checked(trials=60)
@@ -119,13 +116,12 @@ ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
 
 @SOURCE.claim(
     "T3-rounds",
-    "Sec. 4.1, after Theorem 3",
+    ("Sec. 4.1, after Theorem 3", "Sec. 4.1, first paragraph, and after Theorem 3"),
     "O(log(1/ε)) rounds bring the objective within ε of the optimum.",
     formula="R[f_T] − R[f*] ≤ ε (R[f_0] − R[f*]) for T = ⌈(Λ/(γ²λ)) ln(1/ε)⌉; and for ‖f‖²/2 along "
     "e_1 and e_1 + e_2 in turn 2^(−t) is left after t rounds, so that log_2(1/ε) are needed",
     printed="this gives a O(log(1/ε)) result for the number of iterations required to achieve "
     "error ε … with both requiring O(log(1/ε)) iterations to get performance within ε of optimal",
-    page="Sec. 4.1, first paragraph, and after Theorem 3",
     given="as in Theorem 3, γ the edge of H, T ≤ 300",
     space=ROUNDS,
 ).checked(trials=60)
@@ -154,7 +150,6 @@ _HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
     formula="L(−A w_t) ≤ (1 − 4γ²)^(t/2) ≤ ε for t ≥ ln(1/ε)/(2γ²)",
     printed="the O((1 − 4γ²)^(T/2)) convergence of AdaBoost (Freund & Schapire, 1997), with both "
     "requiring O(log(1/ε)) iterations",
-    page="Sec. 4.1, after Theorem 3",
     given="every weighted error is ≤ 1/2 − γ: 2γ is the value of the game A; entries in [−1, 1]",
     space=GAMES.but(epsilon=Real(0.01, 0.9, log=True)),
 ).checked(trials=60)
@@ -176,7 +171,6 @@ def classical(x: Instance) -> Slacks:
     formula="R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
     printed="Then, using f_{t+1} = (1/Λ)(<∇R[f_t], h_t>/‖h_t‖²) h_t we get: "
     "R[f_{t+1}] ≤ R[f_t] − (1/(2Λ)) <∇R[f_t], h_t>²/‖h_t‖²",
-    page="Appendix B, second display",
     ruling=MISPRINT,
     given="f_{t+1} = (1/Λ)(<∇, h>/‖h‖²) h",
     space=BOWLS,
@@ -212,7 +206,6 @@ def step(x: Instance) -> Slacks:
     formula="R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − γ‖∇R[f_t]‖²/(2Λ)",
     printed="applying the edge requirement we get: "
     "R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − (γ/(2Λ))‖∇R[f_t]‖²",
-    page="Appendix B, third display",
     ruling=MISPRINT,
     given="γ = <∇, h>/(‖∇‖‖h‖) in that round",
     space=BOWLS,
@@ -231,12 +224,11 @@ def printed_edge_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-dominance",
-    "Appendix B, remark before the last display",
+    ("Appendix B, remark before the last display", "Appendix B, before the fourth display"),
     "‖∇R[f]‖² ≥ 2λ(R[f] − R[f*]).",
     formula="‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])",
     printed="From the definition of strong convexity we know ‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*]) where "
     "f* is the minimum point.",
-    page="Appendix B, before the fourth display",
     given="R λ-strongly convex",
     space=BOWLS,
 )
@@ -253,11 +245,10 @@ def _dominance(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-rate",
-    "Appendix B, last display",
+    ("Appendix B, last display", "Appendix B, fourth display"),
     "One round multiplies the gap by 1 − γλ/Λ at most.",
     formula="R[f_{t+1}] − R[f*] ≤ (1 − γλ/Λ)(R[f_t] − R[f*])",
     printed="R[f_{t+1}] − R[f*] ≤ (R[f_t] − R[f*])(1 − γλ/Λ)",
-    page="Appendix B, fourth display",
     ruling=MISPRINT,
     given="as in Theorem 3",
     space=BOWLS,
@@ -282,7 +273,6 @@ def printed_rate_corrected(x: Instance) -> Slacks:
     formula="R[f_T] − R[f_0] is the R[f_T] − R[f*] of the theorem",
     printed="Recursively applying the above bound starting at t = 0 gives the final bound on "
     "R[f_T] − R[f_0].",
-    page="Appendix B, last line",
     ruling=MISPRINT,
     space=BOWLS,
     counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],

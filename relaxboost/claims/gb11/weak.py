@@ -53,13 +53,12 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
 
 @SOURCE.claim(
     "T1",
-    "Theorem 1, (2) ⇒ (1), as stated",
+    ("Theorem 1, (2) ⇒ (1), as stated", "Theorem 1"),
     "Weak learning on training data with δ implies an edge of δ/sqrt(N), for the labels there are.",
     formula="∀w ≥ 0 ∃h: error ≤ (1/2 − δ/2) Σ w_n, δ > 0 ⇒ γ ≥ δ/sqrt(N)",
     printed="the following statements are equivalent: (1) H has edge γ for some γ > 0, and (2) for "
     "any non-negative weights w_n over training data x_n, there is a classifier h ∈ H which "
     "achieves an error of at most (1/2 − δ/2) Σ_n w_n for some δ > 0",
-    page="Theorem 1",
     ruling=AMBIGUOUS,
     given="labels y_n = ±1 as they come with the data, which (2) does not mention",
     space=LABELLED,
@@ -121,11 +120,13 @@ def _shares(x: Instance) -> tuple[Fraction, Fraction]:
 
 @SOURCE.claim(
     "T1-strict",
-    "Appendix A, end of the first half of the proof of Theorem 1",
+    (
+        "Appendix A, end of the first half of the proof of Theorem 1",
+        "Appendix A, after the fourth display",
+    ),
     "The edge is greater than δ/sqrt(N).",
     formula="γ > δ/sqrt(N) > 0; checked with 1e-9 for >",
     printed="showing that the AdaBoost requirement implies our requirement for edge γ > δ/√N > 0",
-    page="Appendix A, after the fourth display",
     ruling=MISPRINT,
     given="(2) for every labeling, δ > 0",
     space=SETS,
@@ -154,13 +155,12 @@ def _all_classifiers() -> Iterator[dict[str, object]]:
 
 @SOURCE.claim(
     "T1-necessary",
-    "Appendix A, remark after the proof of Theorem 1",
+    ("Appendix A, remark after the proof of Theorem 1", "Appendix A, after the proof of Theorem 1"),
     "That the edge weakens as 1/sqrt(N) is necessary.",
     formula="H = {±1}^N: δ = 1 and γ = 1/sqrt(N), N = 1, 2, 3",
     printed="the scaling of 1/√N shows that our implied edge weakens as the number of data points "
     "increases in relation to the AdaBoost style edge requirement, an unfortunate but necessary "
     "feature",
-    page="Appendix A, after the proof of Theorem 1",
     space=SETS,
 ).checked(every=Enumeration("all classifiers on one, two and three points", _all_classifiers))
 def necessary(x: Instance) -> Slacks:
@@ -173,12 +173,11 @@ def necessary(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1-converse",
-    "Theorem 1, (1) ⇒ (2), Appendix A",
+    ("Theorem 1, (1) ⇒ (2), Appendix A", "Appendix A, proof of Theorem 1, last display"),
     "An edge γ implies an error of at most (1/2 − γ/2) Σ w_n, for every labeling.",
     formula="δ ≥ γ",
     printed="Σ_{n, h(x_n) = y_n} w_n ≥ (1/2 + γ/2) Σ_n w_n, giving the final AdaBoost edge "
     "requirement",
-    page="Appendix A, proof of Theorem 1, last display",
     given="γ > 0",
     space=SETS,
 )
@@ -205,7 +204,6 @@ def _(x: Instance) -> Slack:
     "γ‖w‖_1/N is at least γ Σ w_n.",
     formula="γ (1/N) ‖w‖_1 ≥ γ Σ w_n",
     printed="Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n ≥ γ (1/N) ‖w‖_1 ≥ γ Σ_n w_n",
-    page="Appendix A, proof of Theorem 1, last display",
     ruling=MISPRINT,
     given="γ > 0 as in the display before, w ≥ 0",
     space=WEIGHED,
@@ -232,12 +230,14 @@ def chain_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T1-sums",
-    "Appendix A, displays of the proof of Theorem 1",
+    (
+        "Appendix A, displays of the proof of Theorem 1",
+        "Appendix A, proof of Theorem 1, first three displays",
+    ),
     "The error condition is N<∇, h> ≥ δ‖w‖_1, and ‖w‖_1/sqrt(N) ≤ ‖w‖_2 ≤ ‖w‖_1.",
     formula="½(Σ_{h = y} w_n − Σ_{h ≠ y} w_n) = N<∇, h>/2, ‖∇‖² = ‖w‖_2²/N",
     printed="½(Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n) ≥ (δ/2) Σ_n w_n … "
     "N<∇, h> ≥ δ‖w‖_1 ≥ δ‖w‖_2 … ‖∇‖² = (1/N)‖w‖_2²",
-    page="Appendix A, proof of Theorem 1, first three displays",
     space=WEIGHED,
 )
 def sums(x: Instance) -> Slacks:

@@ -17,11 +17,10 @@ CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vect
 
 @SOURCE.claim(
     "A-hessian",
-    "Appendix A, second derivatives",
+    ("Appendix A, second derivatives", "p. 23, Appendix A, second derivatives"),
     "W_β is twice differentiable with (λ/β)(a_i δ_ij − a_i a_j).",
     formula="∂²W_β/∂z_i∂z_j = (λ/β)(a_i δ_ij − a_i a_j), a_i = e^(−z_i/β)/Σ e^(−z_k/β)",
     printed=ILLEGIBLE,
-    page="p. 23, Appendix A, second derivatives",
     given="the factor λ/β and the sign as far as our copy shows them",
     space=DUALS,
 )
@@ -35,12 +34,11 @@ def hessian(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "A-sup",
-    "Appendix A, first display",
+    ("Appendix A, first display", "p. 23, Appendix A"),
     "The Lipschitz constant is at most the largest xᵀ∇²W_β y over unit vectors.",
     formula="‖∇W_β(z_1) − ∇W_β(z_2)‖_1 ≤ ‖z_1 − z_2‖_∞ sup xᵀ∇²W_β(z) y, ‖x‖_∞ = 1, ‖y‖_∞ ≤ 1",
     printed="sup_{z_1, z_2 ∈ E*, z_1 ≠ z_2} ‖∇W_β(z_1) − ∇W_β(z_2)‖_1/‖z_1 − z_2‖_∞ ≤ sup_{‖x‖_∞ "
     "= 1, ‖y‖_∞ ≤ 1} sup_{z ∈ E*} xᵀ∇²W_β(z)y",
-    page="p. 23, Appendix A",
     space=DUALS,
 )
 def supremum(x: Instance) -> Slack:
@@ -59,13 +57,12 @@ def supremum(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq39",
-    "Appendix A, Eq. 39",
+    ("Appendix A, Eq. 39", "p. 23, Eq. 39"),
     "(β/λ) xᵀ∇²W_β y is a sum of differences of the y_i, and at most one without x.",
     formula="Σ x_i a_i y_i − Σ Σ x_i a_i a_j y_j = Σ x_i a_i Σ_{j ≠ i} a_j (y_i − y_j) ≤ "
     "Σ Σ_{j ≠ i} a_i a_j |y_i − y_j|",
     printed="(β/λ) xᵀ∇²W_β(z)y = Σ_i x_i y_i a_i − Σ_i Σ_j a_i x_i a_j y_j = … ≤ Σ_i Σ_{j ≠ i} "
     "a_i a_j |y_i − y_j|",
-    page="p. 23, Eq. 39",
     given="|x_i| ≤ 1; in fractions",
     space=CUBES,
 )
@@ -109,13 +106,12 @@ def _spread(a: Array, v: Array) -> Fraction:
 
 @SOURCE.claim(
     "A-vertices",
-    "Appendix A, after Eq. 39",
+    ("Appendix A, after Eq. 39", "pp. 23 and 24, Appendix A"),
     "The sum is largest at a vertex of the cube, where it is 4a_+(1 − a_+) ≤ 1, so that α = 1/λ.",
     formula="Σ Σ_{j ≠ i} a_i a_j |y_i − y_j| ≤ max over I_+ of 4a_+(1 − a_+) ≤ 1",
     printed="the latter sum is bounded by 1 for any |y_i| ≤ 1 and a_i > 0, Σ_i a_i = 1. … 2 Σ_{j "
     "∈ I_+} Σ_{i ∈ I_−} a_i a_j + 2 Σ_{j ∈ I_−} Σ_{i ∈ I_+} a_i a_j = 4 Σ_{i ∈ I_+} a_i Σ_{j ∈ "
     "I_−} a_j = 4a_+(1 − a_+) ≤ 1",
-    page="pp. 23 and 24, Appendix A",
     given="a_+ the sum of the a_i with y_i = 1; in fractions",
     space=CUBES,
 )
@@ -156,11 +152,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq40",
-    "Appendix B, Eq. 40",
+    ("Appendix B, Eq. 40", "p. 24, Eq. 40"),
     "A strongly convex V grows quadratically from its minimiser over Θ.",
     formula="V(x) ≥ V(x*) + (α/2)‖x − x*‖², x* = argmin V",
     printed="V(x) ≥ V(x*) + (α/2)‖x − x*‖², ∀x ∈ Θ, where x* = argmin_{x ∈ Θ} V(x)",
-    page="p. 24, Eq. 40",
     given="V(θ) + zᵀθ/β in place of V, which has the same α; that a minimiser exists is called "
     "evident, and V continuous on Θ: see JNTV05-P1-2ii",
     space=SMOOTH,
@@ -190,13 +185,12 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "B-chain",
-    "Appendix B, displays after Eq. 40",
+    ("Appendix B, displays after Eq. 40", "p. 25, Appendix B"),
     "The inequalities at x_s add up to αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1).",
     formula="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = s z_1ᵀ(x_1 − x_s) + (1 − s) z_2ᵀ(x_2 − x_s) ≤ "
     "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβ s(1 − s)‖x_1 − x_2‖²",
     printed="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = sz_1ᵀ(x_1 − x_s) + (1 − s)z_2ᵀ(x_2 − x_s) ≤ "
     "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβs(1 − s)‖x_1 − x_2‖²",
-    page="p. 25, Appendix B",
     given="x_k = −∇W_β(z_k), x_s = sx_1 + (1 − s)x_2; our copy does not show which index stands "
     "where in the inner products, and these are the ones that are true",
     space=SMOOTH.but(s=PAIRS.fields["s"]),
@@ -239,11 +233,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "B-end",
-    "Appendix B, last display before the entropy",
+    ("Appendix B, last display before the entropy", "p. 25, Appendix B"),
     "That gives Assumption (L), for any pair of dual norms.",
     formula="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
     printed="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
-    page="p. 25, Appendix B",
     given="‖·‖_1 and ‖·‖_∞; ‖·‖_2 for ‖θ‖_2²/2, where α = 1",
     space=SMOOTH.but(norm=Choice("l1", "l2")),
 )
@@ -280,12 +273,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq41-43",
-    "Appendix B, Eqs. 41 to 43",
+    ("Appendix B, Eqs. 41 to 43", "p. 26, Eqs. 41 to 43"),
     "The gradient of the entropy is strongly monotone, by its Hessian and Jensen's inequality.",
     formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − "
     "y_i|/(x̃_i/λ))² = (1/λ)‖x − y‖_1²",
     printed="⟨∇V(x) − ∇V(y), x − y⟩ = (x − y)ᵀ∇²V(x̃)(x − y) … ≥ … = (1/λ)‖x − y‖_1²",
-    page="p. 26, Eqs. 41 to 43",
     given="x, y interior; x̃ between them",
     space=PAIRS,
 )

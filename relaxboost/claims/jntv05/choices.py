@@ -21,13 +21,12 @@ THREE = {"n": (3, 8)}
 
 @SOURCE.claim(
     "Eq35",
-    "Sec. 6.1, Eq. 35",
+    ("Sec. 6.1, Eq. 35", "p. 21, Eq. 35"),
     "‖θ‖_p²/2 with p = 1 + 1/ln M is strongly convex in ℓ1 on any closed convex set.",
     formula="(7) with α = e^(−2/p)/ln M on R^M",
     printed="one may also consider other proxy functions satisfying this condition, such as, for "
     "example: V(θ) = ½‖θ‖_p² = ½(Σ_{j=1}^M |θ^(j)|^p)^{2/p} where p = 1 + 1/ln M … can be used "
     "when Θ is any convex and closed set in R^M",
-    page="p. 21, Eq. 35",
     given="M ≥ 2; α = (p − 1) M^(2/p − 2), from (p − 1)-strong convexity in ‖·‖_p for p ≤ 2",
     space=ANYWHERE,
     counterexamples=[{"x": [1, "1/10"], "y": [1, "-1/10"], "s": "1/2"}],
@@ -52,12 +51,11 @@ def eq35_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq35-ratio",
-    "Sec. 6.1, before the remark on the ℓ1 norm",
+    ("Sec. 6.1, before the remark on the ℓ1 norm", "p. 21, Sec. 6.1"),
     "The ratio of the p-norm proxy is of the order of λ² ln M.",
     formula="(1/α) max V = (λ²/2) e^(2/p) ln M ≤ (e²/2) λ² ln M",
     printed="it is proved in [5] (Lemma 6.1) that the proxy function defined in (35) satisfies "
     "(1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = O(1) λ² ln M",
-    page="p. 21, Sec. 6.1",
     given="M ≥ 3, α = e^(−2/p)/ln M; O(1) is not said to be a number, e²/2 = 3.69 is one",
     space=PAIRS.but(sizes=THREE),
 )
@@ -74,12 +72,11 @@ def eq35_ratio(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq36",
-    "Sec. 6.1, Eq. 36",
+    ("Sec. 6.1, Eq. 36", "p. 21, Eq. 36"),
     "The constants C_0 and C_1 make the least V on the simplex 0.",
     formula="C_0 + C_1 Σ (θ_j)^(s+1) ≥ 0, equal at θ = (λ/M, ..., λ/M)",
     printed="V(θ) = C_0 + C_1 Σ_{j=1}^M (θ^(j))^{…}, where the constants C_0 = −λ²/(es(s + 1)), "
     "C_1 = …/(s(s + 1)) are adjusted in order to have min_{θ ∈ Θ_{M,λ}} V(θ) = 0",
-    page="p. 21, Eq. 36",
     given="s = 1/ln M, C_0 = −λ²/(e s(s + 1)), C_1 = λ^(1−s)/(s(s + 1)), where our copy has lost s "
     "and the exponent, which e and the homogeneity decide",
     space=PAIRS.but(sizes={"n": (2, 8)}),
@@ -108,12 +105,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq36-strong",
-    "Sec. 6.1, after Eq. 36",
+    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
     "That function is strongly convex in ℓ1 on the simplex.",
     formula="(7) with α = 1/e for M ≥ 3; with 1/4 for M = 2",
     printed="It is easy to see that the proxy function defined in (…) is α-strongly convex in "
     "the norm ‖·‖_1.",
-    page="p. 21, after Eq. 36",
     given="no α is given; the sentence names the number of (36), which our copy does not show well",
     space=PAIRS.but(sizes={"n": (2, 8)}),
 )
@@ -133,13 +129,12 @@ def eq36_strong(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq36-divergence",
-    "Sec. 6.1, after Eq. 36",
+    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
     "For λ = 1 it is an f-divergence of Csiszár between θ and the uniform distribution.",
     formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = (x^(s+1) − 1)/(e s(s + 1))",
     printed="When λ = 1, this proxy function equals to a particular case of f-divergence of "
     "Csiszár … between the uniform distribution on the set {1, …, M} and the distribution on "
     "the same set defined by probabilities θ^(j).",
-    page="p. 21, after Eq. 36",
     space=PAIRS.but(sizes={"n": (2, 8)}, radius=Real(1, 1)),
 )
 def eq36_divergence(x: Instance) -> Slack:
@@ -151,12 +146,11 @@ def eq36_divergence(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "divergences",
-    "Sec. 6.1, after Eq. 36",
+    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
     "Presumably other proxies can be based on f-divergences of Csiszár.",
     formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = g ln g/(1 − c)², g = (1 − c)x + c, c = 1/(M − 1)",
     printed="Presumably, other proxy functions can be based on some properly chosen "
     "f-divergences of Csiszár.",
-    page="p. 21, after Eq. 36",
     given="λ = 1, M ≥ 3; the proxy of JNTV05-conjecture",
     space=PAIRS.but(sizes=THREE, radius=Real(1, 1)),
 )
@@ -175,11 +169,10 @@ def divergences(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq36-ratio",
-    "Sec. 6.1, after the ratio of (35)",
+    ("Sec. 6.1, after the ratio of (35)", "p. 22, Sec. 6.1"),
     "The ratio is of the order of λ² ln M for (36) as well.",
     formula="(1/α) max V = (e − 1) λ² (ln M)²/(1 + ln M) ≤ (e − 1) λ² ln M",
     printed="This relation is true for the proxy function defined in (36) as well.",
-    page="p. 22, Sec. 6.1",
     given="M ≥ 3, α = 1/e",
     space=PAIRS.but(sizes=THREE),
 )
@@ -208,13 +201,12 @@ def _ratio(x: Instance) -> float:
 
 @SOURCE.claim(
     "conjecture",
-    "Sec. 6.1, the conjecture",
+    ("Sec. 6.1, the conjecture", "p. 21, Sec. 6.1"),
     "The entropy has the least ratio of all proxies on the simplex.",
     formula="(1/α) max V ≥ λ² ln M for every proxy V with min V = 0",
     printed="We conjecture that for Θ = Θ_{M,λ} such an optimal proxy function is the entropy "
     "type function given in (8); however, we do not have a rigorous proof of this fact. For the "
     "latter, we have (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = λ² ln M.",
-    page="p. 21, Sec. 6.1",
     given="(1/α) max V = λ² ln M for the entropy",
     space=RATIOS,
     counterexamples=[
@@ -267,11 +259,9 @@ def _largest_normal(count: int) -> float:
 
 @SOURCE.claim(
     "package",
-    "Sec. 6.1, the ratios",
+    ("Sec. 6.1, the ratios", "not in the paper"),
     "The package's proxies have the ratios of these claims, and their moduli are true.",
     formula="max V/α = λ² ln M, (λ²/2)(e^(2/p) − 1) ln M, (e − 1)λ²(ln M)²/(1 + ln M), ... ; (7)",
-    printed="",
-    page="not in the paper",
     given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
     space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
 )
@@ -288,12 +278,11 @@ def package(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "l1",
-    "Sec. 6.1, remark on the ℓ1 norm",
+    ("Sec. 6.1, remark on the ℓ1 norm", "p. 22, Sec. 6.1"),
     "‖·‖_1 is not strongly convex in ℓ1, and no proxy.",
     formula="V(sx + (1 − s)y) = sV(x) + (1 − s)V(y) within an orthant; W_β is not differentiable",
     printed="a widely used penalty function as ‖·‖_1 is not a proxy function in the sense of "
     "Definition 2 as it is not strongly convex with respect to ‖·‖_1",
-    page="p. 22, Sec. 6.1",
     given="on the simplex W_β(z) = −λ min z_j − λβ",
     space=PAIRS,
 )
@@ -313,12 +302,11 @@ def l1(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "ratio-l2",
-    "Sec. 6.1, last display",
+    ("Sec. 6.1, last display", "p. 22, Sec. 6.1"),
     "The ratio of V(θ) = ‖θ‖_2² on the simplex is λ²M/2.",
     formula="(1/α) max V = λ²M/2",
     printed="Another frequently used penalty function V(θ) = ‖θ‖_2² is strongly convex. … this "
     "function V satisfies (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
-    page="p. 22, Sec. 6.1",
     ruling=AMBIGUOUS,
     given="α the largest for which (7) holds on the simplex, as 1/λ is for the entropy",
     space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)),
@@ -379,13 +367,12 @@ def ratio_l2_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "R1",
-    "Remark 1, (i)",
+    ("Remark 1, (i)", "p. 7, Remark 1"),
     "The bound grows as √(ln M); that of the direct stochastic gradient as √M.",
     formula="√(V*/α) is λ√(ln M) for the entropy and λ√((M − 1)/2) for ‖θ‖_2²/2",
     printed="its behavior with respect to the cardinality of the base class is better than for "
     "direct stochastic gradient descent (of the order of √(ln M) in Theorem 1 instead of M or "
     "√M for direct stochastic gradient)",
-    page="p. 7, Remark 1",
     given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
     space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
 )
@@ -400,14 +387,13 @@ def remark_1(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Sec6.2",
-    "Sec. 6.2",
+    ("Sec. 6.2", "p. 22, Sec. 6.2"),
     "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
     formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
     printed="it is important to consider only the sets Θ for which the solution θ_*(z) = "
     "−∇W_β(z) of the optimization problem (6) can be easily computed. Some examples of such "
     "“simple” sets are: (i) the λ-simplex Θ_{M,λ}, (ii) the full-dimensional λ-simplex …, (iii) "
     "… the hyper-octahedron {θ ∈ R^M : ‖θ‖_1 ≤ λ}",
-    page="p. 22, Sec. 6.2",
     given="the entropy, with what is left of λ on the full simplex, as the least over "
     "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2, (35) and (36), M ≥ 3",
     space=DUALS.but(

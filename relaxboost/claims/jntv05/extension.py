@@ -71,12 +71,11 @@ def _below_roof(x: Instance, shift: float) -> Slack | None:
 
 @SOURCE.claim(
     "T2",
-    "Theorem 2, Eqs. 33 and 34",
+    ("Theorem 2, Eqs. 33 and 34", "p. 20, Theorem 2, Eq. 34"),
     "The expected excess risk is bounded for any proxy function and convex loss.",
     formula="E A(θ̂_t) − min A ≤ 2L √(V̄/α) √(t + 1)/t where V(θ*) ≤ V̄",
     printed="Furthermore, if V̄ is a constant such that V(θ*_A) ≤ V̄ and we set β_0 = "
     "L_{Θ,Q}(αV̄)^{−1/2}, then E A(θ̂_t) − min_{θ ∈ Θ} A(θ) ≤ 2L_{Θ,Q}(α⁻¹V̄)^{1/2} √(t + 1)/t",
-    page="p. 20, Theorem 2, Eq. 34",
     ruling=AMBIGUOUS,
     given="here regression with squared loss, Eq. 31, on the simplex; θ_0 = θ_*; finite laws. Our "
     f"copy breaks (33); with (28) it is (β_0 V(θ*) + L²/(αβ_0)) √(t + 1)/t; {SIGN}",
@@ -119,12 +118,11 @@ def theorem_2_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T2-squared",
-    "After Theorem 2: regression",
+    ("After Theorem 2: regression", "p. 20, after Theorem 2"),
     "Theorem 2 applies to the squared loss, on any convex closed Θ.",
     formula="sup over Θ of E ‖2(θᵀH − Y)H‖_∞² ≤ L² < ∞ (Eq. 32)",
     printed="In the same way, Theorem 2 is also applicable to the standard regression model with "
     "squared loss Q(θ, Z) = (Y − θᵀH(X))²",
-    page="p. 20, after Theorem 2",
     ruling=AMBIGUOUS,
     given="Θ = R^M; L given",
     space=Space(
@@ -177,11 +175,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T2-max",
-    "Theorem 2, last sentence",
+    ("Theorem 2, last sentence", "p. 20, Theorem 2"),
     "On a convex compact Θ one can take V̄ = max V.",
     formula="V(θ) ≤ V̄ for all θ ∈ Θ, for some V̄",
     printed="In particular, if Θ is a convex compact set, we can take V̄ = max_{θ ∈ Θ} V(θ).",
-    page="p. 20, Theorem 2",
     ruling=AMBIGUOUS,
     given="V any convex function here, while Appendix B has “as V is continuous on Θ”; "
     "Θ the unit disc, V(θ) = ‖θ‖_2²/2 + θ_2⁴/(1 − θ_1)³, and 1/2 at (1, 0); V̄ given; θ at "
@@ -219,11 +216,10 @@ def largest_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-unbounded",
-    "Theorem 2; Sec. 6.2, first sentence",
+    ("Theorem 2; Sec. 6.2, first sentence", "p. 22, Sec. 6.2"),
     "Theorem 2 holds for any closed convex Θ, bounded or not.",
     formula="E A(θ̂_t) − A(θ) ≤ (β_0 V(θ) + L²/(αβ_0)) √(t + 1)/t for every θ ∈ R^M",
     printed="Theorem 2 holds for any convex closed Θ contained in R^M.",
-    page="p. 22, Sec. 6.2",
     given="Θ = R^M, V = ‖θ‖_2²/2, α = 1/M; hinge loss, whose sub-gradients are bounded by K; any θ "
     "stands for θ*, which need not exist",
     space=RUNS.but(loss=Choice("hinge"), theta=Vector("n", -4, 4), scale=Real(0.1, 5, log=True)),
@@ -248,13 +244,12 @@ _MARKOV = (
 
 @SOURCE.claim(
     "R5",
-    "Remark 5",
+    ("Remark 5", "p. 20, Remark 5"),
     "For Z_i stationary Theorem 2 remains valid if E (ξ_i(θ_{i−1}) | θ_{i−1}) = 0.",
     formula="E A(θ̂_3) − min A ≤ (β_0 V(θ*) + L²/(αβ_0)) √4/3, L² = sup over Θ of E ‖u(θ, Z)‖_∞²",
     printed="it suffices to assume that they form a stationary sequence, where each Z_i has the "
     "same distribution as Z. Then Theorem 2 remains valid if we additionally assume that the "
     "conditional expectation E (ξ_i(θ_{i−1})|θ_{i−1}) = 0 a.s.",
-    page="p. 20, Remark 5",
     ruling=OPEN,
     given=_MARKOV + "t = 3",
     space=CHAIN,
@@ -269,13 +264,12 @@ def dependent(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "R5-proof",
-    "Remark 5; end of the proof of Proposition 3",
+    ("Remark 5; end of the proof of Proposition 3", "p. 20, Remark 5"),
     "The proofs use no more of dependent data than stationarity and E (ξ_i | θ_{i−1}) = 0.",
     formula="then E ‖u_i(θ_{i−1})‖_∞² ≤ L² = sup over Θ of E ‖u(θ, Z)‖_∞²",
     printed="Inspection of the proofs shows that Theorem 2 can be easily extended to the case of "
     "dependent data Z_i. In fact, … it suffices to assume that they form a stationary sequence, … "
     "if we additionally assume that the conditional expectation E (ξ_i(θ_{i−1})|θ_{i−1}) = 0 a.s.",
-    page="p. 20, Remark 5",
     given=_MARKOV + "i = 2; the proof of Proposition 3 makes 'use of the bound "
     "E ‖u_i(θ)‖_∞² ≤ L_φ²(λ)' at θ = θ_{i−1}",
     space=CHAIN,

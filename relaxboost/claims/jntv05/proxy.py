@@ -38,11 +38,10 @@ JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
 
 @SOURCE.claim(
     "norms",
-    "Sec. 3.1, E and E*",
+    ("Sec. 3.1, E and E*", "p. 8, Sec. 3.1"),
     "The dual of the 1-norm is the sup-norm.",
     formula="max {zᵀθ : ‖θ‖_1 = 1} = max_j |z_j|",
     printed="‖z‖_∞ = max_{‖θ‖_1 = 1} zᵀθ = max_{1≤j≤M} |z^(j)|, ∀z ∈ E*",
-    page="p. 8, Sec. 3.1",
     space=DUALS,
 )
 def norms(x: Instance) -> Slacks:
@@ -79,12 +78,11 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
 
 @SOURCE.claim(
     "P1-1",
-    "Proposition 1, item 1",
+    ("Proposition 1, item 1", "p. 9, Proposition 1, item 1"),
     "W_β is convex and its conjugate is βV, for any convex V : Θ → R.",
     formula="βV(θ) = sup {−zᵀθ − W_β(z) : z ∈ E*}",
     printed="The function W_β : E* → R is convex and has a conjugate βV, i.e. ∀θ ∈ Θ, βV(θ) = "
     "sup_{z ∈ E*} {−zᵀθ − W_β(z)}",
-    page="p. 9, Proposition 1, item 1",
     given="Θ closed and convex; here the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0",
     space=JUMPS,
     counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
@@ -115,12 +113,11 @@ def conjugate_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "P1-finite",
-    "Proposition 1, item 1",
+    ("Proposition 1, item 1", "p. 9, Proposition 1, item 1"),
     "W_β has values in R, for any convex V : Θ → R.",
     formula="W_β : E* → R",
     printed="Consider a convex function V : Θ → R and a strictly positive parameter β. … The "
     "function W_β : E* → R is convex",
-    page="p. 9, Proposition 1, item 1",
     given="Θ = R^M, V(θ) = ‖θ‖_1",
     space=DUALS,
     counterexamples=[
@@ -150,12 +147,11 @@ SMOOTH = DUALS.but(proxy=Choice("entropy", "squared"))
 
 @SOURCE.claim(
     "L-assumption",
-    "Assumption (L); Proposition 1, item 2(i)",
+    ("Assumption (L); Proposition 1, item 2(i)", "p. 9, Assumption (L) and Proposition 1"),
     "If V is α-strongly convex in ℓ1, ∇W_β is Lipschitz with 1/(αβ).",
     formula="‖∇W_β(z) − ∇W_β(z̃)‖_1 ≤ ‖z − z̃‖_∞/(αβ)",
     printed="If V is α-strongly convex with respect to the norm ‖·‖_1 then (i) Assumption (L) "
     "holds true: ‖∇W_β(z) − ∇W_β(z̃)‖_1 ≤ (1/(αβ)) ‖z − z̃‖_∞, ∀z, z̃ ∈ E*, β > 0",
-    page="p. 9, Assumption (L) and Proposition 1",
     given="the entropy (8), α = 1/λ; ‖θ‖_2²/2 on the simplex, α = 1/M, M/(M² − 1) for odd M",
     space=SMOOTH,
 )
@@ -182,12 +178,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "P1-2ii",
-    "Proposition 1, item 2(ii)",
+    ("Proposition 1, item 2(ii)", "p. 9, Proposition 1, item 2"),
     "The argmax of −zᵀθ − βV(θ) is −∇W_β(z), and in Θ, for any strongly convex V.",
     formula="−zᵀθ − βV(θ) = W_β(z) at θ = −∇W_β(z) ∈ Θ",
     printed="If V is α-strongly convex with respect to the norm ‖·‖_1 then … (ii) argmax_{θ ∈ Θ} "
     "{−zᵀθ − βV(θ)} = −∇W_β(z) ∈ Θ",
-    page="p. 9, Proposition 1, item 2",
     given="the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0, α = 1/2",
     space=JUMPS,
     counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
@@ -217,11 +212,10 @@ def argmax_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "P1-2ii-proxies",
-    "Proposition 1, item 2(ii)",
+    ("Proposition 1, item 2(ii)", "p. 9, Proposition 1, item 2"),
     "For the entropy and ‖θ‖_2²/2 on the simplex, −∇W_β(z) is the argmax.",
     formula="−zᵀθ' − βV(θ') ≤ W_β(z) = −zᵀθ − βV(θ), θ = −∇W_β(z) ∈ Θ",
     printed="argmax_{θ ∈ Θ} {−zᵀθ − βV(θ)} = −∇W_β(z) ∈ Θ",
-    page="p. 9, Proposition 1, item 2",
     given="and ∇W_β the gradient: W_β(z̃) ≥ W_β(z) + <∇W_β(z), z̃ − z>",
     space=SMOOTH,
 )
@@ -242,12 +236,11 @@ def argmax_of_proxies(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "D1",
-    "Definition 1; Example, Eq. 8",
+    ("Definition 1; Example, Eq. 8", "p. 9, Eq. 7; p. 10, after Eq. 8"),
     "The entropy is 1/λ-strongly convex in ℓ1 on the simplex, and for no larger α.",
     formula="V(sx + (1 − s)y) ≤ sV(x) + (1 − s)V(y) − (s(1 − s)/(2λ)) ‖x − y‖_1²",
     printed="V(sx + (1 − s)y) ≤ sV(x) + (1 − s)V(y) − (α/2)s(1 − s)‖x − y‖_1²; this function is "
     "α-strongly convex with respect to the norm ‖·‖_1, with the parameter α = 1/λ",
-    page="p. 9, Eq. 7; p. 10, after Eq. 8",
     space=PAIRS,
 )
 def strongly_convex(x: Instance) -> Slacks:
@@ -281,12 +274,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "D2",
-    "Definition 2; Example, Eq. 8",
+    ("Definition 2; Example, Eq. 8", "p. 10, Eq. 8"),
     "The entropy has a single minimiser, (λ/M, ..., λ/M), where it is 0.",
     formula="V(θ) ≥ V(θ_*) + ‖θ − θ_*‖_1²/(2λ), V(θ_*) = 0",
     printed="V(θ) = λ ln(M/λ) + Σ θ^(j) ln θ^(j), which has a single minimizer θ_* = (λ/M, …, "
     "λ/M)ᵀ with V(θ_*) = 0",
-    page="p. 10, Eq. 8",
     space=DUALS,
 )
 def minimiser(x: Instance) -> Slacks:
@@ -300,11 +292,10 @@ def minimiser(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq9",
-    "Eq. 9",
+    ("Eq. 9", "p. 10, Eq. 9"),
     "The β-conjugate of the entropy is λβ ln of the mean of exp(−z/β).",
     formula="W_β(z) = λβ ln((1/M) Σ exp(−z_k/β))",
     printed="W_β(z) = λβ ln((1/M) Σ_{k=1}^M e^{−z^(k)/β}), ∀z ∈ E*",
-    page="p. 10, Eq. 9",
     space=DUALS,
 )
 def eq9(x: Instance) -> Slacks:
@@ -343,11 +334,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq10",
-    "Eq. 10",
+    ("Eq. 10", "p. 10, Eq. 10"),
     "The gradient of W_β is −λ times the Gibbs distribution of z at temperature β.",
     formula="∂W_β/∂z_j = −λ e^(−z_j/β)/Σ e^(−z_k/β)",
     printed="∂W_β(z)/∂z^(j) = −λ e^{−z^(j)/β} (Σ_{k=1}^M e^{−z^(k)/β})⁻¹, j = 1, …, M",
-    page="p. 10, Eq. 10",
     space=DUALS,
 )
 def eq10(x: Instance) -> Slacks:
@@ -365,13 +355,12 @@ def eq10(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "KL",
-    "Example, after Eq. 10; Sec. 6.1",
+    ("Example, after Eq. 10; Sec. 6.1", "p. 10, after Eq. 10"),
     "For λ = 1 the entropy is the Kullback divergence of θ from the uniform distribution.",
     formula="V(θ) = Σ θ_j ln(θ_j/(1/M))",
     printed="the entropy type proxy function as defined in (8) corresponds to the Kullback "
     "information divergence between the uniform distribution on the set {1, …, M} and the "
     "distribution on the same set defined by probabilities θ^(j)",
-    page="p. 10, after Eq. 10",
     given="the words leave open which of the two divergences is meant; it is the one of θ from u",
     space=DUALS.but(radius=Real(1, 1)),
 )

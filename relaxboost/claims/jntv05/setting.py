@@ -16,12 +16,11 @@ POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
 
 @SOURCE.claim(
     "Eq1",
-    "Eq. 1 and after",
+    ("Eq. 1 and after", "p. 4, after Eq. 1"),
     "The empirical error R_n is not convex, nor even continuous, in f.",
     formula="R_n(g_f) at f = s is 1 for s ≤ 0 and 0 for s > 0 where all Y_i = 1",
     printed="However, this method is not computationally tractable, since the risk functional "
     "R_n in (1) is not convex or even continuous.",
-    page="p. 4, after Eq. 1",
     given="g_f = 2·1[f > 0] − 1",
     space=Space(sizes={"m": (1, 6)}, y=Vector("m"), f=Vector("m", 0.01, 1)),
 )
@@ -44,12 +43,11 @@ def empirical_error(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "unbiased",
-    "Sec. 2, the empirical φ-risk",
+    ("Sec. 2, the empirical φ-risk", "pp. 4 and 5"),
     "The empirical φ-risk A_n(f) is an unbiased estimate of A(f).",
     formula="E (1/n) Σ φ(Y_i f(X_i)) = E φ(Y f(X))",
     printed="the empirical φ-risk A_n(f) = (1/n) Σ φ(Y_i f(X_i)) which is an unbiased estimate "
     "for A(f)",
-    page="pp. 4 and 5",
     space=POINTS,
 )
 def unbiased(x: Instance) -> Slack:
@@ -61,13 +59,12 @@ def unbiased(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "calibration",
-    "Sec. 2, the key argument",
+    ("Sec. 2, the key argument", "p. 4, Sec. 2"),
     "The minimiser of the φ-risk has the sign of the optimal decision rule.",
     formula="R(g_{f^A}) = R(g_{f*}) = min {η, 1 − η}, f^A = argmin η φ(f) + (1 − η) φ(−f)",
     printed="under rather general assumptions, the optimal decision rule g_{f*} coincides with "
     "g_{f^A} where f^A is optimal decision function in the sense that it minimizes a convex "
     "risk functional called the φ-risk",
-    page="p. 4, Sec. 2",
     given="at one x, η = P(Y = 1) in (0, 1), f over all of R; hinge, exponential and logit loss",
     space=Space(eta=Real(0.02, 0.98), loss=Choice(*LOSSES)),
 )
@@ -86,13 +83,12 @@ def calibration(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "losses",
-    "Sec. 2, typical choices",
+    ("Sec. 2, typical choices", "pp. 4 and 5"),
     "The hinge, exponential and logit losses are convex with values ≥ 0, so that A is convex.",
     formula="φ(su + (1 − s)v) ≤ sφ(u) + (1 − s)φ(v), A(sθ + (1 − s)θ') ≤ sA(θ) + (1 − s)A(θ')",
     printed="Typical choices of loss functions are the hinge loss function φ(x) = (1 − x)_+ …, "
     "as well as the exponential and logit losses φ(x) = exp(−x) and φ(x) = log₂(1 + exp(−x)) …; "
     "the functional A_n being convex",
-    page="pp. 4 and 5",
     space=POINTS.but(s=Real(0, 1), u=Real(-5, 5), v=Real(-5, 5)),
 )
 def losses(x: Instance) -> Slacks:
@@ -108,12 +104,11 @@ def losses(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq4",
-    "Eq. 4",
+    ("Eq. 4", "p. 6, Eq. 4"),
     "u_i(θ) is a realisation of a sub-gradient of A, whichever derivative is taken at corners.",
     formula="A(θ') ≥ A(θ) + <E u_i(θ), θ' − θ>, u_i(θ) = φ'(Y_i θᵀH(X_i)) Y_i H(X_i)",
     printed="u_i(θ) = φ'(Y_i θᵀH(X_i)) Y_i H(X_i) ∈ R^M, i = 1, 2, …, where φ' represents an "
     "arbitrary monotone version of the derivative of φ",
-    page="p. 6, Eq. 4",
     given="φ the hinge with any value v in [−1, 0] at its corner; in fractions",
     space=POINTS.but(loss=Choice("hinge"), v=Real(-1, 0)),
 )
@@ -130,11 +125,10 @@ def sub_gradient(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L",
-    "Theorem 1, L_φ(λ)",
+    ("Theorem 1, L_φ(λ)", "p. 15, Sec. 4"),
     "The sub-gradients are bounded by K sup |φ'|.",
     formula="‖u_i(θ)‖_∞ ≤ L_φ(λ) = K sup {|φ'(x)| : x ∈ [−Kλ, Kλ]}",
     printed="E ‖u_i(θ)‖_∞² ≤ L_φ²(λ), valid for all θ ∈ Θ",
-    page="p. 15, Sec. 4",
     given="h_j with values in [−K, K]; our copy does not show whether φ' or |φ'| is printed, but "
     "'constant C = 2 in a typical case' needs |φ'| for the hinge",
     space=POINTS,
@@ -164,12 +158,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1-C",
-    "Theorem 1, example",
+    ("Theorem 1, example", "p. 6, after Theorem 1"),
     "C = 2 for λ = 1, classifiers with values ±1 and the hinge loss.",
     formula="C = 2λ L_φ(λ) = 2",
     printed="Theorem 1 holds with constant C = 2 in a typical case where we deal with convex (λ = "
     "1) aggregation of base classifiers h_j taking values in {−1, 1} and we use the hinge loss",
-    page="p. 6, after Theorem 1",
     space=LAWS.but(radius=Real(1, 1), loss=Choice("hinge"), H=Matrix(axes=("k", "n"))),
 )
 def constant(x: Instance) -> Slack:
@@ -199,12 +192,11 @@ def bayes(experts: float, t: int, shift: float) -> float:
 
 @SOURCE.claim(
     "R2",
-    "Remark 2",
+    ("Remark 2", "p. 7, Remark 2"),
     "The minimax excess risk is at least c sqrt(ln M/t) for all M ≥ t^(1/2 + δ) and all t.",
     formula="inf sup E A(θ̂_t) − min A ≥ c sqrt(ln M/t)",
     printed="it is not hard to prove the minimax lower bound on the excess risk E A(θ̂_t) − "
     "min_{θ ∈ Θ_{M,λ}} A(θ) having the order √((ln M)/t) for M ≥ t^{1/2+δ} with some δ > 0",
-    page="p. 7, Remark 2",
     ruling=AMBIGUOUS,
     given="λ = K = 1, the hinge loss, so that no excess risk is more than 2; what an order is for "
     "two variables, and whether M is bounded from above, is not said",
@@ -235,12 +227,11 @@ def lower_bound_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "R3",
-    "Remark 3, symmetric classes",
+    ("Remark 3, symmetric classes", "p. 7, Remark 3"),
     "With a symmetric class the λ-convex combinations are those of the ℓ1 ball.",
     formula="{Σ θ_j h_j + θ'_j (−h_j) : (θ, θ') ∈ Θ_{2M,λ}} = {Σ w_j h_j : ‖w‖_1 ≤ λ}",
     printed="A natural choice would be to consider a symmetric class in the sense that if an "
     "element h is in the class, then −h is also in the class.",
-    page="p. 7, Remark 3",
     given="what a symmetric class means for Θ; the remark itself is advice",
     space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n")),
 )

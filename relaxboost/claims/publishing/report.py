@@ -214,7 +214,7 @@ def _anchor(id: str) -> str:
 
 def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
     facts = [("given", claim.given)] * bool(claim.given)
-    facts += [("place", claim.page)] * bool(claim.page)
+    facts += [("place", claim.page)] * (claim.page not in ("", claim.location))
     facts += [("rests on", claim.evidence(claim.stated))]
     facts += [("source", claim.source.reference), ("check", claim.stated.code)]
     recorded = [_tag("span", f" on record: {verdict.recorded}", cls="grey")] * (not verdict.agrees)

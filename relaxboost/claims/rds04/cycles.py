@@ -60,12 +60,11 @@ UNSEEN = "JMLR 5:1557-1595; only the abstract is at hand, numbers of theorems ar
 
 @SOURCE.claim(
     "map",
-    "Abstract, the iterated map",
+    ("Abstract, the iterated map", "Abstract"),
     "AdaBoost is the map d_i → d_i/(1 + a_i γ), after which the last column has edge zero.",
     formula="d_{t+1,i} = d_{t,i}/(1 + A_{i j_t} γ_t), (Aᵀd_{t+1})_{j_t} = 0",
     printed="we reduce AdaBoost to a nonlinear iterated map and study the evolution of its weight "
     "vectors",
-    page="Abstract",
     given="A in {−1, 1}^(m×n), η_t = artanh γ_t, |γ_t| < 1",
     space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)),
 )
@@ -119,14 +118,16 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "cycle-3x3",
-    "Abstract, cases that are solved: the 3 × 3 case",
+    (
+        "Abstract, cases that are solved: the 3 × 3 case",
+        "Abstract, which does not show the formulas",
+    ),
     "With A = 11ᵀ − 2I of order 3 AdaBoost tends to a cycle of three from every start, its edges "
     "to the golden ratio and its margin to the maximum, 1/3.",
     formula="γ_t → (√5 − 1)/2, d → permutations of ((3 − √5)/4, (√5 − 1)/4, 1/2), margin → 1/3 = ρ",
     printed="This dynamical systems approach allows us to understand AdaBoost's convergence "
     "properties completely in certain cases; for these cases we find stable cycles, allowing us "
     "to explicitly solve for AdaBoost's output.",
-    page="Abstract, which does not show the formulas",
     given="A_ij = 1 − 2[i = j], i, j ≤ 3, a start d with positive entries",
     space=STARTS,
 ).checked(trials=30, resolution=1e-6)
@@ -170,12 +171,11 @@ def _cycle(x: Instance) -> Cycle:
 
 @SOURCE.claim(
     "maximum-margin",
-    "Abstract, an open question answered",
+    ("Abstract, an open question answered", "Abstract"),
     "AdaBoost does not always converge to the maximum margin.",
     formula="lim min_i (A w_t)_i/‖w_t‖_1 ≤ ρ − .01 for two A, η_t = artanh γ_t",
     printed="Using this unusual technique, we are able to show that AdaBoost does not always "
     "converge to a maximum margin combined classifier, answering an open question.",
-    page="Abstract",
     given="d_1 uniform, and d_t is in a cycle after 600 rounds: the limit of the margin is then "
     "that of the votes of one cycle",
     space=SIGNS,
@@ -197,12 +197,11 @@ def maximum_margin(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "between",
-    "What a cycle reaches",
+    ("What a cycle reaches", UNSEEN),
     "In a cycle the margin is at least a mean of Υ(γ_t), which exceed half the edges.",
     formula="lim margin ≥ −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) ≥ Υ(ρ) ≥ ρ/2, "
     "Υ(r) = −log(1 − r²)/log((1 + r)/(1 − r))",
     printed=ILLEGIBLE,
-    page=UNSEEN,
     given="A in {−1, 1}^(m×n), d_t in a cycle",
     space=SIGNS,
 ).checked(trials=60, resolution=1e-6)
@@ -221,13 +220,12 @@ def between(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "non-optimal",
-    "Abstract, weak learners that are not optimal",
+    ("Abstract, weak learners that are not optimal", "Abstract"),
     "With other columns than the best AdaBoost may miss the margin that it reaches with the best.",
     formula="A = 11ᵀ − 2I of order m: 1 − 2/m = ρ with the best columns, 1/3 with the first three",
     printed="we show that “non-optimal” AdaBoost (where the weak learning algorithm does not "
     "necessarily choose the best weak classifier at each iteration) may fail to converge to a "
     "maximum margin classifier, even if “optimal” AdaBoost produces a maximum margin",
-    page="Abstract",
     given="the best of the first three columns has an edge ≥ 1/3 in every round; another game "
     "than the paper's may be",
     space=Space(m=Whole(4, 8)),
@@ -256,12 +254,11 @@ def upsilon(r: float) -> float:
 
 @SOURCE.claim(
     "cycle-margin",
-    "Abstract, cycles among support vectors",
+    ("Abstract, cycles among support vectors", "Abstract"),
     "In a cycle all support vectors have the same margin, which the edges of the cycle determine.",
     formula="(Aw)_i/Σ η_t = −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) if d_i > 0, over the cycle",
     printed="Also, we show that if AdaBoost cycles, it cycles among “support vectors”, i.e., "
     "examples that achieve the same smallest margin.",
-    page="Abstract",
     given="A in {−1, 1}^(m×n), d_t in a cycle",
     space=SIGNS,
 ).checked(trials=80, resolution=1e-6)
@@ -284,11 +281,10 @@ def cycle_margin(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "margin-bound",
-    "The bound of the margin by the edges",
+    ("The bound of the margin by the edges", UNSEEN),
     "After t rounds AdaBoost's margin is at least the mean of Υ(γ_s) less log(m)/Σ η_s.",
     formula="min_i (A w_t)_i/‖w_t‖_1 ≥ (−½ Σ log(1 − γ_s²) − log m)/Σ η_s ≥ Υ(ρ) − log(m)/Σ η_s",
     printed=ILLEGIBLE,
-    page=UNSEEN,
     given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞; the first where the right side is positive",
     space=LONG,
 )
@@ -335,12 +331,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "half",
-    "A remark of SS09, Sec. 5",
+    ("A remark of SS09, Sec. 5", "SS09, Sec. 5, remark on the hard margin"),
     "AdaBoost obtains half of the optimal margin.",
     formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
     printed="our algorithm attains the same rate of convergence of AdaBoost while both algorithms "
     "obtain a margin which is half of the optimal margin",
-    page="SS09, Sec. 5, remark on the hard margin",
     given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), order=Whole(3, 400)),
 ).checked(trials=60)
@@ -380,11 +375,13 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "training-error",
-    "Freund & Schapire (1997), the bound of the training error",
+    (
+        "Freund & Schapire (1997), the bound of the training error",
+        "J. Comput. Syst. Sci. 55:119-139, which is not at hand; the number is not verified",
+    ),
     "The training error is at most the exponential risk, and that at most Π sqrt(1 − γ_t²).",
     formula="(1/m) |{i: (A w_t)_i ≤ 0}| ≤ L(−A w_t) ≤ Π_s sqrt(1 − γ_s²) ≤ exp(−Σ γ_s²/2)",
     printed=ILLEGIBLE,
-    page="J. Comput. Syst. Sci. 55:119-139, which is not at hand; the number is not verified",
     given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞",
     space=RUNS,
 )

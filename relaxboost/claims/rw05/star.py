@@ -18,12 +18,11 @@ RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
 
 @SOURCE.claim(
     "T",
-    "Theorem on AdaBoost*",
+    ("Theorem on AdaBoost*", "Abstract, which does not show the number of rounds"),
     "AdaBoost* reaches the margin ρ − ν within 2 log(m)/ν² rounds.",
     formula="min_i (A w_T)_i/‖w_T‖_1 ≥ ρ − ν, T = ⌈2 log(m)/ν²⌉",
     printed="We introduce a new version of AdaBoost, called AdaBoost*_ν, that explicitly maximizes "
     "the minimum margin of the examples up to a given precision.",
-    page="Abstract, which does not show the number of rounds",
     given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the ℓ1 ball, and "
     "w = 0 where that is less than ν",
     space=GAMES,
@@ -50,12 +49,11 @@ def theorem(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "step",
-    "The step of AdaBoost*",
+    ("The step of AdaBoost*", "Abstract, which does not show the formula"),
     "The step is artanh γ_t − artanh ρ_t with ρ_t = min_{r≤t} γ_r − ν, and positive.",
     formula="η_t = ½ log (1 + γ_t)/(1 − γ_t) − ½ log (1 + ρ_t)/(1 − ρ_t) > 0",
     printed="The algorithm incorporates a current estimate of the achievable margin into its "
     "calculation of the linear coefficients of the base hypotheses.",
-    page="Abstract, which does not show the formula",
     given="γ_t < 1",
     space=RUNS,
 )
@@ -85,11 +83,10 @@ def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
 
 @SOURCE.claim(
     "invariant",
-    "Theorem on AdaBoost*, proof",
+    ("Theorem on AdaBoost*, proof", UNSEEN),
     "After t rounds every margin is at least ρ_t Σ η_s + tν²/2 − log m.",
     formula="(A w_t)_i ≥ ρ_t Σ_{s≤t} η_s + tν²/2 − log m for every i, ρ_t ≥ ρ − ν",
     printed=ILLEGIBLE,
-    page=UNSEEN,
     given="γ_s < 1",
     space=RUNS,
 )
@@ -146,12 +143,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "one-round",
-    "One round of AdaBoost*",
+    ("One round of AdaBoost*", UNSEEN),
     "One round multiplies Σ exp(ρ_t s − (Aw)_i) by exp(−KL) at most.",
     formula="L_t/L_{t−1} · e^{ρ_t η_t} ≤ exp(−KL((1 + ρ_t)/2 ‖ (1 + γ_t)/2)) "
     "≤ exp(−(γ_t − ρ_t)²/2) ≤ exp(−ν²/2)",
     printed=ILLEGIBLE,
-    page=UNSEEN,
     given="γ_t < 1; equality in the first for entries ±1",
     space=RUNS,
 )

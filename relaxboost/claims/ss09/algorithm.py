@@ -27,13 +27,12 @@ _ERROR = "ρ − margin of w_t"
 
 @SOURCE.claim(
     "T9",
-    "Theorem 9, accuracy",
+    ("Theorem 9, accuracy", "Sec. 5, Theorem 9"),
     "Fig. 1, stopped by its own test, returns an ε-accurate w.",
     formula="max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
     printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
     "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
     "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
-    page="Sec. 5, Theorem 9",
     given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard "
     "margin",
     space=GAMES,
@@ -196,13 +195,12 @@ def lambert(y: float) -> float:
 
 @SOURCE.claim(
     "T9-many-rows",
-    "Theorem 9, accuracy, for many examples",
+    ("Theorem 9, accuracy, for many examples", "Sec. 5, Theorem 9"),
     "Fig. 1 returns an ε-accurate w, however many examples there are.",
     formula="min_i (Aw_t)_i ≥ ρ − ε; A = [[c, −b], [c, 1], ..., [c, 1]], for which ρ = c",
     printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
     "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
     "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
-    page="Sec. 5, Theorem 9",
     given="m ≥ 2 rows, 0 < c < 1, 0 ≤ b ≤ 1, ε > 0",
     space=Space(
         m=Whole(2, 10_000), c=Real(0.05, 1.0), b=Real(0.0, 1.0), epsilon=Real(0.1, 1.0, log=True)
@@ -241,12 +239,11 @@ def many_rows_lambert(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T9-rounds",
-    "Theorem 9, rounds",
+    ("Theorem 9, rounds", "Sec. 5, Theorem 9"),
     "Fig. 1 terminates within 32 log(m)/ε² rounds.",
     formula="t ≤ 32 log(m)/ε²",
     printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
     "iterations …",
-    page="Sec. 5, Theorem 9",
     given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k",
     space=GAMES,
 )
@@ -298,13 +295,12 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T9-rounds-worst",
-    "Theorem 9, rounds, on the slowest games known",
+    ("Theorem 9, rounds, on the slowest games known", "Sec. 5, Theorem 9"),
     "Fig. 1 terminates within 32 log(m)/ε² rounds. Of these games some take 8 log(m)/ε², nearly.",
     formula="t ≤ 32 log(m)/ε², t ≤ 8(1 − 1/m)² log(m)/ε² + 2; A = 2I − 1, 1 on the diagonal and "
     "−1 elsewhere",
     printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
     "iterations …",
-    page="Sec. 5, Theorem 9",
     given="m ≥ 2, 0 < ε ≤ 1",
     space=Space(m=Whole(2, 100), epsilon=Real(0.05, 0.1, log=True)).including(
         {"m": 100, "epsilon": "9/400"}
@@ -346,10 +342,9 @@ def _slowest(m: int, epsilon: float) -> int:
 
 @SOURCE.claim(
     "T9-rounds-open",
-    "Theorem 9, rounds: half of them may be enough",
+    ("Theorem 9, rounds: half of them may be enough", "not in the paper"),
     "Fig. 1 terminates within 16 log(m)/ε² rounds.",
     formula="t ≤ 16 log(m)/ε²",
-    page="not in the paper",
     ruling=OPEN,
     given="as `T9-rounds`",
     space=GAMES,
@@ -362,10 +357,9 @@ def half_the_rounds(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T9-phases",
-    "Theorem 9, rounds; a proof",
+    ("Theorem 9, rounds; a proof", "not in the paper"),
     "At most 8/(βε) rounds pass until ε_t ≤ ε, and fewer than 8/(βε) more until gap ≤ ε.",
     formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
-    page="not in the paper",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, 0 < ε ≤ 1",
     space=CAPPED_RUNS,
 ).checked(trials=20)
@@ -384,11 +378,9 @@ def phases(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T9-capped",
-    "Theorem 9, for the soft margin (sharper than stated)",
+    ("Theorem 9, for the soft margin (sharper than stated)", "not in the paper"),
     "On the capped simplex β = ε/(2 log(mν)) suffices.",
     formula="error ≤ 3ε/2, t ≤ max(2, 32 log(mν)/ε²), and error ≤ ε with the test gap ≤ ε/2",
-    printed="",
-    page="not in the paper",
     given="f the indicator of ‖d‖_∞ ≤ ν = 1/k, 1 ≤ k < m, 0 < ε ≤ 1",
     space=CAPPED_RUNS.but(sizes={"m": (2, 24), "n": (1, 5)}).including(
         {"A": [[1]] * 17, "k": 16, "epsilon": "99/100"}

@@ -83,11 +83,10 @@ FUNCTIONS = Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), c
 
 @SOURCE.claim(
     "L17",
-    "Lemma 17",
+    ("Lemma 17", "App. A, Lemma 17"),
     "The Fenchel–Young inequality is an equality at subgradients.",
     formula="θ in ∂f(w) ⇒ f(w) + f*(θ) = <θ, w>",
     printed="for all θ ∈ ∂f(w) we have, f(w) + f*(θ) = <θ, w>.",
-    page="App. A, Lemma 17",
     given="f closed and convex: eleven of them, with any element of ∂f(w) where f has a kink",
     space=FUNCTIONS,
 ).checked(trials=400)
@@ -127,13 +126,12 @@ STRONG = Space(
 
 @SOURCE.claim(
     "L18-gradient",
-    "Lemma 18, first part",
+    ("Lemma 18, first part", "App. A, Lemma 18"),
     "The conjugate of a closed and strongly convex f is differentiable, and its gradient is the "
     "maximiser.",
     formula="∇f*(θ) = argmax_{w in S} <w, θ> − f(w)",
     printed="Let f be a closed and σ-strongly convex function over S with respect to a norm ‖·‖. … "
     "Then, f* is differentiable and its gradient satisfies ∇f*(θ) = arg max_{w ∈ S} <w, θ> − f(w).",
-    page="App. A, Lemma 18",
     given="f closed; one of five functions of known σ and norm",
     space=STRONG,
 ).checked(trials=300)
@@ -178,12 +176,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L18",
-    "Lemma 18, inequality",
+    ("Lemma 18, inequality", "App. A, Lemma 18"),
     "The conjugate of a closed and σ-strongly convex f is smooth, with 1/σ in the dual norm.",
     formula="f*(θ1 + θ2) − f*(θ1) ≤ <∇f*(θ1), θ2> + ‖θ2‖_*²/(2σ)",
     printed="for all θ_1, θ_2 ∈ ℝⁿ, we have f*(θ_1 + θ_2) − f*(θ_1) ≤ <∇f*(θ_1), θ_2> + "
     "(1/(2σ)) ‖θ_2‖_*²",
-    page="App. A, Lemma 18",
     given="f closed; one of five functions of known σ and norm",
     space=STRONG,
 ).checked(trials=300)
@@ -242,12 +239,11 @@ BETWEEN = Space(
 
 @SOURCE.claim(
     "L19",
-    "Lemma 19",
+    ("Lemma 19", "App. A, Lemma 19"),
     "If f is within c below g, then f* is within c above g*.",
     formula="g ≥ f ≥ g − c on S ⇒ g* ≤ f* ≤ g* + c",
     printed="assume that for all w ∈ S we have g(w) ≥ f(w) ≥ g(w) − c for some constant c. Then, "
     "g*(θ) ≤ f*(θ) ≤ g*(θ) + c.",
-    page="App. A, Lemma 19",
     given="S the finite set of the rows of D, f = g − c·share with shares in [0, 1]",
     space=BETWEEN,
 )
@@ -277,11 +273,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L19-attained",
-    "Lemma 19, proof, first line",
+    ("Lemma 19, proof, first line", "App. A, proof of Lemma 19"),
     "The supremum in g* is attained.",
     formula="g*(θ) = <w', θ> − g(w') for some w'",
     printed="There exists some w' s.t. g*(θ) = <w', θ> − g(w')",
-    page="App. A, proof of Lemma 19",
     given="g any function; here g(w) = 1/(1 + w) on w ≥ 0 and θ = 0",
     space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)),
     counterexamples=[{"w": 0, "error": 1}],
@@ -327,12 +322,11 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
 
 @SOURCE.claim(
     "L20",
-    "Lemma 20",
+    ("Lemma 20", "App. A, Lemma 20"),
     "A sequence that decreases by r ε_t² at each step is at most 1/(r(t+1)).",
     formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+1))",
     printed="Let 1 ≥ ε_1 ≥ ε_2 ≥ … be a sequence such that for all t ≥ 1 we have ε_t − ε_{t+1} ≥ "
     "r ε_t² for some constant r ∈ (0, 1/2). Then, for all t we have ε_t ≤ 1/(r(t + 1)).",
-    page="App. A, Lemma 20",
     given="1 ≥ ε_1 ≥ ε_2 ≥ ..., r in (0, 1/2)",
     space=SEQUENCES,
 )
@@ -366,11 +360,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L20-sharp",
-    "Lemma 20, from the second term on",
+    ("Lemma 20, from the second term on", "not in the paper"),
     "From the second term on the bound is 1/(r(t+2)), for every r > 0 and whatever ε_1 is.",
     formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+2)) for t ≥ 2, equal for ε_1 = 1/(2r), t = 2",
-    printed="",
-    page="not in the paper",
     given="r > 0; ε_1 = first/r",
     space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(-1.0, 2.0)).including(
         {"first": "1/2", "r": 1, "less": [0]}
@@ -413,14 +405,13 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq15",
-    "Eq. 15",
+    ("Eq. 15", "App. A, proof of Lemma 20, Eq. 15"),
     "The step of the induction: s − r s² increases up to 1/(2r), and 1/(r(t+1)) leads to "
     "something smaller than 1/(r(t+2)).",
     formula="1/(r(t+1)) − 1/(r(t+1)²) = (1/(r(t+2))) ((t+1)² − 1)/(t+1)² < 1/(r(t+2))",
     printed="ε_{t+1} ≤ ε_t − rε_t² ≤ 1/(r(t + 1)) − 1/(r(t + 1)²), … the function x − rx² is "
     "monotonically increasing in [0, 1/(2r)] … (1/(r(t + 2))) (((t + 1) + 1)/(t + 1) · "
     "((t + 1) − 1)/(t + 1)) = (1/(r(t + 2))) (((t + 1)² − 1)/(t + 1)²).",
-    page="App. A, proof of Lemma 20, Eq. 15",
     given="r > 0, t ≥ 1, 0 ≤ s ≤ s' ≤ 1/(2r)",
     space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 200), s=Real(0.0, 1.0), u=Real(0.0, 1.0)),
 )

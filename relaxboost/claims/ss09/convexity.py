@@ -30,7 +30,6 @@ def _defined(
     formula=DEFINITION + " for f = Σ d log(m d), σ = 1, ‖·‖_1",
     printed="The relative entropy is 1-strongly convex with respect to the ℓ_1 norm over the "
     "probabilistic simplex.",
-    page="Sec. 5.1, after Definition 10",
     given="v, u in the simplex, α in [0, 1]",
     space=Space(
         sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)
@@ -45,12 +44,11 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "D10-zero",
-    "Sec. 5.1, σ = 0",
+    ("Sec. 5.1, σ = 0", "Sec. 5.1, after Definition 10"),
     "With σ = 0, Definition 10 is the standard definition of convexity.",
     formula="f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u)",
     printed="In the above definition, if σ = 0 we revert back to the standard definition of "
     "convexity.",
-    page="Sec. 5.1, after Definition 10",
     given="f = max of linear functions, which is convex and not strongly convex",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 4)},
@@ -68,11 +66,10 @@ def no_strong_convexity(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "D10-curvature",
-    "Sec. 5.1, remark on σ",
+    ("Sec. 5.1, remark on σ", "Sec. 5.1, after Definition 10"),
     "Where S is the real line, σ is a lower bound on the second derivative of f.",
     formula="the largest σ of Definition 10 is inf f''",
     printed="Intuitively, when S = ℝ, σ is a lower bound on the second order derivative of f.",
-    page="Sec. 5.1, after Definition 10",
     given="f = b s²/2 + c (s − p)⁴/12, so that inf f'' = f''(p) = b",
     space=Space(
         b=Real(0.0, 2.0),
@@ -117,12 +114,11 @@ SUMS = Space(
 
 @SOURCE.claim(
     "D10-sum",
-    "Sec. 5.1, adding a convex function",
+    ("Sec. 5.1, adding a convex function", "Sec. 5.1, after Eq. 7"),
     "Adding a convex function to a strongly convex one retains at least its strong convexity.",
     formula=DEFINITION + " for βf + g, with βσ for σ",
     printed="… by adding a convex function to a strongly convex function we retain at least the "
     "same strong convexity level.",
-    page="Sec. 5.1, after Eq. 7",
     given="f one of five functions of known σ, β > 0, g = max of linear functions",
     space=SUMS,
 ).checked(trials=200)
@@ -157,12 +153,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "D10-retained",
-    "Sec. 5.1, f̂",
+    ("Sec. 5.1, f̂", "Sec. 5.1, after Eq. 7"),
     "f̂ = f̃ + βh retains the strong convexity of βh, for the relaxations of Sec. 4.",
     formula=DEFINITION + " for f̂ = f + I_S + βh, σ = β, ‖·‖_1",
     printed="Therefore, for all the functions f̃(d) discussed in Sec. 4 the corresponding f̂(d) "
     "retains the strongly convex property of the relative entropy.",
-    page="Sec. 5.1, after Eq. 7",
     given="f = 0, ν‖d‖_1, ν‖d‖_2 or ν‖d‖_∞; v, u in the simplex, β in (0, 1)",
     space=Space(
         sizes={"m": (1, 6)},

@@ -18,7 +18,6 @@ from relaxboost.claims.ss09.source import SOURCE
     formula="edge_j ≥ ‖Aᵀd_t‖_∞ − δ ⇒ ρ − F(Aw_t) ≤ gap_j + δ + ε/2, t ≤ 8/(βε²) + 1",
     printed="We would like to note that it is possible to extend the algorithm so that the weak "
     "learner may find a column whose edge is only approximately optimal",
-    page="Sec. 5, after Fig. 1",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, m ≥ 2; here each round takes the worst such column",
     space=CAPPED_RUNS.but(delta=Real(0.0, 0.5)),
 ).checked(trials=60)
@@ -74,7 +73,6 @@ def _(x: Instance) -> Slacks:
     printed="We also would like to replace the relative entropy penalty for the distribution d_t "
     "with binary entropies of each of the components of d_t with respect to the two dimensional "
     "vector (1/2, 1/2). The result is a boosting-based apparatus for the log-loss.",
-    page="Sec. 6",
     given="u = Aw, and the max over w in the ball on both sides; for m = 1 max_γ is a supremum",
     space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution()),
 )

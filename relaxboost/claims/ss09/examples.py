@@ -31,13 +31,12 @@ GAMES = Space(
 
 @SOURCE.claim(
     "E1",
-    "Example 1",
+    ("Example 1", "Sec. 4.2, Example 1"),
     "Theorem 7 for the indicator of a ball, in an arbitrary norm.",
     formula="max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
     printed="Let f be the indicator function of a ball of radius ν, {d : ‖d‖ ≤ ν}, where ‖·‖ is an "
     "arbitrary norm … max_{w ∈ B_1^n, γ ∈ ℝ} (γ − ν‖[γ − Aw]_+‖_*) = "
     "min_{d ∈ S^m : ‖d‖ ≤ ν} ‖dᵀA‖_∞",
-    page="Sec. 4.2, Example 1",
     given="‖d‖ < ν for some d in S, here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02: where the ball only touches "
     "S, as for A = (0, 1)ᵀ, ν = 1/√2 and l2, the max may be a supremum; "
     "paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2); ellipsoid: ‖d‖² = d_1² + 2c d_1 d_2 + d_2²",
@@ -88,12 +87,11 @@ def _meets_simplex(x: Instance) -> bool:
 
 @SOURCE.claim(
     "E1-core",
-    "Example 1, conditions (i) and (ii)",
+    ("Example 1, conditions (i) and (ii)", "Sec. 4.2, Example 1"),
     "The least value of the indicator of a ball is 0, and 0 is in the core of the ball.",
     formula="‖0‖ ≤ ν, and ‖τv‖ ≤ ν for 0 ≤ τ ≤ τ' = ν/‖v‖",
     printed="Clearly, min_d f(d) = 0 and the vector 0 is in the core of the domain of f (which is "
     "simply the ball of radius ν).",
-    page="Sec. 4.2, Example 1",
     given="ν > 0, as the ball meets the simplex",
     space=Space(
         v=Vector("m"),
@@ -135,12 +133,11 @@ CONDITIONS = Space(
 
 @SOURCE.claim(
     "E1-conditions",
-    "Example 1, condition (iii)",
+    ("Example 1, condition (iii)", "Sec. 4.2, Example 1"),
     "f*(θ) = ν‖θ‖_*, and therefore condition (iii) holds.",
     formula="ν‖θ‖_* ≥ ν‖θ − α θ_i e_i‖_*",
     printed="Furthermore, f*(w) = ν‖w‖_* and therefore the third condition given in the theorem "
     "holds as well.",
-    page="Sec. 4.2, Example 1",
     given="an arbitrary norm; paired and ellipsoid as in SS09-E1",
     space=CONDITIONS,
     counterexamples=[
@@ -211,11 +208,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "E1-soft-margin",
-    "Example 1, the soft margin",
+    ("Example 1, the soft margin", "Sec. 4.2, Example 1, last display"),
     "The average of the k smallest margins is the soft margin.",
     formula="AvgMin_k(u) = max_γ (γ − (1/k) Σ_i [γ − u_i]_+)",
     printed="AvgMin_k(Aw) = max_{γ ∈ ℝ} (γ − (1/k) Σ_{i=1}^m [γ − (Aw)_i]_+)",
-    page="Sec. 4.2, Example 1, last display",
     given="u = Aw, k in [m]",
     space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0)),
 ).checked(trials=200)
@@ -254,12 +250,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "E2-conjugate",
-    "Example 2, conjugate",
+    ("Example 2, conjugate", "Sec. 4.2, Example 2"),
     "The conjugate of a multiple of a norm is the indicator of a ball of the dual norm.",
     formula="sup_d <d, θ> − ν‖d‖ = 0 if ‖θ‖_* ≤ ν, and ∞ else",
     printed="f*(w) is the indicator function of the ball of radius ν with respect to the dual norm "
     "{w : ‖w‖_* ≤ ν}.",
-    page="Sec. 4.2, Example 2",
     given="ν > 0; ‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
     space=NORMED,
 ).checked(trials=150)
@@ -300,13 +295,12 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "E2",
-    "Example 2",
+    ("Example 2", "Sec. 4.2, Example 2"),
     "Theorem 7 for a multiple of an arbitrary norm: the margin, subject to a bound on the losses.",
     formula="max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
     printed="Let f(d) = ν‖d‖ where ‖·‖ is an arbitrary norm and ν is a scalar. … The condition "
     "given in the theorem clearly holds here as well and we obtain the dual problem "
     "max_{w ∈ B_1^m, γ ∈ ℝ} γ s.t. ‖[γ − Aw]_+‖_* ≤ ν.",
-    page="Sec. 4.2, Example 2",
     given="ν a scalar; paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2)",
     space=GAMES.but(nu=Real(-0.2, 1.5)),
     counterexamples=[

@@ -25,11 +25,10 @@ FENCHEL = Space(
 
 @SOURCE.claim(
     "T3",
-    "Theorem 3, inequality",
+    ("Theorem 3, inequality", "Sec. 2, Theorem 3"),
     "Fenchel's inequality: no w gives more on the left than any d on the right.",
     formula="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
     printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
-    page="Sec. 2, Theorem 3",
     given="f and g closed and convex; six pairs, conjugated by hand",
     space=FENCHEL.including(
         {"A": [[1]], "pair": "squares", "d": [1], "w": [-1], "b": [1], "c": [1]},
@@ -60,12 +59,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-min",
-    "Theorem 3, min",
+    ("Theorem 3, min", "Sec. 2, Theorem 3"),
     "The minimum on the right is attained.",
     formula="inf_d f(d) + g(dᵀA) = f(d) + g(dᵀA) for some d",
     printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA). The above holds with equality if in "
     "addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
-    page="Sec. 2, Theorem 3",
     ruling=MISPRINT,
     given="f and g closed and convex, dom(g) = ℝ; here A = 1, g(v) = r, f(d) = 1/(1 + d) on d ≥ 0",
     space=Space(r=Real(-1.0, 1.0), d=Real(0.0, 1e6)),
@@ -90,11 +88,10 @@ def greatest_lower_bound(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-strong",
-    "Theorem 3, equality",
+    ("Theorem 3, equality", "Sec. 2, Theorem 3, second part"),
     "Equality holds if 0 is in the core of dom(g) − Aᵀdom(f), a difference of vectors.",
     formula="max_w −f*(−Aw) − g*(w) = min_d f(d) + g(dᵀA) if 0 in core(dom(g) − Aᵀdom(f))",
     printed="The above holds with equality if in addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
-    page="Sec. 2, Theorem 3, second part",
     given="f and g closed and convex",
     space=FENCHEL,
 ).checked(trials=80, resolution=1e-6)
@@ -114,11 +111,10 @@ def strong_duality(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T3-exclusion",
-    "Theorem 3, the operator −",
+    ("Theorem 3, the operator −", "Sec. 2, Theorem 3, last line"),
     "In the condition for equality, − is the set exclusion operator.",
     formula="equality if 0 in core(dom(g) \\ Aᵀdom(f))",
     printed="0 ∈ core(dom(g) − Aᵀ dom(f)), where − denotes the set exclusion operator.",
-    page="Sec. 2, Theorem 3, last line",
     given="A = I, f(d) = exp(−√((d_1 − s) d_2)) on d_1 ≥ s, d_2 ≥ 0, g = 0 on v_1 ≤ r",
     space=Space(s=Real(0.0, 2.0), r=Real(0.0, 2.0)),
     counterexamples=[{"s": 1, "r": 1}],
@@ -162,11 +158,10 @@ def _touching(s: float, r: float) -> tuple[float, float]:
 
 @SOURCE.claim(
     "Sec2-dual",
-    "Sec. 2, the dual norm",
+    ("Sec. 2, the dual norm", "Sec. 2, after Theorem 3"),
     "The maximum that defines the dual norm is attained, and no vector of the ball has more.",
     formula="max_{‖d‖ ≤ 1} <w, d> = ‖w‖_*, which for ‖d‖ = ‖Qd‖_p is ‖Q^{−T} w‖_q",
     printed="‖w‖_* = max_{d: ‖d‖ ≤ 1} <w, d>",
-    page="Sec. 2, after Theorem 3",
     given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; 1/p + 1/q = 1",
     space=NORMED,
 ).checked(trials=150)
@@ -208,11 +203,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Sec2-dual-norms",
-    "Sec. 2, ℓ1 and ℓ∞",
+    ("Sec. 2, ℓ1 and ℓ∞", "Sec. 2, after Theorem 3"),
     "The norms ℓ1 and ℓ∞ are dual to each other.",
     formula="max_{‖d‖_∞ ≤ 1} <w, d> = ‖w‖_1 and max_{‖d‖_1 ≤ 1} <w, d> = ‖w‖_∞",
     printed="Two dual norms that we extensively use are ‖w‖_1 = Σ_i |w_i| and ‖w‖_∞ = max_i |w_i|.",
-    page="Sec. 2, after Theorem 3",
     space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)),
 )
 def dual_norms(x: Instance) -> Slacks:

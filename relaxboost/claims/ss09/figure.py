@@ -20,12 +20,11 @@ _NORMS = {"1": 1, "2": 2, "inf": np.inf}
 
 @SOURCE.claim(
     "Eq5",
-    "Eq. 5",
+    ("Eq. 5", "Sec. 5, Eq. 5, and Sec. 5.1, before Eq. 7"),
     "To maximise γ − f*([γ − Aw]_+) over γ and w is to maximise −f̃*(−Aw) over w.",
     formula="max_γ (γ − f*([γ − Aw]_+)) = min_{d∈S^m} <d, Aw> + f(d), f*(x) = ν‖x‖_p",
     printed="… solving Eq. (5) is equivalent to maximizing −f̃*(−Aw) over w ∈ B_1^n. … "
     "max_{w∈B_1^n} max_{γ∈ℝ} (γ − f*([γ − Aw]_+)).   (5)",
-    page="Sec. 5, Eq. 5, and Sec. 5.1, before Eq. 7",
     given="‖w‖_1 ≤ 1; p ∈ {1, 2, ∞}, ν‖(1, ..., 1)‖_p > 1, so that the maximum over γ is attained",
     space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf")),
 )
@@ -91,12 +90,11 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
 
 @SOURCE.claim(
     "Eq6",
-    "Eq. 6",
+    ("Eq. 6", "Sec. 5, Eq. 6"),
     "With f*(x) = ν‖x‖_1, Eq. 5 is the soft margin problem, a linear program.",
     formula="max_{‖w‖_1≤1} max_γ (γ − ν Σ_i [γ − (Aw)_i]_+) = min_{d∈S^m, ‖d‖_∞≤ν} ‖Aᵀd‖_∞",
     printed="In particular, if f*(x) = ν‖x‖_1 we obtain the soft margin problem max_{w∈B_1^n} "
     "max_{γ∈ℝ} (γ − ν Σ_{i=1}^m [γ − (Aw)_i]_+),   (6)",
-    page="Sec. 5, Eq. 6",
     given="ν ≥ 1/m; here ν = 1/k, 1 ≤ k ≤ m",
     space=Space(A=Matrix(), k=Whole(1, "m")),
 ).checked(resolution=1e-6)
@@ -124,7 +122,6 @@ def soft_margin(x: Instance) -> Slack:
     formula="max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
     printed="… while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
     "max_{w∈B_1^n} min_{i∈[m]} (Aw)_i.",
-    page="Sec. 5, after Eq. 6",
     given="u = Aw",
     space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)),
 )
@@ -157,12 +154,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-softmax",
-    "Sec. 5, before Fig. 1",
+    ("Sec. 5, before Fig. 1", "Sec. 5, before and after Fig. 1"),
     "For the max margin, d_{t,i} ∝ e^{−(Aw_t)_i/β}.",
     formula="argmin_{d∈S^m} <u, d> + βh(d) = e^{−u/β} / Σ_i e^{−u_i/β}",
     printed="Using the property (βh)*(θ) = βh*(θ/β) we obtain that d_{t,i} ∝ e^{−(1/β)(Aw_t)_i}. … "
     "Therefore, the algorithm allocates larger importance weights to the erroneous examples …",
-    page="Sec. 5, before and after Fig. 1",
     given="(βh)*(θ) = βh*(θ/β), h*(θ) = log((1/m) Σ e^{θ_i})",
     space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
 )
@@ -202,11 +198,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-norm",
-    "Fig. 1, update",
+    ("Fig. 1, update", "Sec. 5, after Fig. 1"),
     "The update form guarantees ‖w_t‖_1 ≤ 1 for all t.",
     formula="‖w_t‖_1 ≤ 1; w_{t+1} = (1 − η_t) w_t + η_t e^{j_t}",
     printed="Note that the update form guarantees that ‖w_t‖_1 ≤ 1 for all t.",
-    page="Sec. 5, after Fig. 1",
     given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
@@ -238,11 +233,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "F1-d",
-    "Fig. 1, d_t",
+    ("Fig. 1, d_t", "Fig. 1; Sec. 5, before Fig. 1"),
     "d_t is the least distribution of <Aw_t, d> + f(d) + βh(d).",
     formula="<Aw_t, d> + βh(d) ≥ <Aw_t, d_t> + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m, ‖d‖_∞ ≤ 1/k",
     printed="d_t = argmin_{d∈S^m} (⟨Aw_t, d⟩ + (f(d) + βh(d)))",
-    page="Fig. 1; Sec. 5, before Fig. 1",
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 ).checked(trials=60)
@@ -268,11 +262,10 @@ def argmin(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "F1-j",
-    "Fig. 1, j_t and the test",
+    ("Fig. 1, j_t and the test", "Fig. 1"),
     "j_t has the greatest edge; w_t is returned once <d_t, A(e^{j_t} − w_t)> ≤ ε, not before.",
     formula="abs((d_tᵀA)_j) ≤ <d_t, Ae^{j_t}> for all j; gap ≤ ε in the last round only",
     printed="j_t ∈ arg max_j |(d_t^T A)_j| … IF ⟨d_t, A(e^{j_t} − w_t)⟩ ≤ ε RETURN w_t",
-    page="Fig. 1",
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
@@ -291,12 +284,11 @@ def column(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "F1-eta",
-    "Fig. 1, η_t; proof of Lemma 12",
+    ("Fig. 1, η_t; proof of Lemma 12", "Sec. 5.1, proof of Lemma 12"),
     "η_t maximises the right-hand side of Eq. 10 over [0, 1].",
     formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_∞²/(2β)",
     printed="Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
     "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12).",
-    page="Sec. 5.1, proof of Lemma 12",
     given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
@@ -330,11 +322,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-clip",
-    "Fig. 1, η_t",
+    ("Fig. 1, η_t", "not in the paper"),
     "For m ≥ 2 the maximum with 0 and the minimum with 1 in η_t change nothing.",
     formula="0 < β<d_t, A(e^{j_t} − w_t)>/‖A(e^{j_t} − w_t)‖_∞² < 1/(2 log m) ≤ 0.7214",
-    printed="",
-    page="not in the paper",
     given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters)",
     space=CAPPED_RUNS,
 )
@@ -362,12 +352,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-beta",
-    "Fig. 1, β; Theorem 9",
+    ("Fig. 1, β; Theorem 9", "Fig. 1 and Theorem 9"),
     "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds.",
     formula="2β log m = ε, t ≤ 32 log(m)/ε²",
     printed="INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² "
     "iterations",
-    page="Fig. 1 and Theorem 9",
     given="m ≥ 1",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
     counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],

@@ -46,12 +46,11 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Slacks:
 
 @SOURCE.claim(
     "F2",
-    "Fig. 2",
+    ("Fig. 2", "Sec. 5.3, Fig. 2"),
     "For every d0 in the simplex and ν in (0, 1), the procedure returns the solution of Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1 and the divergence is least",
     printed="INPUT: A vector d_0 ∈ S^m and a scalar ν ∈ (0, 1) … Figure 2: A sorting-based "
     "procedure for the entropic projection problem defined by Eq. (14).",
-    page="Sec. 5.3, Fig. 2",
     ruling=MISPRINT,
     given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
     space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99)),
@@ -96,12 +95,11 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
 
 @SOURCE.claim(
     "F2-ENDFOR",
-    "Fig. 2, first ENDFOR",
+    ("Fig. 2, first ENDFOR", "Sec. 5.3, Fig. 2"),
     "The pseudo-code, with its first ENDFOR as the end of the loop, solves Eq. 14.",
     formula="Σ_r min(ν, ξ d0_r) = 1",
     printed="FOR i = 1, …, m   ξ = (1 − ν(i−1))/Z   IF ξu_i ≤ ν   BREAK   ENDFOR   Z ← Z − u_i   "
     "ENDFOR",
-    page="Sec. 5.3, Fig. 2",
     ruling=MISPRINT,
     given=GIVEN,
     space=CAPS,
@@ -127,12 +125,11 @@ def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
 
 @SOURCE.claim(
     "F2-strict",
-    "Sec. 5.3, test of an index",
+    ("Sec. 5.3, test of an index", "Sec. 5.3, before Fig. 2 is described"),
     "The index that Fig. 2 looks for is the first with d_{t,i} < ν, strictly.",
     formula="there is an i with ξ d0_i < ν",
     printed="… the *first* index for which d_{t,i} < ν, where d_t is as defined by Lemma 16 with j "
     "= m, constitutes the optimal index for i.",
-    page="Sec. 5.3, before Fig. 2 is described",
     ruling=MISPRINT,
     given=GIVEN,
     space=CAPS,
@@ -154,12 +151,11 @@ def not_strict(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "F2-doubles",
-    "Fig. 2, in floating point",
+    ("Fig. 2, in floating point", "Sec. 5.3, after Lemma 16"),
     "Carried out in doubles as printed, the procedure solves Eq. 14 to 1e-9.",
     formula="|Σ_r min(ν, ξ d0_r) − 1| ≤ 1e-9 and each weight is right to 1e-9",
     printed="The pseudo-code describing the resulting efficient procedure for solving the problem "
     "in Eq. (14) is given in Fig. 2.",
-    page="Sec. 5.3, after Lemma 16",
     ruling=AMBIGUOUS,
     given="d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m",
     space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m")),
@@ -261,11 +257,10 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
 
 @SOURCE.claim(
     "F2-time",
-    "Sec. 5.3, time of Fig. 2",
+    ("Sec. 5.3, time of Fig. 2", "Sec. 5.3, last paragraph"),
     "The procedure takes O(m log m) time.",
     formula="at most m log₂ m comparisons to sort, and 9m other operations",
     printed="Note also that the time complexity of the resulting algorithm is O(m log(m)) …",
-    page="Sec. 5.3, last paragraph",
     given="m ≤ 150, ν = 1/k; operations on numbers counted",
     space=LONG,
 ).checked(trials=40)
@@ -291,12 +286,11 @@ SOURCE.unchecked(
 
 @SOURCE.claim(
     "F2-linear",
-    "Sec. 5.3, O(m)",
+    ("Sec. 5.3, O(m)", "Sec. 5.3, last paragraph"),
     "A search for the median in place of sorting reduces the time to O(m).",
     formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
     printed="… the time complexity can be reduced to O(m) by replacing sorting with a generalized "
     "median search.",
-    page="Sec. 5.3, last paragraph",
     given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
     space=LONG,
 ).checked(trials=40)

@@ -28,12 +28,11 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
 
 @SOURCE.claim(
     "T4",
-    "Theorem 4",
+    ("Theorem 4", "Sec. 3, Theorem 4"),
     "A matrix is γ-weak-learnable if and only if it is linearly separable with ℓ1 margin γ.",
     formula="min_{d in S} max_j |(dᵀA)_j| = max_{w in B_1} min_i (Aw)_i",
     printed="A matrix A is γ-weak-learnable if and only if it is linearly separable with ℓ_1 "
     "margin of γ.",
-    page="Sec. 3, Theorem 4",
     space=Space(A=Matrix()),
 )
 def equivalence(x: Instance) -> Slacks:
@@ -73,13 +72,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T4-end",
-    "Theorem 4, last step of the proof",
+    ("Theorem 4, last step of the proof", "Sec. 3, proof of Theorem 4, last two sentences"),
     "Where ρ > 0, every v is outside of {Aᵀd: d in S} as soon as it is short enough.",
     formula="‖τv − Aᵀd‖_∞ ≥ γ/2 > 0 for d in S, 0 ≤ τ ≤ τ' = γ/(2‖v‖_∞)",
     printed="it suffices to show that for any vector v there exists τ' > 0 such that for all "
     "τ ∈ [0, τ'] we have τv ∉ {Aᵀd : d ∈ S^m}. This property holds true since for any d ∈ S^m we "
     "have ‖Aᵀd‖_∞ ≥ P* while for sufficiently small τ' we must have ‖τv‖_∞ < P*",
-    page="Sec. 3, proof of Theorem 4, last two sentences",
     given="P* = γ > 0",
     space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0)),
 ).checked(trials=60)
@@ -118,12 +116,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-opposite",
-    "Sec. 4.1, opposite rows",
+    ("Sec. 4.1, opposite rows", "Sec. 4.1, par. 1"),
     "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
     formula="dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
     printed="A is also not weak learnable. … construct the distribution d with d_i = d_j = ½ (and "
     "d_r = 0 for r ≠ i and r ≠ j) and note that dᵀA = 0.",
-    page="Sec. 4.1, par. 1",
     space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
 ).checked(trials=60)
 def opposite_rows(x: Instance) -> Slacks:
@@ -173,11 +170,10 @@ SOURCE.unchecked(
 
 @SOURCE.claim(
     "Eq2",
-    "Eq. 2",
+    ("Eq. 2", "Sec. 4.1, Eq. 2"),
     "The relaxed weak learnability ρ is attained, and no d with weights of at most 1/k has less.",
     formula="ρ = min_{d in S: ‖d‖_∞ ≤ 1/k} max_j |(dᵀA)_j|",
     printed="ρ = min_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} max_{j ∈ [n]} |(dᵀA)_j|",
-    page="Sec. 4.1, Eq. 2",
     given="k in [m]",
     space=CAPPED,
 ).checked(trials=60)
@@ -195,11 +191,10 @@ def capped_learnability(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "remark-conjugate",
-    "Sec. 4.1, before Eq. 3",
+    ("Sec. 4.1, before Eq. 3", "Sec. 4.1, the two displays before Eq. 3"),
     "The conjugate of the indicator of the capped simplex is the mean of the k greatest elements.",
     formula="max_{d in S: ‖d‖_∞ ≤ 1/k} <d, θ> = (1/k) Σ_{j ≤ k} s_j(θ)",
     printed="f*(θ) = max_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} <d, θ>. … f*(θ) = (1/k) Σ_{j=1}^k s_j(θ)",
-    page="Sec. 4.1, the two displays before Eq. 3",
     given="k in [m]",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
 ).checked(trials=150)
@@ -240,11 +235,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq3",
-    "Eq. 3",
+    ("Eq. 3", "Sec. 4.1, Eq. 3"),
     "The dual of Eq. 2, never above it, maximises the average of the k smallest margins.",
     formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
     printed="max_{w ∈ B_1^n} (1/k) Σ_{j=0}^{k−1} s_{m−j}(Aw)",
-    page="Sec. 4.1, Eq. 3",
     given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
     space=CAPPED,
 ).checked(trials=300)
@@ -275,11 +269,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "C5",
-    "Corollary 5",
+    ("Corollary 5", "Sec. 4.1, Corollary 5"),
     "The greatest average of the k smallest margins is the least edge over capped distributions.",
     formula="max_{w in B_1} AvgMin_k(Aw) = ρ",
     printed="max_{w ∈ B_1^n} AvgMin_k(Aw) = ρ",
-    page="Sec. 4.1, Corollary 5",
     given="k in [m], ρ as in Eq. 2",
     space=CAPPED,
 )

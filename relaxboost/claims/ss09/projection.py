@@ -65,12 +65,11 @@ def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractio
 
 @SOURCE.claim(
     "L15",
-    "Lemma 15",
+    ("Lemma 15", "Sec. 5.3, Lemma 15"),
     "The entropic projection preserves the order of the components.",
     formula="d0_i > d0_j ⇒ d_{t,i} ≥ d_{t,j}",
     printed="Lemma 15. Let d_t be the solution of Eq. (14) and i, j be two indices such that "
     "d_{0,i} > d_{0,j}, then, d_{t,i} ≥ d_{t,j}.",
-    page="Sec. 5.3, Lemma 15",
     given="d_t the solution of Eq. 14, d0 in the simplex, ν > 0 such that there is one",
     space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
 )
@@ -92,7 +91,6 @@ def order(x: Instance) -> Slacks:
     printed="Assume, without loss of generality, that d_0 is sorted in a non-increasing order. "
     "Therefore, using Lemma 15 we know that d_t takes the form (ν, …, ν, d_{t,i}, …, d_{t,j},"
     " 0, …, 0) where for each r ∈ {i, …, j} we have d_{t,r} ∈ (0, ν).",
-    page="Sec. 5.3, after Lemma 15",
     given="as Lemma 15",
     space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
 )
@@ -108,12 +106,11 @@ def form(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L15-proof",
-    "Lemma 15, proof",
+    ("Lemma 15, proof", "Appendix A, proof of Lemma 15"),
     "Swapping d_i and d_j changes the divergence by (d_j − d_i) log(d0_i / d0_j), which is "
     "positive if d_i < d_j.",
     formula="B_h(d ‖ d0) − B_h(d̃ ‖ d0) = (d_j − d_i) log(d0_i/d0_j) > 0",
     printed="B_h(d_t ‖ d_0) − B_h(d̃ ‖ d_0) = (d_j − d_i) log(d_{0,i}/d_{0,j}) > 0,",
-    page="Appendix A, proof of Lemma 15",
     given="d in the simplex, d0 positive; i, j with d0_i > d0_j",
     space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
 )
@@ -134,13 +131,12 @@ def swapped(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16",
-    "Lemma 16",
+    ("Lemma 16", "Sec. 5.3, Lemma 16"),
     "What is neither at the cap nor zero is ξ d0, with one ξ that the others determine.",
     formula="d_{t,r} = ξ d0_r for r = i, ..., j, ξ = (1 − ν(i−1)) / Σ_{r=i..j} d0_r",
     printed="Lemma 16. Assume that d_0 is sorted in a non-increasing order and that d_t = (ν, …, "
     "ν, d_{t,i}, …, d_{t,j}, 0, …, 0). Then, for all r ∈ {i, …, j} we have d_{t,r} = ξ d_{0,r} "
     "where ξ = (1 − ν(i−1)) / Σ_{r=i}^j d_{0,r}.",
-    page="Sec. 5.3, Lemma 16",
     given="d_t the solution of Eq. 14; " + GIVEN,
     space=_space(6.0),
 )
@@ -158,13 +154,12 @@ def between(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-proof",
-    "Lemma 16, proof",
+    ("Lemma 16, proof", "Appendix A, proof of Lemma 16"),
     "The gradient of B_h(d ‖ d0) with respect to d is log d_i + 1 − log d0_i.",
     formula="v_i = log(d_i) + 1 − log(d0_i)",
     printed="Let v denotes the gradient of B_h(d ‖ d_0) with respect to d at d_t, namely, v_i = "
     "log(d_{t,i}) + 1 − log(d_{0,i}). … v_i = ξ' − 1 or equivalently ∀i ∈ I, d_{t,i} = "
     "d_{t,0} e^{ξ'−1}.",
-    page="Appendix A, proof of Lemma 16",
     ruling=MISPRINT,
     given="B_h(d ‖ d0) = h(d) − h(d0) − <∇h(d0), d − d0>, h = Σ d log(m d); d, d0 ≥ 1/50",
     space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
@@ -201,12 +196,11 @@ def gradient_without_one(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-objective",
-    "Sec. 5.3, objective after Lemma 16",
+    ("Sec. 5.3, objective after Lemma 16", "Sec. 5.3, after Lemma 16"),
     "With the ξ of Lemma 16 the divergence has a closed form.",
     formula="B_h(d_t ‖ d0) = Σ_{r<i} ν log(ν/d0_r) + (1 − ν(i−1)) log ξ",
     printed="… we obtain the following objective value, B_h(d_t ‖ d_0) = Σ_{r=1}^{i−1} ν "
     "log(ν/d_{0,r}) + (1 − ν(i−1)) log(ξ).",
-    page="Sec. 5.3, after Lemma 16",
     given="d_t = (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) for any i, j; " + GIVEN,
     space=_space(),
 )
@@ -222,12 +216,11 @@ def objective(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-monotone",
-    "Sec. 5.3, monotonicity",
+    ("Sec. 5.3, monotonicity", "Sec. 5.3, after Lemma 16"),
     "The objective increases with ξ, and ξ decreases as a function of j.",
     formula="ξ < ξ' ⇒ objective(ξ) ≤ objective(ξ'); ξ(i, j) > ξ(i, j+1)",
     printed="Therefore, the objective is monotonically increasing in ξ. … Last, note that the "
     "value of ξ as defined in Lemma 16 is decreasing as a function of j.",
-    page="Sec. 5.3, after Lemma 16",
     given=GIVEN,
     space=_space(),
 )
@@ -244,13 +237,12 @@ def monotone(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-zeros",
-    "Sec. 5.3, j = m",
+    ("Sec. 5.3, j = m", "Sec. 5.3, after Lemma 16"),
     "All elements of the optimal vector are non-zero.",
     formula="the best point (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) has j = m; d_{t,m} > 0",
     printed="As we now show, all of the elements of optimal vector are non-zero. Formally, the "
     "optimal solution of Eq. (14) is of the form, (ν, …, ν, d_{t,i}, …, d_{t,m}) where "
     "d_{t,m} > 0.",
-    page="Sec. 5.3, after Lemma 16",
     given=GIVEN,
     space=_space(),
 )
@@ -269,13 +261,12 @@ def no_zeros(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-first",
-    "Sec. 5.3, before Fig. 2",
+    ("Sec. 5.3, before Fig. 2", "Sec. 5.3, last paragraph"),
     "The feasible solution with the smallest number of capped weights is optimal.",
     formula="the least i with ξ(i, m) d0_i ≤ ν minimises B_h(d ‖ d0)",
     printed="It thus remains to verify that the feasible solution with the smallest number of "
     "capped weights is indeed optimal. This property follows from Lemma 3 in [Shalev-Shwartz and "
     "Singer, 2006a].",
-    page="Sec. 5.3, last paragraph",
     given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
     space=_space(),
 )

@@ -22,12 +22,11 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
 
 @SOURCE.claim(
     "remark-sparsity",
-    "After Theorem 9",
+    ("After Theorem 9", "Sec. 5, after Theorem 9"),
     "The number of iterations bounds the number of non-zero weights.",
     formula="#{j: w_{t,j} ≠ 0} ≤ t",
     printed="First we note that the number of iterations of the algorithm upper bounds the number "
     "of non-zero elements of the solution.",
-    page="Sec. 5, after Theorem 9",
     given="f the indicator of ‖d‖_∞ ≤ 1/k",
     space=CAPPED_RUNS,
 )
@@ -55,12 +54,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-half-margin",
-    "After Theorem 9",
+    ("After Theorem 9", "Sec. 5, after Theorem 9"),
     "With ε = γ/2 Fig. 1 finds half the optimal margin, in O(log(m)/γ²) iterations.",
     formula="min_i (Aw_t)_i ≥ γ/2, t ≤ 128 log(m)/γ²",
     printed="We note also that if A is γ-separable and we set ε = γ/2 then we would find a "
     "solution with half the optimal margin in O(log(m)/γ²) iterations.",
-    page="Sec. 5, after Theorem 9",
     given="A is γ-separable; here γ ≥ 1/10",
     space=SEPARABLE,
     counterexamples=[{"A": [["1/2", "9/10"], ["-7/10", "3/10"]]}],
@@ -98,10 +96,9 @@ def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Slacks:
 
 @SOURCE.claim(
     "remark-adaboost-loss",
-    "After Theorem 9, what is true of the exponential loss",
+    ("After Theorem 9, what is true of the exponential loss", "not in the paper"),
     "AdaBoost's empirical exponential loss is at most e^{−γ²t/2}.",
     formula="(1/m) Σ_i exp(−(Aw_t)_i) ≤ e^{−γ²t/2}",
-    page="not in the paper",
     given="A is γ-weak-learnable; w_t before it is normalised, after t columns",
     space=VOTES,
 ).checked(trials=100)
@@ -136,12 +133,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-adaboost-error",
-    "After Theorem 9",
+    ("After Theorem 9", "Sec. 5, after Theorem 9"),
     "AdaBoost's empirical error decays like e^{−γ²t}.",
     formula="#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t}",
     printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
     "e^{−γ²t}.",
-    page="Sec. 5, after Theorem 9",
     given="A is γ-weak-learnable; after t columns",
     space=VOTES,
     counterexamples=[
@@ -191,10 +187,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-adaboost-error-sharp",
-    "After Theorem 9, AdaBoost's error: 1/2 is the best exponent",
+    ("After Theorem 9, AdaBoost's error: 1/2 is the best exponent", "not in the paper"),
     "On t independent columns of edge γ the error is e^{−γ²t/2} but for a factor like 1/√t.",
     formula="√((1−γ)/(1+γ)) (1−γ²)^{t/2}/√(2(t+1)) ≤ #{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}",
-    page="not in the paper",
     given="the rows of A are all sequences of t signs, (1+γ)/2 of them 1 in each column and the "
     "columns independent, as if drawn, γ a fraction; a last column is constant, a little below γ",
     space=Space(gamma=Real(0.05, 0.6), t=Whole(1, 300)).including({"gamma": "3/10", "t": 200}),
@@ -253,12 +248,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "remark-adaboost-log-m",
-    "After Theorem 9",
+    ("After Theorem 9", "Sec. 5, after Theorem 9"),
     "AdaBoost's rate has a factor of log(m): that many rounds over γ²/2 are enough.",
     formula="#{i: (Aw_t)_i ≤ 0} = 0 for t > 2 log(m)/γ²",
     printed="Further careful examination also reveals a factor of log(m) in the convergence rate "
     "of AdaBoost.",
-    page="Sec. 5, after Theorem 9",
     given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
     space=SEPARABLE,
 ).checked(trials=80)
@@ -298,12 +292,11 @@ SOURCE.unchecked(
 
 @SOURCE.claim(
     "remark-one-over-gamma",
-    "After Theorem 9",
+    ("After Theorem 9", "Sec. 5, after Theorem 9"),
     "AdaBoost needs at least 1/γ² rounds.",
     formula="#{i: (Aw_t)_i ≤ 0} = 0 ⇒ t ≥ 1/γ²",
     printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
     "e^{−γ²t}. Thus, t should be at least 1/γ².",
-    page="Sec. 5, after Theorem 9",
     given="A is γ-weak-learnable; here γ ≥ 1/10, after t columns",
     space=SEPARABLE.but(sizes={"m": (1, 8), "n": (1, 6)}),
     counterexamples=[{"A": [["1/2"]]}, {"A": _CYCLIC}],
@@ -337,11 +330,10 @@ def one_over_gamma_bound(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "remark-one-over-gamma-worst",
-    "After Theorem 9, where 1/γ² rounds are needed",
+    ("After Theorem 9, where 1/γ² rounds are needed", "not in the paper"),
     "For every γ < 1 that is a fraction there are matrices on which every vote without errors has "
     "1/γ² columns and more, AdaBoost's too.",
     formula="#{i: (Aw)_i ≤ 0} = 0 ⇒ #{j: w_j ≠ 0} > (1 − γ)n, 1/γ² and more if n ≥ 1/(γ²(1 − γ))",
-    page="not in the paper",
     given="the rows of A are all sequences of n signs of which (1 − γ)n/2 are −1",
     space=Space(n=Whole(3, 10), minus=Whole(1, 4)).including({"n": 8, "minus": 2}),
 ).checked(trials=30)

@@ -23,11 +23,10 @@ from relaxboost.relaxations import Capped, NormBall
 
 @SOURCE.claim(
     "Eq4",
-    "Eq. 4",
+    ("Eq. 4", "Sec. 4.2, Eq. 4"),
     "Eq. 2 is the least sum of the maximal edge and the indicator of the ball ‖d‖_∞ ≤ 1/k.",
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + I_C(d)), C = B_∞(1/k)",
     printed="ρ = min_{d ∈ S^m} (max_{j ∈ [n]} |(dᵀA)_j| + I_C(d))",
-    page="Sec. 4.2, Eq. 4",
     given="k in [m]",
     space=Space(A=Matrix(), k=Whole(1, "m")),
 ).checked(trials=60)
@@ -43,12 +42,11 @@ def ball_of_caps(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "D6",
-    "Definition 6",
+    ("Definition 6", "Sec. 4.2, Definition 6"),
     "For an arbitrary f there is a ρ, the least sum of the maximal edge and f.",
     formula="ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d))",
     printed="Let f be an arbitrary function. A matrix A is (ρ, f)-weak-learnable if "
     "ρ = min_{d ∈ S^m} (max_{j ∈ [n]} |(dᵀA)_j| + f(d)).",
-    page="Sec. 4.2, Definition 6",
     ruling=AMBIGUOUS,
     given="f closed and convex, or the jump: f(d) = 1 where d_1 = 0, and 0 elsewhere, for the game "
     "of the first and the last example with the first hypothesis",
@@ -124,13 +122,12 @@ GAMES = Space(
 
 @SOURCE.claim(
     "T7",
-    "Theorem 7",
+    ("Theorem 7", "Sec. 4.2, Theorem 7"),
     "The least relaxed edge is the greatest soft margin, for f that meets (i), (ii), (iii).",
     formula="max_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ",
     printed="Let f be a convex function … (i) min_d f(d) = 0, (ii) 0 ∈ core(dom(f)), (iii) "
     "∀θ ∈ ℝ^m, ∀i ∈ [m], ∀α ∈ [0, 1], … f*(θ) ≥ f*(θ − αθ_i e^i) then, "
     "max_{w ∈ B_1^n, γ ∈ ℝ} (γ − f*([γ − Aw]_+)) = ρ",
-    page="Sec. 4.2, Theorem 7",
     given="f convex; (i) min f = 0; (ii) 0 in core(dom f); (iii) f*(θ) ≥ f*(θ − α θ_i e_i)",
     space=GAMES,
     counterexamples=[
@@ -185,11 +182,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T7-max",
-    "Theorem 7, max",
+    ("Theorem 7, max", "Sec. 4.2, Theorem 7"),
     "The maximum over γ is attained.",
     formula="γ − f*([γ − Aw]_+) = sup for some γ",
     printed="max_{w ∈ B_1^n, γ ∈ ℝ} (γ − f*([γ − Aw]_+)) = ρ",
-    page="Sec. 4.2, Theorem 7",
     ruling=MISPRINT,
     given="f closed with (i), (ii), (iii); here the indicator of ‖d‖_2 ≤ 1/√m, and u = Aw",
     space=Space(u=Vector("m"), gamma=Real(1.0, 1e6, log=True)),
@@ -246,13 +242,12 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T7-zero",
-    "Theorem 7, proof, ρ = 0",
+    ("Theorem 7, proof, ρ = 0", "Sec. 4.2, proof of Theorem 7"),
     "The margin side is never below 0, which settles ρ = 0.",
     formula="f*(0) = 0, 0 − f*([0 − A0]_+) = 0, and sup_γ (γ − f*([γ − Aw]_+)) ≤ 0 where ρ = 0",
     printed="using the assumption min_d f(d) = 0 we get that f*(0) = 0. By setting w = 0 and γ = 0 "
     "we get that the dual problem is bounded below by zero. Thus, if ρ = 0 then strong duality "
     "holds.",
-    page="Sec. 4.2, proof of Theorem 7",
     given="(i) to (iii); where ρ = 0, each row of A comes with its negation",
     space=GAMES,
 )
@@ -293,12 +288,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T7-positive",
-    "Theorem 7, proof, ρ > 0",
+    ("Theorem 7, proof, ρ > 0", "Sec. 4.2, proof of Theorem 7, last sentence"),
     "If ρ > 0, all edges of distributions in dom(f) stay away from 0, as in Theorem 4.",
     formula="‖Aᵀd‖_∞ ≥ ρ > 0 for d in S ∩ dom(f)",
     printed="If ρ > 0 then we can use the fact that dom(f̃) ⊆ dom(f) and therefore the same "
     "arguments as in the end of the proof of Thm. 4 holds here as well.",
-    page="Sec. 4.2, proof of Theorem 7, last sentence",
     given="f closed with (i), (ii), (iii); max norm: f(d) = (1/10 + s)‖d‖_∞, which is ‖d‖_∞/10 "
     "for s = 0",
     space=Space(

@@ -16,10 +16,9 @@ SPREAD = 0.964
 
 @SOURCE.claim(
     "L12-sharper",
-    "Lemma 12 (sharper than stated)",
+    ("Lemma 12 (sharper than stated)", "not in the paper"),
     "For ε ≤ 2/5 a round gains at least 3β gap²/16: (64/3) log(m)/ε² rounds are enough.",
     formula="D(w_{t+1}) − D(w_t) ≥ (3/16) β gap_t² ≥ (3/16) β ε_t², t ≤ (64/3) log(m)/ε²",
-    page="not in the paper",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 2/5",
     space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True)),
 ).checked(trials=40)
@@ -110,10 +109,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq13-sharper",
-    "Eq. 13 (sharper than stated)",
+    ("Eq. 13 (sharper than stated)", "not in the paper"),
     "For ε ≤ 1/3 a totally corrective round gains at least 2β gap²/9: 18 log(m)/ε² rounds.",
     formula="D(w_{t+1}) − D(w_t) ≥ (2/9) β gap_t² ≥ (2/9) β ε_t², t ≤ 18 log(m)/ε²",
-    page="not in the paper",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 1/3",
     space=CAPPED_RUNS.but(epsilon=Real(0.1, 1 / 3, log=True)),
 ).checked(trials=20)

@@ -21,7 +21,7 @@ def _soft_max(theta: np.ndarray) -> float:
 
 @SOURCE.claim(
     "Sec5.1-soft-max",
-    "Sec. 5.1, the algorithmic relaxation",
+    ("Sec. 5.1, the algorithmic relaxation", "Sec. 5.1, par. 1"),
     "The soft-max in place of the maximum relaxes the margin: it is the relative entropy in place "
     "of the indicator of the simplex, and changes the optimum by log m at most.",
     formula="max_{w in B_1} −log((1/m) Σ e^{−(Aw)_i}) = min_{d in S} (h(d) + ‖dᵀA‖_∞), which is in "
@@ -30,7 +30,6 @@ def _soft_max(theta: np.ndarray) -> float:
     "operator, log((1/m) Σ_i e^{θ_i}) … We can view this approximation as another form of "
     "relaxation of the max margin. … replace the indicator function of the simplex with the "
     "relative entropy function over the simplex, which we denote by h(d).",
-    page="Sec. 5.1, par. 1",
     given="w in the ℓ1 ball, as in Definition 1",
     space=POINTS,
 ).checked(trials=30)
@@ -70,11 +69,9 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Sec5.1-soft-max-sharp",
-    "Sec. 5.1, the algorithmic relaxation",
+    ("Sec. 5.1, the algorithmic relaxation", "not in the paper"),
     "As margins differ by 2 at most, the soft margin is nearer than log m, and never above 2.",
     formula="−log((1/m) Σ e^{−u_i}) ≤ min u + log(m/(1 + (m − 1)e^{−2})), equal at (−1, 1, ..., 1)",
-    printed="",
-    page="not in the paper",
     given="u in [−1, 1]^m",
     space=Space(u=Vector("m")).including({"u": [-1, 1]}, {"u": [-1, 1, 1, 1]}),
 )
@@ -96,11 +93,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Sec5.1-exp-loss",
-    "Sec. 5.1, the name of the soft-max",
+    ("Sec. 5.1, the name of the soft-max", "Sec. 5.1, par. 1"),
     "The soft-max is the exponential loss.",
     formula="log((1/m) Σ e^{θ_i}) = (1/m) Σ e^{θ_i}",
     printed="a soft-max operator, log((1/m) Σ_i e^{θ_i}), also known as the exp-loss",
-    page="Sec. 5.1, par. 1",
     ruling=MISPRINT,
     given="θ = −Aw",
     space=Space(sizes={"m": (1, 6)}, theta=Vector("m")),

@@ -64,13 +64,12 @@ def totally_corrective_run(x: Instance) -> tuple[list[_Round], int]:
 
 @SOURCE.claim(
     "Eq13",
-    "Eq. 13",
+    ("Eq. 13", "Sec. 5.2, Eq. 13 and after"),
     "The totally corrective update gains at least what the step of Fig. 1 would gain.",
     formula="max {D(w): ‖w‖_1 ≤ 1, w_i = 0 ∀ i ∉ {j_1, ..., j_t}} ≥ D(w_t + η_t(e^{j_t} − w_t))",
     printed="w_{t+1} = argmax_{w∈B_1^n} D(w) s.t. ∀i ∉ {j_r : r ≤ t}, w_i = 0.   (13) Clearly, the "
     "increase of D(w) at each iteration due to this update is at least as large as the "
     "increase attained for D(w) had we set w_{t+1} as given in Fig. 1.",
-    page="Sec. 5.2, Eq. 13 and after",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
 ).checked(trials=20)
@@ -94,7 +93,6 @@ def totally_corrective(x: Instance) -> Slacks:
     formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
     printed="Therefore, Lemma 12 holds for the totally corrective update as well. The rest of the "
     "proof of Thm. 9 remains intact.",
-    page="Sec. 5.2, after Eq. 13",
     given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
 ).checked(trials=20)

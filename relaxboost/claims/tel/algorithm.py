@@ -28,12 +28,11 @@ def _labels(x: Instance) -> Array:
 
 @SOURCE.claim(
     "risk",
-    "Empirical risk",
+    ("Empirical risk", "line 9 of the text"),
     "The risk of a vote is L(−Aw): four ways to write one problem.",
     formula="L(−Aw) = (1/n) Σ ℓ(−(Aw)_i) = (1/n) Σ ℓ(−y_i Σ_j h_j(x_i) w_j) for every w",
     printed="min_{w∈R^d} (L∘(−A))(w) = min_{w∈R^d} L(−Aw) = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ(−(Aw)_i)"
     " = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ{−y_i Σ_{j=1}^d h_j(x_i) w_j}",
-    page="line 9 of the text",
     given="ℓ = exp; min is the name of the problem, which may have no minimiser (TEL-infimum)",
     space=LABELLED,
 )
@@ -52,11 +51,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "gradient",
-    "The algorithm, choice of v_s",
+    ("The algorithm, choice of v_s", "line 13 of the text"),
     "The gradient of L∘(−A) at w is Aᵀ∇L(−Aw).",
     formula="∇(L∘(−A))(w) = Aᵀ∇L(−Aw)",
     printed="argmax{⟨∇(L∘(−A))(w), v⟩ : ‖v‖_1 ≤ 1} = argmax{⟨v, Aᵀ∇L(−Aw)⟩ : ‖v‖_1 ≤ 1}",
-    page="line 13 of the text",
     given="A in [−1, 1]^(n×d)",
     space=POINTS,
     counterexamples=[{"A": [[1]], "w": [0], "h": [1]}],
@@ -109,13 +107,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "algorithm",
-    "The algorithm, with the theorem's step",
+    ("The algorithm, with the theorem's step", "lines 13 and 14 of the text"),
     "w ← w − ηv with v = argmax <v, Aᵀ∇L(−Aw)> descends as the theorem says.",
     formula="v_s = argmax {<v, Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}, w_s = w_{s−1} − η_s v_s ⇒ "
     "L(−A w_t) ≤ exp(−tγ²/2)",
     printed="v_s := r·e_j, j := argmax_j |(Aᵀ∇L(−Aw))_j|, r := sgn((Aᵀ∇L(−Aw))_j), "
     "w_i := w_{i−1} − η_i v_i",
-    page="lines 13 and 14 of the text",
     given="A in [−1, 1]^(n×d), WLA with γ > 0, η the edge, as in the theorem (line 25)",
     space=RUNS,
     counterexamples=[{"A": [[1]], "t": 1}],
@@ -141,12 +138,11 @@ def algorithm_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "vertex",
-    "The algorithm, simplified",
+    ("The algorithm, simplified", "line 13 of the text"),
     "The maximum over the ℓ1 ball is attained at a coordinate with a sign.",
     formula="max {<g, v> : ‖v‖_1 ≤ 1} = r g_j, j = argmax |g_j|, r = sgn g_j",
     printed="the maximum may be taken, without loss of generality, to be a coordinate j ∈ [d] and "
     "a sign r. Namely, v_s := r·e_j",
-    page="line 13 of the text",
     space=VECTORS,
 )
 def vertex(x: Instance) -> Slacks:
@@ -173,11 +169,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "selection",
-    "The algorithm, simplified",
+    ("The algorithm, simplified", "line 13 of the text, last display"),
     "The column is the one that a re-weighted ERM problem chooses.",
     formula="(Aᵀ∇L(−Aw))_j = (1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i), so that both have the same argmax",
     printed="j := argmax_j |(Aᵀ∇L(−Aw))_j| = argmax_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)|",
-    page="line 13 of the text, last display",
     given="the argmax, as a set; the maxima differ by the factor n (TEL-ERM)",
     space=LABELLED,
 )
@@ -211,11 +206,10 @@ def _sums(x: Instance) -> list[float]:
 
 @SOURCE.claim(
     "sparsity",
-    "The algorithm, w_0 := 0",
+    ("The algorithm, w_0 := 0", "line 11 of the text"),
     "After t rounds w_t has at most t non-zero entries.",
     formula="|supp w_t| ≤ t",
     printed="t iterations of boosting give w_t with at most t nonzero entries",
-    page="line 11 of the text",
     space=RUNS.but(step=Choice("lecture", "classical", "line-search")),
 )
 def sparsity(x: Instance) -> Slacks:
@@ -236,11 +230,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "hessian",
-    "Remarks on the algorithm, strong convexity",
+    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
     "The Hessian of L∘(−A) is Aᵀ diag(ℓ''(−(Aw)_i)) A.",
     formula="∇²(L∘(−A))(w) = Aᵀ diag(ℓ''(−(Aw)_i)) A",
     printed="∇²(L∘(−A))w = Aᵀ [ℓ''(−(Aw)_1), …, ℓ''(−(Aw)_n) on the diagonal] A",
-    page="line 17 of the text",
     ruling=MISPRINT,
     given="L(v) = (1/n) Σ ℓ(v_i), as in line 9",
     space=POINTS,
@@ -297,11 +290,10 @@ def _second_difference(x: Instance, H: Array) -> Slacks:
 
 @SOURCE.claim(
     "inner-matrix",
-    "Remarks on the algorithm, strong convexity",
+    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
     "The inner matrix of the Hessian goes to zero along a v with Av > 0.",
     formula="min_i (Av)_i = γ > 0 ⇒ ℓ''(−(A(w + sv))_i) ≤ e^(−sγ) ℓ''(−(Aw)_i) for s ≥ 0",
     printed="the inner matrix went to zero if there exists v ∈ R^d such that Av > 0",
-    page="line 17 of the text",
     given="ℓ = exp; here A = min(1, γ + |A'|) for any A', and v = e_1, so that v separates",
     space=POINTS.but(s=Real(0.0, 20.0), gamma=Real(0.01, 1.0, log=True)),
 )
@@ -324,12 +316,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "l2-l1",
-    "Remarks on the algorithm, strong convexity",
+    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
     "Strong convexity in ‖·‖_2 implies strong convexity in ‖·‖_1, with a degraded constant.",
     formula="λ‖v‖_2² ≥ (λ/d) ‖v‖_1²",
     printed="‖·‖_2 strong convexity (which implies ‖·‖_1 strong convexity, albeit with degraded "
     "constants)",
-    page="line 17 of the text",
     given="strong convexity in ‖·‖ is f(w') ≥ f(w) + <g, w' − w> + λ‖w' − w‖²/2",
     space=VECTORS,
 )
@@ -352,11 +343,10 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
 
 @SOURCE.claim(
     "strong-convexity",
-    "Remarks on the algorithm, strong convexity",
+    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
     "If every v has one correct and one incorrect example, there is a form of strong convexity.",
     printed="suppose instead that every v ∈ R^d has coordinates i, i' such that (Av)_i > 0 and "
     "(Av)_{i'} < 0 … Such a condition suffices to give a form of strong convexity",
-    page="line 17 of the text",
     formula="∀v ≠ 0 ∃i, i': (Av)_i > 0 > (Av)_i' ⇒ L∘(−A) is strongly convex where it is ≤ 1",
     given="v ≠ 0, as v = 0 never has any",
     space=CLASHES,

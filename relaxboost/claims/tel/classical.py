@@ -34,11 +34,10 @@ def turning(k: int) -> Array:
 
 @SOURCE.claim(
     "rate",
-    "Before the WLA",
+    ("Before the WLA", "line 18 of the text"),
     "The rate is the classical one of Freund & Schapire, exp(−Σ γ_i²/2).",
     formula="L(−A w_t) ≤ exp(−Σ γ_i²/2) ≤ exp(−tγ²/2), for η = γ_i and for η = artanh γ_i",
     printed="The rate will be identical to the classical rate Freund and Schapire (1997)",
-    page="line 18 of the text",
     given="γ_i the edge of round i; the classical bound in the form of an exponential (in the "
     "other form it is TEL-rate-product)",
     space=TURNING.but(step=Choice("lecture", "classical")),
@@ -73,11 +72,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "rate-product",
-    "Before the WLA",
+    ("Before the WLA", "line 18 of the text"),
     "The rate is the classical one of Freund & Schapire, Π sqrt(1 − γ_i²).",
     formula="L(−A w_t) ≤ Π_i sqrt(1 − γ_i²), η = γ_i",
     printed="The rate will be identical to the classical rate Freund and Schapire (1997)",
-    page="line 18 of the text",
     ruling=AMBIGUOUS,
     given="γ_i the edge of round i; the classical bound read as their theorem has it, before they "
     "make it an exponential",
@@ -139,11 +137,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "step-classical",
-    "Before the WLA",
+    ("Before the WLA", "line 18 of the text"),
     "The step size is the classical one.",
     formula="γ_t = ½ log (1 + γ_t)/(1 − γ_t)",
     printed=_IDENTICAL,
-    page="line 18 of the text",
     given="γ_t the edge of round t, not 1",
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
@@ -191,11 +188,10 @@ def _classical(x: Instance) -> Iterator[tuple[Vote, float]]:
 
 @SOURCE.claim(
     "iterates",
-    "Before the WLA",
+    ("Before the WLA", "line 18 of the text"),
     "The iterate sequences are those of classical AdaBoost.",
     formula="w_t with η = γ_t is w_t with η = artanh γ_t",
     printed=_IDENTICAL,
-    page="line 18 of the text",
     given="ties broken alike; no edge is 1, where the classical step is infinite",
     space=RUNS,
     counterexamples=[{"A": _SYMMETRIC, "t": 1}],
@@ -251,11 +247,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "columns",
-    "Before the WLA",
+    ("Before the WLA", "line 18 of the text"),
     "The two step sizes choose the same columns.",
     formula="(j_t, r_t) with η = γ_t is (j_t, r_t) with η = artanh γ_t",
     printed=_IDENTICAL,
-    page="line 18 of the text",
     given="the largest edge is so by 10⁻⁶ at least, for both",
     space=RUNS,
     counterexamples=[

@@ -27,14 +27,13 @@ AT_A_POINT = Space(
 
 @SOURCE.claim(
     "bad-set",
-    "Closing, first fact",
+    ("Closing, first fact", "line 37 of the text"),
     "One training set makes the convex risk minimiser err on 1 − ε, whatever the loss.",
     formula="∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0): R(w) = (1/k) Σ ℓ(−y_i w x_i) has a "
     "minimiser, and each has the error 1 − ε at least",
     printed="For any ε > 0, there exists a set of labeled training points so that for every convex "
     "loss ℓ with a positive subgradient at zero s ∈ ∂ℓ(0), the convex empirical risk minimizer has "
     "classification error 1 − ε.",
-    page="line 37 of the text",
     given="linear predictors w x, one of which has the error ε at most; a prediction of 0 is an "
     "error; 1 − ε read as at least that, as errors on a set are fractions",
     space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)),

@@ -26,13 +26,12 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(24)
 
 @SOURCE.claim(
     "one-round",
-    "Proof of the theorem, first display",
+    ("Proof of the theorem, first display", "line 29 of the text"),
     "One round gains as much as smoothness and the WLA say.",
     formula="L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
     "≤ L(−A w_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
     printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
     "≤ L(−Aw_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
-    page="line 29 of the text",
     ruling=MISPRINT,
     given="any w, as the display has no index; any β_i for which L∘(−A) is β_i-smooth on the "
     "sublevel set of w_{i−1}, here L(−A w_{i−1}) and up to 4 times that; "
@@ -89,11 +88,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L",
-    "Lemma",
+    ("Lemma", "line 31 of the text"),
     "L∘(−A) is L(−A w_{i−1})-smooth in ℓ1 on the sublevel set of w_{i−1}.",
     formula="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1",
     printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−Aw_{i−1})‖w − w'‖_1",
-    page="line 31 of the text",
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), here with equality",
     space=PAIRS,
 ).checked(trials=200)
@@ -134,11 +132,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "norm",
-    "Proof of the theorem, after the lemma",
+    ("Proof of the theorem, after the lemma", "line 32 of the text"),
     "The ℓ1 norm of ∇L is L, which is never zero.",
     formula="‖∇L(−Aw)‖_1 = L(−Aw) > 0",
     printed="noting ‖∇L(−Aw_{i−1})‖_1 = L(−Aw_{i−1})",
-    page="line 32 of the text",
     given="ℓ = exp",
     space=PAIRS,
 )
@@ -157,13 +154,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "end",
-    "Proof of the theorem, last display",
+    ("Proof of the theorem, last display", "line 32 of the text"),
     "Each round multiplies L by 1 − γ²/2 at most.",
     formula="L(−A w_i) ≤ L(−A w_{i−1}) − γ² L(−A w_{i−1})²/(2 L(−A w_{i−1})) = "
     "(1 − γ²/2) L(−A w_{i−1})",
     printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − γ²‖L(−Aw_{i−1})‖_1²/(2L(−Aw_{i−1})) "
     "≤ L(−Aw_{i−1}) − γ²L(−Aw_{i−1})/2",
-    page="line 32 of the text",
     given="WLA with γ; the ℓ1 norm of the number L is L",
     space=TURNING,
 )
@@ -193,14 +189,13 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L-lines-1-3",
-    "Proof of the lemma, first three lines",
+    ("Proof of the lemma, first three lines", "line 34 of the text"),
     "The change of the gradient is bounded by the mean of the changes of ℓ', which are integrals.",
     formula="‖∇f(w) − ∇f(w')‖_∞ = max {<Av, ∇L(−Aw) − ∇L(−Aw')>} ≤ (1/n) Σ |ℓ'(−(Aw)_i) − "
     "ℓ'(−(Aw')_i)| = (1/n) Σ |∫ ℓ''(...) (Aw − Aw')_i dr|",
     printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ = max{⟨Av, ∇L(−Aw) − ∇L(−Aw')⟩ : ‖v‖_1 ≤ 1} "
     "≤ (1/n) Σ_{i=1}^n |ℓ'(−(Aw)_i) − ℓ'(−(Aw')_i)| "
     "= (1/n) Σ_{i=1}^n |∫_0^1 ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr|",
-    page="line 34 of the text",
     given="f = L∘(−A), A in [−1, 1]^(n×d)",
     space=PAIRS,
 )
@@ -246,14 +241,13 @@ def _integrals(x: Instance) -> Array:
 
 @SOURCE.claim(
     "L-lines-4-5",
-    "Proof of the lemma, fourth and fifth line",
+    ("Proof of the lemma, fourth and fifth line", "line 34 of the text"),
     "The largest change of a margin is taken out of the mean, and is at most ‖w − w'‖_1.",
     formula="(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...)(Aw − Aw')_i dr) "
     "‖Aw − Aw'‖_∞ ≤ (∫ (1/n) Σ ℓ(...)(Aw − Aw')_i dr) ‖w − w'‖_1",
     printed="≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
     "‖Aw − Aw'‖_∞ ≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
     "‖w − w'‖_1",
-    page="line 34 of the text",
     ruling=MISPRINT,
     given="A in [−1, 1]^(n×d)",
     space=PAIRS,
@@ -295,11 +289,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L-line-6",
-    "Proof of the lemma, last line",
+    ("Proof of the lemma, last line", "line 34 of the text"),
     "The mean is at most L(−A w_i).",
     formula="‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_i) ‖w − w'‖_1",
     printed="≤ L(−Aw_i)‖w − w'‖_1",
-    page="line 34 of the text",
     ruling=MISPRINT,
     given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), w_i one round after w_{i−1} (of the data u, w, v "
     "the one with the greatest L is w_{i−1})",

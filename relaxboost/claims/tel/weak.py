@@ -19,12 +19,11 @@ WEIGHTED = Space(
 
 @SOURCE.claim(
     "WLA",
-    "Definition of the WLA",
+    ("Definition of the WLA", "line 19 of the text"),
     "The best γ of the WLA is the value of the game, and the greatest ℓ1 margin.",
     formula="inf {‖Aᵀφ‖_∞/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
     printed="there is another way to write the separability assumption … "
     "inf_{φ∈R_+^n\\{0}} ‖Aᵀφ‖_∞/‖φ‖_1 ≥ γ",
-    page="line 19 of the text",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -46,11 +45,10 @@ def assumption(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Gordan",
-    "Remarks on the WLA, Gordan's theorem",
+    ("Remarks on the WLA, Gordan's theorem", "line 21 of the text"),
     "The WLA holds iff A is separable.",
     formula="γ > 0 ⇔ ∃v: Av > 0",
     printed="WLA holds iff A is separable (there exists v ∈ R^d with Av > 0)",
-    page="line 21 of the text",
     given="A in [−1, 1]^(n×d)",
     space=WEIGHTED,
 )
@@ -72,11 +70,10 @@ def gordan(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "edge",
-    "Remarks on the WLA, steepest descent",
+    ("Remarks on the WLA, steepest descent", "line 22 of the text, second display"),
     "The WLA bounds the gradient from below at every iterate, as at every other point.",
     formula="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
     printed="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    page="line 22 of the text, second display",
     given="WLA with γ",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
@@ -108,13 +105,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "reweighting",
-    "Remarks on the WLA, re-weighted ERM",
+    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
     "∇L(−Aw) is never zero, and divided by its ℓ1 norm it is a distribution, of edge γ at least.",
     formula="d = ∇L(−Aw)/‖∇L(−Aw)‖_1: d ≥ 0, Σ d_i = 1, max_j |Σ_i d_i y_i h_j(x_i)| ≥ γ",
     printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
     "method has converged), then both sides can be divided by ‖∇L(−Aw)‖_1, and thus the "
     "reweighting is a probability distribution",
-    page="line 23 of the text",
     given="WLA with γ; what would imply it can only be ∇L(−Aw) = 0, which never is",
     space=WEIGHTED,
 )
@@ -138,12 +134,11 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "ERM",
-    "Remarks on the WLA, re-weighted ERM",
+    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
     "The re-weighted ERM problem has the value ‖Aᵀ∇L‖_∞, which is at least γ‖∇L‖_1.",
     formula="max_j |Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
     printed="max_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| "
     "= ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    page="line 23 of the text",
     ruling=MISPRINT,
     given="L(v) = (1/n) Σ ℓ(v_i), as in line 9; the third expression is TEL-ERM-index",
     space=WEIGHTED,
@@ -179,11 +174,10 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "ERM-index",
-    "Remarks on the WLA, re-weighted ERM",
+    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
     "The largest entry is the ℓ∞ norm of an entry.",
     formula="max_k |(Aᵀ∇L(−Aw))_k| = ‖(Aᵀ∇L(−Aw))_j‖_∞",
     printed="max_j |(Aᵀ∇L(−Aw))_j| = ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    page="line 23 of the text",
     ruling=MISPRINT,
     given="any j, as none is named outside of the maximum; the ℓ∞ norm of a number is its size",
     space=WEIGHTED.but(j=Whole(1, "n")),
@@ -218,11 +212,10 @@ def _both_sides(x: Instance, factor: float) -> tuple[float, float]:
 
 @SOURCE.claim(
     "accuracy",
-    "Remarks on the WLA, re-weighted ERM",
+    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
     "Under the WLA some h_j or −h_j has weighted accuracy at least 1/2 + γ/2.",
     formula="max_{j,r} Σ_i φ_i [r A_ij > 0] ≥ 1/2 + γ/2",
     printed="WLA implies this reweighted ERM problem can always be solved to accuracy 1/2 + γ/2",
-    page="line 23 of the text",
     ruling=AMBIGUOUS,
     given="h_j: X → [−1, 1], as in line 7, and accuracy, which is not defined, read as the weight "
     "of the examples with the right sign; φ of sum 1",
@@ -301,12 +294,11 @@ def _normalised(phi: Array) -> Array:
 
 @SOURCE.claim(
     "infimum",
-    "Remarks on the theorem, and on separability",
+    ("Remarks on the theorem, and on separability", "lines 16 and 27 of the text"),
     "The WLA implies inf L(−Aw) = 0, which is not attained, and rules out strong convexity.",
     formula="Av > 0 ⇒ inf_w L(−Aw) = 0 < L(−Aw) for every w, and vᵀ∇²f(w + sv)v → 0",
     printed="it implied non-existence of minima and lack of strong convexity … WL implies the "
     "inf_w L(−Aw) = 0 … the objective function becomes arbitrarily flat",
-    page="lines 16 and 27 of the text",
     given="L with ℓ = exp",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
