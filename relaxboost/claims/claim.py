@@ -30,7 +30,7 @@ from relaxboost.claims.record import (
     OPEN,
     PROOF,
     Check,
-    CheckT,
+    Correction,
     Enumeration,
     Line,
     Statement,
@@ -201,12 +201,15 @@ class Claim:
         """Return the slacks of the check as stated, which a correction may ask for less or more."""
         return self.stated.measure(x, *options)
 
-    def corrected(self, words: str, formula: str = "") -> Callable[[CheckT], CheckT]:
-        """Decorate the check of a corrected statement, on the same data."""
+    def corrected(self, words: str, formula: str = "") -> Callable[[Check], Correction]:
+        """Decorate the check of a corrected statement, on the same data.
 
-        def add(check: CheckT) -> CheckT:
+        Its proof goes under ``@name.step(...)``, as that of a claim does.
+        """
+
+        def add(check: Check) -> Correction:
             self.corrections.append(Statement(words, formula, check))
-            return check
+            return Correction(check, partial(self.step, correction=len(self.corrections)))
 
         return add
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
@@ -22,7 +22,6 @@ ILLEGIBLE = "illegible in our copy"
 """In place of a printed formula that the text at hand does not show."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
-CheckT = TypeVar("CheckT", bound=Check)
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,18 @@ class Statement:
                 f"assume() came after {slacks[0]} was measured; hypotheses come first"
             ) from None
         return tuple(slacks)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What `Claim.corrected` makes of a check: to be called like it, and to be proved in steps."""
+
+    check: Check
+    step: Callable[..., Callable[[Check], Any]]
+    """`Claim.step`, for the proof of this correction."""
+
+    def __call__(self, x: Instance, *options: Any) -> Any:
+        return self.check(x, *options)
 
 
 @dataclass(frozen=True)

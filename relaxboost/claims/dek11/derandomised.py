@@ -39,7 +39,7 @@ def mean_corrected(x: Instance) -> Slacks:
     yield from mean(x, 0)
 
 
-@mean.step("All iterates are in H.", "‖w_i‖ ≤ B", correction=1)
+@mean_corrected.step("All iterates are in H.", "‖w_i‖ ≤ B")
 def _(x: Instance) -> Slack:
     return at_most(float(np.linalg.norm(learned(x).w[0], axis=1).max()) / x.B, 1.0, "‖w_i‖/B, 1")
 
@@ -74,10 +74,9 @@ def jensen_corrected(x: Instance) -> Slacks:
     yield jensen(x, 0)[0]
 
 
-@jensen.step(
+@jensen_corrected.step(
     "Losses are convex in the prediction.",
     "φ((1 − r)u + rv, y) ≤ (1 − r) φ(u, y) + r φ(v, y)",
-    correction=1,
     space=Space(loss=Choice(*LOSSES), u=Real(-3, 3), v=Real(-3, 3), r=Real(0, 1)),
 )
 def _(x: Instance) -> Slacks:
@@ -101,7 +100,7 @@ def jensen_shifted(x: Instance) -> Slacks:
     yield jensen(x, 1, 1.0)[0]
 
 
-@jensen.step("The two means are near.", "‖(1/m) Σ w_i − (1/m) Σ w_{i−1}‖ ≤ B/m", correction=2)
+@jensen_shifted.step("The two means are near.", "‖(1/m) Σ w_i − (1/m) Σ w_{i−1}‖ ≤ B/m")
 def _(x: Instance) -> Slack:
     law = Samples(x)
     w = law.run().w

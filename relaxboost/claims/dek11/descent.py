@@ -75,9 +75,7 @@ def projection_corrected(x: Instance) -> Slacks:
     yield at_most(float(np.linalg.norm(project(x.v, x.B))), x.B, "‖Π[v]‖, B")
 
 
-@projection.step(
-    "The triangle inequality.", "‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B for w in H", correction=1
-)
+@projection_corrected.step("The triangle inequality.", "‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B for w in H")
 def _(x: Instance) -> Slacks:
     for w in (project(x.w, x.B), project(x.v, x.B)):
         far = float(np.linalg.norm(w - x.v))
@@ -193,10 +191,9 @@ def theorem_1_corrected(x: Instance) -> Slacks:
     yield from theorem_1(x, None)
 
 
-@theorem_1.step(
+@theorem_1_corrected.step(
     "A round comes nearer to w* by what is regretted.",
     "½‖w_{i−1} − w*‖² − ½‖w_i − w*‖² ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
-    correction=1,
 )
 def _(x: Instance) -> Slack:
     steep, eta = step(x)
@@ -207,7 +204,7 @@ def _(x: Instance) -> Slack:
     return at_least(float(least.min()), -0.5, "(α_i − η gain)/(ηλX)², −1/2")
 
 
-@theorem_1.step("The distances telescope.", "Σ α_i ≤ ½‖w_0 − w*‖² ≤ B²/2", correction=1)
+@theorem_1_corrected.step("The distances telescope.", "Σ α_i ≤ ½‖w_0 − w*‖² ≤ B²/2")
 def _(x: Instance) -> Slacks:
     _, eta = step(x)
     run, w = one(x).descended(x.B, eta), x.B * x.w / max(1e-9, float(np.linalg.norm(x.w)))

@@ -223,14 +223,14 @@ def telescoped_corrected(x: Instance) -> Slacks:
     yield from telescoped(x, True)
 
 
-@telescoped.step("Divergences are not negative.", "KL(w* ‖ w_m) ≥ 0", correction=1)
+@telescoped_corrected.step("Divergences are not negative.", "KL(w* ‖ w_m) ≥ 0")
 def _(x: Instance) -> Slack:
     run = one(x).exponentiated(x.eta)
     return at_least(float(rel_entr(x.w, run.w[0, -1]).sum()), 0.0, "KL(w* ‖ w_m), 0")
 
 
-@telescoped.step(
-    "From the uniform weights.", "KL(w* ‖ w_0) = log n + Σ w*_j log w*_j ≤ log n", correction=1
+@telescoped_corrected.step(
+    "From the uniform weights.", "KL(w* ‖ w_0) = log n + Σ w*_j log w*_j ≤ log n"
 )
 def _(x: Instance) -> Slacks:
     n = len(x.w)

@@ -156,9 +156,7 @@ def order_fixed(x: Instance) -> Slacks:
     yield any_order(x, False)[0]
 
 
-@any_order.step(
-    "i.i.d. examples reversed are as likely.", "P(z_m, ..., z_1) = P(z_1, ..., z_m)", correction=1
-)
+@order_fixed.step("i.i.d. examples reversed are as likely.", "P(z_m, ..., z_1) = P(z_1, ..., z_m)")
 def _(x: Instance) -> Slack:
     law = Samples(x)
     reversed_ = law.p[law.samples[:, ::-1]].prod(axis=1)

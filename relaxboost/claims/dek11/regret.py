@@ -50,9 +50,7 @@ def closer_corrected(x: Instance) -> Slacks:
     yield closer(x, False)[0]
 
 
-@closer.step(
-    "The angle at the nearest point.", "<v − Π[v], w* − Π[v]> ≤ 0 for w* in H", correction=1
-)
+@closer_corrected.step("The angle at the nearest point.", "<v − Π[v], w* − Π[v]> ≤ 0 for w* in H")
 def _(x: Instance) -> Slacks:
     near = project(x.v, x.B)
     for w in (project(x.w, x.B), near * 0.9):
@@ -92,10 +90,8 @@ def first_line_corrected(x: Instance) -> Slacks:
     yield from first_line(x, 2)
 
 
-@first_line.step(
-    "The projected point is no farther.",
-    "‖w_i − w*‖² ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²",
-    correction=1,
+@first_line_corrected.step(
+    "The projected point is no farther.", "‖w_i − w*‖² ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
 )
 def _(x: Instance) -> Slack:
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
@@ -232,10 +228,8 @@ def divided_corrected(x: Instance) -> Slacks:
     yield from divided(x, False)
 
 
-@divided.step(
-    "What the α_i say of the regret.",
-    "B²/2 ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2",
-    correction=1,
+@divided_corrected.step(
+    "What the α_i say of the regret.", "B²/2 ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2"
 )
 def _(x: Instance) -> Slacks:
     steep, _ = step(x)
@@ -289,8 +283,8 @@ def chosen_corrected(x: Instance) -> Slacks:
     yield from chosen(x, False)
 
 
-@chosen.step(
-    "The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)", correction=1
+@chosen_corrected.step(
+    "The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)"
 )
 def _(x: Instance) -> Slacks:
     for eta in (x.eta, x.B / (x.lam * math.sqrt(x.m))):

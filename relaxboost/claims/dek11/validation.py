@@ -112,10 +112,9 @@ def radius_corrected(x: Instance) -> Slacks:
     yield radius(x, 1.0, False)[0]
 
 
-@radius.step(
+@radius_corrected.step(
     "Hoeffding's inequality, given the past.",
     "P(l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≥ ε) ≤ exp(−2(m − i + 1)ε²/c²), for each i",
-    correction=1,
 )
 def _(x: Instance) -> Slacks:
     law = Samples(x)
@@ -212,7 +211,7 @@ def as_good_corrected(x: Instance) -> Slack:
     return at_most(over, 0.0, "l(h̃; D) − least bound")
 
 
-@as_good.step("Where the radii hold, risks are at most bounds.", "l(h; D) ≤ bound", correction=1)
+@as_good_corrected.step("Where the radii hold, risks are at most bounds.", "l(h; D) ≤ bound")
 def _(x: Instance) -> Slack:
     found = Validated(x)
     return at_most(float((found.risk - found.bounds).max()), 0.0, "l(h_{i−1}; D) − bound_i")
@@ -329,10 +328,8 @@ def second_half(x: Instance) -> Slacks:
     yield half(x, False)[0]
 
 
-@half.step(
-    "Hoeffding's inequality for 0-1 losses.",
-    "P(X ≤ K(p − r)) ≤ e^(−2Kr²), X binomial",
-    correction=1,
+@second_half.step(
+    "Hoeffding's inequality for 0-1 losses.", "P(X ≤ K(p − r)) ≤ e^(−2Kr²), X binomial"
 )
 def _(x: Instance) -> Slacks:
     r, K = half_radius(x), x.h + 1
@@ -341,7 +338,7 @@ def _(x: Instance) -> Slacks:
     yield tossed(5)
 
 
-@half.step("The radius pays for a union.", "(m/2) e^(−2Kr²) ≤ δ for r² = log(m/δ)/m", correction=1)
+@second_half.step("The radius pays for a union.", "(m/2) e^(−2Kr²) ≤ δ for r² = log(m/δ)/m")
 def _(x: Instance) -> Slack:
     r, K = half_radius(x), x.h + 1
     return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")
@@ -383,7 +380,7 @@ def best_corrected(x: Instance) -> Slacks:
     yield best(x, False)[0]
 
 
-@best.step("The radius pays for one tail.", "e^(−2Kr²) ≤ δ for r² = log(1/δ)/m", correction=1)
+@best_corrected.step("The radius pays for one tail.", "e^(−2Kr²) ≤ δ for r² = log(1/δ)/m")
 def _(x: Instance) -> Slack:
     r2, K = math.log(1.0 / x.delta) / (2 * x.h), x.h + 1
     return at_most(-2.0 * K * r2, math.log(x.delta), "log of the tail, log δ")
@@ -433,10 +430,9 @@ def erm_corrected(x: Instance) -> Slacks:
     yield erm(x, False)[0]
 
 
-@erm.step(
+@erm_corrected.step(
     "Who is best on the sample is nearly best.",
     "l(h̃; D) ≤ l(h*; D) + 2r if all losses on a sample are within r of risks",
-    correction=1,
     space=Space(sizes={"n": (1, 6)}, risks=Vector("n", 0, 1), off=Vector("n"), r=Real(0.01, 1)),
 )
 def _(x: Instance) -> Slacks:

@@ -52,10 +52,9 @@ def lengths_corrected(x: Instance) -> Slacks:
             yield at_most(ratio, most, "‖h_t‖/‖∇_t‖", t)
 
 
-@double.step(
+@lengths_corrected.step(
     "each projection leaves q at most, and the first is orthogonal to what it leaves",
     "‖r_t‖ ≤ q^t ‖∇_t‖; ‖h_1‖² + ‖r_1‖² = ‖∇_1‖²",
-    correction=1,
 )
 def _(x: Instance) -> Slacks:
     run = strongly(x)
@@ -271,10 +270,9 @@ def roots(x: Instance) -> Slacks:
     yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")
 
 
-@convex.step(
+@convex_corrected.step(
     "the potential, with the distances bounded",
     "Σ gaps ≤ (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ ((η_t/2)‖h_t‖² + <r_t, z_t>)",
-    correction=1,
     space=RUNS,
 )
 def _(x: Instance) -> Slacks:
@@ -286,10 +284,9 @@ def _(x: Instance) -> Slacks:
         yield at_most(gaps / size, (right + lengths - errors) / size, "Σ gaps", t)
 
 
-@convex.step(
+@convex_corrected.step(
     "the length of h_t is paid for by pairing r_t with the next point",
     "η_t‖h_t‖²/2 + <r_t, z_t> = η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>",
-    correction=1,
     space=RUNS,
 )
 def _(x: Instance) -> Slacks:
@@ -309,8 +306,8 @@ def one_more(x: Instance) -> Slack:
     return at_most(total + 1.0 / math.sqrt(x.T), 2.0 * math.sqrt(x.T), "Σ 1/√t + 1/√T, 2√T")
 
 
-convex.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", correction=1, space=roots.space)(one_more)
-convex.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", correction=1, space=STRONG)(
+convex_corrected.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", space=roots.space)(one_more)
+convex_corrected.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", space=STRONG)(
     error.stated.check
 )
 
@@ -325,9 +322,8 @@ def paid(x: Instance) -> Slacks:
 
 
 LAST = Space(v=Vector("m", -3, 3), T=Whole(1, 25))
-convex.step(
+convex_corrected.step(
     "the last distance pays for one more gap",
     "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T))",
-    correction=1,
     space=LAST,
 )(paid)

@@ -388,12 +388,10 @@ def rearranged(x: Instance) -> Slacks:
     yield equal(second, root * x.s * (x.K - 1.0) / x.K, "second line, first times (K−1)/K")
 
 
-for _claim, _part in ((multiclass, 1), (multiclass_converse, 0)):
-    _claim.step("N<∇, h'> and ‖h'‖", correction=_part, space=hypotheses.space)(
-        hypotheses.stated.check
-    )
-    _claim.step("‖∇‖ and the rows", correction=_part, space=sizes_of_gradients.space)(
+for _proved in (multiclass_corrected, multiclass_converse):
+    _proved.step("N<∇, h'> and ‖h'‖", space=hypotheses.space)(hypotheses.stated.check)
+    _proved.step("‖∇‖ and the rows", space=sizes_of_gradients.space)(
         sizes_of_gradients.stated.check
     )
-multiclass.step("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))", correction=1, space=ROWS)(norms_of_labels)
-multiclass_converse.step("sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf", space=ROWS)(last_step_corrected)
+multiclass_corrected.step("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))", space=ROWS)(norms_of_labels.check)
+multiclass_converse.step("sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf", space=ROWS)(last_step_corrected.check)

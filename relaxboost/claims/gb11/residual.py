@@ -335,14 +335,13 @@ def convex_distance(x: Instance) -> Slacks:
 
 
 residual_bound.step("a projection leaves q", "‖Δ_{t+1}‖ ≤ q ‖Δ_t + ∇_t‖", space=STRONG)(
-    shrinking_corrected
+    shrinking_corrected.check
 )
 
 
-@convex.step(
+@convex_corrected.step(
     "the potential, and the error in the end",
     "Σ gaps ≤ (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ (η_t/2)‖h_t‖² + <Δ_{T+1}, z_{T+1}>",
-    correction=1,
     space=RUNS,
 )
 def _(x: Instance) -> Slacks:
@@ -356,10 +355,9 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(run.gaps[:t].sum()) / size, right / size, "Σ gaps", t)
 
 
-@convex.step(
+@convex_corrected.step(
     "the lengths of the h_t, over sqrt(t)",
     "Σ η_t‖h_t‖² ≤ Σ η_t (‖∇_t‖² + 2<Δ_t, ∇_t>) − η_T‖Δ_{T+1}‖²",
-    correction=1,
     space=RUNS,
 )
 def _(x: Instance) -> Slacks:
@@ -372,13 +370,12 @@ def _(x: Instance) -> Slacks:
         yield at_most(left / size, (right - eta * inner(rest, rest)) / size, "Σ η_t‖h_t‖²", t)
 
 
-convex.step("Δ_t is bounded", "‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)", correction=1)(
+convex_corrected.step("Δ_t is bounded", "‖Δ_{t+1}‖ ≤ qG(1 − q^t)/(1 − q)")(
     residual_bound.stated.check
 )
-convex.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", correction=1, space=roots.space)(one_more)
-convex.step(
+convex_corrected.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", space=roots.space)(one_more)
+convex_corrected.step(
     "the last distance pays for one more gap",
     "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T)), v = Δ_{T+1} + ∇_{T+1}",
-    correction=1,
     space=LAST,
 )(paid)

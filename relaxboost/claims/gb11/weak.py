@@ -92,10 +92,9 @@ def weak_learning_corrected(x: Instance) -> Slack:
 WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Classifiers(), v=Vector("m", -3, 3))
 
 
-@weak_learning.step(
+@weak_learning_corrected.step(
     "N<∇, h> is the weight that h has right less what it has wrong",
     "N<∇, h> = Σ_{h = y} w_n − Σ_{h ≠ y} w_n",
-    correction=1,
     space=WEIGHED,
 )
 def _(x: Instance) -> Slack:
@@ -103,8 +102,8 @@ def _(x: Instance) -> Slack:
     return equal(right - wrong, sum(exactly(x.v) * exactly(x.H[:, 0])), "right − wrong, N<∇, h>")
 
 
-@weak_learning.step(
-    "‖w‖_1 is at least sqrt(N) ‖∇‖", "‖w‖_1² ≥ ‖w‖_2² = N² <∇, ∇>/N", correction=1, space=WEIGHED
+@weak_learning_corrected.step(
+    "‖w‖_1 is at least sqrt(N) ‖∇‖", "‖w‖_1² ≥ ‖w‖_2² = N² <∇, ∇>/N", space=WEIGHED
 )
 def _(x: Instance) -> Slack:
     w = abs(exactly(x.v))

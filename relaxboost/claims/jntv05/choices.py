@@ -340,7 +340,7 @@ def ratio_l2_anywhere(x: Instance) -> Slacks:
         yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
 
 
-@ratio_l2.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²", correction=1)
+@ratio_l2_anywhere.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²")
 def _(x: Instance) -> Slacks:
     for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
         yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")

@@ -163,7 +163,7 @@ def squared_corrected(x: Instance) -> Slack:
     return at_most(_square(x, x.theta), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
 
 
-@squared.step("A prediction.", "|θᵀH − Y| ≤ |Y| + K‖θ‖_1", correction=1)
+@squared_corrected.step("A prediction.", "|θᵀH − Y| ≤ |Y| + K‖θ‖_1")
 def _(x: Instance) -> Slacks:
     """Equal for θ of one entry, where it and Y have opposite signs."""
     H, y = exactly(x.H), exactly(x.y)

@@ -67,8 +67,8 @@ def proposition_2_corrected(x: Instance) -> Slack:
     return _regret(x, abs(x.shift), abs(x.shift))
 
 
-@proposition_2.step(
-    "More is added.", "β_t V(θ) − β_0 V(θ_*) ≥ β_t (V(θ) − V(θ_*)), V ≥ 0", correction=1
+@proposition_2_corrected.step(
+    "More is added.", "β_t V(θ) − β_0 V(θ_*) ≥ β_t (V(θ) − V(θ_*)), V ≥ 0"
 )
 def _(x: Instance) -> Slack:
     beta, least = temperatures(x), abs(x.shift)
@@ -94,10 +94,9 @@ def proposition_2_sharper(x: Instance) -> Slacks:
     yield _regret(x, 0.0, 0.0, last=True)
 
 
-@proposition_2.step(
+@proposition_2_sharper.step(
     "One step in the dual space.",
     "W_β(ζ + γu) ≤ W_β(ζ) + γuᵀ∇W_β(ζ) + γ²‖u‖_∞²/(2αβ)",
-    correction=2,
     space=DUALS.but(gamma=Real(0.1, 3)),
 )
 def _(x: Instance) -> Slacks:
@@ -112,14 +111,14 @@ def _(x: Instance) -> Slacks:
         yield at_most(after, linear + square, "W_β(ζ + γu)")
 
 
-@proposition_2.step("β grows.", "β' ≥ β ⇒ W_β'(z) ≤ W_β(z), min V = 0", correction=2, space=FALLS)
+@proposition_2_sharper.step("β grows.", "β' ≥ β ⇒ W_β'(z) ≤ W_β(z), min V = 0", space=FALLS)
 def _(x: Instance) -> Slack:
     """JNTV05-P2-falling, where it is proved."""
     before, after = (free_energy(x.z, b, x.radius) for b in (x.beta, x.beta + x.more))
     return at_most(after, before, "W_β'(z), W_β(z)")
 
 
-@proposition_2.step("The end.", "−W_β(ζ) − ζᵀθ ≤ βV(θ)", correction=2, space=DUALS)
+@proposition_2_sharper.step("The end.", "−W_β(ζ) − ζᵀθ ≤ βV(θ)", space=DUALS)
 def _(x: Instance) -> Slacks:
     """The definition of W_β. Equal at θ = −∇W_β(ζ)."""
     for theta in (x.radius * x.theta, gibbs(x.z, x.beta, x.radius)):
@@ -237,7 +236,7 @@ def falling_corrected(x: Instance) -> Slack:
     return _falling(x, abs(x.shift))
 
 
-@falling.step("It falls at each θ.", "−zᵀθ − β'V(θ) ≤ −zᵀθ − βV(θ)", correction=1)
+@falling_corrected.step("It falls at each θ.", "−zᵀθ − β'V(θ) ≤ −zᵀθ − βV(θ)")
 def _(x: Instance) -> Slack:
     theta = x.radius * x.theta
     value = VALUES["entropy"](theta, x.radius) + abs(x.shift)

@@ -82,7 +82,7 @@ def proposition_3_corrected(x: Instance) -> Slacks:
     yield from _excess(x, 0.0)
 
 
-@proposition_3.step("The noise has mean 0.", "E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0", correction=1)
+@proposition_3_corrected.step("The noise has mean 0.", "E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0")
 def _(x: Instance) -> Slack:
     """θ_{i−1} is a function of the examples before i; here any point."""
     found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
@@ -91,7 +91,7 @@ def _(x: Instance) -> Slack:
     return equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")
 
 
-@proposition_3.step("The squares.", "E ‖u_i(θ)‖_∞² ≤ L_φ(λ)²", correction=1)
+@proposition_3_corrected.step("The squares.", "E ‖u_i(θ)‖_∞² ≤ L_φ(λ)²")
 def _(x: Instance) -> Slack:
     found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
     square = float(x.p @ np.abs(found.slopes(point[None, :])[0]).max(axis=1) ** 2)
@@ -224,7 +224,7 @@ def scaled_corrected(x: Instance) -> Slacks:
     yield equal(float(np.abs(means[0] - means[1]).max()), 0.0, "change of the learner, 0")
 
 
-@scaled.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)", correction=1)
+@scaled_corrected.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)")
 def _(x: Instance) -> Slacks:
     z = x.gamma @ x.U
     for proxy in ("entropy", "squared"):

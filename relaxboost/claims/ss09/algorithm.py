@@ -128,10 +128,9 @@ def accuracy_bracket(x: Instance) -> Slacks:
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
 
 
-@accuracy.step(
+@accuracy_half_more.step(
     "The smoothed margin is above the margin, by at most β log(m/k).",
     "F(u) ≤ −f̂*(−u) ≤ F(u) + β log(m/k)",
-    correction=1,
     space=MARGINS,
 )
 def _(x: Instance) -> Slacks:
@@ -140,10 +139,9 @@ def _(x: Instance) -> Slacks:
     yield at_most(fine, rough + x.beta * math.log(len(x.u) / x.k), "−f̂*(−u)")
 
 
-@accuracy.step(
+@accuracy_lambert.step(
     "The mean margin under d ∝ e^{−u/β} is at most βW((m−1)/e) above the least.",
     "<d, u> − min u ≤ βW((m−1)/e); (s − W)e^{−s} ≤ e^{−1−W}",
-    correction=2,
     space=MARGINS.including({"u": [0, 1.2784645427610738], "beta": 1, "k": 1}),
 )
 def _(x: Instance) -> Slacks:
@@ -154,10 +152,9 @@ def _(x: Instance) -> Slacks:
         yield at_most(float((s - most) * math.exp(-s)), math.exp(-1.0 - most), "one term")
 
 
-@accuracy.step(
+@accuracy_half_gap.step(
     "Both phases until the gap is ε/2, and the last round, come to 64 log(m)/ε².",
     "(8/(βε/2) − 1) + (ε/2)/(β(ε/2)²/8) + 1 = 64 log(m)/ε², β = ε/(2 log m)",
-    correction=3,
     space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)),
 )
 def _(x: Instance) -> Slack:
@@ -166,10 +163,9 @@ def _(x: Instance) -> Slack:
     return equal(total * x.epsilon**2 / math.log(x.m), 64.0, "rounds ε²/log m")
 
 
-@accuracy.step(
+@accuracy_bracket.step(
     "The unsmoothed bracket is at most β log(m/k) wider than the gap.",
     "‖Aᵀd‖_∞ − F(Aw) ≤ ‖Aᵀd‖_∞ − <d, Aw> + β log(m/k), d = argmin <d, Aw> + f̂(d)",
-    correction=4,
     space=CAPPED_RUNS.but(w=Weights()),
 )
 def _(x: Instance) -> Slack:

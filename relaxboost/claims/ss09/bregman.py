@@ -57,10 +57,9 @@ def bregman_inside(x: Instance) -> Slacks:
     yield from bregman(x)
 
 
-@bregman.step(
+@bregman_inside.step(
     "B_h(d ‖ d0) and h(d) − <d, θ> differ by a constant where ∇h(d0) = θ.",
     "B_h(d ‖ d0) − h(d) + <d, θ> = B_h(e ‖ d0) − h(e) + <e, θ>",
-    correction=1,
     space=Space(
         sizes={"m": (1, 3)},
         theta=Vector("m", -0.5, 1.5),

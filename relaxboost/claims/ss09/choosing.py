@@ -84,14 +84,14 @@ def one_signed_hypothesis(x: Instance) -> Slacks:
     yield equal(largest_edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
 
 
-@one_hypothesis.step("Only the uniform d is admissible.", "ρ = max_j |mean_i a_ij|", correction=1)
+@one_signed_hypothesis.step("Only the uniform d is admissible.", "ρ = max_j |mean_i a_ij|")
 def _(x: Instance) -> Slack:
     A = exactly(x.A)
     uniform = under_cap(exactly(np.arange(len(A))), len(A))
     return equal(largest_edge(A, uniform), max(abs(sum(column) / len(A)) for column in A.T))
 
 
-@one_hypothesis.step("No w has more.", "mean_i (Aw)_i ≤ max_j |mean_i a_ij|", correction=1)
+@one_signed_hypothesis.step("No w has more.", "mean_i (Aw)_i ≤ max_j |mean_i a_ij|")
 def _(x: Instance) -> Slack:
     A = exactly(x.A)
     best = max(abs(sum(column)) for column in A.T) / len(A)
@@ -225,17 +225,15 @@ def worst_average_of_many(x: Instance) -> Slacks:
     yield from worst_average(x)
 
 
-@worst_average.step(
-    "At most ν of the k smallest margins are below γ.",
-    "AvgMin_k(u) ≥ (−ν + (k − ν)γ)/k",
-    correction=1,
+@worst_average_of_many.step(
+    "At most ν of the k smallest margins are below γ.", "AvgMin_k(u) ≥ (−ν + (k − ν)γ)/k"
 )
 def _(x: Instance) -> Slack:
     assume(x.nu <= x.k)
     return at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k))
 
 
-@worst_average.step("Margins of −1 and γ attain it.", "u = (−1, ..., −1, γ, ..., γ)", correction=1)
+@worst_average_of_many.step("Margins of −1 and γ attain it.", "u = (−1, ..., −1, γ, ..., γ)")
 def _(x: Instance) -> Slack:
     assume(x.nu <= x.k)
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))

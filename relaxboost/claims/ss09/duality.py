@@ -203,7 +203,7 @@ def biconjugate_of_convex(x: Instance) -> Slacks:
     yield from biconjugate(x)
 
 
-@biconjugate.step("f** ≤ f.", "<d, θ> − f*(θ) ≤ f(d)", correction=1)
+@biconjugate_of_convex.step("f** ≤ f.", "<d, θ> − f*(θ) ≤ f(d)")
 def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
@@ -212,7 +212,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(theta * Fraction(x.at) - conjugate, value)
 
 
-@biconjugate.step("f is above its lines.", "f(e) ≥ f(d) + θ(e − d), θ the slope at d", correction=1)
+@biconjugate_of_convex.step("f is above its lines.", "f(e) ≥ f(d) + θ(e − d), θ the slope at d")
 def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
@@ -256,8 +256,8 @@ def least_upper_bound(x: Instance) -> Slacks:
     yield at_least(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s - Fraction(1, 10**9), "nearly attained")
 
 
-@attained_conjugate.step(
-    "How far d falls short.", "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)", correction=1
+@least_upper_bound.step(
+    "How far d falls short.", "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)"
 )
 def _(x: Instance) -> Slack:
     s, d = Fraction(x.s), Fraction(x.d)

@@ -168,10 +168,9 @@ def monotone_ball_conditions(x: Instance) -> Slacks:
     yield from ball_conditions(x)
 
 
-@ball_conditions.step(
+@monotone_ball_conditions.step(
     "An entry of θ moved to d.",
     "<d, θ − αθ_i e_i> = (1 − α)<d, θ> + α<d − d_i e_i, θ>",
-    correction=1,
     space=CONDITIONS.but(d=Vector("m")),
 )
 def _(x: Instance) -> Slack:
@@ -182,11 +181,8 @@ def _(x: Instance) -> Slack:
     return equal(sum(d * moved), (1 - a) * sum(d * theta) + a * sum(rest * theta))
 
 
-@ball_conditions.step(
-    "Without an entry d is no longer.",
-    "‖d − d_i e_i‖ ≤ ‖d‖",
-    correction=1,
-    space=CONDITIONS.but(d=Vector("m")),
+@monotone_ball_conditions.step(
+    "Without an entry d is no longer.", "‖d − d_i e_i‖ ≤ ‖d‖", space=CONDITIONS.but(d=Vector("m"))
 )
 def _(x: Instance) -> Slack:
     assume(x.norm in MONOTONE)
@@ -195,10 +191,9 @@ def _(x: Instance) -> Slack:
     return at_most(size(rest), size(x.d), x.norm)
 
 
-@norm_ball.step(
+@monotone_norm_ball.step(
     "(iii), for one entry.",
     "‖x − α x_i e_i‖_* ≤ ‖x‖_*",
-    correction=1,
     space=CONDITIONS.including(ball_conditions.counterexamples[0]),
 )
 def _(x: Instance) -> Slack:

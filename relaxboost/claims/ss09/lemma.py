@@ -160,10 +160,9 @@ def hinge_conjugate_closed(x: Instance) -> Slacks:
     yield from hinge_conjugate(x)
 
 
-@hinge_conjugate.step(
+@hinge_conjugate_closed.step(
     "An x gives no more than its threshold.",
     "−f*(x) − max_i (θ_i − x_i) ≤ γ − f*([θ + γ]_+), γ = min_i (x_i − θ_i)",
-    correction=1,
     space=PRIMAL.but(f=Choice(*CLOSED), s=STRENGTH, share=Real(0.0, 1.0)),
 )
 def _(x: Instance) -> Slack:
@@ -173,10 +172,9 @@ def _(x: Instance) -> Slack:
     return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)
 
 
-@hinge_conjugate.step(
+@hinge_conjugate_closed.step(
     "x = [θ + γ]_+ gives no less.",
     "max_i (θ_i − [θ_i + γ]_+) ≤ −γ",
-    correction=1,
     space=Space(theta=Vector("m"), gamma=Real(-1.5, 1.5)),
 )
 def _(x: Instance) -> Slack:
@@ -268,7 +266,7 @@ def hard_margin_conclusion(x: Instance) -> Slack:
     return equal(max(g - max(max(g - v, 0) for v in u) for g in u), min(u), "soft and hard margin")
 
 
-@hard_margin.step("The value at γ.", "γ − max_i [γ − u_i]_+ = min(γ, min u)", correction=1)
+@hard_margin_conclusion.step("The value at γ.", "γ − max_i [γ − u_i]_+ = min(γ, min u)")
 def _(x: Instance) -> Slack:
     u, gamma = -exactly(x.theta), 2 * Fraction(x.alpha) - 1
     return equal(gamma - max(max(gamma - v, Fraction(0)) for v in u), min(gamma, *u))

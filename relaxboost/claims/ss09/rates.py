@@ -175,10 +175,9 @@ def adaboost_error_half(x: Instance) -> Slacks:
     yield at_most(_tail(200, 0.35), bound, "200 independent columns of edge .3")
 
 
-@adaboost_error.step(
+@adaboost_error_half.step(
     "The error is at most the exponential loss.",
     "[u ≤ 0] ≤ e^{−u}",
-    correction=1,
     space=Space(u=Real(-1.0, 2.0)).including({"u": 0}),
 )
 def _(x: Instance) -> Slack:

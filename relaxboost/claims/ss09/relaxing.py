@@ -164,10 +164,9 @@ def general_relaxation_closed(x: Instance) -> Slacks:
     yield from general_relaxation(x)
 
 
-@general_relaxation.step(
+@general_relaxation_closed.step(
     "No w has more than a d allows.",
     "γ − f*([γ − Aw]_+) ≤ ‖dᵀA‖_∞ + f(d)",
-    correction=1,
     space=GAMES.but(d=Vector("m", 0.0, 1.0), gamma=Real(-1.0, 1.0)).including(
         {"A": [[1], [-1]], "f": "caps", "s": 1, "w": [1], "d": ["1/2", "1/2"], "gamma": 1}
     ),
@@ -220,7 +219,7 @@ def least_threshold(x: Instance) -> Slacks:
         yield at_most(losses, (gap + variance / (2 * gap)) ** 2, "nearly attained")
 
 
-@attained_threshold.step("The mean square.", "mean (γ − u_i)² = (γ − mean u)² + V", correction=1)
+@least_threshold.step("The mean square.", "mean (γ − u_i)² = (γ − mean u)² + V")
 def _(x: Instance) -> Slack:
     u, gamma = exactly(x.u), Fraction(x.gamma)
     mean = sum(u) / len(u)
@@ -228,10 +227,9 @@ def _(x: Instance) -> Slack:
     return equal(sum((gamma - v) ** 2 for v in u) / len(u), (gamma - mean) ** 2 + variance)
 
 
-@attained_threshold.step(
+@least_threshold.step(
     "Below max u it stays below mean u.",
     "mean [γ − u_i]_+² ≥ (γ − mean min(γ, u_i))²",
-    correction=1,
     space=Space(u=Vector("m"), gamma=Real(-1.0, 1.0)).including({"u": [0, 0], "gamma": 1}),
 )
 def _(x: Instance) -> Slack:

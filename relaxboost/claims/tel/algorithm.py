@@ -85,18 +85,17 @@ def gradient_corrected(x: Instance) -> Slacks:
         yield at_most(risk(x.A, x.w + h), at + g @ h + most, "f(w + h), the same and s² e^|s|/2")
 
 
-@gradient_as_printed.step(
-    "A risk is a weighted sum of exponentials.", "f(w + h) = Σ φ_i exp(−(Ah)_i)", correction=1
+@gradient_corrected.step(
+    "A risk is a weighted sum of exponentials.", "f(w + h) = Σ φ_i exp(−(Ah)_i)"
 )
 def _(x: Instance) -> Slack:
     total = math.fsum(reweighting(x.A, x.w) * np.exp(-(x.A @ x.h)))
     return equal(risk(x.A, x.w + x.h), total, "f(w + h), Σ φ_i exp(−(Ah)_i)")
 
 
-@gradient_as_printed.step(
+@gradient_corrected.step(
     "The exponential is convex, and bends by e^|s| at most.",
     "1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2",
-    correction=1,
     space=Space(s=Real(-3, 3)),
 )
 def _(x: Instance) -> Slacks:
@@ -258,17 +257,16 @@ def hessian_corrected(x: Instance) -> Slacks:
     yield from _second_difference(x, x.A.T @ np.diag(reweighting(x.A, x.w)) @ x.A)
 
 
-@hessian.step("The form is a weighted sum of squares.", "hᵀHh = Σ φ_i (Ah)_i²", correction=1)
+@hessian_corrected.step("The form is a weighted sum of squares.", "hᵀHh = Σ φ_i (Ah)_i²")
 def _(x: Instance) -> Slack:
     phi = reweighting(x.A, x.w)
     form = float(x.h @ (x.A.T @ np.diag(phi) @ x.A) @ x.h)
     return equal(form, math.fsum(phi * (x.A @ x.h) ** 2), "hᵀHh, Σ φ_i (Ah)_i²")
 
 
-@hessian.step(
+@hessian_corrected.step(
     "cosh bends upwards, and more and more.",
     "1 ≤ 2(cosh s − 1)/s² ≤ 2(cosh b − 1)/b² for 0 < s ≤ b",
-    correction=1,
     space=Space(s=Real(0.01, 3.0, log=True), b=Real(0.01, 3.0, log=True)),
 )
 def _(x: Instance) -> Slacks:

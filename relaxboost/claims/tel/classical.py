@@ -120,10 +120,9 @@ def rate_product_classical(x: Instance) -> Slacks:
     yield from rate_product(x, "classical")
 
 
-@rate_product.step(
+@rate_product_classical.step(
     "What the classical step gives.",
     "cosh η − γ sinh η = sqrt(1 − γ²) at η = artanh γ, and is no less elsewhere",
-    correction=2,
     space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)),
 )
 def _(x: Instance) -> Slacks:
@@ -164,10 +163,9 @@ def step_classical_corrected(x: Instance) -> Slacks:
         yield at_most(edge, vote.step, "the edge, η_t", vote.number)
 
 
-@step_classical.step(
+@step_classical_corrected.step(
     "artanh γ = ½ log (1 + γ)/(1 − γ), and tanh η ≤ η.",
     "tanh(½ log (1 + γ)/(1 − γ)) = γ ≤ artanh γ",
-    correction=1,
     space=Space(gamma=Real(0.0, 0.99)),
 )
 def _(x: Instance) -> Slacks:
@@ -231,10 +229,9 @@ def iterates_corrected(x: Instance) -> Slacks:
             before = found
 
 
-@iterates.step(
+@iterates_corrected.step(
     "The series of cosh γ − γ sinh γ is 1 − γ²/2 − γ⁴/8 − ....",
     "1 − γ²/2 − γ⁴/6 ≤ cosh γ − γ sinh γ ≤ 1 − γ²/2",
-    correction=1,
     space=EDGES,
 )
 def _(x: Instance) -> Slacks:
@@ -284,7 +281,7 @@ def columns_corrected(x: Instance) -> Slacks:
     yield from columns(x)[:1]
 
 
-@columns.step("Both begin with the uniform weights.", "d_1 = (1/n, ..., 1/n)", correction=1)
+@columns_corrected.step("Both begin with the uniform weights.", "d_1 = (1/n, ..., 1/n)")
 def _(x: Instance) -> Slacks:
     for step in ("lecture", "classical"):
         for vote in adaboost(x.A, 1, step):

@@ -77,8 +77,8 @@ def bad_set_bounded(x: Instance) -> Slacks:
     yield from bad_set(x, True)
 
 
-@bad_set.step(
-    "Risk rises to the right of 0.", "R(w) ≥ ℓ(0) + sw/k for w ≥ 0", correction=1, space=AT_A_POINT
+@bad_set_bounded.step(
+    "Risk rises to the right of 0.", "R(w) ≥ ℓ(0) + sw/k for w ≥ 0", space=AT_A_POINT
 )
 def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
@@ -87,10 +87,9 @@ def _(x: Instance) -> Slack:
     return at_least(found, loss(0.0) + s * x.w / k, "ℓ(0) + sw/k, R(w)")
 
 
-@bad_set.step(
+@bad_set_bounded.step(
     "Risk is unbounded to the left of 0.",
     "R(−w) ≥ ((k − 1)(ℓ(0) + sw) + inf ℓ)/k for w ≥ 0",
-    correction=1,
     space=AT_A_POINT,
 )
 def _(x: Instance) -> Slack:

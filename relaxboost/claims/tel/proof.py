@@ -72,10 +72,9 @@ def one_round_corrected(x: Instance) -> Slacks:
     yield from one_round(x, False)
 
 
-@one_round.step(
+@one_round_corrected.step(
     "Part of a step gains its share.",
     "f(w − sηv) ≤ f(w) − s(1 − s/2)‖∇f(w)‖_∞²/β for 0 ≤ s ≤ 1",
-    correction=1,
     space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)),
 )
 def _(x: Instance) -> Slack:
@@ -275,10 +274,8 @@ def stray_factor_removed(x: Instance) -> Slacks:
     yield from stray_factor(x, False)
 
 
-@stray_factor.step(
-    "Margins change by the change of the weights at most.",
-    "‖A(w − w')‖_∞ ≤ ‖w − w'‖_1",
-    correction=1,
+@stray_factor_removed.step(
+    "Margins change by the change of the weights at most.", "‖A(w − w')‖_∞ ≤ ‖w − w'‖_1"
 )
 def _(x: Instance) -> Slack:
     h = x.w - x.v
@@ -322,10 +319,9 @@ def last_line_corrected(x: Instance) -> Slacks:
     yield from last_line(x, True)
 
 
-@last_line.step(
+@last_line_corrected.step(
     "A convex function is at most its value at an end.",
     "L(−A((1 − r)w + rw')) ≤ max {L(−Aw), L(−Aw')}",
-    correction=1,
 )
 def _(x: Instance) -> Slacks:
     for r in (0.1, 0.5, 0.9):

@@ -165,7 +165,7 @@ def weighted_erm_corrected(x: Instance) -> Slacks:
     )
 
 
-@weighted_erm.step("The entries of Aᵀ∇L.", "(Aᵀ∇L)_j = (1/n) Σ_i A_ij ℓ'(−(Aw)_i)", correction=1)
+@weighted_erm_corrected.step("The entries of Aᵀ∇L.", "(Aᵀ∇L)_j = (1/n) Σ_i A_ij ℓ'(−(Aw)_i)")
 def _(x: Instance) -> Slacks:
     for a, entry in zip(x.A.T, x.A.T @ reweighting(x.A, x.w), strict=True):
         total = math.fsum(v * math.exp(-float(r @ x.w)) for v, r in zip(a, x.A, strict=True))
@@ -251,10 +251,9 @@ def expected_accuracy(x: Instance) -> Slacks:
         yield at_least(best, 0.5 + gamma / 2.0, "expected accuracy")
 
 
-@accuracy.step(
+@expected_accuracy.step(
     "The expected accuracy is half of one plus the edge.",
     "Σ φ_i (1 + r A_ij)/2 = 1/2 + r(Aᵀφ)_j/2 for Σ φ_i = 1",
-    correction=1,
 )
 def _(x: Instance) -> Slacks:
     phi = _normalised(x.phi)
@@ -279,8 +278,8 @@ def accuracy_of_labels(x: Instance) -> Slack:
     return at_least(best, 0.5 + float(gamma) / 2.0, "weight of the examples with the right sign")
 
 
-@accuracy.step(
-    "Of labels, what is right is what is expected to be.", "[a > 0] = (1 + a)/2", correction=2
+@accuracy_of_labels.step(
+    "Of labels, what is right is what is expected to be.", "[a > 0] = (1 + a)/2"
 )
 def _(x: Instance) -> Slacks:
     for a in np.where(x.A >= 0.0, 1.0, -1.0).ravel():
