@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations.numerical import Programs, programs
 
 PRIOR = (0.1, 0.2, 0.3, 0.4)
 
@@ -56,6 +57,49 @@ def test_a_divergence_without_a_closed_form_solves_a_game(rng):
     value = np.mean(t * np.log(2 * t / (1 + t)) + np.log(2 / (1 + t)))
     assert value == pytest.approx(0.1, abs=1e-6)  # the ball binds
     assert rb.reference(rb.Game(game.matrix, rb.HardMargin())).upper < reference.lower - 0.01
+
+
+def flat(t):
+    return cp.square(cp.pos(t - 1.2)) - cp.square(cp.pos(-0.2))
+
+
+@pytest.mark.parametrize("prior", [None, np.arange(1, 31) / 465.0])
+@pytest.mark.parametrize("generator", [jensen_shannon, flat, lambda t: cp.power(t, 3) - 1])
+def test_a_table_answers_as_a_cone_solver_does(generator, prior, rng):
+    m, c = 30, 0.3
+    f = rb.f_divergence(generator, weight=c, prior=prior).resolve(m)
+    slow, table = Programs(f, m), programs(f, m)
+    assert type(table) is not Programs
+    for scale in (0.0, 0.1, 5.0, 1e3):
+        u = scale * rng.normal(size=m)
+        value, *_ = slow.margin(u)
+        found, _, gamma, _ = table.margin(u)
+        assert found == pytest.approx(value, rel=1e-7, abs=1e-7)
+        assert f.lower_bound(u, f.witness(u)) == pytest.approx(found, rel=1e-10, abs=1e-10)
+        theta = gamma - u + rng.normal(size=m)
+        assert table.conjugate(theta, everywhere=False) == pytest.approx(
+            slow.conjugate(theta, everywhere=False), rel=1e-7, abs=1e-7
+        )
+        d = table.distribution(u, 0.1)
+        assert d.sum() == pytest.approx(1.0)
+        goals = [x @ u + f.penalty(x) + 0.1 * (x @ np.log(np.maximum(x, 1e-300)))
+                 for x in (d, f.repair(slow.distribution(u, 0.1)))]  # fmt: skip
+        assert goals[0] <= goals[1] + 1e-9 * (1.0 + abs(goals[1]))
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        lambda t: cp.square(t - 1) + cp.abs(t - 1),
+        lambda t: cp.square(cp.cumsum(t - 1)),
+        lambda t: cp.multiply(np.arange(1, t.size + 1), cp.square(t - 1)),
+        lambda t: cp.multiply(np.arange(8), cp.square(t - 1)),
+        lambda t: cp.inv_pos(3 - t) - 0.5,
+    ],
+    ids=["corner", "sums", "places", "of eight", "end"],
+)
+def test_what_no_table_can_hold_is_left_to_the_solver(generator):
+    assert type(programs(rb.f_divergence(generator, weight=1).resolve(8), 8)) is Programs
 
 
 def test_equal_divergences_are_equal():
