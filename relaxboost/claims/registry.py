@@ -28,15 +28,15 @@ def sources() -> tuple[Source, ...]:
     return tuple(sorted(found, key=lambda source: source.place))
 
 
-def gather(package: str, *first: str) -> Source:
+def gather(package: str, order: str) -> Source:
     """Import the files of a source, which declare its claims.
 
     Parameters
     ----------
     package : str
         Its folder, as ``__name__`` of its ``__init__``.
-    *first : str
-        Files in the order of the text; all others come after them, by name.
+    order : str
+        Files in the order of the text, with spaces between them; all others come after, by name.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def gather(package: str, *first: str) -> Source:
     """
     folder = _FOLDER / package.rpartition(".")[2]
     others = sorted(file.stem for file in folder.glob("[!_]*.py"))
-    for name in dict.fromkeys((*first, *others)):
+    for name in dict.fromkeys((*order.split(), *others)):
         importlib.import_module(f"{package}.{name}")
     source: Source = importlib.import_module(f"{package}.source").SOURCE
     return source

@@ -4,25 +4,7 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "duality",
-    "fenchel",
-    "learnability",
-    "choosing",
-    "relaxing",
-    "examples",
-    "lemma",
-    "figure",
-    "algorithm",
-    "softmax",
-    "progress",
-    "totally",
-    "sharper",
-    "rates",
-    "convexity",
-    "bregman",
-    "projection",
-    "figure2",
-    "discussion",
-    "appendix",
+    "duality fenchel learnability choosing relaxing examples lemma figure algorithm softmax "
+    "progress totally sharper rates convexity bregman projection figure2 discussion appendix "
     "conjugates",
 )
