@@ -117,11 +117,6 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     def fit(self, X: Any, y: Any) -> QuantileBandRegressor:
         """Train on rows X of shape (N, d) and numbers y of shape (N,).
 
-        Parameters
-        ----------
-        X : array of shape (N, d)
-        y : array of shape (N,)
-
         Raises
         ------
         InputError
@@ -160,12 +155,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the ends of the band, of shape (N, 2), the lower ones first.
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-        """
+        """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower ones first."""
         low, median, high = self._checked(X).T
         # A band that would be empty becomes a point, which holds no less.
         return np.stack(

@@ -83,12 +83,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     verbose: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``.
-
-        Parameters
-        ----------
-        deep : bool
-        """
+        """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for one, given in (("loss", self._loss), ("learner", self.learner)):
@@ -302,14 +297,10 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions after 1, 2, ... rounds.
+        """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
 
         They are those of the means of f_1..f_t where the iterate is "average", and else of f_t,
         also for rounds after the best.
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

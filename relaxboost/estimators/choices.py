@@ -14,21 +14,8 @@ from relaxboost.functional.losses import LOSSES
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
     """Return the loss that a name means, or the object given.
 
-    Parameters
-    ----------
-    given : str or Loss
-    tasks : tuple of str
-        The tasks of the estimator; names are those of their losses.
-    does : str
-        What the estimator does, for messages.
-    classes : int
-        How many there are. A name of two classes means the loss that takes its place where there
-        are more.
-
-    Raises
-    ------
-    InputError
-        If there is no such loss, or it is for another task.
+    It is for one of the `tasks`, whose losses have names, and of which `does` speaks in messages.
+    A name of two classes means the loss that takes its place where there are more.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:

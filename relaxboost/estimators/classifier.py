@@ -155,12 +155,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
-        """Return f(x) for rows X: shape (N,), positive for the second of two classes, or (N, K).
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-        """
+        """Return f(x) for rows X: (N,), positive for the second of two classes, or (N, K)."""
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:

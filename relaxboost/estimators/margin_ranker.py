@@ -107,13 +107,7 @@ class MarginBoostRanker(ScoreBoost):
         return self._least(errors, [f.fraction for f in grid])
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not.
-
-        Parameters
-        ----------
-        X, y, groups, sample_weight
-            As for `fit`.
-        """
+        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
         F, y = self.predict(X), column_or_1d(y)
         risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
         return 1.0 - float(risk.disagreement(F))

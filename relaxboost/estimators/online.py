@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
@@ -39,7 +40,7 @@ class _Scale(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class OnlineEstimator(BaseEstimator):
+class OnlineEstimator(BaseEstimator, ABC):
     """What the two estimators share: base functions, learners, blocks of rows."""
 
     usual_loss: ClassVar[str]
@@ -60,6 +61,35 @@ class OnlineEstimator(BaseEstimator):
     @property
     def _loss(self) -> Any:
         return self.usual_loss if self.loss is None else self.loss
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget all, and learn from the rows in their order, `passes` times.
+
+        Parameters
+        ----------
+        X : array of shape (N, d)
+            Finite numbers.
+        y : array of shape (N,)
+            Labels of any kind, at least two; for regression finite numbers.
+        sample_weight : array of shape (N,), optional
+            >= 0, not all 0.
+
+        Raises
+        ------
+        InputError
+            For data, labels, weights or parameters that do not fit; it is a ValueError.
+        """
+        passes = count("passes", self.passes)
+        rows = self._validated(X, y, sample_weight, first=True)
+        for _ in range(passes):
+            self._learn(*rows)
+        return self
+
+    @abstractmethod
+    def _validated(
+        self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
+    ) -> tuple[Array, Array, Array]:
+        """Return rows, targets of shape (N, outputs), and weights."""
 
     def _rows(self, X: Any, reset: bool, y: Any = "no_validation", numeric: bool = False) -> Any:
         """Return X as doubles, and with y the pair."""
@@ -215,29 +245,6 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     usual_loss = "logistic"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentClassifier:
-        """Forget all, and learn from the rows in their order, `passes` times.
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-            Finite numbers.
-        y : array of shape (N,)
-            Labels of any kind, at least two.
-        sample_weight : array of shape (N,), optional
-            >= 0, not all 0.
-
-        Raises
-        ------
-        InputError
-            For data, labels, weights or parameters that do not fit; it is a ValueError.
-        """
-        passes = count("passes", self.passes)
-        rows = self._validated(X, y, None, sample_weight, first=True)
-        for _ in range(passes):
-            self._learn(*rows)
-        return self
-
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> MirrorDescentClassifier:
@@ -269,10 +276,10 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
             raise InputError(
                 "the first call of partial_fit needs classes=, all labels that may ever come"
             )
-        return self._predicted(self._learn(*self._validated(X, y, classes, sample_weight, first)))
+        return self._predicted(self._learn(*self._validated(X, y, sample_weight, first, classes)))
 
     def _validated(
-        self, X: Any, y: Any, classes: Any, weights: Any, first: bool
+        self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets ±1 of shape (N, outputs), and weights."""
         loss = loss_of(self._loss, ("binary",), "tells each class from the rest")
@@ -302,12 +309,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return <w, h(x)> for rows X: (N,), positive for the second of two classes, or (N, K).
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-        """
+        """Return <w, h(x)> for rows X: (N,), positive for the second of two classes, or (N, K)."""
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 
@@ -378,29 +380,6 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     radius: float = 3.0
     targets: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
-        """Forget all, and learn from the rows in their order, `passes` times.
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-            Finite numbers.
-        y : array of shape (N,)
-            Finite numbers.
-        sample_weight : array of shape (N,), optional
-            >= 0, not all 0.
-
-        Raises
-        ------
-        InputError
-            For data, weights or parameters that do not fit; it is a ValueError.
-        """
-        passes = count("passes", self.passes)
-        rows = self._validated(X, y, sample_weight, first=True)
-        for _ in range(passes):
-            self._learn(*rows)
-        return self
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
         """Learn from some more rows, as for `fit`; bad ones raise before anything is learned."""
         self.progressive(X, y, sample_weight)
@@ -421,7 +400,9 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     def _unscaled(self, said: Array) -> Array:
         return self.scale_.center + self.scale_.half * said[:, 0]
 
-    def _validated(self, X: Any, y: Any, weights: Any, first: bool) -> tuple[Array, Array, Array]:
+    def _validated(
+        self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
+    ) -> tuple[Array, Array, Array]:
         """Return rows, scaled targets of shape (N, 1), and weights."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
         X, y = self._rows(X, first, y, numeric=True)

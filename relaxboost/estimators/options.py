@@ -26,19 +26,9 @@ def options_of(parameter: str, given: Any) -> dict[str, Any]:
 
 
 def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
-    """Return a loss or a learner with other options.
+    """Return a loss or a learner, by name or as an object, with other options.
 
-    Parameters
-    ----------
-    parameter : {"loss", "learner"}
-    given : str or object
-    changes : dict
-        By the names of the options.
-
-    Raises
-    ------
-    InputError
-        For an option that it has not, or a value that it does not take.
+    It raises an InputError for an option that it has not, or a value that it does not take.
     """
     known = options_of(parameter, given)
     for name in changes:

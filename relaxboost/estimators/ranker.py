@@ -93,13 +93,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not.
-
-        Parameters
-        ----------
-        X, y, groups, sample_weight
-            As for `fit`.
-        """
+        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
         if not isinstance(loss, RankingHinge):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import is_likelihood, loss_of
@@ -80,23 +80,45 @@ class _Slots:
         self.places = places
 
 
-def _signs(labels: Iterable[Any]) -> Array:
-    given = list(labels)
-    for y in given:
-        if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
-            raise InputError(
-                f"labels are False and True, got {y!r}; for several classes wrap the model in "
-                "river.multiclass.OneVsRestClassifier"
-            )
-    return np.where(np.array(given, dtype=bool), 1.0, -1.0)
-
-
 def _dicts(X: Any) -> list[Mapping[Any, Any]]:
     rows: list[Mapping[Any, Any]] = X.to_dict("records")
     return rows
 
 
-class RiverClassifier(base.MiniBatchClassifier):
+class _River:
+    """What both share: they learn from dictionaries by `_slots`."""
+
+    average: bool
+    _slots: _Slots
+    _kind: ClassVar[type]
+    """Of predictions."""
+
+    @property
+    def learner(self) -> Any:
+        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
+        return self._slots.learner
+
+    def _targets(self, labels: Iterable[Any]) -> Any:
+        """Return the targets of labels."""
+        return list(labels)
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn from one example."""
+        self._slots.learn([x], self._targets([y]))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn from the rows of a frame one by one."""
+        self._slots.learn(_dicts(X), self._targets(y.tolist()))
+
+    def predict_many(self, X: Any) -> Any:
+        """Return predictions for the rows of a frame."""
+        import pandas as pd
+
+        said = [self.predict_one(x) for x in _dicts(X)]  # type: ignore[attr-defined]
+        return pd.Series(said, index=X.index, dtype=self._kind)
+
+
+class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
     `learn_many` does as `learn_one` row by row, to the bit.
@@ -120,6 +142,8 @@ class RiverClassifier(base.MiniBatchClassifier):
         Whether predictions are those of the average of the weights, or of the last.
     """
 
+    _kind = bool
+
     def __init__(
         self,
         loss: Any = "logistic",
@@ -134,28 +158,20 @@ class RiverClassifier(base.MiniBatchClassifier):
         self.proxy, self.schedule, self.average = proxy, schedule, average
         self._slots = _Slots(loss_of(loss, ("binary",), "tells two classes apart"), self)
 
-    @property
-    def learner(self) -> Any:
-        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
-        return self._slots.learner
-
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example."""
-        self._slots.learn([x], _signs([y]))
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn from the rows of a frame one by one."""
-        self._slots.learn(_dicts(X), _signs(y.tolist()))
+    def _targets(self, labels: Iterable[Any]) -> Any:
+        """Return −1 and +1 for False and True."""
+        given = list(labels)
+        for y in given:
+            if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
+                raise InputError(
+                    f"labels are False and True, got {y!r}; for several classes wrap the model in "
+                    "river.multiclass.OneVsRestClassifier"
+                )
+        return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
     def predict_one(self, x: Any, **_: Any) -> Any:
         """Return False or True."""
         return self._slots.predict(x, self.average) > 0.0
-
-    def predict_many(self, X: Any) -> Any:
-        """Return labels of the rows of a frame."""
-        import pandas as pd
-
-        return pd.Series([self.predict_one(x) for x in _dicts(X)], index=X.index, dtype=bool)
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
         """Return the probabilities of False and True, if the loss is a likelihood."""
@@ -175,7 +191,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         return pd.DataFrame(rows, index=X.index, columns=[False, True], dtype=float)
 
 
-class RiverRegressor(base.MiniBatchRegressor):
+class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for numbers, in river's interface.
 
     Predictions lie in [−radius, radius], so that targets should be scaled, as with river's
@@ -190,6 +206,8 @@ class RiverRegressor(base.MiniBatchRegressor):
     radius, bound, features, proxy, schedule, average
         See `RiverClassifier`.
     """
+
+    _kind = float
 
     def __init__(
         self,
@@ -207,25 +225,6 @@ class RiverRegressor(base.MiniBatchRegressor):
         self.targets = targets
         self._slots = _Slots(loss_of(loss, ("regression",), "does regression"), self)
 
-    @property
-    def learner(self) -> Any:
-        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
-        return self._slots.learner
-
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example."""
-        self._slots.learn([x], [y])
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """Learn from the rows of a frame one by one."""
-        self._slots.learn(_dicts(X), y.tolist())
-
     def predict_one(self, x: Any) -> float:
         """Return <w, h(x)>."""
         return self._slots.predict(x, self.average)
-
-    def predict_many(self, X: Any) -> Any:
-        """Return predictions for the rows of a frame."""
-        import pandas as pd
-
-        return pd.Series([self.predict_one(x) for x in _dicts(X)], index=X.index, dtype=float)

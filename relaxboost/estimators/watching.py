@@ -21,16 +21,7 @@ except ImportError:
 class Watcher:
     """The callback of a run of boosting: `verbose`, and what `set_callbacks` was given.
 
-    Parameters
-    ----------
-    estimator : object
-        With `verbose` and `max_rounds`.
-    X, y : arrays
-        Of the training set, for the callbacks.
-    risk : Risk
-    learner : WeakLearner
-    before : tuple of Term
-        Of the run that is gone on with.
+    `before` are the terms of the run that is gone on with.
     """
 
     def __init__(

@@ -24,12 +24,7 @@ _JITTER = 1e-14
 
 
 class Corners(NamedTuple):
-    """R[f] = Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) and a constant.
-
-    Attributes
-    ----------
-    p, low, high, at : arrays of shape (N,)
-    """
+    """R[f] = Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) and a constant, arrays of (N,)."""
 
     p: Vector
     low: Vector
@@ -81,11 +76,6 @@ def descend(H: Array, given: Corners) -> tuple[Vector, Vector]:
     Mehrotra's predictor and corrector on α, z and the residual H α − at = above − below, where
     above goes with high − z and below with z − low. Each step is a Cholesky factor of
     Hᵀ diag(p/θ) H, with θ = below/(z − low) + above/(high − z).
-
-    Parameters
-    ----------
-    H : array of shape (N, n)
-    given : Corners
 
     References
     ----------

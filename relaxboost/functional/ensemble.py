@@ -160,14 +160,9 @@ class Boosted:
         return np.column_stack([h.with_leaves(np.arange(float(len(h.leaves))))(X) for h in some])
 
     def importances(self, features: int) -> Array:
-        """Return the share of each feature in what all splits lowered the squared error by.
+        """Return the share of each of d features in what all splits lowered the squared error by.
 
         The error is that of each hypothesis as a fit of the target of its round.
-
-        Parameters
-        ----------
-        features : int
-            d.
         """
         total = np.zeros(features)
         for place in np.flatnonzero(self.weights()):

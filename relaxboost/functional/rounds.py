@@ -52,20 +52,9 @@ def rounds(
 ) -> Iterator[BoostState]:
     """Yield f_0, f_1, ...; ends where no hypothesis makes an angle with what is projected.
 
-    Parameters
-    ----------
-    risk : Risk, or anything with `measure` and `evaluate`
-    pool : Pool
-        What a weak learner prepared.
-    algorithm : Algorithm
-    schedule : callable
-        Gives η_t of t, f_{t−1} and the direction; see `schedules.make`.
-    start : array of shape (N,) or (N, K)
-        The predictions of the first round.
-    first : int
-        The round that `start` comes from, where a run goes on.
-    clock : Clock, optional
-        `TimeUp` is raised between projections where no time is left on it.
+    The schedule gives η_t of t, f_{t−1} and the direction; see `schedules.make`. `start` are the
+    predictions of round `first`, where a run goes on. `TimeUp` is raised between projections where
+    no time is left on the clock.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -73,19 +73,8 @@ class _Kept(NamedTuple):
 class BoostRun:
     """The terms found so far and their history; ready to be returned after any round.
 
-    Parameters
-    ----------
-    X : array
-        Training rows.
-    risk : Risk
-    learner : WeakLearner
-    algorithm : Algorithm
-        As it stands before the first round.
-    stopping : Stopping
-    before : Boosted, optional
-        The run to go on with.
-    rng : Generator
-        Of the learner's random choices; set to where that run ended.
+    The algorithm is as it stands before the first round; the random numbers `rng` of the learner
+    are set to where the run `before`, if there is one, ended.
 
     Attributes
     ----------

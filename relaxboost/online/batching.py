@@ -59,10 +59,7 @@ class _Run:
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
         """Yield the rows in order, each piece before it is learned; a stop begins a piece.
 
-        Parameters
-        ----------
-        stops : iterable of int
-            Increasing: i asks for w_i, before row i.
+        Stops increase; i asks for w_i, before row i.
         """
         ahead = iter(stops)
         stop = next(ahead, None)
@@ -142,15 +139,7 @@ class BatchHypothesis:
     def predict(self, H: Any) -> Any:
         """Return <w, h> for an example or rows of them; for a majority the mean of sign <w_i, h>.
 
-        A majority of all iterates goes through its stream again.
-
-        Parameters
-        ----------
-        H : array of shape (M,) or (rows, M)
-
-        Returns
-        -------
-        float or array of shape (rows,)
+        H has shape (M,) or (rows, M). A majority of all iterates goes through its stream again.
         """
         given = doubles("H", H)
         if self.w is not None:

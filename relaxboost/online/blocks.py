@@ -14,17 +14,8 @@ from relaxboost._core.errors import InputError
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
     """Return what opens a stream of blocks, and whether it is arrays in memory.
 
-    Parameters
-    ----------
-    source : arrays, tuple of arrays, iterable or callable
-        H or (H, y, ...); an iterable of such blocks; or a function that returns one.
-    remedy : str, optional
-        What to give in place of a stream that can be read once only; None if such a one will do.
-
-    Raises
-    ------
-    InputError
-        For anything else.
+    The source is H or (H, y, ...), an iterable of such blocks, or a function that returns one. The
+    remedy says what to give in place of a stream that can be read once only; None if it will do.
     """
     many = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
     if many or isinstance(source, np.ndarray):

@@ -169,15 +169,9 @@ class Law:
     def drawn(
         self, method: OnlineMethod, t: int, runs: int, output: Output = "average", seed: int = 0
     ) -> Outcomes:
-        """Return what the method makes of `runs` independent samples of t examples.
+        """Return what the method makes of `runs` >= 1 independent samples of t examples.
 
-        Parameters
-        ----------
-        method, t, output
-            See `outcomes`.
-        runs : int
-            >= 1.
-        seed : int
+        See `outcomes` for the parameters.
         """
         rng = np.random.default_rng(seed)
         p, shape = self._weights, (count("runs", runs), count("t", t))

@@ -237,20 +237,12 @@ class Learner:
     def update_late(self, H: Any, y: Any, ahead: Any, told: Any) -> Array:
         """Predict the rows of `ahead` in turn, after each of the last ones learn from a row of H.
 
-        Labels that arrive late are learned from so.
-
-        Parameters
-        ----------
-        H : array of shape (rows, M)
-        y : array of shape (rows,), or None
-        ahead : array of shape (many, M)
-            At least as many as there are rows in H.
-        told : array of shape (many,), or None
-            Their targets, for their losses alone.
+        Labels that arrive late are learned from so. There are no more rows in H than ahead; `told`
+        are the targets of those ahead, for their losses alone.
 
         Returns
         -------
-        array of shape (many, 2)
+        array of shape (rows of ahead, 2)
             <w, h> and Q(w, (h, y)) of the rows ahead, with w as it was at each.
         """
         ahead, _, told, _ = self.checked(doubles("ahead", ahead), told)

@@ -89,15 +89,7 @@ class Outcomes:
         return sure / size, min(1.0, maybe * size)
 
     def quantile(self, delta: float) -> float:
-        """Return a b that the excess risk is above with probability at most δ.
-
-        It is the least such b, rounded up.
-
-        Parameters
-        ----------
-        delta : float
-            In (0, 1).
-        """
+        """Return the least b, rounded up, that the excess risk exceeds with probability <= δ."""
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
@@ -105,38 +97,30 @@ class Outcomes:
         worst = order[min(place, len(order) - 1)]
         return float(self.risk[worst]) - self.least[0] + self.rounding
 
-    def excess(self, confidence: float = 0.99, band: str = "bernstein") -> Excess:
+    def excess(self, confidence: float = 0.99) -> Excess:
         """Return the expected excess risk: a bracket, or where samples were drawn a band.
 
         Parameters
         ----------
         confidence : float
-            Of the band, in (0, 1).
-        band : str
-            "bernstein", the empirical inequality of Maurer & Pontil, or "hoeffding". Both hold for
-            any number of runs, not only in the limit.
+            Of the band, in (0, 1). It holds for any number of runs, not only in the limit.
 
         References
         ----------
-        Hoeffding (1963); Maurer & Pontil (2009), Empirical Bernstein bounds and sample variance
-        penalization, Thm 4.
+        Maurer & Pontil (2009), Empirical Bernstein bounds and sample variance penalization, Thm 4.
         """
         runs, t = self.samples.shape
         low, high = sum_bounds(self.probability * self.risk)
         radius, how = self.rounding, f"all {runs} samples of {t}"
         if self.drawn:
-            radius += self._band(1.0 - share("confidence", confidence), band)
-            how = f"{runs} samples of {t} drawn, sure to {confidence:g} by {band.capitalize()}"
+            radius += self._band(1.0 - share("confidence", confidence))
+            how = f"{runs} samples of {t} drawn, sure to {confidence:g} by Bernstein"
         lower = max(0.0, low - self.least[1] - radius)  # outputs are in the domain
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
-    def _band(self, delta: float, band: str) -> float:
+    def _band(self, delta: float) -> float:
         """Return how far the mean is from the expectation with probability at most δ."""
         runs = len(self.risk)
-        if band == "hoeffding":
-            return self.width * math.sqrt(math.log(2.0 / delta) / (2.0 * runs))
-        if band != "bernstein":
-            raise InputError(f"band must be 'bernstein' or 'hoeffding', got {band!r}")
         if runs < 2:
             raise InputError("the band of Bernstein needs two runs or more")
         log = math.log(4.0 / delta)  # each side has half of δ

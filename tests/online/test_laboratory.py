@@ -383,14 +383,13 @@ def test_remark_5_holds_under_its_condition():
     assert not free.lower <= excess.lower <= free.upper
 
 
-@pytest.mark.parametrize("band", ["bernstein", "hoeffding"])
 @pytest.mark.parametrize("law", [LABELS, CHAIN], ids=["i.i.d.", "chain"])
-def test_bands_hold_the_exact_value(law, band):
+def test_bands_hold_the_exact_value(law):
     method = MirrorDescent("hinge", Simplex(2))
     exact = law.expected_excess(method, 5, "uniform")
     for seed in range(8):
         drawn = law.drawn(method, 5, 1500, "uniform", seed)
-        excess = drawn.excess(0.95, band)
+        excess = drawn.excess(0.95)
         assert excess.lower <= exact.lower
         assert exact.upper <= excess.upper
         assert excess.upper - excess.lower < 0.5
@@ -454,7 +453,5 @@ def test_what_was_drawn_has_bands_and_no_probabilities():
         drawn.exceeds(0.1)
     with pytest.raises(InputError, match="two runs"):
         drawn.excess()
-    with pytest.raises(InputError, match="'bernstein' or 'hoeffding'"):
-        drawn.excess(band="student")
     with pytest.raises(InputError, match="confidence"):
-        drawn.excess(1.0, "hoeffding")
+        drawn.excess(1.0)

@@ -126,17 +126,9 @@ class Algorithm(ABC):
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return what to step along; here the direction itself.
+        """Return what to step along from F = f_{t−1}; here the direction itself.
 
-        Parameters
-        ----------
-        direction : Direction
-            Of this round.
-        pool : Pool
-            What found its hypotheses, the last one last.
-        risk : Risk
-        F : array of shape (N,) or (N, K)
-            f_{t−1}.
+        The pool is what found its hypotheses, the last one last.
         """
         return direction
 

@@ -16,18 +16,10 @@ _EVEN = 1e-9
 class Bins:
     """The splits x_j <= c of a training set, and each row's bin of each feature that has any.
 
-    Of the rows with positive weight, bin b of a feature holds those between threshold b − 1
+    Of the rows with positive weight p, bin b of a feature holds those between threshold b − 1
     (exclusive) and b (inclusive); every such bin has rows. Rows without weight lie where the
-    thresholds put them.
-
-    Parameters
-    ----------
-    X : array of shape (N, d)
-        Finite.
-    p : array of shape (N,)
-        Weights >= 0.
-    most : int, optional
-        Bins of a feature at most; by default a split between any two neighbouring values.
+    thresholds put them. There are at most `most` bins of a feature, or a split between any two
+    neighbouring values.
 
     Attributes
     ----------

@@ -26,21 +26,7 @@ class Engine:
     where these have the library and the handles, `lightgbm.basic._LIB` and `_handle`, and that a
     booster reads labels where they were written: `tried` grows two trees to see.
 
-    Parameters
-    ----------
-    rows : array of shape (N, d)
-    weights : array of shape (N,)
-        > 0.
-    options : dict
-        LightGBM's parameters.
-    categorical : list of int
-    outputs : int
-        K.
-
-    Attributes
-    ----------
-    labels : float32 array of N entries or more
-        The first N are to be written before `grow`, in (−2, 2).
+    The first N of `labels`, in single precision and (−2, 2), are to be written before `grow`.
     """
 
     def __init__(

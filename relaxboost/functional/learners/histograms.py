@@ -47,19 +47,8 @@ class Found(NamedTuple):
 def best_split(bins: Binned, target: Array, kind: int) -> tuple[int, int, Array]:
     """Return the row of `bins.codes` and the bin after which to split, and both leaves' sums.
 
-    Parameters
-    ----------
-    bins : Binned
-        With d >= 1.
-    target : array of shape (N, K)
-        What is summed, weights included.
-    kind : int
-        SQUARES, SIGNS or CLASSES.
-
-    Returns
-    -------
-    tuple
-        (row, bin, sums of shape (2, K)); the first among equals, up to rounding.
+    `target`, of shape (N, K), is what is summed, weights included, into (2, K); `kind` is SQUARES,
+    SIGNS or CLASSES. It is the first among equals, up to rounding.
     """
     pool, threads = thread_pool()
     d, rows = bins.codes.shape
@@ -89,10 +78,7 @@ def search(
 ) -> None:
     """Write the best split of each of rows start..stop−1 of `bins.codes`: score, bin, both sums.
 
-    Parameters
-    ----------
-    tie : float
-        The share of the largest score that counts as equal to it.
+    The share `tie` of the largest score counts as equal to it.
     """
     codes, sizes = bins.codes, bins.sizes
     outputs = target.shape[1]

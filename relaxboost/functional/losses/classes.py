@@ -10,16 +10,7 @@ from relaxboost._core.compiled import njit
 
 @njit()
 def hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it.
-
-    Parameters
-    ----------
-    F : array of shape (N, K)
-    y : int array of shape (N,)
-        In 0..K−1.
-    values, slopes : arrays of shape (N,) and (N, K)
-        Written to.
-    """
+    """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it."""
     for n in range(F.shape[0]):
         own = y[n]
         best, place = -math.inf, own

@@ -49,40 +49,17 @@ _FINE = 1e-13
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
     """Return the minimiser in each leaf of Σ w max(q (k − v), (q − 1)(k − v)), nearest to 0.
 
-    Every piecewise linear loss with a corner for each example is of this kind: left of all
-    corners the slope of the sum is −L, and corner n adds w_n to it.
-
-    Parameters
-    ----------
-    kinks : array of shape (N,)
-        k_n, where the corner of example n is.
-    weights : array of shape (N,)
-        w_n >= 0, by how much the slope grows there.
-    low : array of shape (leaves,)
-        L: the weight of corners after which the slope is no longer negative.
-    leaf : int array of shape (N,)
-        In 0..leaves − 1.
-
-    Returns
-    -------
-    array of shape (leaves,)
-        0 where a leaf has no weight.
+    Every piecewise linear loss with a corner k_n for each example is of this kind: left of all
+    corners the slope of the sum is −L, and corner n adds w_n >= 0 to it. `low` has L for each leaf:
+    the weight of corners after which the slope is no longer negative. It is 0 where a leaf has no
+    weight.
     """
     k, w, ends = _gathered(kinks, weights, leaf, low.size)
     return _select(k, w, ends, low)
 
 
 def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root of Σ w clip(v − k, −δ, δ), as `roots` does.
-
-    Parameters
-    ----------
-    kinks, weights : arrays of shape (N,)
-    most : float
-        δ.
-    leaf : int array of shape (N,)
-    leaves : int
-    """
+    """Return for each leaf a root of Σ w clip(v − k, −δ, δ), as `roots` does."""
     return _clipped(*_gathered(kinks, weights, leaf, leaves), most)
 
 
@@ -217,19 +194,8 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     """Return where the weighted slopes of each leaf sum to zero: Newton's method in a bracket.
 
     For any convex loss. Where there are no second derivatives, or they are no help, it doubles
-    steps until the slope changes its sign, then halves; corners are found to rounding.
-
-    Parameters
-    ----------
-    slopes : callable
-    weights : array of shape (N,)
-    leaf : int array of shape (N,)
-    leaves : int
-
-    Returns
-    -------
-    array of shape (leaves,)
-        ±1e100 where a minimiser is not nearer.
+    steps until the slope changes its sign, then halves; corners are found to rounding. It is ±1e100
+    where a minimiser is not nearer.
     """
     low, high = np.full(leaves, -math.inf), np.full(leaves, math.inf)
     v, reach = np.zeros(leaves), np.ones(leaves)

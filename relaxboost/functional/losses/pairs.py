@@ -32,14 +32,8 @@ def violated(F: Array, queries: Queries, margin: float, below: Array, above: Arr
     falling order, and one in rising order, meets each pair once; a Fenwick tree over the grades
     holds what was met. O(n log n) for a query of n documents.
 
-    Parameters
-    ----------
-    F : array of shape (N,)
-        Scores of the documents.
-    queries : Queries
-    margin : float
-    below, above : array of shape (N,)
-        Written to: the weights of the j violated by i, and of the i that violate j.
+    Written are, into `below` and `above`, the weights of the j violated by i and of the i that
+    violate j.
     """
     weights, grades, starts = queries.weights, queries.grades, queries.starts
     for q in range(starts.size - 1):

@@ -52,14 +52,7 @@ class Minorant(NamedTuple):
 
 
 class Cumulative:
-    """The cumulative loss of a stream as a function of w in a domain.
-
-    Parameters
-    ----------
-    loss : OnlineLoss
-    over : AtomicSet or L2Ball
-    replay : Replay
-    """
+    """The cumulative loss of a stream as a function of w in a domain, atomic or an l2 ball."""
 
     def __init__(self, loss: OnlineLoss, over: AtomicSet | L2Ball, replay: Replay) -> None:
         self.loss, self.over, self.replay = loss, over, replay
@@ -173,12 +166,8 @@ class Cumulative:
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
         """Return the bound on min L over W that lines below the losses prove, rounded down.
 
-        Parameters
-        ----------
-        at : array of shape (M,), optional
-            The lines that touch the losses at the predictions of this w.
-        z : array of shape (m,), optional
-            For kinked losses instead, any slopes between the bounds: the lines z (F − y).
+        These touch the losses at the predictions of the w `at`; or, for kinked losses, they are
+        z (F − y) for any slopes z between the bounds, of shape (m,).
         """
         loss = self.pointwise
         assert loss is not None

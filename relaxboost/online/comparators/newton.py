@@ -50,12 +50,7 @@ class State(NamedTuple):
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
     """Yield the rounds for a φ with a continuous slope, until nothing moves any more.
 
-    Parameters
-    ----------
-    problem : Cumulative
-    start : array of shape (M,), optional
-        A w of the domain to begin near.
-    clock : Clock
+    It begins near `start`, a w of the domain.
     """
     point = inside(problem.over, problem.M, start, 1e-2)
     sums = problem.sums(point.w)

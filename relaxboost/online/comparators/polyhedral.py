@@ -32,14 +32,7 @@ from relaxboost.relaxations.base import Level
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation):
-    """f(d) = <costs, d> where d_i <= c_i; its relaxed margin is that of `Caps` at u + costs.
-
-    Parameters
-    ----------
-    within : Caps
-    costs : tuple of float
-        One for each example.
-    """
+    """f(d) = <costs, d> where d_i <= c_i; its relaxed margin is that of `Caps` at u + costs."""
 
     family = "relaxboost.CapsWithCosts"
     per_example: ClassVar[str] = "costs"
@@ -143,15 +136,7 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
 class LossGame:
     """The game whose value ρ gives the least cumulative loss, −scale · ρ.
 
-    Parameters
-    ----------
-    problem : Cumulative
-        Of a hinge, absolute or quantile loss, or `Inner`.
-
-    Raises
-    ------
-    InputError
-        For other losses.
+    Of a hinge, absolute or quantile loss, or `Inner`; others raise an InputError.
     """
 
     def __init__(self, problem: Cumulative) -> None:

@@ -31,16 +31,10 @@ class Played(NamedTuple):
 class Replay:
     """Examples of a loss, checked once, and read block by block as often as is asked for.
 
-    Parameters
-    ----------
-    source : tuple, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,); or blocks of that form, in
-        an iterable that can be iterated again or from a function that opens the stream anew. y may
-        be None for a loss without targets, weight None for ones.
-    loss : OnlineLoss
-        It says which targets are fine.
-    first : int, optional
-        Stop after so many examples.
+    The source are arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,); or blocks of
+    that form, in an iterable that can be iterated again or from a function that opens the stream
+    anew. y may be None for a loss without targets, weight None for ones. It is read up to example
+    `first`.
 
     Raises
     ------

@@ -17,19 +17,11 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
 
     Let b be ν − z in units. The weights are b^{1/s} radii, or if `normed` the gradient of ‖b‖_q²/2,
     q = 1 + 1/s, with the sum Σb^{q−1} ‖b‖_q^{2−q}; ν is the root at which they fill the domain.
+    The unit is not 0 and of the sign of s, which is in (-1, 1], > 0 but on the simplex.
 
     With height −z, on the ball |z|, and e^{su} the largest b, r_j = b_j/e^{su} is
     (1 − (max height − height_j)/(unit e^{su}))_+. Heights are subtracted before they are divided,
     and powers are logarithms, so that neither heights of 1e12 nor an s of 1e-9 lose digits.
-
-    Parameters
-    ----------
-    z : Vector
-        Shape (M,).
-    domain : Simplex, FullSimplex or L1Ball
-    unit, s : float
-        unit is not 0 and of the sign of s; s is in (-1, 1], > 0 but on the simplex.
-    normed : bool
     """
     ball = isinstance(domain, L1Ball)
     heights: Vector = np.abs(z) if ball else -z

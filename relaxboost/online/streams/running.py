@@ -95,18 +95,7 @@ class _Kept(NamedTuple):
 
 
 class _Run:
-    """A learner on its way through a stream.
-
-    Parameters
-    ----------
-    learner : Learner
-    source : Stream
-    delay : int
-    path : Path, optional
-        Of the checkpoint; gone on from if there is a file.
-    limit : float, optional
-        Seconds.
-    """
+    """A learner on its way through a stream, from the checkpoint at `path` on, if there is one."""
 
     def __init__(
         self,

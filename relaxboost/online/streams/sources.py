@@ -29,15 +29,7 @@ _CSV_BYTES = 2**20
 class ExampleSource:
     """A source that can be opened, and how often.
 
-    Parameters
-    ----------
-    given : any
-        What `stream` takes.
-    y : array, str or None
-    text : bool
-        Whether the labels of a CSV file are text, and no numbers.
-    sep : str
-        What separates its columns.
+    In a CSV file `sep` separates the columns; labels are text where `text` says so.
 
     Attributes
     ----------
