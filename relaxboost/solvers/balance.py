@@ -84,9 +84,10 @@ class Balance(Booster):
         with np.errstate(all="ignore"):  # a singular matrix: then nothing is finite, or falls
             step, _ = cg(normal, residual, rtol=_EXACT, maxiter=_PRODUCTS)
             self._free = self._free - self._times(step)
-        if not np.isfinite(self._free).all():
+        d = np.clip(self._free, self._lower, self._upper)
+        if not np.isfinite(self._free).all() or not d.any():
             return self._run
-        self.d = self._game.relaxation.repair(np.clip(self._free, self._lower, self._upper))
+        self.d = self._game.relaxation.repair(d)
         return self
 
 

@@ -1,5 +1,7 @@
 """Games with ρ = 0 end by a d without edges; where there is none, the run goes on."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -63,6 +65,20 @@ def test_a_step_that_cannot_be_made_leaves_the_run_to_go_on(A, f):
     assert may_balance(game)
     run = Corrective().start(game, 1e-3, Clock())
     assert Balance(game, Clock(), run).advance(None) is run
+
+
+def test_a_step_that_leaves_no_example_any_weight_is_not_taken():
+    """Sixteen kinds of rows of five columns, by how often each comes."""
+    rows = (
+        "+++++ ----- ++++- ----+ ---+- +--+- --+++ ++--- --++- ++--+ --+-+ ++-+- ++-++ +++-- ---+-"
+    )
+    A = np.array(
+        [[1.0 if sign == "+" else -1.0 for sign in row] for row in f"{rows} +++-+".split()]
+    )
+    often = [2, 17, 16, 6, 1, 1, 6, 11, 45, 14, 3, 3, 4, 1, 102, 28]
+    game = rb.Game(A, rb.Caps([Fraction(count, 104) for count in often]))
+    assert may_balance(game)
+    assert rb.compare(rb.solve(game, 1e-6), rb.reference(game))
 
 
 def test_it_looks_at_games_of_bounds_alone():
