@@ -7,7 +7,6 @@ import numpy as np
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 from relaxboost.functional.measure import Empirical
 
 LOSSES = ("square", "absolute", "hinge")

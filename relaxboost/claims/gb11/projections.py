@@ -8,7 +8,6 @@ import numpy as np
 from relaxboost.claims.gb11.problems import Hypotheses
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
 

@@ -11,7 +11,6 @@ from relaxboost.claims.gb11.edges import edge, labelings
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
-from relaxboost.claims.sides import exactly
 from relaxboost.functional.measure import Empirical
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game

@@ -9,7 +9,7 @@ from relaxboost.claims.jntv05.formulas import VALUES, gibbs, mirror_of, modulus
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS, SMOOTH
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, on_simplex
+from relaxboost.claims.sides import on_simplex
 
 CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vector("n"))
 """Positive a_i, to be scaled to sum 1, and x, y in the cube."""

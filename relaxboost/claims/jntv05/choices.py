@@ -11,7 +11,6 @@ from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus, p_no
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies import as_proxy
 

@@ -17,7 +17,6 @@ from relaxboost.claims.jntv05.formulas import (
 from relaxboost.claims.jntv05.proofs import SIGN
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 
 GENERAL = Space(
     sizes={"k": (1, 3), "n": (2, 4)},

@@ -15,7 +15,6 @@ from relaxboost.claims.jntv05.formulas import (
 )
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 
 DUALS = Space(
     sizes={"n": (2, 6)},

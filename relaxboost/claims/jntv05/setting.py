@@ -9,7 +9,7 @@ import numpy as np
 from relaxboost.claims.jntv05.formulas import LAWS, LOSSES, law
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, on_simplex
+from relaxboost.claims.sides import on_simplex
 
 POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
 

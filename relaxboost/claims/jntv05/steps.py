@@ -9,7 +9,6 @@ from relaxboost.claims.jntv05.formulas import VALUES, gibbs, growing, nearest
 from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online import Constant, ExponentiatedGradient, Growing, MirrorDescent, MirrorSteps
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS, dual

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import Exact, exactly, near
 from relaxboost.claims.ss09.exact import divergence, least_divergence, projected_softmax, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations._projections import capped_distribution

@@ -7,9 +7,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import (
-    Exact,
     avg_min,
-    exactly,
     in_l1_ball,
     largest_edge,
     on_simplex,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import Exact, exactly, near, on_simplex
+from relaxboost.claims.sides import on_simplex
 from relaxboost.claims.ss09.exact import divergence, entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly
 from relaxboost.claims.ss09.exact import entropy
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, distribution, game, margin, smooth
 from relaxboost.claims.ss09.source import SOURCE

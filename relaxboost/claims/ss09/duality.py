@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import (
-    Exact,
-    exactly,
-    in_l1_ball,
-    largest_edge,
-    on_simplex,
-    optimum,
-    under_cap,
-)
+from relaxboost.claims.sides import in_l1_ball, largest_edge, on_simplex, optimum, under_cap
 from relaxboost.claims.ss09.pairs import cap
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game

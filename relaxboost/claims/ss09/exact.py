@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, on_simplex
+from relaxboost.claims.sides import on_simplex
 
 Fractions: TypeAlias = list[Fraction]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import Exact, avg_min, exactly, near, solved
+from relaxboost.claims.sides import avg_min
 from relaxboost.claims.ss09.norms import (
     MONOTONE,
     NORMS,

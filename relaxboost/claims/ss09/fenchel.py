@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, near
 from relaxboost.claims.ss09.pairs import PAIRS, strong
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed

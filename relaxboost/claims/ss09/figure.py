@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, entropy, within
 from relaxboost.claims.ss09.source import SOURCE

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, on_simplex, solved
+from relaxboost.claims.sides import on_simplex
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
 from relaxboost.claims.ss09.source import SOURCE
 

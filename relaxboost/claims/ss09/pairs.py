@@ -12,7 +12,7 @@ from scipy.special import logsumexp, xlogy
 from relaxboost._core.lazy import cp
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import indicator, optimal_value, optimum, solved
+from relaxboost.claims.sides import indicator, optimal_value, optimum
 from relaxboost.game.game import Game
 from relaxboost.relaxations import KLPenalty
 

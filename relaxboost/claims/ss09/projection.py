@@ -9,7 +9,6 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Vacuous
-from relaxboost.claims.sides import near
 from relaxboost.claims.ss09.exact import (
     Fractions,
     distribution,

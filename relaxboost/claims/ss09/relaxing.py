@@ -6,15 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import (
-    avg_min,
-    exactly,
-    in_l1_ball,
-    largest_edge,
-    on_simplex,
-    optimum,
-    solved,
-)
+from relaxboost.claims.sides import avg_min, in_l1_ball, largest_edge, on_simplex, optimum
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side, learnability
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import near, optimum, solved
+from relaxboost.claims.sides import optimum
 from relaxboost.claims.ss09.exact import entropy, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game

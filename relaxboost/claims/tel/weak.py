@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import exactly, largest_edge, optimum
+from relaxboost.claims.sides import largest_edge, optimum
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
