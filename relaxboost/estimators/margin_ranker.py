@@ -14,7 +14,7 @@ from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_games import Examples, weighted, written
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
-from relaxboost.matrices.convert import as_matrix
+from relaxboost.matrices import as_matrix
 
 
 @dataclass(eq=False, repr=False)

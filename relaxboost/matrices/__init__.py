@@ -4,10 +4,9 @@ from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets
 from relaxboost.matrices.base import Best, MarginMatrix
 from relaxboost.matrices.chunks import ChunkedMatrix, chunked
-from relaxboost.matrices.convert import as_matrix
 from relaxboost.matrices.dense import DenseMatrix
 from relaxboost.matrices.oracle import OracleMatrix, oracle
-from relaxboost.matrices.sparse import SparseMatrix
+from relaxboost.matrices.sparse import SparseMatrix, as_matrix
 from relaxboost.matrices.stumps import StumpColumn, StumpMatrix, stumps
 
 __all__ = [

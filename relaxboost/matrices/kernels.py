@@ -32,14 +32,8 @@ def dots(H: NDArray[Any], used: int, d: Array) -> Array:
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(m):
             v = d[i]
-            s0 += a[i] * v
-            s1 += b[i] * v
-            s2 += c[i] * v
-            s3 += e[i] * v
-            s4 += f[i] * v
-            s5 += g[i] * v
-            s6 += h[i] * v
-            s7 += k[i] * v
+            s0, s1, s2, s3 = s0 + a[i] * v, s1 + b[i] * v, s2 + c[i] * v, s3 + e[i] * v
+            s4, s5, s6, s7 = s4 + f[i] * v, s5 + g[i] * v, s6 + h[i] * v, s7 + k[i] * v
         sums = (s0, s1, s2, s3, s4, s5, s6, s7)
         for place in range(min(8, used - j)):
             out[j + place] = sums[place]
@@ -74,20 +68,12 @@ def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> N
 
 
 @njit()
-def _total(x: Array) -> float:
-    total = 0.0
-    for i in range(x.shape[0]):
-        total += x[i]
-    return total
-
-
-@njit()
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature.
 
     The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
     """
-    out, total = np.empty(offsets[-1]), _total(yd)
+    out, total = np.empty(offsets[-1]), yd.sum()
     levels = np.empty((4, np.diff(offsets).max() + 1))
     for f in range(codes.shape[0]):
         if f % 4 == 0:
@@ -100,44 +86,34 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 
 
 @njit()
-def _four_peaks(levels: Array, cuts: int, total: float) -> tuple[tuple[int, float], ...]:
-    """Return the first largest edge of each of four features, and its cut."""
-    p, q, r, s = levels
-    a = b = c = d = at_p = at_q = at_r = at_s = 0.0
-    i = j = m = n = 0
-    for k in range(cuts):
-        a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
-        value = total - 2.0 * a
-        if abs(value) > abs(at_p):
-            i, at_p = k, value
-        value = total - 2.0 * b
-        if abs(value) > abs(at_q):
-            j, at_q = k, value
-        value = total - 2.0 * c
-        if abs(value) > abs(at_r):
-            m, at_r = k, value
-        value = total - 2.0 * d
-        if abs(value) > abs(at_s):
-            n, at_s = k, value
-    return (i, at_p), (j, at_q), (m, at_r), (n, at_s)
+def _larger(value: float, k: int, peak: tuple[int, float]) -> tuple[int, float]:
+    return (k, value) if abs(value) > abs(peak[1]) else peak
 
 
 @njit()
 def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, float]:
     """Return the `first_largest` of `stump_edges`, which are not written down."""
-    cuts, total = np.diff(offsets), _total(yd)
-    best, edge, levels = 0, 0.0, np.empty((4, cuts.max() + 1))
+    cuts, total = np.diff(offsets), yd.sum()
+    best, levels = (0, 0.0), np.empty((4, cuts.max() + 1))
     for first in range(0, codes.shape[0], 4):
         four = cuts[first : first + 4]
         _four_levels(codes, first, yd, levels)
         for g in range(four.size):
             levels[g, four[g]] = 0.0  # is no cut; what follows is no larger than what was
-        peaks = _four_peaks(levels, four.max(), total)
+        p, q, r, s = levels
+        a = b = c = d = 0.0
+        in_p = in_q = in_r = in_s = (0, 0.0)
+        for k in range(four.max()):
+            a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
+            in_p = _larger(total - 2.0 * a, k, in_p)
+            in_q = _larger(total - 2.0 * b, k, in_q)
+            in_r = _larger(total - 2.0 * c, k, in_r)
+            in_s = _larger(total - 2.0 * d, k, in_s)
+        peaks = (in_p, in_q, in_r, in_s)
         for g in range(four.size):
-            cut, value = peaks[g]
-            if four[g] > 0 and abs(value) > abs(edge):
-                best, edge = offsets[first + g] + cut, value
-    return best, edge
+            if four[g] > 0:
+                best = _larger(peaks[g][1], offsets[first + g] + peaks[g][0], best)
+    return best
 
 
 @njit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -162,7 +163,7 @@ def oracle(
                 f"{fit!r} takes no sample_weight, so it cannot see the distribution; "
                 "wrap it in a function fit(X, y, d) that resamples"
             )
-        return OracleMatrix(_EstimatorFit(fit), data, labels, slack, name or repr(fit))
+        return OracleMatrix(partial(_fitted, fit), data, labels, slack, name or repr(fit))
     if not callable(fit):
         raise InputError(
             f"fit is {type(fit).__name__}; give a function fit(X, y, d) or a scikit-learn estimator"
@@ -173,13 +174,7 @@ def oracle(
     return OracleMatrix(fit, data, labels, slack, name)
 
 
-class _EstimatorFit:
-    """Turns a scikit-learn estimator into a weak learner."""
+def _fitted(estimator: Any, X: Array, y: Vector, d: Vector) -> Any:
+    from sklearn.base import clone
 
-    def __init__(self, estimator: Any) -> None:
-        self._estimator = estimator
-
-    def __call__(self, X: Array, y: Vector, d: Vector) -> Any:
-        from sklearn.base import clone
-
-        return clone(self._estimator).fit(X, y, sample_weight=d)
+    return clone(estimator).fit(X, y, sample_weight=d)

@@ -1,4 +1,4 @@
-"""Sparse margin matrices."""
+"""Sparse margin matrices, and what a user may hand over as A."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 from relaxboost.matrices.bulk import Bulk, Pricing, by_rows
+from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
 """Density from which products with a matrix written down, some rows at a time, are faster."""
@@ -126,3 +127,19 @@ class SparseMatrix(MarginMatrix):
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
         return content_digest(self.m, self.n, entries)
+
+
+def as_matrix(A: Any) -> MarginMatrix:
+    """Return `A` as a margin matrix: one already, an array, or a scipy.sparse matrix.
+
+    Raises
+    ------
+    InputError
+        If A is not a non-empty matrix of real numbers in [−1, 1].
+    """
+    if isinstance(A, MarginMatrix):
+        return A
+    # scipy.sparse is not imported to find out: an object of it has been made by it.
+    if any(base.__module__.startswith("scipy.sparse") for base in type(A).__mro__):
+        return SparseMatrix(A)
+    return DenseMatrix(A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -97,12 +97,20 @@ class StumpBulk(Bulk):
 
     array = None
 
-    def __init__(self, codes: NDArray[Any], offsets: Whole, signs: Vector) -> None:
-        self.m, self.n = signs.size, int(offsets[-1])
+    def __init__(
+        self,
+        codes: NDArray[Any],
+        offsets: Whole,
+        signs: Vector,
+        edges: Callable[[Vector], Vector] | None = None,
+    ) -> None:
+        self.m, self.n, self._edges = signs.size, int(offsets[-1]), edges
         self._codes, self._offsets, self._signs = self.levels = CutLevels(codes, offsets, signs)
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd, a pass over the features."""
+        """Return Aᵀd, a pass over the features, where no `edges` were given that make it."""
+        if self._edges is not None:
+            return self._edges(d)
         return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
 
     def margins(self, w: Vector) -> Vector:

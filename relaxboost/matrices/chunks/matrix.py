@@ -95,7 +95,7 @@ class ChunkedMatrix(StumpMatrix):
 
     def pricing(self) -> Pricing:
         """Return the edges by passes over the pages, and some stumps in memory."""
-        return _Priced(self, self._codes, self._offsets, self._y)
+        return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
         """Return y and X side by side, shape (m, 1 + features).
@@ -120,18 +120,6 @@ class ChunkedMatrix(StumpMatrix):
 def _reopened(pages: Pages, *known: Any) -> ChunkedMatrix:
     pages.check()
     return ChunkedMatrix(pages, *known)
-
-
-class _Priced(StumpBulk):
-    """All stumps, whose edges are those of the matrix, wherever it makes its passes."""
-
-    def __init__(self, matrix: ChunkedMatrix, *parts: Any) -> None:
-        super().__init__(*parts)
-        self._matrix = matrix
-
-    def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
-        return self._matrix.edges(d)
 
 
 def _remove(folder: Path, owner: int) -> None:

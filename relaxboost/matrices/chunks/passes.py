@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
+from relaxboost.matrices.kernels import first_largest
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
@@ -27,20 +28,12 @@ def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
     InputError
         If an entry of d is not finite.
     """
-    total = _size(d)
+    total = float(np.abs(d).sum())
     if not math.isfinite(total):
         raise InputError("d has nan or infinite entries")
     exponent = max(math.frexp(total)[1], -900) - 61
     q = np.empty(d.size, np.int64)
     return q, _scaled(signs, d, math.ldexp(1.0, -exponent), q), math.ldexp(1.0, exponent)
-
-
-@njit(nogil=True)
-def _size(d: Vector) -> float:
-    total = 0.0
-    for i in range(d.shape[0]):
-        total += abs(d[i])
-    return total
 
 
 @njit(nogil=True)
@@ -93,17 +86,6 @@ def _all_edges(total: int, sums: Whole) -> Array:
     return out
 
 
-@njit(nogil=True)
-def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    best, size, found, below = 0, -1.0, 0.0, 0
-    for b in range(sums.shape[0] - 1):
-        below += sums[b]
-        edge = float(total - 2 * below)
-        if abs(edge) > size:
-            best, size, found = b, abs(edge), edge
-    return best, found
-
-
 # Plain functions, which travel to workers by their names; compiled ones would travel whole.
 def all_edges(total: int, sums: Whole) -> Array:
     """Return the edge of each cut of a feature: all that is above it less all that is below."""
@@ -115,4 +97,5 @@ def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
 
     (0, 0) where there is no cut.
     """
-    return _largest_edge(total, sums)
+    edges = _all_edges(total, sums)
+    return first_largest(edges) if edges.size else (0, 0.0)
