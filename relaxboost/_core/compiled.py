@@ -42,10 +42,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def _load_alone(made: Any) -> None:
     """Let a kernel be loaded from its cache without all that numba needs to compile one.
 
-    Numba would import its registries first, .3 s in each process. A kernel that is loaded calls
-    nothing of them but numba's runtime, and one that is compiled gets them from the compiler.
-    These names are private: a numba that was not tried loads in its own way, and so does any
-    where this one fails.
+    Numba would import its registries first, .3 s in each process; `cfunc` and `vectorize` do too.
+    A kernel that is loaded calls nothing of them but numba's runtime, and one that is compiled gets
+    them from the compiler. These names are private: a numba that was not tried loads in its own
+    way, and so does any where this one fails.
     """
     if not _TRIED[0] <= numba.version_info.short <= _TRIED[1]:
         return

@@ -73,7 +73,11 @@ def read_csv(
     for name in names:
         if name in words or (label is None and table[name].dtype.kind == "b"):
             table[name] = _stripped(table[name], name in texts)
-    table = table.drop(columns=[""], errors="ignore").dropna(how="all")
+    rows, table = len(table), table.drop(columns=[""], errors="ignore").dropna(how="all")
+    if len(table) < rows:  # pandas took the blank rows for numbers that are no integers
+        sound = [name for name in table if table[name].dtype.kind == "f"]
+        whole = [n for n in sound if ((table[n] % 1 == 0) & (table[n].abs() < 2**53)).all()]
+        table = table.astype(dict.fromkeys(whole, "int64"))
     if table.empty:
         raise InputError(f"{path} has a header and no rows; add them")
     table.attrs[FILE] = str(path)
@@ -100,18 +104,12 @@ def _opened(path: Path) -> Iterator[io.TextIOBase]:
                 yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             except UnicodeDecodeError:
                 file.seek(0)
-                line = next(n for n, text in enumerate(file, start=1) if not _decodes(text))
+                told = (text.decode(errors="ignore").encode() != text for text in file)
+                line = 1 + list(told).index(True)
                 said = f"{path}, line {line}: not in UTF-8; save the file as UTF-8"
                 raise InputError(said) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read ({error}); get the file again") from None
-
-
-def _decodes(text: bytes) -> bool:
-    try:
-        return bool(text.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 def _one(sep: str) -> str:

@@ -3,9 +3,6 @@
 import os
 import sys
 
-KEPT = "interrupted; what is finished is kept, and the same command goes on"
-"""What is said on Ctrl-C by verbs that keep what they have done."""
-
 
 def main() -> None:
     """Load the command line and run it; Ctrl-C while it loads ends with one line too."""

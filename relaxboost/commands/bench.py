@@ -11,8 +11,7 @@ import click
 
 from relaxboost import views
 from relaxboost._core.errors import InputError
-from relaxboost._core.progress import bar
-from relaxboost.commands import KEPT
+from relaxboost.commands.style import kept
 from relaxboost.testing.bench import BenchLimits, Report, read_suite
 from relaxboost.testing.bench import bench as played
 
@@ -53,7 +52,6 @@ Examples:
     show_default=True,
     help="The folder of the results.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def bench(**given: Any) -> None:
     """Run solvers on the games of a suite and compare the time to a certified gap.
 
@@ -70,11 +68,8 @@ def bench(**given: Any) -> None:
         raise InputError(f"{given['suite']} has no game that --only {given['only']!r} fits")
     names = [name.strip() for name in given["peers"].split(",") if name.strip()]
     views.plots.check_plot("suite.png")
-    try:
-        with bar("playing") as progress:
-            cells = list(played(games, given["out"], names, limits, progress))
-    except KeyboardInterrupt:
-        raise click.Abort(KEPT) from None
+    with kept("playing") as progress:
+        cells = list(played(games, given["out"], names, limits, progress))
     report = Report(cells, limits)
     written = report.write(given["out"])
     if given["as_json"]:

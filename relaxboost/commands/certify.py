@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
-from relaxboost.commands.style import InputFile, check_there, matrix_option, spoken_input
+from relaxboost.commands.style import InputFile, check_there, matrix_option, show, spoken_input
 
 
 @click.command(
@@ -40,7 +39,6 @@ Examples:
     type=click.Path(path_type=Path),
     help="The files' name without suffix; by default that of FILE.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
     """Write a certificate in a form that needs no trust in this package.
 
@@ -62,8 +60,5 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}
     for name, text in written.items():
         write_atomically(check_output(name), text.encode())
-    if as_json:
-        content = {"file": spoken_input(str(file)), "written": list(written)}
-        click.echo(json.dumps(content, indent=2))
-    else:
-        click.echo("\n".join(written))
+    content = {"file": spoken_input(str(file)), "written": list(written)}
+    show(as_json, content, "\n".join(written))

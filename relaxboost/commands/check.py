@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
-from relaxboost.commands.style import InputFile, check_there, matrix_option, say, spoken_input
+from relaxboost.commands.style import InputFile, check_there, matrix_option, show, spoken_input
 
 
 @click.command(
@@ -29,7 +28,6 @@ Examples:
 )
 @click.argument("file", type=InputFile())
 @matrix_option
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     """Check whether a certificate proves its bracket, recomputing everything.
 
@@ -41,13 +39,10 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     verdict = rb.check_certificate(file, matrix)
     if verdict.level is None and not verdict.ok:
         Certificate.load(file)  # what is no certificate at all is bad input
-    if as_json:
-        content = {"file": spoken_input(str(file)), **verdict._asdict()}
-        click.echo(json.dumps(content, indent=2, default=str))  # bounds are fractions
-    elif verdict.lower is not None and verdict.upper is not None:
-        say(f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}")
-    else:
-        say(f"REJECTED: {verdict.reason}")
+    text = f"REJECTED: {verdict.reason}"
+    if verdict.lower is not None and verdict.upper is not None:
+        text = f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}"
+    show(as_json, {"file": spoken_input(str(file)), **verdict._asdict()}, text)
     if not verdict.ok:
         sys.exit(1)
 

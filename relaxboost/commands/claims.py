@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +20,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
 from relaxboost.commands.style import OutputFile, say
+from relaxboost.commands.style import show as present
 
 if TYPE_CHECKING:
     from relaxboost.claims import Claim, ClaimVerdict, Failure, Unchecked
@@ -67,11 +67,7 @@ def _wanted(command: Callable[..., None]) -> Callable[..., None]:
 
 
 _SEED = click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="The same seed gives the same instances.",
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the instances."
 )
 _TRIALS = click.option(
     "--trials",
@@ -83,7 +79,6 @@ _JOBS = click.option(
     type=click.IntRange(1),
     help="Processes; what they find does not depend on it. [default: 2, with one core 1]",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 _EXIT = """
 \b
 Exit status: 0 every verdict is the one on record, 1 one differs or not all
@@ -101,14 +96,10 @@ Examples:
 """,
 )
 @_wanted
-@_JSON
 def list_(wanted: _Wanted, as_json: bool) -> None:
     """List statements with their status on record and what it rests on."""
     chosen, unchecked = _chosen(wanted)
-    if as_json:
-        _print_listed(chosen, unchecked)
-    else:
-        say("\n".join(text.listed(chosen, unchecked)))
+    present(as_json, _listed(chosen, unchecked), "\n".join(text.listed(chosen, unchecked)))
 
 
 @claims.command(
@@ -122,7 +113,6 @@ Examples:
 @click.argument("id")
 @_FILE
 @click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
-@_JSON
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
     """Show a claim: what is printed, what is checked, what the verdict rests on, what is true."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
@@ -132,11 +122,8 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
         texts = [counterexample(claim) for claim in _checkable(_Wanted((id,), None, file))]
         click.echo("\n".join(texts), nl=False)
         return
-    if as_json:
-        _print_listed(chosen, unchecked)
-        return
-    for lines in (*map(text.shown, chosen), *map(text.not_checked, unchecked)):
-        say("\n".join(lines))
+    lines = [*map(text.shown, chosen), *map(text.not_checked, unchecked)]
+    present(as_json, _listed(chosen, unchecked), "\n".join(line for each in lines for line in each))
 
 
 @claims.command(
@@ -159,15 +146,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="A folder for the certificate of every optimum used, for relaxboost check.",
 )
-@_JSON
-def check(
-    wanted: _Wanted,
-    trials: int | None,
-    seed: int,
-    jobs: int | None,
-    certificates: Path | None,
-    as_json: bool,
-) -> None:
+def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     """Check claims, all of them by default, and say whether the verdicts are those on record.
 
     A check starts with the counterexamples on record, which must refute the claim, and goes on to
@@ -179,9 +158,7 @@ def check(
     chosen = _checkable(wanted)
     table = text.Table(chosen)
     with progress.bar("checking") as bar:
-        runs = rb.claims.check_all(
-            chosen, trials, seed, certificates=certificates, jobs=jobs, progress=bar
-        )
+        runs = rb.claims.check_all(chosen, **effort, progress=bar)
         head = [] if as_json else [table.head]
         outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
     _finish(outcomes, len(chosen), seconds, as_json, text.legend())
@@ -210,22 +187,14 @@ Examples:
 )
 @_SEED
 @_JOBS
-@_JSON
-def attack(
-    ids: tuple[str, ...],
-    file: Path | None,
-    budget: int,
-    seed: int,
-    jobs: int | None,
-    as_json: bool,
-) -> None:
+def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any) -> None:
     """Search for an instance that refutes a claim or a correction, and shrink what is found.
 
     The counterexamples on record are not used: the search starts from nothing.
     """
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
-        runs = rb.claims.attack_all(chosen, budget, seed, jobs=jobs, progress=bar)
+        runs = rb.claims.attack_all(chosen, **effort, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None if as_json else lambda one: [str(one)])
     _finish(outcomes, len(chosen), seconds, as_json)
 
@@ -244,22 +213,14 @@ Examples:
 @_TRIALS
 @_SEED
 @_JOBS
-@_JSON
-def report(
-    wanted: _Wanted,
-    out: Path,
-    trials: int | None,
-    seed: int,
-    jobs: int | None,
-    as_json: bool,
-) -> None:
+def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
     """Check claims and write what was found as a page that needs no network."""
     from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
     chosen = _checkable(wanted)
     with progress.bar("checking") as bar:
-        runs = rb.claims.check_all(chosen, trials, seed, jobs=jobs, progress=bar)
+        runs = rb.claims.check_all(chosen, **effort, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
     verdicts = [outcome for outcome in outcomes if not isinstance(outcome, rb.claims.Failure)]
     for outcome in outcomes:
@@ -272,12 +233,11 @@ def report(
     _finish(outcomes, len(chosen), seconds, as_json)
 
 
-def _print_listed(chosen: list[Claim], unchecked: list[Unchecked]) -> None:
-    content = {
+def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
+    return {
         "claims": [text.entry(claim) for claim in chosen],
         "unchecked": [vars(statement) for statement in unchecked],
     }
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
@@ -340,12 +300,7 @@ def _finish(
     """Print the summary, or the data, and end with the status."""
     if not outcomes:
         raise click.Abort
-    if as_json:
-        content = [outcome.data() for outcome in outcomes]
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        click.echo(text.summary(outcomes, asked, seconds))
-        if legend:
-            click.echo(legend)
+    lines = [text.summary(outcomes, asked, seconds), *([legend] if legend else [])]
+    present(as_json, [outcome.data() for outcome in outcomes], "\n".join(lines))
     if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.verdict import in_one_line
+from relaxboost.commands.style import folded
 
 if TYPE_CHECKING:
     from relaxboost.claims import (
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 240
 """Of an instance in a table; `--json` has it in full."""
-_WIDTH = 80
-"""Columns of what a check prints."""
+_folded = partial(folded, columns=80, hang=2)
+"""What a check prints is 80 columns wide in a pipe too."""
 _FEW = 10
 """Claims up to which a table shows the inequality of least slack of those that hold."""
 _STATUS, _VERDICT = len("not decidable here"), len("false as stated")
@@ -128,7 +129,7 @@ class Table:
         """Yield the lines of a claim: more than one if it is refuted, or few are asked for."""
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
-            yield _folded("    ", outcome.error)
+            yield _folded(f"    {outcome.error}")
             return
         stated, decisive = outcome.stated, outcome.decisive
         yield self._line(
@@ -139,15 +140,15 @@ class Table:
             "" if decisive is None else _slack(decisive),
         )
         if decisive is None:
-            yield _folded("    ", _NONE)
+            yield _folded(f"    {_NONE}")
         elif stated.counterexample is not None:
             yield from self._refuted(outcome)
         elif self.few or decisive.outcome == "undecided":
-            yield _folded("    least slack: ", f"{decisive.slack}, {decisive.origin}")
+            yield _folded(f"    least slack: {decisive.slack}, {decisive.origin}")
         yield from _steps(stated)
         for correction in outcome.corrections:
             title = "another reading" if outcome.status == "ambiguous" else "corrected"
-            yield _folded(f"    {title}: ", f"{_on(correction)}. {reading(correction.words)}")
+            yield _folded(f"    {title}: {_on(correction)}. {reading(correction.words)}")
             yield from _steps(correction)
         yield from _differences(outcome)
 
@@ -156,12 +157,12 @@ class Table:
         first = outcome.stated.counterexample
         assert first is not None
         title = "as printed" if outcome.id in self.printed else "as stated"
-        yield _folded(f"    {title}: ", f"refuted by {_instance(first)} [{first.origin}]")
-        yield _folded("      ", str(first.slack))
+        yield _folded(f"    {title}: refuted by {_instance(first)} [{first.origin}]")
+        yield _folded(f"      {first.slack}")
         for known in outcome.stated.known:  # those on record that refute it as well
             if known and known.origin != first.origin and known.outcome == "refuted":
-                yield _folded("      ", f"and by {_instance(known)} [{known.origin}]")
-                yield _folded("      ", str(known.slack))
+                yield _folded(f"      and by {_instance(known)} [{known.origin}]")
+                yield _folded(f"      {known.slack}")
 
     def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
         line = f"{id:{self.width}}  {status:{_VERDICT}}"
@@ -175,7 +176,7 @@ def _steps(part: StatementVerdict) -> Iterator[str]:
         yield f"    proof: {held} of {len(part.steps)} steps hold"
     for step in part.steps:
         if step.status != "holds":
-            yield _folded("      ", f"{step.id} is {step.status}: {step.repeat}")
+            yield _folded(f"      {step.id} is {step.status}: {step.repeat}")
 
 
 def _differences(outcome: ClaimVerdict) -> Iterator[str]:
@@ -195,18 +196,12 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
     """Return the last line: how many claims hold, and whether that is what is on record."""
     statuses = [outcome.status for outcome in outcomes]
+    many = {"holds": "hold", "misprint": "misprints", "error": "errors"}
+    order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
     counts = [
-        f"{statuses.count(status)} {status if statuses.count(status) == 1 else words}"
-        for status, words in (
-            ("holds", "hold"),
-            ("false as stated", "false as stated"),
-            ("misprint", "misprints"),
-            ("ambiguous", "ambiguous"),
-            ("open", "open"),
-            ("undecided", "undecided"),
-            ("error", "errors"),
-        )
-        if status in statuses
+        f"{count} {status if count == 1 else many.get(status, status)}"
+        for status in order
+        if (count := statuses.count(status))
     ]
     differing = [outcome.id for outcome in outcomes if not outcome.agrees]
     record = "all as recorded"
@@ -219,12 +214,12 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
         some = f"interrupted after {done} of {asked} claims"
     certified = f"{optima:,}".replace(",", " ")
     parts = (", ".join(counts), record, f"{certified} certified optima", f"{seconds:.0f} s")
-    return _folded("", f"{some}: " + "; ".join(parts))
+    return _folded(f"{some}: " + "; ".join(parts))
 
 
 def legend() -> str:
     """Return what the column of slacks means."""
-    return _folded("", _LEGEND)
+    return _folded(_LEGEND)
 
 
 def entry(claim: Claim) -> dict[str, Any]:
@@ -272,17 +267,3 @@ def _slack(evidence: Evidence) -> str:
 def _instance(evidence: Evidence) -> str:
     text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-def _folded(start: str, text: str) -> str:
-    """Return a line that wraps at 80 columns, anywhere, two columns further in."""
-    indent = " " * (len(start) - len(start.lstrip()) + 2)
-    if not text:
-        return start.rstrip()
-    return textwrap.fill(
-        f"{start.lstrip()}{text}",
-        _WIDTH,
-        initial_indent=" " * (len(start) - len(start.lstrip())),
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-    )

@@ -11,6 +11,7 @@ import traceback
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
@@ -45,6 +46,14 @@ class _Verbs(click.Group):
         if name not in VERBS:
             return None
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; a pipe that is read no further ends it, which click would call status 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _drop_output()
+            sys.exit(74)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, none of which is loaded."""
@@ -90,6 +99,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error) or "interrupted before there was anything to report", status=130)
     except OSError as error:
         _drop_output()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(74)
         if error.filename is not None:
             _fail(f"cannot use {error.filename}: {error.strerror}; check the path")
         _fail(f"cannot write what was asked for: {error}; free the disk", status=74)

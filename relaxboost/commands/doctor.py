@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -16,7 +15,7 @@ import click
 
 import relaxboost as rb
 from relaxboost._core.errors import install, requirements
-from relaxboost.commands.style import say
+from relaxboost.commands.style import show
 
 FEATURES = {
     "exact": ("flint", "exact optima, and certificates of the level enclosed"),
@@ -40,7 +39,6 @@ Examples:
   relaxboost doctor --json
 """
 )
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def doctor(as_json: bool) -> None:
     """Say what is installed here, what works, and what is missing.
 
@@ -57,7 +55,7 @@ def doctor(as_json: bool) -> None:
         "cache": _cache(),
         "missing": _missing(),
     }
-    click.echo(json.dumps(found, indent=2)) if as_json else say(_text(found))
+    show(as_json, found, _text(found))
     works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
     if not all(works) or None in found["libraries"].values():
         sys.exit(1)

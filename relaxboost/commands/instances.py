@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.progress import bar
 from relaxboost._core.rounding import float_down, float_up, show_bracket
-from relaxboost.commands import KEPT
+from relaxboost.commands.style import kept, show
 
 
 @click.group()
@@ -45,29 +45,22 @@ Example:
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The directory.")
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def make(spec: Path, out: Path, as_json: bool) -> None:
     """Make a certificate for each game and relaxation of SPEC, and an index.
 
     What is there and proves its bracket is kept, so that an interrupted run is continued by the
     same command. Times go to a log beside the directory.
     """
-    try:
-        with bar("making") as progress:
-            made = rb.instances.make(spec, out, progress)
-    except KeyboardInterrupt:
-        raise click.Abort(KEPT) from None
-    if as_json:
-        content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
-        click.echo(json.dumps(content, indent=2))
-    else:
-        total = len(made.made) + len(made.kept)
-        click.echo(
-            f"{out}: {total} games, {len(made.made)} made, {len(made.kept)} kept; "
-            f"times are in {made.log.name} beside it"
-        )
-        for name in made.wide:
-            click.echo(f"  {name}: the gap is wider than asked for; its bracket holds")
+    with kept("making") as progress:
+        made = rb.instances.make(spec, out, progress)
+    total = len(made.made) + len(made.kept)
+    lines = [
+        f"{out}: {total} games, {len(made.made)} made, {len(made.kept)} kept; "
+        f"times are in {made.log.name} beside it",
+        *(f"  {name}: the gap is wider than asked for; its bracket holds" for name in made.wide),
+    ]
+    content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
+    show(as_json, content, "\n".join(lines))
     if made.wide:
         sys.exit(1)
 
@@ -84,44 +77,37 @@ Example:
 """
 )
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 def check(directory: Path, as_json: bool) -> None:
     """Check every certificate of a set again, and the index against them."""
     with bar("checking") as progress:
         summary = rb.instances.check(directory, progress)
-    if as_json:
-        rows = [
-            {
-                "name": game.name,
-                "ok": not reason,
-                "level": game.level,
-                "lower": str(game.lower),
-                "upper": str(game.upper),
-                "reason": reason,
-            }
-            for game, reason in summary.rows
-        ]
-        content = {"ok": summary.ok, "problems": list(summary.problems), "games": rows}
-        click.echo(json.dumps(content, indent=2))
-    else:
-        _table(summary)
+    rows = [
+        {
+            "name": game.name,
+            "ok": not reason,
+            "level": game.level,
+            "lower": str(game.lower),
+            "upper": str(game.upper),
+            "reason": reason,
+        }
+        for game, reason in summary.rows
+    ]
+    content = {"ok": summary.ok, "problems": list(summary.problems), "games": rows}
+    show(as_json, content, "\n".join(_table(summary)))
     if not summary.ok:
         sys.exit(1)
 
 
-def _table(summary: Any) -> None:
+def _table(summary: Any) -> Iterator[str]:
     width = max((len(game.name) for game, _ in summary.rows), default=4)
     if summary.rows:
-        click.echo(f"{'name':{width}}  {'level':8}  {'lower':>15}  {'upper':>15}  {'gap':>8}")
+        yield f"{'name':{width}}  {'level':8}  {'lower':>15}  {'upper':>15}  {'gap':>8}"
     for game, reason in summary.rows:
         lower, upper = show_bracket(float_down(game.lower), float_up(game.upper))
         gap = f"{float(game.gap):.2g}"
         line = f"{game.name:{width}}  {game.level:8}  {lower:>15}  {upper:>15}  {gap:>8}"
-        click.echo(f"{line}  REJECTED: {reason}" if reason else line)
-    for problem in summary.problems:
-        click.echo(f"REJECTED: {problem}")
+        yield f"{line}  REJECTED: {reason}" if reason else line
+    yield from (f"REJECTED: {problem}" for problem in summary.problems)
     rejected = len(summary.failed) + len(summary.problems)
-    click.echo(
-        f"{summary.directory}: {len(summary.rows)} games, "
-        + (f"{rejected} rejected" if rejected else "all accepted")
-    )
+    said = f"{rejected} rejected" if rejected else "all accepted"
+    yield f"{summary.directory}: {len(summary.rows)} games, {said}"

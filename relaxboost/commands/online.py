@@ -17,15 +17,8 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost.commands.plan_inputs import (
-    MOST,
-    as_json,
-    finite,
-    number_of,
-    print_json,
-    spoken,
-)
-from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, spoken_input
+from relaxboost.commands.plan_inputs import finite, largest, number_of, spoken
+from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, show, spoken_input
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -203,7 +196,6 @@ Examples:
 @click.option("--save", type=click.Path(path_type=Path), help="Keep the learner in this file.")
 @click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
 @_time_limit
-@as_json
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
@@ -220,12 +212,8 @@ def run(options: StreamOptions) -> None:
     stream = options.opened()
     found = _learned(options, options.method, stream, options.time_limit, save)
     content = run_data(found, stream)
-    if options.as_json:
-        print_json(content)
-    else:
-        say(run_text(found, stream, content))
-        if save is not None:
-            say(f"saved:      {save}")
+    saved = "" if save is None else f"\nsaved:      {save}"
+    show(options.as_json, content, run_text(found, stream, content) + saved)
     if found.status != "ended":
         sys.exit(1)
 
@@ -264,7 +252,6 @@ Examples:
     help="Prove the least loss in this file; for hinge, absolute, quantile and inner.",
 )
 @_time_limit
-@as_json
 def regret(options: StreamOptions) -> None:
     """Bracket what a learner lost more than the best fixed weights.
 
@@ -292,7 +279,7 @@ def regret(options: StreamOptions) -> None:
         proof = found.comparator.certificate()
         proof.certificate.save(options.certificate)
     if options.as_json:
-        print_json({"data": stream.name, **found.to_dict()})
+        show(True, {"data": stream.name, **found.to_dict()}, "")
     else:
         say(f"data:    {stream.name}\nlearner: {method!r}")
         found.show()
@@ -333,7 +320,6 @@ Examples:
     "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
 )
 @_time_limit
-@as_json
 def compare(options: StreamOptions) -> None:
     """Let several learners learn from one stream, side by side.
 
@@ -358,12 +344,8 @@ def compare(options: StreamOptions) -> None:
         histories = {name: one.history for name, one in found.items()}
         plots.save(plots.progress(histories, title=stream.name), options.plot)
     content = {name: run_data(one, stream) for name, one in found.items()}
-    if options.as_json:
-        print_json(content)
-    else:
-        click.echo(compare_text(content))
-        if options.plot is not None:
-            say(f"picture:  {options.plot}")
+    drawn = "" if options.plot is None else f"\npicture:  {options.plot}"
+    show(options.as_json, content, compare_text(content) + drawn)
     if any(one.status != "ended" for one in found.values()):
         sys.exit(1)
 
@@ -436,12 +418,10 @@ def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
     else:
         lines.append(f"regret:     this method has no bound with such steps; {_REMEDY}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
+    if not any(content["weights"].values()):
+        lines.append("note:       nothing was learned; choose columns that vary, or another --base")
     lines.append("average weights:")
-    order = sorted(content["weights"].items(), key=lambda pair: -abs(pair[1]))
-    lines += [f"  {w:<12.6g} {name}" for name, w in order[:MOST]]
-    if len(order) > MOST:
-        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
-    return "\n".join(lines)
+    return "\n".join(lines + largest(content["weights"]))
 
 
 def compare_text(content: dict[str, dict[str, Any]]) -> str:

@@ -74,7 +74,7 @@ def boost(**given: Any) -> None:
     held = options.held_out and options.tasks(source, options.held_out, loss)
     stumps = options.learner == "stumps"
     learner: Any = RegressionStumps() if stumps else Trees(max_depth=options.depth or 3)
-    with inputs.spoken(_SPOKEN, options), bar("learning", not options.quiet) as progress:
+    with inputs.spoken(_SPOKEN, options), bar("learning") as progress:
         stopping = Stopping(
             rounds,
             time_limit=options.time_limit,

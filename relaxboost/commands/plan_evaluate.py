@@ -26,13 +26,12 @@ Examples:
   relaxboost plan evaluate costs.json --edges edges.csv --trips held_out.csv
   relaxboost plan evaluate costs.json --map hall.map --scenarios hall.map.scen
   relaxboost plan evaluate --map hall.map --scenarios hall.map.scen --limit 2
-""",
+"""
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 @inputs.scenarios
 @click.option("--limit", type=click.IntRange(1), help="--scenarios: the first so many.")
-@inputs.output_options
 def evaluate(**given: Any) -> None:
     """Compare the paths that are shortest for learned costs with trips.
 
@@ -70,7 +69,7 @@ def _lengths(
 
     c, lengths = inputs.costs_of(source, learned), inputs.costs_of(source, None)
     rows = []
-    with bar("planning", not options.quiet) as progress:
+    with bar("planning") as progress:
         for number, one in enumerate(problems, start=1):
             planned = planning.shortest_path(source.graph, c, *one[4:6]).path.cost(lengths)
             # Up to the digits that such files have.

@@ -38,7 +38,6 @@ loss_options = inputs.added(
 last_options = inputs.added(
     click.option("--time-limit", type=float, help="Stop after so many seconds."),
     click.option("--out", type=inputs.ModelPath(".json"), help="Write the costs to a .json file."),
-    inputs.output_options,
 )
 
 
@@ -104,7 +103,7 @@ def fit(**given: Any) -> None:
     limits = {name: given[name] for name in ("tol", "max_rounds", "time_limit")}
     with inputs.spoken(_words(options), options):
         problem = planning.Problem(shown, regulariser, **signs)
-        found = planning.fit(problem, verbose=not options.quiet, **limits)
+        found = planning.fit(problem, verbose=True, **limits)
     text = options.saved(found, fit_text(found, source, options.tol))
     options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":

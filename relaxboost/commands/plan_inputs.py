@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import warnings
@@ -16,10 +15,11 @@ from typing import Any
 import click
 import numpy as np
 
+from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost._core.tables import read_csv
-from relaxboost.commands.style import InputFile, OutputFile, say, sep_option
+from relaxboost.commands.style import InputFile, OutputFile, sep_option, show
 from relaxboost.planning.tables import at, check_table
 
 STEP = "step"
@@ -53,8 +53,6 @@ class ModelPath(OutputFile):
         """Return the path, or raise."""
         return check_output(super().convert(value, param, ctx), (".json",))
 
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 
 MOST = 20
 """Features, or wrong lengths, that are printed."""
@@ -113,11 +111,6 @@ def _said(text: str, words: Mapping[str, str]) -> str:
     return text
 
 
-def print_json(content: dict[str, Any]) -> None:
-    """Print data for machines."""
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
-
-
 def number_of(count: int, what: str) -> str:
     """Return "1 task", "2 tasks"."""
     return f"{count} {what}{'s' if count != 1 else ''}"
@@ -165,10 +158,7 @@ class PlanOptions(SimpleNamespace):
 
     def show(self, text: str, data: dict[str, Any]) -> None:
         """Print what was found."""
-        if self.as_json:
-            print_json(data)
-        elif not self.quiet:
-            say(text)
+        show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
         """Write learned costs where --out says; return a text with a line that says so."""
@@ -181,7 +171,7 @@ class PlanOptions(SimpleNamespace):
 
     def note(self, text: str) -> None:
         """Say on standard error what the user may want to know."""
-        if not self.quiet:
+        if not progress.quiet.get():
             click.echo(f"relaxboost: {' '.join(text.split())}", err=True)
 
     def read(self, learned: Any = None) -> PlanInput:
@@ -306,10 +296,6 @@ plan_files = added(
     click.option("--parallel", metavar="FEATURE", help="Of parallel arcs take the least by this."),
     click.option("--gaps", metavar="FEATURE", help="Join gaps by paths that are least by this."),
     click.option("--drop-bad", is_flag=True, help="Leave out trips that are no paths."),
-)
-output_options = added(
-    as_json,
-    click.option("--quiet", is_flag=True, help="Print errors only, and what --json asks for."),
 )
 scenarios = click.option("--scenarios", type=FileType, help="Or problems on the map, a .scen file.")
 

@@ -36,7 +36,6 @@ Examples:
 @click.option(
     "--out", required=True, type=OutputFile(".png"), help="The picture: .png, .pdf or .svg."
 )
-@inputs.output_options
 def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest for learned costs, and the costs.
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 import relaxboost as rb
-from relaxboost._core.progress import bar
-from relaxboost.commands import KEPT
+from relaxboost.commands.style import kept, show
 
 
 @click.command(
@@ -54,7 +52,6 @@ Examples:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="A folder. [default: named as the figure]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 @click.option("--quick", is_flag=True, help="Small parts of the data, 60 learners, 2 seeds.")
 @click.option(
     "--no-baseline",
@@ -65,12 +62,7 @@ Examples:
 )
 @click.option("--line-search", is_flag=True, help="Best steps along directions, not c/√t.")
 def reproduce(
-    figure: str,
-    data: Path | None,
-    sets: str | None,
-    out: Path | None,
-    as_json: bool,
-    **effort: Any,
+    figure: str, data: Path | None, sets: str | None, out: Path | None, as_json: bool, **effort: Any
 ) -> None:
     """Run an experiment of Grubb & Bagnell (2011) again, on data that you have.
 
@@ -84,20 +76,14 @@ def reproduce(
     Finished runs are kept in OUT/runs, and the same command goes on after an interruption.
     """
     chosen = [one.strip() for one in (sets or "").split(",") if one.strip()]
-    try:
-        with bar("running") as progress:
-            outcome = rb.reproductions.reproduce(
-                figure,
-                data,
-                out,
-                sets=chosen,
-                effort=rb.reproductions.Effort(**effort),
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        raise click.Abort(KEPT) from None
-    if as_json:
-        click.echo(json.dumps(outcome.data, indent=2, ensure_ascii=False, allow_nan=False))
-        return
-    click.echo(outcome.text, nl=False)
-    click.echo(f"\nwritten: {', '.join(map(str, outcome.files))}")
+    with kept("running") as progress:
+        outcome = rb.reproductions.reproduce(
+            figure,
+            data,
+            out,
+            sets=chosen,
+            effort=rb.reproductions.Effort(**effort),
+            progress=progress,
+        )
+    written = f"written: {', '.join(map(str, outcome.files))}"
+    show(as_json, outcome.data, f"{outcome.text}\n{written}")

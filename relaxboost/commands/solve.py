@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from contextlib import suppress
@@ -17,7 +16,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost.commands.style import InputFile, OutputFile, say, sep_option
+from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, show
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -140,7 +139,6 @@ Examples:
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @click.option("--time-limit", type=float, help="Stop after so many seconds.")
-@click.option("--json", "as_json", is_flag=True, help="Print data for machines.")
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
 @click.option("--report", type=OutputFile(".html"), help="Write a page of HTML on it all.")
 @click.option(
@@ -191,19 +189,16 @@ def solve(**given: Any) -> None:
 def _print(options: _Options, data: Any, solution: Any) -> None:
     report = rb.views.report
     negative, positive = data.classes
-    if options.as_json:
-        classes = {"-1": negative, "+1": positive}
-        content = {"data": data.name, "classes": classes, **report.data(solution)}
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
-        return
+    classes = {"-1": negative, "+1": positive}
+    content = {"data": data.name, "classes": classes, **report.data(solution)}
     game, count = solution.game, int((data.y > 0).sum())
-    say(
+    lines = [
         f"data:       {data.name}, {game.m} examples, {data.X.shape[1]} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
-    )
+    ]
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
-    say(f"game:       all {game.n} decision stumps, {game.relaxation}{where}")
-    say(report.text(solution))
+    lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
+    show(options.as_json, content, "\n".join([*lines, report.text(solution)]))
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:

@@ -1,15 +1,17 @@
-"""What all verbs share: --quiet, - for standard input and output, and lines that fit."""
+"""What all verbs share: --json, --quiet, - for standard input and output, and lines that fit."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
 import re
 import shutil
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +34,19 @@ class InputFile(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
-        if str(value) != "-":
+        pipe = Path(value).is_fifo()  # as a shell makes it of <(command), which has no size
+        if str(value) != "-" and not pipe:
             return super().convert(value, param, ctx)
-        if sys.stdin is None:
+        if sys.stdin is None and not pipe:
             raise InputError("standard input is closed; name a file in place of -")
+        if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
+            raise InputError("standard input is read once only; name a file in place of one -")
         path = _beside(_INPUT + self.suffix)
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        with (
+            path.open("wb") as file,
+            Path(value).open("rb") if pipe else contextlib.nullcontext(sys.stdin.buffer) as given,
+        ):
+            shutil.copyfileobj(given, file)
         return path
 
 
@@ -89,41 +97,58 @@ def spoken_input(message: str) -> str:
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
+def show(as_json: bool, data: Any, text: str) -> None:
+    """Print data for machines, or else lines."""
+    if as_json:  # bounds are fractions
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    else:
+        say(text)
+
+
 def say(text: str) -> None:
     """Print lines; on a terminal they wrap where they are wider."""
     columns = shutil.get_terminal_size().columns
     lines = spoken_input(text).split("\n")
     if sys.stdout.isatty() and columns >= 40:
-        lines = [_folded(line, columns) for line in lines]
+        lines = [folded(x, columns) if len(x) > columns else x for x in lines]
     click.echo("\n".join(lines))
 
 
-def _folded(line: str, columns: int) -> str:
+@contextlib.contextmanager
+def kept(what: str) -> Iterator[progress.Bar]:
+    """Show a bar; on Ctrl-C say that nothing is lost, as of verbs that keep what they have done."""
+    try:
+        with progress.bar(what) as bar:
+            yield bar
+    except KeyboardInterrupt:
+        said = "interrupted; what is finished is kept, and the same command goes on"
+        raise click.Abort(said) from None
+
+
+def folded(line: str, columns: int, hang: int | None = None) -> str:
+    """Return a line in several if it is wider, the others `hang` further in, or as its words."""
     found = _KEY.match(line)
-    start = found.end() if found else 0
-    return (
-        line
-        if len(line) <= columns
-        else textwrap.fill(
-            line[start:],
-            columns,
-            initial_indent=line[:start],
-            subsequent_indent=" " * min(start, columns // 2),
-            break_on_hyphens=False,
-        )
+    start = found.end() if found and hang is None else len(line) - len(line.lstrip())
+    return textwrap.fill(
+        line[start:],
+        columns,
+        initial_indent=line[:start],
+        subsequent_indent=" " * min(start + (hang or 0), columns // 2),
+        break_on_hyphens=False,
     )
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Give a verb, or each verb of a group, the option --quiet where it has none of its own."""
+    """Give a verb, or each of a group, --json and --quiet."""
     if isinstance(command, click.Group):
         for each in command.commands.values():
             quietly(each)
         return command
-    inner, own = command.callback, any(one.name == "quiet" for one in command.params)
-    assert inner is not None
+    inner = command.callback
+    if inner is None or "quiet" in {one.name for one in command.params}:  # it was here before
+        return command
 
-    def run(**given: Any) -> Any:
+    def run(*, quiet: bool, **given: Any) -> Any:
         printed = [one for one in given.values() if isinstance(one, Path) and _OUTPUT in one.stem]
         if len(printed) + bool(given.get("as_json")) > 1:
             raise InputError("standard output takes one thing only; give a file in place of -")
@@ -131,16 +156,18 @@ def quietly(command: click.Command) -> click.Command:
             for path in printed:
                 stack.callback(_print, path)
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
-            if not own and given.pop("quiet"):
+            if quiet:
                 stack.callback(progress.quiet.reset, progress.quiet.set(True))
                 if not given.get("as_json"):
                     nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
                     stack.enter_context(contextlib.redirect_stdout(nowhere))
             return inner(**given)
 
-    if not own:
-        said = "Print errors only, and what --json asks for."
-        command.params.append(click.Option(["--quiet"], is_flag=True, help=said))
+    for flag, said in (
+        (["--json", "as_json"], "Print data for machines."),
+        (["--quiet"], "Print errors only, and what --json asks for."),
+    ):
+        command.params.append(click.Option(flag, is_flag=True, help=said))
     command.callback = run
     return command
 

@@ -221,8 +221,9 @@ def _uninterrupted(solution: Solution) -> Solution:
 def _directory(path: Path) -> Path:
     """Return the directory, made if need be, or raise an InputError."""
     path = path.absolute()
-    if path.exists() and not path.is_dir():
-        raise InputError(f"cannot write to {path}: it is a file; name a folder")
+    if (path.exists() and not path.is_dir()) or not path.name:
+        is_what = "a file" if path.name else "the root of all"
+        raise InputError(f"cannot write to {path}: it is {is_what}; name a folder")
     if not path.exists():
         check_output(path)  # its folder is there and can be written to
         path.mkdir()

@@ -34,7 +34,8 @@ def text(solution: Solution, most: int = 10) -> str:
         lines.append(f"note:       {s.message}")
     listed = s.hypotheses(most)
     if listed:
-        lines.append(f"weights:    {len(s.support)} hypotheses have one; the largest are")
+        count = "1 hypothesis has" if len(s.support) == 1 else f"{len(s.support)} hypotheses have"
+        lines.append(f"weights:    {count} one; the largest are")
     else:
         hard = isinstance(s.game.relaxation, HardMargin)
         remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import shutil
@@ -31,6 +32,10 @@ FILES = {
     "twice.csv": "a,a,y\n1,2,1\n2,1,-1\n",
     "huge.csv": "a,b,y\n1e400,2,1\n-1e308,1,-1\n",
     "nul.csv": "a,b,y\n\0,2,1\n2,1,-1\n",
+    "windows.csv": "\ufeffa,b,y\r\nTrue,x,1\r\n,,\r\nFalse,z z,-1\r\n",
+    "lines.csv": 'a,b,y\r1,"x\ny",1\r2,z,-1\r',
+    "german.csv": "a;b;y\n1,5;2;1\n2;1;-1\n",
+    "index.csv": ",a,a b,\n0,1,2,1\n",
     "edges.csv": "from,to,length,dark\nA,B,1,0\nB,C,2,1\nC,A,1,0\nA,C,4,0\n",
     "trips.csv": "name,path\none,A C\ntwo,C A B\n",
     "odd_edges.csv": "from,to,length,edge\nA,B,1,x\nB,C,-2,x\nC,,1,\n",
@@ -44,6 +49,7 @@ FILES = {
 }
 WORDS = [
     *FILES,
+    *("utf16.csv", "packed.csv", "binary.csv", ";", "\\t"),
     *("", " ", "-", "--", "x", "y", "nan", "inf", "-inf", "0", "-1", "1e-320", "1e400", "1/0"),
     *(
         "0.5",
@@ -84,6 +90,8 @@ BASES = [
     "certify proof.json --format vipr --out made.vipr",
     "online run fine.csv --label y --radius 2 --json",
     "online regret fine.csv --label y --over l1 --loss hinge --at 2",
+    "solve windows.csv --label y --k 1 --report -",
+    "certify proof.json --format lean --out -",
     "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
     "claims show SS09-T9",
     "claims list SS09* --json",
@@ -160,6 +168,8 @@ def made(tmp_path_factory):
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "binary.csv").write_bytes(bytes(range(256)))
+    (folder / "utf16.csv").write_text(FILES["fine.csv"], encoding="utf-16")
+    (folder / "packed.csv").write_bytes(gzip.compress(FILES["fine.csv"].encode())[:-9])
     with contextlib.chdir(folder):
         assert [ended(line.split()) for line in MADE.values()] == [0] * len(MADE)
     return folder
@@ -179,7 +189,7 @@ def test_lines_to_begin_with_work(line, folder, capsys):
     assert ended(line.split()) == 0, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(7), 41])
 def test_bad_command_lines_end_with_a_documented_status(seed, folder, capsys, monkeypatch):
     made = {name: (folder / name).read_text() for name in MADE}
     rng = np.random.default_rng(seed)
@@ -204,6 +214,10 @@ def test_full_disks_and_closed_outputs_are_told(tmp_path):
     assert done.returncode == 74
     assert done.stderr.startswith("relaxboost: cannot write what was asked for: ")
     assert len(done.stderr.splitlines()) == 1
+    for words in ("claims list --json", "claims show SS09-T9"):  # to a pipe that nobody reads
+        shell = f"{sys.executable} -m relaxboost {words} | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
+        assert (done.stdout, done.stderr) == ("74\n", "")
     shell = f"{' '.join(command)} >&-"
     assert subprocess.run(shell, shell=True, check=False).returncode == 0
 

@@ -155,6 +155,16 @@ def test_lines_fit_a_terminal_and_are_whole_in_a_pipe(line, folder, monkeypatch,
     assert out.split() == piped
 
 
+def test_what_is_read_once_and_what_a_shell_makes_a_pipe_of(folder):
+    run = f"{sys.executable} -m relaxboost"
+    shell = f"{run} check <(cat margin.json) && {run} check - --matrix - <margin.json"
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout[:8]) == (2, "accepted")
+    assert "standard input is read once only" in done.stderr
+
+
 def test_standard_input_is_named_on_windows_too(monkeypatch):
     monkeypatch.setattr(style.os, "sep", "\\")
     said = style.spoken_input(r"C:\tmp\relaxboost-1\standard input is empty")

@@ -46,6 +46,14 @@ def told(capsys, *arguments, status=0):
     return out if status < 2 else err
 
 
+def test_another_separator_and_nothing_to_learn(tmp_path, capsys):
+    (tmp_path / "d.csv").write_text("a;b;y\n0;1;1\n0;1;-1\n")
+    options = ["--label", "y", "--sep"]
+    out = told(capsys, "run", tmp_path / "d.csv", *options, ";")
+    assert "note:       nothing was learned; choose columns that vary" in out
+    assert "give --sep ';'" in told(capsys, "run", tmp_path / "d.csv", *options, ",", status=2)
+
+
 def test_run_is_what_the_library_says(data, capsys):
     path, X, y = data
     got = json.loads(told(capsys, "run", path, *LABEL, "--radius", 5, "--json"))

@@ -146,6 +146,11 @@ def test_forms_of_good_files(tmp_path):
         assert (data.X.tolist(), data.y.tolist(), data.feature_names) == want
 
 
+def test_blank_rows_change_no_label(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,10\n\n2,9\n,\n\n")
+    assert read_csv(tmp_path / "a.csv", "y").classes == ("9", "10")
+
+
 def test_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         read_csv(tmp_path / "nothing.csv", "y")
