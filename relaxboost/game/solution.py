@@ -27,8 +27,6 @@ class Basis(NamedTuple):
     sides: str = ""
     """Of a linear program: a letter for each variable, fixed row and column, B for basic, L and U
     for at the lower and upper bound, Z for free at zero; "" where there is none."""
-    points: tuple[Any, ...] = ()
-    """Of an interior point method: iterates, from the first to the last."""
 
 
 class RoundRecord(NamedTuple):
@@ -50,7 +48,7 @@ class RoundRecord(NamedTuple):
     step: float
     """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "balance"; AdaBoost:
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "balance"; AdaBoost:
     "exponential"."""
 
 

@@ -60,7 +60,7 @@ class Combined(SmoothedMethod):
     a cone solver makes the distributions.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
-    steps, "lp" or "conic" for the program, "interior", "balance".
+    steps, "lp" or "conic" for the program, "interior", "walk", "balance".
 
     Parameters
     ----------
@@ -126,7 +126,8 @@ class CombinedRun(CorrectiveRun):
         """
         gap = (start.upper - start.lower) / (2.0 * self._target)
         known = start.basis or Basis(())
-        if known.points and not known.columns and self.rival and gap <= _FAR:
+        dense = start.near is not None and start.near.support.size > _MANY * self._fewer
+        if dense and not known.columns and self.rival and gap <= _FAR:
             return self.rival.first(self.program).warmed(start)
         if gap <= (_FAR if known.columns else 1.0):
             self._ready = self._looked = True

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
 from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
@@ -44,8 +44,8 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "balance"; "exponential",
-    "hedge"."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "balance";
+    "exponential", "hedge"."""
 
 
 class Booster(ABC):
@@ -53,9 +53,9 @@ class Booster(ABC):
 
     label: str = ""
     """What `Solution.method` says of it."""
-    inner: ClassVar[str]
-    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "balance",
-    "exponential" or "hedge"."""
+    inner: str
+    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "walk",
+    "balance", "exponential" or "hedge"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

@@ -47,6 +47,8 @@ class WarmStart:
     """How many a run that goes on has behind it, and how many seconds."""
     seconds: float = 0.0
     relay: Relay | None = None
+    near: Solution | None = None
+    """What it was, as it stood in its own game."""
 
     def scored(self, game: Game) -> WarmStart:
         """Return it with the bounds that its points prove."""
@@ -109,4 +111,4 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
         w = game.repair_w((solution.support, solution.coefficients))
     except InputError:  # over a simplex, where no weight of the other domain is positive
         w = None
-    return WarmStart(d, w, solution.basis).scored(game)
+    return WarmStart(d, w, solution.basis, near=solution).scored(game)

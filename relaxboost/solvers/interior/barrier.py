@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,13 +30,6 @@ class Barrier:
         self.slack = slack
         self.mult = np.where(live, centre / slack, 0.0)
         self.count = int(live.sum())
-
-    @classmethod
-    def between(cls, slack: Array, mult: Array, live: Any = True) -> Barrier:
-        """Return the pairs of these slacks and multipliers."""
-        pairs = cls(slack, 1.0, np.broadcast_to(live, slack.shape))
-        pairs.mult = mult
-        return pairs
 
     @property
     def product(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,10 +39,6 @@ _ROOM, _FRESH = 0.1, 1.0
 """How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
 may get, since where it asks for little its slack would be tiny, and its weight large."""
 
-_UNEVEN, _GROWN = 20.0, 5.0
-"""An iterate is of use to another f where no product of its inequalities comes to so many times the
-mean, and the mean to so many times what it was: else what is left to it of a step is short."""
-
 
 class _Change(NamedTuple):
     """A direction in all variables."""
@@ -56,17 +51,6 @@ class _Change(NamedTuple):
     """The changes of slacks and of weights, one row for each sign."""
     floor: tuple[Array, Array]
     """Those of v >= 0, where that is an inequality of its own."""
-
-
-class Point(NamedTuple):
-    """What another game with the same columns needs to go on from an iterate."""
-
-    part: Any
-    v: float
-    total: float
-    mult: Array
-    floor: Array
-    product: float
 
 
 class Iterate:
@@ -167,32 +151,6 @@ class Iterate:
         length, dual = self._longest(change)
         self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
         return max(length, dual)
-
-    def point(self) -> Point:
-        """Return what `resumed` needs."""
-        mults = self._columns.mult, self._floor.mult
-        return Point(self._part.state(), self.v, self.total, *mults, self.product)
-
-    def resumed(self, point: Point, bulk: Bulk) -> Iterate | None:
-        """Return where another f stood with the columns of `bulk`, or near it.
-
-        None where that is too far from the central path here, or its program is of another form.
-        """
-        other, shapes = copy(self), ((len(self._signs), bulk.n), self._floor.mult.shape)
-        if point.part is None or (point.mult.shape, point.floor.shape) != shapes:
-            return None
-        other._part, t = self._part.resumed(point.part)
-        if t == 0.0:
-            return None
-        # Convex combinations of two points inside are inside.
-        room, edges = self.v - float(np.abs(self.edges).max()), bulk.edges(self.d)
-        other.v = t * point.v + (1.0 - t) * (float(np.abs(edges).max()) + room)
-        other._bulk, other.total, other.edges = bulk, point.total, bulk.edges(other.d)
-        other._columns = Barrier.between(other.v - self._signs * other.edges, point.mult)
-        other._floor = Barrier.between(np.full_like(point.floor, other.v), point.floor)
-        other.margins = bulk.margins(other.w)
-        even = other._part.largest <= _UNEVEN * other.mu
-        return other if even and other.product <= _GROWN * point.product else None
 
     def _factorised(self) -> Normal:
         m, bulk, block = self._bulk.m, self._bulk, self._part.block()

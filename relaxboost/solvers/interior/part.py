@@ -54,20 +54,6 @@ class Part(ABC):
     def longest(self, change: Any) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
 
-    largest = 0.0
-    """The largest slack · multiplier, where it can be resumed."""
-
-    def state(self) -> Any:
-        """Return what `resumed` needs, which is never written to; None where it cannot be."""
-        return None
-
-    def resumed(self, state: Any) -> tuple[Part, float]:
-        """Return this f where another stood, or that part of the way from here, and the part.
-
-        That is 0 where it cannot be: the other f has another form, or none that can be resumed.
-        """
-        return self, 0.0
-
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:
         """Take the two steps."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,24 +130,6 @@ class Polyhedron(Part):
     def longest(self, change: _Change) -> tuple[float, float]:
         """Return the steps to the boundary."""
         return self._box.longest(change.slack, change.mult)
-
-    def state(self) -> Any:
-        """Return x, the multipliers, and the bounds that they are of."""
-        return self.x, self._eta, self._box.mult, self._box.live, self._bounds
-
-    def resumed(self, state: Any) -> tuple[Polyhedron, float]:
-        """Return it as far on the way as each slack keeps that part of what it was there."""
-        x, eta, mult, live, bounds = state
-        if x.shape != self.x.shape or not np.array_equal(live, self._box.live):
-            return self, 0.0
-        other = copy(self)
-        lost = np.where(live, self._turns * (self._bounds - bounds), 0.0)
-        t = float((self._box.slack / (self._box.slack + np.maximum(lost, 0.0))).min())
-        other.x = np.where(self._free, t * x + (1.0 - t) * self.x, self.x)
-        other._eta = eta
-        other._box = Barrier.between(np.maximum(other._slacks(live), 1e-20), mult, live)
-        other.largest = float((other._box.slack * mult).max())
-        return other, t
 
     def go(self, step: float, dual_step: float, change: _Change) -> None:
         """Take the two steps."""

@@ -13,15 +13,16 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.game.solution import Basis
+from relaxboost.game.solution import Solution
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import CombinedHypothesis
+from relaxboost.solvers.active import ActiveSet, CombinedHypothesis
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior.iterate import LARGEST, Iterate, Point
+from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.walk import Lost, walked
 
 MOST_CUTS = 200_000
 """Cuts in play at most, with a step by passes over the examples."""
@@ -53,12 +54,8 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
-_APART = 4.0
-"""The factor between the products of two iterates that are kept."""
-_RECENTRED = 0.5
-"""The part of the products that a first step from elsewhere aims at."""
-Points = tuple[tuple[Whole, Point], ...]
-"""Iterates, each with its columns."""
+_WALK = 0.7
+"""The part of the expected seconds that a walk from a neighbour may take."""
 
 
 def unfit(game: Game) -> str:
@@ -183,12 +180,7 @@ class Rival:
 class FullWeights(CombinedHypothesis):
     """The combined hypothesis of an interior point: a weight on every column in play.
 
-    Parameters
-    ----------
-    over : AtomicSet
-    columns : array of shape (n,)
-        The columns in play, by increasing number.
-    iterate : Iterate
+    `columns` are those in play, shape (n,), by increasing number.
     """
 
     def __init__(self, over: AtomicSet, columns: Whole, iterate: Iterate) -> None:
@@ -223,7 +215,6 @@ class InteriorRun(Booster):
         tol: float,
         clock: Clock,
         fallback: Booster | None = None,
-        points: Points = (),
     ) -> None:
         form, over = game.linear_form or game.cone_form, game.over
         assert form is not None
@@ -244,8 +235,8 @@ class InteriorRun(Booster):
         self._curved = game.linear_form is None and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
-        self._points, self._recentred, self._warm = points, 0.0, False
-        columns = self._resumed(columns)
+        if self._sieve is not None:
+            self._sieve.play(columns)
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
         self._least, self._idle = np.full(3, np.inf), 0
@@ -253,62 +244,24 @@ class InteriorRun(Booster):
         self._aim()
         self._show()
 
-    def _resumed(self, columns: Whole) -> Whole:
-        """Go on from the last point of use, and forget it and later ones; return the columns."""
-        while self._points:
-            known, point = self._points[-1]
-            self._points, sieve = self._points[:-1], self._sieve
-            if sieve is not None:
-                if known.size > sieve.most or known[-1] >= sieve.edges.size:
-                    continue
-                sieve.play(known)
-            bulk = self._bulk if sieve is None else sieve.bulk
-            iterate = self._iterate.resumed(point, bulk)
-            if iterate is not None:
-                self._iterate, self._bulk = iterate, bulk
-                self._recentred, self._warm = _RECENTRED * iterate.product, True
-                return known
-        if self._sieve is not None:
-            self._sieve.play(columns)
-        return columns
-
-    def basis(self) -> Basis | None:
-        """Return its points, with the basis of the program it took over from."""
-        known = None if self._fallback is None else self._fallback.basis()
-        return (known or Basis(()))._replace(points=self._points) if self._points else known
-
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or some; return the fallback where rounding no longer lets anything shrink.
 
-        A run that went on from another game first begins anew. At the end take a few more, until
-        the columns in use are enough without the others.
+        At the end take a few more, until the columns in use are enough without the others.
         """
         taken = 0
         while not taken or self._iterate.product > self._goal:
             self._clock.check()
             if not self._step():
                 if not taken:
-                    return self._afresh() if self._warm else self._fallback
+                    return self._fallback
                 break
             taken += 1
-        self._keep()
         for _ in range(_POLISH):
             if self._show() or not self._step():
                 break
         self._aim()
         return self
-
-    def _afresh(self) -> InteriorRun:
-        """Return a run from nothing: what was near another optimum may be too near a boundary."""
-        return InteriorRun(self._game, self._tol, self._clock, self._fallback)
-
-    def _keep(self) -> None:
-        """Keep the iterate, if it is far enough from the last that was kept."""
-        last = self._points[-1][1].product if self._points else np.inf
-        if self._iterate.product * _APART <= last and self._game.m <= MOST_CONES:
-            point = self._iterate.point()
-            columns = self.active.columns if self._sieve is None else self._sieve.columns
-            self._points += () if point.part is None else ((columns, point),)
 
     def _aim(self) -> None:
         """Set the product at which the next round ends."""
@@ -321,10 +274,9 @@ class InteriorRun(Booster):
         moved = self._exchanged() or (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
-        least, patience = self._recentred, _PATIENCE
-        self._recentred = 0.0
+        least, patience = 0.0, _PATIENCE
         if self._sieve is not None:
-            least, patience = max(least, self._sieve.least), _SIEVED
+            least, patience = self._sieve.least, _SIEVED
         try:
             return self._idle < patience and self._iterate.step(least) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
@@ -375,33 +327,38 @@ class Opening(Booster):
     """A first round at the centre of f, which `InteriorRun` follows.
 
     So an interrupt while that is prepared is one of a run, which has a bracket by then.
-
-    Parameters
-    ----------
-    game, tol, clock, fallback
-        As for `InteriorRun`.
     """
 
     inner = "interior"
+    active: ActiveSet
 
     def __init__(
         self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
     ) -> None:
         self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
+        self._game, self._clock = game, clock
+        self._near: Solution | None = None
         self.active = active_set(game, store=False)
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Show its d first; the run goes on from its points."""
+        """Show its d first, and walk from its game to this one, where no columns are sifted."""
         self.d = self.d if start.d is None else start.d
-        if start.basis is not None:
-            self._following = partial(self._following, points=start.basis.points)
+        self._near = None if _sifts(self._game) else start.near
         return self
 
-    def successor(self, best: Best) -> Booster:
-        """Return the run."""
-        return self._following()
+    def successor(self, best: Best) -> Booster | None:
+        """Return the run, once a walk has been tried."""
+        return self._following() if self._near is None else None
 
     def advance(self, best: Best) -> Booster:
-        """Do nothing: the successor does."""
+        """Walk to the optimum, where that costs less than the run is expected to; it follows."""
+        near, game, self._near = self._near, self._game, None
+        if near is not None:
+            try:
+                d, w = walked(game, near, self._clock, _WALK * expected(game))
+            except Lost:
+                return self
+            self.d, self.inner = game.relaxation.repair(np.maximum(d, 0.0)), "walk"
+            self.active.load(*game.repair_w(w))
         return self
