@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,7 @@ class _Quantiles(Risk):
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
 
+@dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     """The median, and a band that holds a new y with the probability asked for.
 
@@ -99,20 +100,12 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     Chernozhukov, Fernández-Val & Galichon (2010), Quantile and probability curves without crossing.
     """
 
-    def __init__(
-        self,
-        coverage: float = 0.9,
-        learner: Any = "stumps",
-        *,
-        max_rounds: int = 200,
-        calibration_fraction: float = 0.25,
-        random_state: Any = None,
-    ) -> None:
-        self.coverage = coverage
-        self.learner = learner
-        self.max_rounds = max_rounds
-        self.calibration_fraction = calibration_fraction
-        self.random_state = random_state
+    coverage: float = 0.9
+    learner: Any = "stumps"
+    _: KW_ONLY
+    max_rounds: int = 200
+    calibration_fraction: float = 0.25
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> QuantileBandRegressor:
         """Train on rows X of shape (N, d) and numbers y of shape (N,).
