@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from relaxboost._core.errors import InputError
@@ -24,12 +26,14 @@ from relaxboost.solvers.interior.run import (
 )
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.smoothing import Projector, Smoother, Unsmoothed
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 
 _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
+_NEAR = 2.0
+"""How many times below the gap at which steps hand over they may go on alone."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
 _LOOK = 50
@@ -50,7 +54,8 @@ class Combined(SmoothedMethod):
     `InteriorPoint` is expected to. Where the program takes as long itself, that takes over, and at
     once where the steps use many columns. By that count no run costs much more than three times
     the best of them; in docs/benchmarks.md it is up to 3.4 times the interior point method. What
-    that cannot finish goes back to the program.
+    that cannot finish goes back to the program. For a tol of half that gap or more, steps go on to
+    the end where the program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -84,29 +89,37 @@ class Combined(SmoothedMethod):
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         """Start the first phase."""
-        loose = max(tol, loose_gap(game))
+        loose = loose_gap(game)
+        near, loose = _NEAR * tol >= loose, max(tol, loose)
         inner = exact_program(game)
         rival = Rival(game, tol, clock) if self.interior and not unfit(game) else None
         if rival is not None and inner == "conic":
-            soon = tol < loose and expected(game) < _SOON
+            steep = near and isinstance(self.smoother(game, tol)[1], Unsmoothed)
+            soon = tol < loose and expected(game) < _SOON and not steep
+            loose = tol if steep else loose
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game, store=True))
                 program.rival = rival
                 return rival.first(program).named("combined (interior)")
         beta, smoother, suffix = self.smoother(game, loose)
         run = CombinedRun(game, beta, smoother, loose / 2.0, clock)
-        run.program = PROGRAMS[inner](game, clock, run.atoms)
-        run.rival = run.program.rival = rival
+        run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
+        if near and tol < loose:
+            beta, smoother, _ = self.smoother(game, tol)
+            run.closer = smoother.projector(beta), beta, tol / 2.0
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
 class CombinedRun(CorrectiveRun):
     """Pairwise steps to a smoothed gap of `target`, which then hand over to a program."""
 
-    program: ProgramRun
-    """What takes over; it shares the combined hypothesis."""
+    make: Callable[[], ProgramRun]
+    """Makes what takes over, which shares the combined hypothesis."""
+    program: ProgramRun | None = None
     rival: Rival | None = None
     """What takes over from both."""
+    closer: tuple[Projector, float, float] | None = None
+    """What makes d, β and the target of steps that go on, where the program would take longer."""
 
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
@@ -117,6 +130,7 @@ class CombinedRun(CorrectiveRun):
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
+        self._work = 0.0
 
     def warmed(self, start: WarmStart) -> Booster:
         """Begin with the program where the gap is as narrow as steps are good for, or nearly.
@@ -126,13 +140,15 @@ class CombinedRun(CorrectiveRun):
         """
         gap = (start.upper - start.lower) / (2.0 * self._target)
         known = start.basis or Basis(())
+        program = self.program = self.make()
+        program.rival = self.rival
         dense = start.near is not None and start.near.support.size > _MANY * self._fewer
         if dense and not known.columns and self.rival and gap <= _FAR:
-            return self.rival.first(self.program).warmed(start)
+            return self.rival.first(program).warmed(start)
         if gap <= (_FAR if known.columns else 1.0):
             self._ready = self._looked = True
-            self.program.warmed(start)
-            self.d, self.active = self.program.d, self.program.active
+            program.warmed(start)
+            self.d, self.active = program.d, program.active
         elif gap <= _FAR:
             super().warmed(start)
         return self
@@ -140,30 +156,41 @@ class CombinedRun(CorrectiveRun):
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
         many = self.atoms.used > _MANY * self._fewer
-        if self._ready and self.rival is not None and not self.program.knows:
-            # About two pivots for each column of a start without a basis.
-            pivots = 2.0 * PIVOT * self.atoms.used**2 * self.active.u.size
-            if many or pivots > self.rival.left:
-                return self.rival.now(self.program)
+        # About two pivots for each column of a start without a basis.
+        pivots = 2.0 * PIVOT * self.atoms.used**2 * self.active.u.size
+        rival, program = self.rival, self.program
+        dear = many or (rival is not None and pivots > rival.left)
+        if rival and program and self._ready and dear and not program.knows:
+            return rival.now(program)
         done = self._ready or self.active.gap(self.d, best) <= self._target or self._saturated()
-        if self.rival is None:
-            return self.program if done else None
-        examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
-        due = self.rival.due(self._pass + STEP * (examples + OVERHEAD))
+        due = False
+        if rival is not None:
+            examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
+            work = self._pass + STEP * (examples + OVERHEAD)
+            self._work += work
+            due = rival.due(work)
+            if self.closer and done and not (due or self._ready) and pivots > self._work:
+                (self._project, self._beta, self._target), self.closer = self.closer, None
+                return None
+        if program is None and (done or due):
+            program = self.program = self.make()
+            program.rival = rival
+        if rival is None:
+            return program if done else None
         nothing = float(self.d @ self.active.u) <= self._target
         if (done or due or self._round >= _LOOK) and not self._looked:
             self._looked = True
             if nothing and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
         dense = nothing or (many and not done)  # a d that leaves next to no edges has many columns
-        if (due and dense) or (self.program.inner == "conic" and (done or due)):
-            return self.rival.now(self.program)
-        if done or due:
-            if not nothing:
-                self.rival.wait()
-            self.program.known = self.active.gap(self.d, best)
-            return self.program
-        return None
+        if program is None or not (done or due):
+            return None
+        if (due and dense) or program.inner == "conic":
+            return rival.now(program)
+        if not nothing:
+            rival.wait()
+        program.known = self.active.gap(self.d, best)
+        return program
 
     def _saturated(self) -> bool:
         """Count a round; return whether the steps have stopped finding columns."""
