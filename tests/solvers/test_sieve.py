@@ -9,6 +9,7 @@ from scipy import sparse
 import relaxboost as rb
 from relaxboost.matrices import kernels
 from relaxboost.solvers.interior import additive, iterate, run
+from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling
 from tests.solvers.test_interior import margins, noisy_stumps
@@ -116,6 +117,38 @@ def test_passes_that_do_not_converge_give_way_to_a_matrix(monkeypatch):
     assert len(passes) == 1
 
 
+def test_weight_of_cuts_that_leave_goes_to_cuts_that_stay():
+    """So that margins change between the two alone, and the weights sum to what they did."""
+    game = rb.Game(noisy_stumps(200, 2), rb.Capped(20))
+    columns, form = np.arange(0, game.n, 7), game.linear_form
+    pricing, center = game.matrix.pricing(), np.full(200, 1 / 200)
+    it = iterate.Iterate(form, pricing.restricted(columns), game.over, center)
+    it.step()
+    before, stay = it._columns.mult.copy(), np.arange(columns.size) % 3 != 1
+    bulk = pricing.restricted(columns[stay])
+    it.exchange(bulk, stay, np.arange(bulk.n))
+    assert np.isclose(it._columns.mult.sum(), before.sum(), rtol=1e-12)
+    kept = np.flatnonzero(stay)
+    slow = before[:, kept].copy()
+    for j in np.flatnonzero(~stay):
+        slow[:, min(int((kept < j).sum()), kept.size - 1)] += before[:, j]
+    np.testing.assert_allclose(it._columns.mult, slow, rtol=1e-12)
+
+
+def test_corrections_bend_products_far_from_their_centre(rng):
+    slack, mult, step = rng.uniform(0.1, 1, 50), 10.0 ** rng.uniform(-3, 3, 50), 0.7
+    pairs = Barrier(slack, 1.0, np.ones(50, dtype=bool))
+    pairs.mult = mult
+    ds, dm = -0.9 * slack * rng.random(50), mult * rng.normal(size=50)
+    for bent, s, x in zip(
+        pairs.bent(ds, dm, step, 0.4, 2.0), slack + step * ds, mult + 0.4 * dm, strict=True
+    ):
+        if 0.2 <= s * x <= 20:
+            assert bent == 0
+        else:
+            assert np.isclose(s * x + bent, 0.2 if s * x < 0.2 else max(20, s * x - 20))
+
+
 def room(monkeypatch, count):
     """Let so many columns be in play, and matrices of that order be factorised."""
     for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):
@@ -151,7 +184,7 @@ def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
     game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
-    assert 20 == min(sizes) < max(sizes) <= 40 < 8 * 12
+    assert 20 == sizes[0] < max(sizes) <= 40 < 8 * 12
 
 
 def test_peaks_against_a_slow_twin(rng):

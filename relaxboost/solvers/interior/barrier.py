@@ -10,6 +10,8 @@ from relaxboost._core.arrays import Array
 _KEPT, _LEAST = 1e-3, 1e-40
 """A slack that is computed anew keeps this part of itself, whatever rounding says, and so much in
 any case: where rounding has the last word for long, ratios overflow without."""
+_NEAR = 0.1
+"""Products are near their centre from this part of it to its inverse."""
 
 
 class Barrier:
@@ -50,6 +52,14 @@ class Barrier:
         """Return Σ slack · multiplier after the two steps."""
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
+
+    def bent(
+        self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
+    ) -> Array:
+        """Return what products that the two steps bring far from `centre` lack, or have beyond."""
+        after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
+        near = np.clip(after, _NEAR * centre, centre / _NEAR)
+        return np.maximum(near - after, -centre / _NEAR)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""

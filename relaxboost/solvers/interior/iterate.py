@@ -29,15 +29,18 @@ from relaxboost.solvers.interior.polyhedron import Polyhedron
 
 _SHORT = 0.995
 """The part gone of the way to the boundary."""
+_CORRECTORS, _FURTHER = 2, 0.2
+"""Corrections of a direction at most, where a factor makes them cheap; and how much longer a step
+each is to allow, of which a tenth is enough."""
 _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
 _MANY = 100
 """Iterations from which equations are so ill-conditioned that a matrix ends sooner."""
-_ROOM, _FRESH = 0.1, 1.0
+_ROOM, _FRESH = 0.1, 0.1
 """How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
-may get, since where it asks for little its slack would be tiny, and its weight large."""
+may get, since all of it is missing from the equations."""
 
 
 class _Change(NamedTuple):
@@ -139,18 +142,44 @@ class Iterate:
         """
         part, columns, mu = self._part, self._columns, self.mu
         normal = self._factorised()
-        change = self._newton(normal, 0.0)
+        change = self._newton(normal, (0.0, 0.0, 0.0))
         length, dual = self._longest(change)
         after = part.product_after(length, dual, change.part)
         after += columns.product_after(length, dual, change.slack, change.mult)
         after += self._floor.product_after(length, dual, *change.floor)
         centre = max((after / self._count / mu) ** 3 * mu, least / self._count)
-        change = self._newton(normal, centre, change)
+        change = self._corrected(normal, centre, change)
         if normal.iterations >= MOST:  # some right-hand side is not solved for
             self._iterations = np.inf
         length, dual = self._longest(change)
         self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
         return max(length, dual)
+
+    def _corrected(self, normal: Normal, centre: float, first: _Change) -> _Change:
+        """Return the direction corrected by the predictor, and again while its steps get longer.
+
+        Products that longer steps would bring far from `centre` are bent towards it (Gondzio 1996,
+        Comput. Optim. Appl. 6).
+        """
+        aims: tuple[Any, Any, Any] = (centre, centre, centre)
+        change = self._newton(normal, aims, first)
+        lengths = self._longest(change)
+        for _ in range(0 if normal.iterations else _CORRECTORS):
+            further = (*(min(1.0, length + _FURTHER) for length in lengths), centre)
+            bent = self._part.bent(change.part, *further)
+            if bent is None:
+                break
+            aims = (
+                aims[0] + bent,
+                aims[1] + self._columns.bent(change.slack, change.mult, *further),
+                aims[2] + self._floor.bent(*change.floor, *further),
+            )
+            other = self._newton(normal, aims, first)
+            longer = self._longest(other)
+            if sum(longer) < sum(lengths) + 0.1 * _FURTHER:
+                break
+            change, lengths = other, longer
+        return change
 
     def _factorised(self) -> Normal:
         m, bulk, block = self._bulk.m, self._bulk, self._part.block()
@@ -171,12 +200,18 @@ class Iterate:
         self._iterations = passes.iterations if passes.iterations < _MANY else np.inf
         return passes
 
-    def _newton(self, normal: Normal, centre: float, first: _Change | None = None) -> _Change:
-        """Return the direction to products of `centre`, corrected by the predictor `first`."""
+    def _newton(
+        self, normal: Normal, aims: tuple[Any, Any, Any], first: _Change | None = None
+    ) -> _Change:
+        """Return the direction to products of `aims`, corrected by the predictor `first`.
+
+        These are of f, of the columns and of v >= 0, each for all of them or one by one.
+        """
         columns, floor = self._columns, self._floor
-        aim = self._part.aim(self.margins - self.total, centre, first and first.part)
-        missing = columns.missing(centre if first is None else centre - first.slack * first.mult)
-        spare = floor.missing(centre if first is None else centre - np.multiply(*first.floor))
+        aim = self._part.aim(self.margins - self.total, aims[0], first and first.part)
+        wanted = aims[1] if first is None else aims[1] - first.slack * first.mult
+        missing = columns.missing(wanted)
+        spare = floor.missing(aims[2] if first is None else aims[2] - np.multiply(*first.floor))
         D = columns.ratio.sum(axis=0)
         signs = self._signs * columns.ratio / D
         net = (self._signs * missing).sum(axis=0)
@@ -186,6 +221,7 @@ class Iterate:
             -net / D,
             float(missing.sum()) - float(signs.sum(axis=0) @ net) - short,
             1.0 - float(self.d.sum()),
+            rough=first is None,
         )
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError("Newton's equations have no solution in doubles")
@@ -238,12 +274,18 @@ class Iterate:
         v rises to where all slacks are positive, and new products are of the present mean.
         """
         mu, mult = self.mu, self._columns.mult[:, stay]
+        if bulk.levels is not None and stay.any():
+            gone = np.flatnonzero(~stay)
+            heirs = np.searchsorted(np.flatnonzero(stay), gone)
+            np.add.at(mult.T, np.minimum(heirs, mult.shape[1] - 1), self._columns.mult[:, gone].T)
         self._bulk, self.edges = bulk, bulk.edges(self.d)
         highest = float((self._signs * self.edges).max())
-        room = max(_ROOM * (highest - self.v), mu * bulk.n / (_FRESH * self._over.scale))
+        room = max(_ROOM * (highest - self.v), mu * bulk.n / self._over.scale)
         self.v = max(self.v, highest + room)
         self._floor.slack[:] = self.v
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, mu, np.ones(slack.shape, dtype=bool))
+        fresh = np.minimum(self._columns.mult, _FRESH * self._over.scale / bulk.n)
+        self._columns.mult = fresh
         self._columns.mult[:, place] = mult
         self.margins = bulk.margins(self.w)

@@ -68,10 +68,12 @@ class Normal(ABC):
         self._signs = columns.E / columns.D
         self._m = bulk.m
 
-    def solve(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
-        """Return the solution, refined once."""
+    def solve(self, h: Vector, q: Vector, s: float, sigma: float, rough: bool = False) -> Move:
+        """Return the solution, refined once; with a factor a `rough` one is not."""
         D, kappa = self._columns.D, self._columns.kappa
         first = self._once(h, q, s, sigma)
+        if rough and not self.iterations:
+            return first
         residual = h - self._block.times(first.t)
         residual[: self._m] -= first.margins - first.total
         then = self._once(

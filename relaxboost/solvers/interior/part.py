@@ -36,7 +36,7 @@ class Part(ABC):
         """Return K at the present point."""
 
     @abstractmethod
-    def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
+    def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
         """Return the equations for products of `centre`, corrected by the predictor `first`.
 
         `pull`, shape (m,), is the gradient in d of all that does not belong to f.
@@ -53,6 +53,13 @@ class Part(ABC):
     @abstractmethod
     def longest(self, change: Any) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
+
+    def bent(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
+        """Return what to add to a `centre` where the two steps bring products far from it.
+
+        None where `aim` takes a single number.
+        """
+        return None
 
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:

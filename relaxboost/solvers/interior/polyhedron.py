@@ -99,7 +99,7 @@ class Polyhedron(Part):
         place, none = np.arange(size), sparse.csr_array((0, size))
         return Pattern(self._m, self._K, none, sparse.eye_array(size, format="csr"), (place, place))
 
-    def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
+    def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
         """Return the equations in (d, z, η), R x eliminated."""
         size, rows = self._size, self._rows
         lacking = self._box.missing(centre if first is None else centre - first.slack * first.mult)
@@ -126,6 +126,10 @@ class Polyhedron(Part):
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
         """Return Σ slack · multiplier after the two steps."""
         return self._box.product_after(step, dual_step, change.slack, change.mult)
+
+    def bent(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
+        """Return what products that the two steps bring far from `centre` lack."""
+        return self._box.bent(change.slack, change.mult, step, dual_step, centre)
 
     def longest(self, change: _Change) -> tuple[float, float]:
         """Return the steps to the boundary."""

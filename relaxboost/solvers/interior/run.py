@@ -257,8 +257,15 @@ class InteriorRun(Booster):
                     return self._fallback
                 break
             taken += 1
+        enough = self._show()
         for _ in range(_POLISH):
-            if self._show() or not self._step():
+            active = self.active
+            shown = self.d, active.columns, active.w, active.u
+            if enough or not self._step():
+                break
+            enough = self._show()
+            if self._upper - self._lower > self._tol:
+                self.d, active.columns, active.w, active.u = shown
                 break
         self._aim()
         return self
@@ -285,7 +292,9 @@ class InteriorRun(Booster):
     def _exchanged(self) -> bool:
         """Let columns enter and leave; return whether any did."""
         sieve = self._sieve
-        if sieve is None or not sieve.exchange(self._iterate, self._upper, self._lower):
+        if sieve is None or self._upper - self._lower <= self._tol:
+            return False
+        if not sieve.exchange(self._iterate, self._upper, self._lower):
             return False
         self._bulk = sieve.bulk
         return True

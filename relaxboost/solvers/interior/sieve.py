@@ -12,7 +12,7 @@ from relaxboost.solvers.interior.iterate import Iterate
 
 _FIRST, _DENSER = 8, 0.1
 """Cuts of each feature to start with, at least, and that part of √m, the finest that shows."""
-_EAGER = 0.5
+_EAGER = 0.05
 """Columns enter where those outside cost more than this part of the gap of those in play."""
 _GROWTH, _FEW = 0.5, 500
 """The part of the columns in play that may enter at once, or so many: those of largest price."""
