@@ -154,7 +154,9 @@ class _Table(Programs):
         point = cp.Variable(t.size)
         try:
             value = f.generator(point)
-        except ValueError:  # cvxpy's, of a generator with an entry for each example
+        except (ValueError, IndexError):  # cvxpy's, of a generator with an entry for each example
+            return
+        if value.shape != point.shape:
             return
         with np.errstate(all="ignore"):
             point.value = t[::-1]

@@ -29,6 +29,8 @@ _TIE, _SLOPE, _PIVOT, _LIGHT, _LARGEST = 1e-11, 1e-13, 1e-8, 1e-9, 1e8
 tight column, and what entries of M⁻¹ are below."""
 _WATCHED = 2.5
 """Examples whose margins are followed, for each between bounds: those next to the threshold."""
+_GOLDEN = 0.6180339887498949
+"""Multiples of it, modulo 1, are all apart."""
 _CALL, _ENTRY = 1e-4, 2.4e-10
 """Seconds of a pivot on one core: those of its calls, and for each entry it reads."""
 
@@ -71,6 +73,8 @@ class Walk:
         both = self._both(w)
         self._tight = np.flatnonzero(both > _LIGHT)
         count = self._tight.size
+        if count > rank.size:  # what is near is no vertex
+            raise Lost
         inside = np.minimum(d - old.lower, old.upper - d) / (np.abs(away) + _TIE)
         free = np.argsort(-inside, kind="stable")[:count]
         near = np.argsort(np.abs(away), kind="stable")[: int(_WATCHED * count)]
@@ -102,11 +106,13 @@ class Walk:
             [np.hstack([(D - low)[:, rows], slack]), np.hstack([(high - D)[:, rows], above])]
         )
         """How far X is from its lower bounds and from its upper ones, (2, 2, size)."""
-        lack = np.minimum(self._room.sum(axis=1), 0.0)
+        # More than what lacks, each by another factor: else all meet their bounds at t = 1.
+        more = 1.0 + np.arange(1, self._side.size + 1) * _GOLDEN % 1.0
+        lack = more * np.minimum(self._room.sum(axis=1), 0.0)
         self._room[:, 1] -= np.where(self._side == 0.0, lack, 0.0)
         y = -np.append(new.cost[free], over.scale) @ self._inverse
         Z = self._priced(y, np.zeros(self._side.size), new.cost[rows])
-        self._Z = np.stack([Z, -np.minimum(Z * self._side, 0.0) * self._side])
+        self._Z = np.stack([Z, -more * np.minimum(Z * self._side, 0.0) * self._side])
 
     def _both(self, edges: Array) -> Array:
         """Return what stands for each column as one for each of its signs."""

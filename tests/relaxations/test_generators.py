@@ -94,9 +94,10 @@ def test_a_table_answers_as_a_cone_solver_does(generator, prior, rng):
         lambda t: cp.square(cp.cumsum(t - 1)),
         lambda t: cp.multiply(np.arange(1, t.size + 1), cp.square(t - 1)),
         lambda t: cp.multiply(np.arange(8), cp.square(t - 1)),
+        lambda t: cp.hstack([cp.square(t[i] - 1) for i in range(8)]),
         lambda t: cp.inv_pos(3 - t) - 0.5,
     ],
-    ids=["corner", "sums", "places", "of eight", "end"],
+    ids=["corner", "sums", "places", "of eight", "eight by hand", "end"],
 )
 def test_what_no_table_can_hold_is_left_to_the_solver(generator):
     assert type(programs(rb.f_divergence(generator, weight=1).resolve(8), 8)) is Programs

@@ -17,7 +17,7 @@ def gap(game, d, w):
     return upper - lower
 
 
-def walk(first, game, most=np.inf):
+def walk(first, game, most=10.0):
     return walked(game, rb.solve(first, 1e-9, "interior-point"), Clock(None), most)
 
 
@@ -59,7 +59,7 @@ def test_a_walk_begins_at_any_basis(rng):
     assert gap(game, *walk(rb.Game(A, rb.Capped(10)), game)) <= 1e-12
     costly = rb.Game(A, rb.Capped(10))
     loose = rb.solve(costly, 3e-2, "interior-point")
-    assert gap(costly, *walked(costly, loose, Clock(None), np.inf)) <= 1e-12
+    assert gap(costly, *walked(costly, loose, Clock(None), 10.0)) <= 1e-12
 
 
 def test_what_does_not_fit_is_lost(rng):
@@ -76,9 +76,12 @@ def test_what_does_not_fit_is_lost(rng):
     near = rb.solve(first, 1e-6, "interior-point")
     for game in others:
         with pytest.raises(Lost):
-            walked(game, near, Clock(None), np.inf)
+            walked(game, near, Clock(None), 10.0)
     with pytest.raises(Lost):
         walk(first, rb.Game(A, rb.Capped(30)), most=0.0)
+    few = rb.Game(A[:8], rb.Capped(2))  # a w of more columns than examples is at no vertex
+    with pytest.raises(Lost):
+        walked(few, rb.reference(few, "CLARABEL", tol=1e-2), Clock(None), 10.0)
     twins = rb.Game(np.hstack([A, A]), rb.Capped(20))
     with pytest.raises(Lost):
         walk(twins, rb.Game(twins.matrix, rb.Capped(22)))
