@@ -1,4 +1,4 @@
-"""Output files: checked before work starts, written whole or not at all."""
+"""Files: checked before work starts, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from relaxboost._core.errors import InputError
 
 _PAUSE, _SHARE = 0.5, 20.0
 """Seconds between two writes at least, and how many times the seconds that the last one took."""
+
+
+def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
+    """Return `path` if a file is there, or with `folder` anything; else raise an InputError."""
+    given = Path(path)
+    if given.is_file() or (folder and given.exists()):
+        return given
+    what = "is no file" if given.exists() else "does not exist"
+    raise InputError(f"{given} {what}; check the path")
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:

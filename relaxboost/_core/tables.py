@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_input
 
 FILE = "file"
 """In the `attrs` of a table that was read from a file: its path. Its index is then the lines."""
@@ -93,10 +94,8 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 @contextmanager
 def _opened(path: Path) -> Iterator[io.TextIOBase]:
     """Open a file as text, or raise with the line where it is none."""
-    if not path.is_file():
-        raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
     try:
-        with path.open("rb") as raw:
+        with check_input(path).open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             file: Any = gzip.GzipFile(fileobj=raw) if packed else raw

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 
 from relaxboost import views
 from relaxboost._core.errors import InputError
-from relaxboost.commands.style import kept
+from relaxboost.commands.style import kept, show
 from relaxboost.testing.bench import BenchLimits, Report, read_suite
 from relaxboost.testing.bench import bench as played
 
@@ -72,8 +71,5 @@ def bench(**given: Any) -> None:
         cells = list(played(games, given["out"], names, limits, progress))
     report = Report(cells, limits)
     written = report.write(given["out"])
-    if given["as_json"]:
-        click.echo(json.dumps({"summary": report.summary(), "cells": cells}, indent=1))
-        return
-    click.echo(report.markdown())
-    click.echo(f"written: {', '.join(map(str, written))}")
+    said = f"{report.markdown()}\nwritten: {', '.join(map(str, written))}"
+    show(given["as_json"], {"summary": report.summary(), "cells": cells}, said)

@@ -19,6 +19,7 @@ import click
 
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_input
 
 _INPUT, _OUTPUT = "standard input", "standard output"
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
@@ -87,8 +88,8 @@ sep_option = click.option(
 def check_there(*files: Path | None) -> None:
     """Raise for a path that is no file."""
     for path in files:
-        if path is not None and not path.is_file():
-            raise InputError(f"{path} {'is no file' if path.exists() else 'does not exist'}")
+        if path is not None:
+            check_input(path)
 
 
 def spoken_input(message: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_input
 from relaxboost.game import domains
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.generators import generate
@@ -57,11 +58,9 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
         cuts = source.get("max_cuts")
         return _small(path, stumps(data.X, data.y, data.feature_names, cuts), data.X.size)
     kind = "npy" if "npy" in source else "npz"
-    path = folder / source[kind]
+    path = check_input(folder / source[kind], folder=True)
     try:
         found = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist") from None
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path} cannot be read as {kind}: {error}") from None
     if kind == "npz":

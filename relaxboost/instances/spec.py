@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_input
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
 from relaxboost.instances.generators import OPTIONS, check_options
@@ -39,11 +40,9 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
         that is unknown, sizes out of range, a relaxation that does not fit a game, names given
         twice.
     """
-    path = Path(path)
+    path = check_input(path, folder=True)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}") from None
     games = content.pop("game", [])

@@ -276,7 +276,7 @@ def test_bad_input_is_one_line_and_status_two(case, csv, capsys, tmp_path, monke
 def test_bad_input_in_a_real_process(tmp_path):
     result = run("solve", "missing.csv", "--label", "y", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "relaxboost: missing.csv does not exist\n"
+    assert result.stderr == "relaxboost: missing.csv does not exist; check the path\n"
 
 
 def test_help_shows_a_working_example(printed):

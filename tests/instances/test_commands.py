@@ -64,7 +64,7 @@ def test_check(call, made, own):
     assert call("check", spoiled)[0] == 2
     status, out, err = call("check", own / "nothing.json")
     assert (status, out) == (2, "")
-    assert err.endswith("nothing.json does not exist\n")
+    assert err.endswith("nothing.json does not exist; check the path\n")
     assert call("check", own)[0] == 2
 
 
@@ -163,7 +163,7 @@ def test_a_wide_gap_is_status_one(call, tmp_path):
 def test_bad_input_is_one_line_and_status_two(call, tmp_path):
     status, out, err = call("instances", "make", tmp_path / "none.toml", "-o", tmp_path / "out")
     assert (status, out) == (2, "")
-    assert err == f"relaxboost: {tmp_path / 'none.toml'} does not exist\n"
+    assert err == f"relaxboost: {tmp_path / 'none.toml'} does not exist; check the path\n"
     status, out, err = call("instances", "check", tmp_path / "none")
     assert (status, out) == (2, "")
     assert err.endswith("none is no folder; make a set first: relaxboost instances make\n")

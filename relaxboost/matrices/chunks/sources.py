@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.files import check_input
 from relaxboost.matrices.datasets import labels
 from relaxboost.matrices.labelled import finite_doubles
 
@@ -97,8 +98,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingDependencyError(f"Parquet is read by pyarrow; {install('dask')}") from None
-    if not path.exists():
-        raise InputError(f"{path} does not exist")
+    check_input(path, folder=True)
     names: list[str] = []
     try:
         files = dataset.dataset(path, format="parquet").get_fragments()

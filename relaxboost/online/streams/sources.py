@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.files import check_input
 from relaxboost._core.tables import MISSING, read_header
 from relaxboost.matrices.chunks.sources import (
     Batch,
@@ -85,8 +86,7 @@ def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator
     """Return what opens a file; it must be there already."""
     if not (label is None or isinstance(label, str)):
         raise InputError(f"for a file, y is the name of the label column, got {label!r}")
-    if not path.exists():
-        raise InputError(f"{path} does not exist")
+    check_input(path, folder=True)
     if path.suffix.lower() == ".csv":
         return lambda: _csv(path, label, text, sep)
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
