@@ -43,7 +43,8 @@ def dots(H: NDArray[Any], used: int, d: Array) -> Array:
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return the same as `dots`, to the bit, with the columns shared between threads."""
     pool, threads = thread_pool()
-    cuts = np.linspace(0, used, threads + 1).astype(int)
+    # An array of one column counts as ordered by rows, and is summed in another order.
+    cuts = np.linspace(0, used, min(threads, max(used // 2, 1)) + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
     return np.concatenate(list(pool.map(lambda part: dots(part, part.shape[1], d), parts)))
 
@@ -95,6 +96,8 @@ def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, flo
     """Return the `first_largest` of `stump_edges`, which are not written down."""
     cuts, total = np.diff(offsets), yd.sum()
     best, levels = (0, 0.0), np.empty((4, cuts.max() + 1))
+    if np.isnan(total):  # then so are all edges
+        return 0, total
     for first in range(0, codes.shape[0], 4):
         four = cuts[first : first + 4]
         _four_levels(codes, first, yd, levels)

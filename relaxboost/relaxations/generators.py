@@ -166,10 +166,12 @@ class _Table(Programs):
             slope = np.diff(phi) / apart
             bend = np.diff(slope)
             rounding = 1e-14 * (np.abs(phi[1:-1]) + np.abs(slope[1:]) * t[1:-1]) / apart[:-1]
-            near = np.append(0.0, bend[:-1]) + np.append(bend[1:], 0.0)
-            convex = (bend >= -rounding) & (bend <= 3.0 * near + rounding)
+            far = np.pad(bend, 2, constant_values=np.inf)  # a corner may be between two points
+            near = np.maximum(far[:-4], far[4:])
+            convex = (bend >= -rounding) & (bend <= 1.05 * near + rounding)
             self.smooth = bool(convex.all()) and np.allclose(turned[::-1], phi, 1e-12, 1e-12)
-        self._slope = float(f.size) * np.maximum.accumulate(slope)
+        # Rounding is largest where t is least: no slope may be above those at larger t.
+        self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
     def _answer(self, x: Vector, slope: Vector) -> Vector:
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)

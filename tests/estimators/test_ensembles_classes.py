@@ -73,6 +73,8 @@ def test_pipelines_and_what_is_no_target():
     for target in (None, "d"):
         with pytest.raises(rb.InputError, match=r"3 classes \(a, b, c\).*give target="):
             rb.certify_ensemble(forest, X, y, target=target)
+    with pytest.raises(rb.InputError, match=r"not fitted on \(zz\); it knows 'a' and 'b' and 'c'"):
+        rb.certify_ensemble(forest, X, np.where(y == "c", "zz", y), target="b")
     for numbers in (y == "a", (y == "a") * 1):
         two = DecisionTreeClassifier(max_depth=1)
         ada = AdaBoostClassifier(two, n_estimators=2).fit(X, numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -286,6 +287,16 @@ def test_the_best_stump_is_the_first_largest_edge(features, rng):
         assert best.id == int(np.argmax(np.abs(edges)))
         assert best.sign * best.edge == edges[best.id]
     assert matrix.best(np.zeros(50)) == (0, 1, 0.0, 0.0)
+    assert np.isnan(matrix.best(np.full(50, np.nan)).edge)
+
+
+def test_no_number_of_threads_changes_a_shared_pass(rng, monkeypatch):
+    """Where each would have a column of its own, it would be summed in another order."""
+    H, d = np.asfortranarray(rng.normal(size=(1001, 5))), rng.normal(size=1001)
+    with ThreadPoolExecutor(2) as pool:
+        for threads in (1, 3, 8):
+            monkeypatch.setattr(kernels, "thread_pool", lambda: (pool, threads))  # noqa: B023
+            assert np.array_equal(kernels.dots_shared(H, 5, d), kernels.dots(H, 5, d))
 
 
 def test_breast_cancer_counts(cancer_stumps):

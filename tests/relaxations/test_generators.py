@@ -91,16 +91,31 @@ def test_a_table_answers_as_a_cone_solver_does(generator, prior, rng):
     "generator",
     [
         lambda t: cp.square(t - 1) + cp.abs(t - 1),
+        lambda t: cp.exp(t) + 1e-3 * cp.abs(t - 1) - np.e,
         lambda t: cp.square(cp.cumsum(t - 1)),
         lambda t: cp.multiply(np.arange(1, t.size + 1), cp.square(t - 1)),
         lambda t: cp.multiply(np.arange(8), cp.square(t - 1)),
         lambda t: cp.hstack([cp.square(t[i] - 1) for i in range(8)]),
         lambda t: cp.inv_pos(3 - t) - 0.5,
     ],
-    ids=["corner", "sums", "places", "of eight", "eight by hand", "end"],
+    ids=["corner", "slight corner", "sums", "places", "of eight", "eight by hand", "end"],
 )
 def test_what_no_table_can_hold_is_left_to_the_solver(generator):
     assert type(programs(rb.f_divergence(generator, weight=1).resolve(8), 8)) is Programs
+
+
+@pytest.mark.parametrize(("c", "spread"), [(0.5, 1.0), (0.02, 1.0), (3.0, 9.0)])
+def test_a_lower_bound_is_none_too_high(c, spread, rng):
+    """Differences of φ next to 0 are all rounding, and slopes are finite there; by closed forms."""
+    u = spread * rng.normal(size=30)
+    plane = rb.f_divergence(lambda t: 3 * (t - 1), weight=c).resolve(30)
+    assert plane.lower_bound(0 * u, plane.witness(0 * u)) == pytest.approx(0.0, abs=1e-9)
+    square = rb.f_divergence(lambda t: cp.square(t - 1), weight=c).resolve(30)
+    pulled = 1 / 30 - u / (60 * c)
+    falling = np.sort(pulled)[::-1]
+    d = np.maximum(pulled - ((np.cumsum(falling) - 1) / np.arange(1, 31)).max(), 0)
+    optimum = d @ u + 30 * c * np.square(d - 1 / 30).sum()
+    assert square.lower_bound(u, square.witness(u)) == pytest.approx(optimum, abs=1e-10)
 
 
 def test_equal_divergences_are_equal():

@@ -94,13 +94,11 @@ def certify_ensemble(
     """
     tol = positive("tol", tol)
     members = take_apart(estimator, target)
-    if target is not None:
-        if members.target is None:
-            raise InputError(
-                f"target={target!r} is one of more than two classes, and this {members.kind} tells "
-                "two apart; leave it out"
-            )
-        y = np.asarray(y) == target
+    if target is not None and members.target is None:
+        raise InputError(
+            f"target={target!r} is one of more than two classes, and this {members.kind} tells "
+            "two apart; leave it out"
+        )
     classes, signs = _signs(members, y)
     Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
     H = _predictions(members, estimator, X, signs.size)
@@ -153,14 +151,16 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
     labels = np.asarray(y)
     if labels.ndim != 1 or not labels.size:
         raise InputError(f"y must be a non-empty vector of labels, got shape {labels.shape}")
-    unknown = sorted({str(v) for v in labels.tolist() if v not in members.classes})
+    known = members.known or members.classes
+    unknown = sorted({str(v) for v in labels.tolist() if v not in known})
     if unknown:
         shown = ", ".join(unknown[:6]) + (", ..." if len(unknown) > 6 else "")
         raise InputError(
             f"y has labels that this {members.kind} was not fitted on ({shown}); it knows "
-            f"{members.classes[0]!r} and {members.classes[1]!r}"
+            + " and ".join(map(repr, known))
         )
-    return members.classes, np.where(labels == members.classes[1], 1.0, -1.0)
+    plus = members.target if members.known else members.classes[1]
+    return members.classes, np.where(labels == plus, 1.0, -1.0)
 
 
 def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:

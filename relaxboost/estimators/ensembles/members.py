@@ -42,7 +42,9 @@ class Members:
     classes: tuple[Any, Any] | None = None
     """What the labels −1 and +1 are called; None where they are read from y."""
     target: Any = None
-    """The class told from the rest, of more than two; then the classes are False and True."""
+    known: tuple[Any, ...] = ()
+    """The class told from the rest, of all that are known, which are more than two; then the
+    classes are False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
     None where it has none."""
@@ -89,8 +91,9 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         )
     known = estimator.classes_.tolist()
     if len(known) > 2 and target in known:
-        parts = take(estimator, known.index(target)) | {"target": target, "labels": None}
-        return Members(kind=f"{kind}, {target!r} against the rest", classes=(False, True), **parts)
+        parts = take(estimator, known.index(target)) | {"labels": None}
+        parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
+        return Members(kind=f"{kind}, {target!r} against the rest", **parts)
     classes = _two(known, kind, "give target=, the one that is told from the rest")
     return Members(
         kind=kind, classes=classes, **({"labels": estimator.predict} | take(estimator, 1))
