@@ -81,11 +81,12 @@ def algorithm(x: Instance) -> Slacks:
     yield equal(float(np.abs(found.w.sum(axis=2) - 1.0).max()), 0.0, "Σ w − 1")
 
 
-def turned(m: int = 10_000, last: int = 240) -> tuple[float, float]:
+def turned() -> tuple[float, float]:
     """Return the regret for two experts of costs ±1 by turns, at last the same; and √(2m log 2).
 
     After the sum S of the costs of the first, w_1 − w_2 = tanh(−ηS): 0 and tanh η by turns.
     """
+    m, last = 10_000, 240
     eta = math.sqrt(2.0 * math.log(2.0) / m)
     paid = (m - last) / 2 * math.tanh(eta) - float(np.tanh(eta * np.arange(last)).sum())
     return paid + last, math.sqrt(2.0 * m * math.log(2.0))

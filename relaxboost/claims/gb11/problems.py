@@ -145,10 +145,10 @@ class Descent:
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
-def spans(x: Instance, least: float = 0.05) -> float:
-    """Return the edge of x.H with all multiples, and leave x out unless it is more than `least`."""
+def spans(x: Instance) -> float:
+    """Return the edge of x.H with all multiples, and leave x out unless it is above 0.05."""
     gamma = edge(x.H)
-    assume(gamma > least)
+    assume(gamma > 0.05)
     return gamma
 
 

@@ -23,8 +23,8 @@ from relaxboost.claims.ss09.source import SOURCE
 GIVEN = "d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m"
 
 
-def _space(spread: float = 3.0, most: int = 7) -> Space:
-    return Space(sizes={"m": (1, most)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
+def _space(spread: float = 3.0) -> Space:
+    return Space(sizes={"m": (1, 7)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
 
 
 def _sorted_d0(x: Instance) -> tuple[Fractions, Fraction]:

@@ -98,9 +98,7 @@ def test_what_solvers_do_to_it(suite, tmp_path):
     peers = [f"tests.testing.bench.solvers:{name}" for name in names]
     games = read_suite(suite)[:1]
     limits = BenchLimits(seconds=1.0, memory=3e9)
-    start = time.perf_counter()
     cells = dict(zip(names, bench(games, tmp_path, peers, limits), strict=True))
-    assert time.perf_counter() - start < 60.0
     ended = {name: cell["outcome"] for name, cell in cells.items()}
     assert ended.pop("devours") == "memory"
     assert ended == {
