@@ -208,6 +208,15 @@ class _Table(Programs):
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
         """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         if everywhere:
-            return super().conjugate(theta)
+            try:
+                return super().conjugate(theta)
+            except InputError:  # a solver fails most often where f* is infinite
+                rays = [
+                    self._pi + s * (np.arange(theta.size) == theta.argmax()) for s in (1e6, 1e9)
+                ]
+                near, far = (float(d @ theta) - self._relaxation.penalty(d) for d in rays)
+                if far > 1.2 * near > 0.0:
+                    return np.inf
+                raise
         d = self._answer(theta, self._slope)
         return float(d @ theta) - self._relaxation.penalty(d)

@@ -106,7 +106,8 @@ class Programs:
             return math.inf
         if any(np.max(c.violation(), initial=0.0) > 0.0 for c in program.domain):
             return math.inf
-        value = goal.value if hasattr(goal, "value") else goal
+        with np.errstate(all="ignore"):  # log(0) is -inf
+            value = goal.value if hasattr(goal, "value") else goal
         number = float(np.asarray(value).item())
         return math.inf if math.isnan(number) else number
 

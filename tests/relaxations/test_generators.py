@@ -118,6 +118,16 @@ def test_a_lower_bound_is_none_too_high(c, spread, rng):
     assert square.lower_bound(u, square.witness(u)) == pytest.approx(optimum, abs=1e-10)
 
 
+@pytest.mark.parametrize("slope", [0.0, 0.15])
+def test_a_conjugate_is_infinite_beyond_the_slope_at_infinity(slope):
+    """Of 1/(t + 1), at which solvers fail for want of a bound."""
+    f = rb.f_divergence(lambda t: cp.inv_pos(t + 1) - 0.5 + slope * (t - 1), weight=0.2)
+    f, axis = f.resolve(20), np.eye(20)[0]
+    assert [f.conjugate(t * axis) for t in (0.2 * slope + 0.01, 1.0)] == [np.inf] * 2
+    assert 0.0 <= f.conjugate((0.2 * slope - 0.1) * axis) < np.inf
+    assert rb.f_divergence(lambda t: -cp.log(t), weight=1).resolve(2).penalty([0, 1]) == np.inf
+
+
 def test_equal_divergences_are_equal():
     assert rb.f_divergence(cp.square, weight=1) == rb.f_divergence(cp.square, weight=1.0)
     assert rb.f_divergence(cp.square, weight=1) != rb.f_divergence(cp.square, radius=1)
