@@ -193,9 +193,9 @@ class Claim:
         )
 
     def command(self, action: str, options: str) -> str:
-        """Return the command that repeats a check or an attack."""
+        """Return the command that repeats a check or an attack; of a step, that of its claim."""
         file = "" if self.file is None else f" --file {shlex.quote(str(self.file))}"
-        return f"relaxboost claims {action} {self.id}{file}{options}"
+        return f"relaxboost claims {action} {self.id.partition('/')[0]}{file}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slacks of the check as stated, which a correction may ask for less or more."""
@@ -279,10 +279,12 @@ class Claim:
                 part.add(evidence)
                 if number < len(self.counterexamples):
                     part.known.append(evidence)
-        for statement, part in zip(self.statements, parts, strict=True):
-            part.steps += [step.check(min(trials, step.trials), seed) for step in statement.steps]
         asked = f" --trials {trials}" if trials != self.trials else ""
-        return self._verdict(parts, seed, "check", f"{asked} --seed {seed}", start)
+        repeat = self.command("check", f"{asked} --seed {seed}")
+        for statement, part in zip(self.statements, parts, strict=True):
+            steps = (step.check(min(trials, step.trials), seed) for step in statement.steps)
+            part.steps += [replace(step, repeat=repeat) for step in steps]
+        return self._verdict(parts, seed, repeat, start)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
@@ -294,18 +296,16 @@ class Claim:
         seed : int
         """
         start, budget = time.perf_counter(), count("budget", budget)
-        natural("seed", seed)
-        parts = []
-        for statement in self.statements:
+        draw = partial(self.generator, natural("seed", seed))
+        parts = [StatementVerdict(statement.words) for statement in self.statements]
+        for statement, part in zip(self.statements, parts, strict=True):
             examine = partial(self.examine, statement)
-            verdict = StatementVerdict(statement.words)
-            draw = partial(self.generator, seed)
-            verdict.counterexample = attacked(examine, self.space, draw, budget, verdict)
-            parts.append(verdict)
-        return self._verdict(parts, seed, "attack", f" --budget {budget} --seed {seed}", start)
+            part.counterexample = attacked(examine, self.space, draw, budget, part)
+        repeat = self.command("attack", f" --budget {budget} --seed {seed}")
+        return self._verdict(parts, seed, repeat, start)
 
     def _verdict(
-        self, parts: list[StatementVerdict], seed: int, action: str, options: str, start: float
+        self, parts: list[StatementVerdict], seed: int, repeat: str, start: float
     ) -> ClaimVerdict:
         return ClaimVerdict(
             id=self.id,
@@ -313,7 +313,7 @@ class Claim:
             stated=parts[0],
             corrections=tuple(parts[1:]),
             seed=seed,
-            repeat=self.command(action, options),
+            repeat=repeat,
             seconds=time.perf_counter() - start,
         )
 

@@ -9,6 +9,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -79,7 +80,7 @@ def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
 def load(path: Path | str) -> list[Claim]:
     """Return the claims of a Python file: those of every `Source` it defines.
 
-    The file is run, as an import would.
+    The file is run, as an import would; what it prints goes to standard error.
 
     Raises
     ------
@@ -96,7 +97,8 @@ def load(path: Path | str) -> list[Claim]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         line = next((f":{n}" for n in _lines(error, path)), "")

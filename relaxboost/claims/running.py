@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -254,7 +255,8 @@ def _died(task: Task, error: BaseException) -> Failure:
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     """Return the verdict of a claim, or the failure that came in its place."""
     try:
-        return claim.check(**options) if action == "check" else claim.attack(**options)
+        with redirect_stdout(sys.stderr):  # what a check prints is no outcome
+            return claim.check(**options) if action == "check" else claim.attack(**options)
     except Exception as error:
         return _failure(claim.id, error)
 

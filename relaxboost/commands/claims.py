@@ -283,7 +283,7 @@ def _follow(
                 if rows is not None:
                     with bar.aside():
                         for line in (*head, *rows(outcome)):
-                            click.echo(line)
+                            say(line)
                     head = []
     except KeyboardInterrupt:
         pass

@@ -242,6 +242,34 @@ def test_attack(call, toys):
     assert call("attack")[0] == 2
 
 
+def test_an_attack_fits_the_terminal(call, toys, monkeypatch):
+    monkeypatch.setattr("relaxboost.commands.style.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    status, out, _ = call("attack", "TOY-margin", "--file", toys, "--budget", 20, "--jobs", 1)
+    assert status == 0
+    words = [line for line in out.splitlines() if str(toys) not in line]
+    assert max(map(len, words)) <= 60
+    assert "  corrected, It is at most the largest entry.: holds" in out
+
+
+def test_what_a_file_prints_is_no_data(call, odd):
+    path = odd("print('loaded')\nclaim('a', prints)\n")
+    for verb in ("check", "list"):
+        status, out, err = call(verb, "--file", path, "--json")
+        assert (status, bool(json.loads(out))) == (0, True)
+        assert "loaded" in err
+
+
+def test_the_page_about_theorems_goes_into_a_file_as_it_says(call, tmp_path):
+    text = (ROOT / "docs" / "theorem.md").read_text()
+    code = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[-2:])
+    path = tmp_path / "notes.py"
+    path.write_text(re.sub(r"^print.*\n", "", code, flags=re.MULTILINE))
+    status, out, err = call("check", "--file", path, "--trials", 20, "--json")
+    assert (status, err) == (0, "")
+    assert [one["status"] for one in json.loads(out)] == ["false as stated"]
+
+
 def test_certificates(call, toys, tmp_path):
     folder = tmp_path / "new" / "proofs"
     arguments = ["--file", toys, "--trials", 3, "--jobs", 2, "--certificates", folder]

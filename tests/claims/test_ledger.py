@@ -208,6 +208,19 @@ def test_prose(text, markdown, html):
     assert prose.as_html(text) == html
 
 
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("reading: the product.", "The product."),
+        ("a prediction of 0 is an error.", "A prediction of 0 is an error."),
+        *((one, one) for one in ("ρ_k is at most ρ_m.", "k ρ_k is convex.", "f is convex.")),
+        *((one, one) for one in ("kρ_k is convex.", "max_γ is reached.", "sign(0) = 1.", "a ≤ b.")),
+    ],
+)
+def test_a_symbol_that_begins_a_sentence_is_not_capitalised(words, read):
+    assert prose.reading(words) == read
+
+
 def test_formulas_and_large_instances():
     assert prose.formula("a `b`") == "`` a `b` ``"
     shown = prose.columns({"A": [[0.5] * 30] * 20, "w": [1, -0.25], "k": 2})

@@ -16,6 +16,8 @@ _MARKED = re.compile(
 """Code, and emphasis; a star that is part of a formula, as in f*(u), is neither."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """What Markdown would take for its own; not the underscore within x_t, nor brackets alone."""
+_WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
+"""A word that may be capitalised; a symbol, as in ρ_k, f(x) or max_γ, keeps its letters."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that no page may contain."""
 _WIDE, _HIGH = 14, 14
@@ -45,7 +47,7 @@ def paragraphs(text: str) -> list[str]:
 def reading(words: str) -> str:
     """Return the words of a reading of an ambiguous claim, without saying that it is one."""
     words = words.removeprefix("reading: ")
-    return words[:1].upper() + words[1:]
+    return words[:1].upper() + words[1:] if _WORD.match(words) else words
 
 
 def escaped(text: Any) -> str:
