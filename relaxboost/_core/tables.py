@@ -91,6 +91,12 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
         return _header(path, file, sep)[0]
 
 
+def is_parquet(path: Path) -> bool:
+    """Return whether a file is Parquet: by its first bytes, or by its name."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[io.TextIOBase]:
     """Open a file as text, or raise with the line where it is none."""

@@ -90,6 +90,9 @@ class Certificate:
         """Return the certificate in a file, unchecked."""
         try:
             document = check.load(path)
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            said = "it is no JSON; give a file of `Certificate.save`, or of solve --certificate"
+            raise InputError(f"{path} is no certificate: {said}") from None
         except (check.Rejected, ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):

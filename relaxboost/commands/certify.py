@@ -37,7 +37,7 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The files' name without suffix; by default that of FILE.",
+    help="The files' name, to which endings are added; by default that of FILE.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
     """Write a certificate in a form that needs no trust in this package.
@@ -48,6 +48,8 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     if out is None and spoken_input(str(file)) != str(file):
         raise InputError("standard input has no name for the files; give --out")
     stem = file.with_suffix("") if out is None else out
+    if out is not None and out.suffix == {"latex": ".tex"}.get(form, f".{form}"):
+        stem = out.with_name(out.stem)  # the ending is added again
     if not stem.name:
         raise InputError(f"--out {stem} names a folder; give the name of the files in it")
     if str(out) == "-" and (as_json or form == "vipr"):

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from relaxboost.claims.running import Results
 
 
-@click.group()
+@click.group(
+    epilog="""
+\b
+Example:
+  relaxboost claims check SS09-T9
+"""
+)
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
 

@@ -15,7 +15,13 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.commands.style import kept, show
 
 
-@click.group()
+@click.group(
+    epilog="""
+\b
+Example:
+  relaxboost instances make games.toml -o games
+"""
+)
 def instances() -> None:
     """Make and check sets of games with certified optima, for the tests of other packages."""
 

@@ -117,7 +117,7 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = [
-    click.argument("stream", type=InputFile(".csv")),
+    click.argument("stream", type=InputFile()),
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
@@ -169,7 +169,13 @@ _method = click.option(
 _time_limit = click.option("--time-limit", type=float, help="Stop after so many seconds.")
 
 
-@click.group()
+@click.group(
+    epilog="""
+\b
+Example:
+  relaxboost online run clicks.csv --label clicked --classes no,yes
+"""
+)
 def online() -> None:
     """Learn from examples as they come, and know the regret.
 

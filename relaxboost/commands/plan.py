@@ -10,7 +10,13 @@ from relaxboost.commands.plan_fit import fit
 from relaxboost.commands.plan_show import show
 
 
-@click.group()
+@click.group(
+    epilog="""
+\b
+Example:
+  relaxboost plan fit --edges edges.csv --trips trips.csv
+"""
+)
 def plan() -> None:
     """Learn the costs under which demonstrated paths are shortest."""
 

@@ -15,10 +15,9 @@ from typing import Any
 import click
 import numpy as np
 
-from relaxboost._core import progress
+from relaxboost._core import progress, tables
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost._core.tables import read_csv
 from relaxboost.commands.style import InputFile, OutputFile, sep_option, show
 from relaxboost.planning.tables import at, check_table
 
@@ -193,11 +192,17 @@ class PlanOptions(SimpleNamespace):
         read = read_map(self.grid)
         return PlanInput(map_graph(read, int(self.neighbours)), self.grid.name, read, cells=True)
 
+    def _table(self, path: Path, texts: list[str]) -> Any:
+        given = self.sep != ","  # then one file has it, and the others need it too
+        same = "write all files with the same separator, and give it as --sep; --sep is now "
+        with spoken({r"give sep=.*": f"{same}{self.sep!r}"} if given else {}):
+            return tables.read_csv(path, self.sep, texts)
+
     def _network(self, path: Path, learned: Any) -> Any:
         from relaxboost.planning import from_pandas
         from relaxboost.planning.frames import columns_of
 
-        edges = read_csv(path, self.sep, [*(name for pair in ENDS for name in pair), "edge"])
+        edges = self._table(path, [*(name for pair in ENDS for name in pair), "edge"])
         ends = next((pair for pair in ENDS if set(pair) <= set(edges.columns)), None)
         if ends is None:
             raise InputError(
@@ -213,7 +218,7 @@ class PlanOptions(SimpleNamespace):
                 _check_alike(edges, edges[name])
         nodes = None
         if self.nodes is not None:
-            nodes = read_csv(self.nodes, self.sep, ["node"])
+            nodes = self._table(self.nodes, ["node"])
             check_table("nodes", nodes, ["node"])
             nodes = nodes.set_index("node")
         edge = "edge" if "edge" in edges.columns else None
@@ -228,7 +233,7 @@ class PlanOptions(SimpleNamespace):
 
         if path is None:
             raise InputError("give --trips, a CSV of what was done")
-        table = read_csv(path, self.sep, ["trip", "node", "edge", "name", "path"])
+        table = self._table(path, ["trip", "node", "edge", "name", "path"])
         weights: dict[str, float] = {}
         if "path" in table.columns:
             table, weights = _steps(path, table)

@@ -29,9 +29,8 @@ _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
 class InputFile(click.Path):
     """A path; - stands for standard input, which is first read to its end into a file."""
 
-    def __init__(self, suffix: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__(path_type=Path)
-        self.suffix = suffix  # for what is read by its ending
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
@@ -42,7 +41,7 @@ class InputFile(click.Path):
             raise InputError("standard input is closed; name a file in place of -")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
             raise InputError("standard input is read once only; name a file in place of one -")
-        path = _beside(_INPUT + self.suffix)
+        path = _beside(_INPUT)
         with (
             path.open("wb") as file,
             Path(value).open("rb") if pipe else contextlib.nullcontext(sys.stdin.buffer) as given,

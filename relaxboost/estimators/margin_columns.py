@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,9 +75,21 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
     if types.is_numeric_dtype(x):  # also bool
         return None
     if types.is_string_dtype(x) or types.is_object_dtype(x):
-        return tuple(sorted(x.dropna().unique(), key=str))
+        try:
+            return tuple(sorted(x.dropna().unique(), key=str))
+        except TypeError:
+            raise _no_category(x) from None
     raise InputError(
         f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
+    )
+
+
+def _no_category(x: Any) -> InputError:
+    """Return the error for a column with cells that cannot be told apart, such as lists."""
+    odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
+    return InputError(
+        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
+        "several columns, or drop it"
     )
 
 
@@ -90,7 +103,10 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
             raise InputError(
                 f"feature {name!r} held numbers in training, and here has dtype {x.dtype}"
             ) from None
-    codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
+    try:
+        codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
+    except TypeError:
+        raise _no_category(x) from None
     unknown = (codes < 0) & x.notna().to_numpy()
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]

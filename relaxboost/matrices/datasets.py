@@ -194,10 +194,8 @@ def read_table(
 
 
 def _read_frame(path: Path, label: str, sep: str) -> Any:
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(4) == b"PAR1":
-                return _read_parquet(path)
+    if path.is_file() and tables.is_parquet(path):
+        return _read_parquet(path)
     return tables.read_csv(path, sep, label=label)
 
 
@@ -224,18 +222,23 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
             continue
         # Not what Python's float refuses: that reads 1_0 and other scripts' digits.
         odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
-        if not words or 0 < len(odd) < column.notna().sum():
+        points = odd.astype(str).str.replace(",", ".")
+        commas = len(odd) > 0 and pd.to_numeric(points, errors="coerce").notna().all()
+        if not words or commas or 0 < len(odd) < column.notna().sum():
+            other = "encode categories (pandas.get_dummies)"
             raise InputError(
                 f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
-                "write plain numbers, encode categories (pandas.get_dummies), or drop it"
+                f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop it"
             )
     if bad.to_numpy().any():
         row, place = np.argwhere(bad.to_numpy())[0].tolist()
         where = f"line {features.index[row]}" if tables.FILE in features.attrs else f"row {row + 1}"
         more = int(bad.to_numpy().sum()) - 1
+        missing = pd.isna(features.iloc[row, place])
         raise InputError(
             f"{path}: the value at {where}, column {features.columns[place]!r} "
-            f"is {'missing' if pd.isna(features.iloc[row, place]) else 'infinite'}"
+            f"is {'missing' if missing else 'infinite'}"
             + (f", and {more} more" if more else "")
             + "; impute or drop"
+            + (", or fit MarginBoostClassifier in Python, which takes missing values" * missing)
         )

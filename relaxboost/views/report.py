@@ -37,12 +37,7 @@ def text(solution: Solution, most: int = 10) -> str:
         count = "1 hypothesis has" if len(s.support) == 1 else f"{len(s.support)} hypotheses have"
         lines.append(f"weights:    {count} one; the largest are")
     else:
-        hard = isinstance(s.game.relaxation, HardMargin)
-        remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"
-        lines.append(
-            "weights:    none: no vote does better than nothing on the worst examples; where equal "
-            f"examples carry opposite labels, {remedy}"
-        )
+        lines.append(f"weights:    none: {_why_none(s, upper)}")
     lines += [f"  {weight:8.4f}  {name}" for weight, name in listed]
     quantiles = margin_quantiles(s)
     lines.append("margins:    of the examples, by quantile")
@@ -78,6 +73,19 @@ def data(solution: Solution) -> dict[str, Any]:
         ],
         "margin_quantiles": {_level(q): value for q, value in margin_quantiles(s).items()},
     }
+
+
+def _why_none(s: Solution, upper: str) -> str:
+    """Return why there are no weights, and what to do; `upper` as it is shown."""
+    if s.upper > 0.0 and s.status != "optimal":
+        return (
+            f"no vote was found before the run ended, and one may reach up to {upper}; give more "
+            "rounds or time"
+        )
+    hard = isinstance(s.game.relaxation, HardMargin)
+    remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"
+    than = f"no vote does better than {upper if s.upper > 0.0 else 'nothing'} on the worst examples"
+    return f"{than}; where equal examples carry opposite labels, {remedy}"
 
 
 def _rounds(s: Solution) -> str:

@@ -64,6 +64,21 @@ def test_the_matrix_and_the_name_are_given(tmp_path, run):
     read_lean((tmp_path / "mine.lean").read_text())
 
 
+@pytest.mark.parametrize(
+    ("form", "out", "names"),
+    [
+        ("lean", "x.lean", {"x.lean"}),
+        ("latex", "x.tex", {"x.tex"}),
+        ("vipr", "x.vipr", {"x.lower.vipr", "x.upper.vipr"}),
+        ("lean", "x.1", {"x.1.lean"}),
+    ],
+)
+def test_an_ending_is_written_once(form, out, names, tmp_path, run):
+    saved(tmp_path)
+    assert run(tmp_path / "game.json", "--format", form, "--out", tmp_path / out)[0] == 0
+    assert {path.name for path in tmp_path.iterdir()} == names | {"game.json"}
+
+
 def test_bad_input_is_one_line_and_status_two(tmp_path, run):
     file = tmp_path / "game.json"
     assert "does not exist" in run(file, "--format", "vipr")[2]
@@ -94,7 +109,9 @@ def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
         (tmp_path / "game.json").write_text(text)
         for command in ("check", "certify"):
             assert status(command) == 2, text
-            assert "is no certificate" in capsys.readouterr().err
+            said = capsys.readouterr().err
+            assert "game.json is no certificate" in said
+            assert ("it is no JSON; give a file of" in said) == (text in ("", "a,b"))
     found = saved(tmp_path).document
     (tmp_path / "game.json").write_text(json.dumps({**found, "upper": "-1"}))
     assert status("check") == 1

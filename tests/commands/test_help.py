@@ -22,7 +22,8 @@ from relaxboost.commands.cli import cli, main
 from tests.commands.test_fuzz import ended, verbs
 
 VERBS = list(verbs(cli))
-GROUPS = [((), cli), *[((name,), cli.get_command(None, name)) for name in ("claims", "plan")]]
+GROUPS = [((name,), cli.get_command(None, name)) for name in cli.list_commands(None)]
+GROUPS = [((), cli), *(one for one in GROUPS if isinstance(one[1], click.Group))]
 EXAMPLES = [
     (" ".join(path), line.strip().removesuffix("\\"))
     for path, command in VERBS
@@ -57,6 +58,15 @@ def folder(tmp_path_factory):
 
 def test_every_verb_has_an_example():
     assert {verb for verb, _ in EXAMPLES} == {" ".join(path) for path, _ in VERBS}
+
+
+def test_every_group_has_the_example_of_a_verb():
+    assert len(GROUPS) == 5
+    for (name,), group in GROUPS[1:]:
+        words = shlex.split(group.epilog.splitlines()[-1])[1:]
+        assert words[0] == name
+        with group.get_command(None, words[1]).make_context(name, words[2:]):
+            pass
 
 
 @pytest.mark.parametrize(("verb", "line"), EXAMPLES)
@@ -192,6 +202,15 @@ def test_where_nothing_is_learned_the_hint_is_no_remedy_that_was_given(tmp_path,
     assert "none: no vote" in said
     assert "--fraction" not in said
     assert "a larger k" in said
+
+
+def test_a_run_that_stopped_early_does_not_say_that_there_is_no_vote(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert ended(shlex.split("solve data.csv --label y --fraction .2 --max-rounds 1")) == 1
+    said = capsys.readouterr().out
+    assert "0.0000 <= rho" in said
+    assert "none: no vote was found before the run ended, and one may reach up to 0." in said
+    assert "give more rounds or time" in said
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"\x89PNG\r\n\x1a\n", b"[1]", b'{"a": 1}'])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import relaxboost as rb
@@ -52,6 +54,20 @@ def test_another_separator_and_nothing_to_learn(tmp_path, capsys):
     out = told(capsys, "run", tmp_path / "d.csv", *options, ";")
     assert "note:       nothing was learned; choose columns that vary" in out
     assert "give --sep ';'" in told(capsys, "run", tmp_path / "d.csv", *options, ",", status=2)
+
+
+def test_files_are_told_by_what_is_in_them(data, tmp_path, capsys, monkeypatch):
+    path, _, _ = data
+    table = pd.read_csv(path)
+    table.to_csv(tmp_path / "d.tsv", sep="\t", index=False)
+    table.to_parquet(tmp_path / "piped")
+    want = told(capsys, "run", path, *LABEL)
+    got = told(capsys, "run", tmp_path / "d.tsv", *LABEL, "--sep", "\\t")
+    loss = [line for line in want.splitlines() if line.startswith("loss:")]
+    assert loss[0] in got
+    given = io.TextIOWrapper(io.BytesIO((tmp_path / "piped").read_bytes()))
+    monkeypatch.setattr("sys.stdin", given)
+    assert loss[0] in told(capsys, "run", "-", *LABEL)
 
 
 def test_run_is_what_the_library_says(data, capsys):

@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     StackingClassifier,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -44,6 +45,8 @@ def test_estimators_that_are_refused():
     three = np.array(["a", "b", "c"])[np.arange(60) % 3]
     for name in ("ada", "forest", "gradient", "hist"):
         refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
+        said = r"has no class 'nope'; give target= one of 'a', 'b', 'c'"
+        refused(said, fitted(name, X, three), X, three, target="nope")
     alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
@@ -133,3 +136,10 @@ def test_predictions_and_weights_that_are_refused():
     report = rb.certify_ensemble((np.nan_to_num(H), weights), None, y)
     with pytest.raises(rb.InputError, match=r"X has 4 columns, and this ensemble .* 5 hypotheses"):
         report.decision(H[:, :4])
+
+
+def test_a_booster_without_votes_needs_another_fraction():
+    X, y = np.arange(20.0).reshape(10, 2).repeat(2, axis=0), np.arange(20) % 2
+    with pytest.warns(ConvergenceWarning):
+        idle = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
+    refused("has no vote, since none beats none; fit it with a larger fraction", idle, X, y)

@@ -428,6 +428,7 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
         ({}, (np.ones((6, 2)), Y), "every feature is constant"),
         ({}, (np.column_stack([X, np.full(6, np.nan)]), Y), "'x2' has no value"),
         ({}, (TEXT.assign(c=pd.Timestamp("2020")), Y), "'c' has dtype"),
+        ({}, (TEXT.assign(c=[[1]] * 6), Y), "'c' holds a list, .*; spread it over several columns"),
     ],
 )
 def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):

@@ -89,6 +89,8 @@ def test_categories_never_seen_are_refused():
         fitted.predict(TEXT.assign(a="z"))
     with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
         fitted.predict(TEXT.assign(b="z"))
+    with pytest.raises(rb.InputError, match="feature 'a' holds a list"):
+        fitted.predict(TEXT.assign(a=[["z"]] * 6))
 
 
 def test_arrays_of_strings_are_refused_by_column():

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 
 from relaxboost import InputError
 from relaxboost.matrices import stumps
-from relaxboost.matrices.datasets import breast_cancer, labels, read_csv
+from relaxboost.matrices.datasets import breast_cancer, labels, read_csv, read_table
 
 
 def test_breast_cancer():
@@ -100,7 +100,7 @@ BAD = {
     ),
     "missing": (
         "a,b,y\n1,2,0\n3,,1\n,,1\n",
-        "value at line 3, column 'b' is missing, and 2 more; impute or drop",
+        "value at line 3, column 'b' is missing, and 2 more; impute or drop, or fit Margin",
     ),
     "infinite": ("a,b,y\n1,2,0\n3,inf,1\n", "value at line 3, column 'b' is infinite"),
     "missing label": ("a,y\n1,0\n2,\n3,1\n", "label of row 2 is missing"),
@@ -113,6 +113,7 @@ BAD = {
     "all rows longer": ("a,y\n1,0,7\n2,1,7\n", "data.csv, line 2: more entries than the header"),
     "rows shorter": ("a,b,y\n1,2,0\n3\n", "value at line 3, column 'b' is missing"),
     "thousands": ('a,y\n"1,200",0\n"3,100",1\n', r"for instance '1,200'\); write plain numbers"),
+    "decimal commas": ("a;y\n1,5;0\n2;1\n", r"'1,5'\); write plain numbers, as 1.5 and not 1,5"),
     "question marks": ("a,y\n1,0\n?,1\n", "value at line 3, column 'a' is missing"),
     "ragged": ("a,y\n1,0\n\n2,1,5,6\n", "data.csv, line 4: more entries than"),
 }
@@ -124,7 +125,13 @@ def test_bad_files(case, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_csv(path, "y")
+        read_csv(path, "y", ";" if case == "decimal commas" else ",")
+
+
+def test_decimal_commas_are_no_categories(tmp_path):
+    (tmp_path / "a.csv").write_text("a;y\n1,5;0\n2,5;1\n")
+    with pytest.raises(InputError, match=r"as 1\.5 and not 1,5"):
+        read_table(tmp_path / "a.csv", "y", ";", words=True)
 
 
 def test_forms_of_good_files(tmp_path):

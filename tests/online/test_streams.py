@@ -152,7 +152,7 @@ BAD = [
     (lambda X, y, f: stream(pa.table({"a": [1]})), "Table is no frame of pandas"),
     (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
     (lambda X, y, f: stream(f / "a.csv", 3), "y is the name of the label column, got 3"),
-    (lambda X, y, f: stream(f / "a.txt", "y"), "is read by its ending"),
+    (lambda X, y, f: list(stream(f / "a.txt", "z")), "a.txt has no column 'z'"),
     (lambda X, y, f: stream(X, y, page=0), "page must be a whole number >= 1"),
     (lambda X, y, f: stream(X, y, classes=(1, 1)), "two different labels"),
     (lambda X, y, f: stream(X, y, base="stumps"), "base must be BaseFunctions"),

@@ -95,6 +95,15 @@ def test_lines_are_those_of_the_file_also_packed_and_where_fields_have_several(t
             pl.from_pandas(table, features=["x"])
 
 
+def test_files_with_different_separators_need_the_same(folder, capsys):
+    (folder / "semi.csv").write_text("u;v;km\na;b;1\n")
+    (folder / "comma.csv").write_text("path,name\na b,x\n")
+    command = "fit --edges semi.csv --trips comma.csv"
+    refused(command, "semi.csv has one column, 'u;v;km'; if ';' separates columns, give", capsys)
+    said = "separates columns, write all files with the same separator, and give it as --sep"
+    refused(f"{command} --sep ;", said, capsys)
+
+
 def test_classes_never_seen_are_named(folder, capsys):
     (folder / "roads.csv").write_text(ROADS.replace(";", ","))
     (folder / "by_edge.csv").write_text("trip,edge\nx,1\nx,3\n")

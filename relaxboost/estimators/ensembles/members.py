@@ -90,7 +90,10 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
             "classes; fit one ensemble for each label"
         )
     known = estimator.classes_.tolist()
-    if len(known) > 2 and target in known:
+    if len(known) > 2 and target is not None and target not in known:
+        shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
+        raise InputError(f"this {kind} has no class {target!r}; give target= one of {shown}")
+    if len(known) > 2 and target is not None:
         parts = take(estimator, known.index(target)) | {"labels": None}
         parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
         return Members(kind=f"{kind}, {target!r} against the rest", **parts)

@@ -281,7 +281,10 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
     """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
-        raise InputError(f"this {type(estimator).__name__} has no vote; fit it, say, with fraction")
+        raise InputError(
+            f"this {type(estimator).__name__} has no vote, since none beats none; fit it with a "
+            "larger fraction, at most 1, or on other features"
+        )
     named = [
         voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"
         for i, (_, h) in enumerate(voter.members)

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, MissingDependencyError, install
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import MISSING, read_header
+from relaxboost._core.tables import MISSING, is_parquet, read_header
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
@@ -87,11 +87,9 @@ def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator
     if not (label is None or isinstance(label, str)):
         raise InputError(f"for a file, y is the name of the label column, got {label!r}")
     check_input(path, folder=True)
-    if path.suffix.lower() == ".csv":
-        return lambda: _csv(path, label, text, sep)
-    if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
+    if path.is_dir() or is_parquet(path):
         return lambda: parquet(path, label, ROWS)
-    raise InputError(f"{path} is read by its ending: .csv, .parquet, or a folder of Parquet files")
+    return lambda: _csv(path, label, text, sep)
 
 
 def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
