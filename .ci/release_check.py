@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REFUSED = {
     "solve --dataset breast-cancer --k 56 --plot a.png": "pip install matplotlib",
-    "solve data.csv --label y --relaxation KLPenalty(1) --certificate a.json": "'.[exact]'",
-    "solve data.parquet --label y": "'.[dask]'",
-    "online run data.csv --label y": "'.[dask]'",
-    "plan boost --edges edges.csv --trips trips.csv --learner trees": "'.[lightgbm]'",
+    "solve data.csv --label y --relaxation KLPenalty(1) --certificate a.json": "'python-flint>=",
+    "solve data.parquet --label y": "'pyarrow>=",
+    "online run data.csv --label y": "'pyarrow>=",
+    "plan boost --edges edges.csv --trips trips.csv --learner trees": "pip install 'lightgbm",
 }
 """Command lines that need an extra, and what they are told."""
 FILES = {
