@@ -1,11 +1,9 @@
-"""The margin estimators: the game they solve, tables they take, what they tell."""
+"""The margin estimators: the game they solve, and what they tell."""
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
-import signal
 import subprocess
 import sys
 import warnings
@@ -21,7 +19,6 @@ import pytest
 from joblib import parallel_config
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OutputCodeClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -399,125 +396,3 @@ def test_pickles_hold_no_training_data():
     assert np.array_equal(again.predict(X), fitted.predict(X))
     with pytest.raises(AttributeError, match="ask for it before"):
         again.certificate_  # noqa: B018
-
-
-X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
-TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
-
-
-@pytest.mark.parametrize(
-    ("options", "data", "said"),
-    [
-        ({"fraction": 0}, (X, Y), "0 < fraction <= 1"),
-        ({"fraction": 1.5}, (X, Y), "0 < fraction <= 1"),
-        ({"tol": 0}, (X, Y), "tol must be a positive number"),
-        ({"folds": 1}, (X, Y), "folds must be at least 2"),
-        ({"relaxation": "soft"}, (X, Y), "relaxation must be"),
-        ({"relaxation": 0.5}, (X, Y), "got 0.5; the share of margins that count is fraction="),
-        ({"relaxation": rb.Capped(k=7)}, (X, Y), "weights of examples.* is 6; give fraction"),
-        ({"relaxation": rb.Capped(k=5)}, (X, Y, np.full(6, 0.4 / 6)), "sample_weight.* is 0.4; "),
-        ({"relaxation": rb.Capped(k=2)}, (X, Y, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
-        ({"relaxation": rb.NormBall(2, 1)}, (X, Y, [1, 2, 1, 1, 1, 1]), "takes no weights"),
-        ({"hypotheses": "trees"}, (X, Y), "hypotheses must be"),
-        ({"hypotheses": lambda X, y: np.ones((6, 1))}, (X, Y), "no hypothesis"),
-        ({"hypotheses": LogisticRegression}, (X, Y), "instance"),
-        ({"relaxation": rb.Caps([0.5] * 6)}, (X, Y), "folds hold some out"),
-        ({}, (X, np.zeros(6)), "one class only, 0"),
-        ({}, (X, np.array(["b", None] * 3, dtype=object)), "none missing"),
-        ({}, (X, Y, Y), "class 0 has no example of positive weight"),
-        ({}, (np.ones((6, 2)), Y), "every feature is constant"),
-        ({}, (np.column_stack([X, np.full(6, np.nan)]), Y), "'x2' has no value"),
-        ({}, (TEXT.assign(c=pd.Timestamp("2020")), Y), "'c' has dtype"),
-        ({}, (TEXT.assign(c=[[1]] * 6), Y), "'c' holds a list, .*; spread it over several columns"),
-    ],
-)
-def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
-    monkeypatch.setattr("relaxboost.estimators.margin_base.solve", None)
-    with pytest.raises(rb.InputError, match=said):
-        MarginBoostClassifier(**options).fit(*data)
-
-
-def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
-    weights = [0.5, 0.25, 0.5, 0.25, 0.5, 0.5]
-    share = MarginBoostClassifier(fraction=0.6, folds=None).fit(X, Y, weights).margin_
-    soft = MarginBoostClassifier(rb.Capped(k=1.5), folds=None).fit(X, Y, weights).margin_
-    assert soft.tolist() == share.tolist()
-
-
-def test_nothing_learned_is_said():
-    """Every second example contradicts the other."""
-    X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
-    with pytest.warns(ConvergenceWarning, match="no vote beats none: raise fraction"):
-        MarginBoostClassifier(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
-
-
-@pytest.mark.parametrize("game", [1, 3])
-def test_ctrl_c_keeps_the_best_bracket(game):
-    """A real signal, in the middle of the game itself, and of one that holds examples out."""
-    X, y, _ = noisy(m=200, features=6)
-    games, calls = [], []
-
-    def impatient(X, y):
-        matrix = rb.matrices.stumps(X, y)
-        best = matrix.best
-        games.append(matrix)
-
-        def pressed(d):
-            if len(games) == game:
-                calls.append(0)
-                if len(calls) == 4:
-                    os.kill(os.getpid(), signal.SIGINT)
-            return best(d)
-
-        matrix.best = pressed
-        return matrix
-
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        fitted = MarginBoostClassifier(fraction=0.1, hypotheses=impatient, tol=1e-6).fit(X, y)
-    lower, upper = fitted.margin_
-    exact = MarginBoostClassifier(fraction=0.1, folds=None, tol=1e-6).fit(X, y).margin_
-    assert lower <= exact[1]
-    assert exact[0] <= upper
-    assert (upper - lower <= 1e-6) == (game == 3)
-    assert not hasattr(fitted, "predict_proba")
-    assert set(fitted.predict(X)) <= {"yes", "no"}
-
-
-def test_a_fraction_from_unfinished_games_is_said():
-    X, y, _ = noisy(m=200, features=6)
-    with (
-        pytest.warns(ConvergenceWarning, match="chosen from unfinished games; raise time_limit"),
-        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
-    ):
-        MarginBoostClassifierCV(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
-
-
-def test_ctrl_c_while_held_out_votes_are_made_is_said():
-    """A real signal, after the game of the second fold is solved."""
-    X, y, _ = noisy(features=2)
-    games, pressed = [], []
-
-    def impatient(X, y):
-        matrix = rb.matrices.stumps(X, y)
-        found, own = matrix.hypothesis, len(games)
-        games.append(matrix)
-
-        def hypothesis(j):
-            if own == 1 and not pressed:
-                pressed.append(j)
-                os.kill(os.getpid(), signal.SIGINT)
-            return found(j)
-
-        matrix.hypothesis = hypothesis
-        return matrix
-
-    with (
-        pytest.warns(ConvergenceWarning, match="chosen from unfinished games"),
-        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
-        pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
-    ):
-        fitted = MarginBoostClassifierCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
-    assert pressed
-    assert len(games) == 3
-    assert not hasattr(fitted, "predict_proba")
-    assert set(fitted.predict(X)) <= {"yes", "no"}

@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 import relaxboost as rb
 from relaxboost.estimators import MarginBoostClassifier
 from relaxboost.estimators.margin_columns import CutColumns, Features
-from tests.estimators.test_margin import TEXT, mixed, noisy
+from tests.estimators.test_margin import mixed, noisy
+from tests.estimators.test_margin_ends import TEXT
 
 
 def test_frames_with_gaps_and_categories():
