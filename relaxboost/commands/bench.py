@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ Examples:
 @click.option("--peers", default="", help="Solvers, separated by commas. [default: all]")
 @click.option("--limit", type=float, default=60.0, show_default=True, help="Seconds for each run.")
 @click.option("--memory", type=float, default=20.0, show_default=True, help="GB for each run.")
+@click.option(
+    "--race",
+    type=float,
+    default=math.inf,
+    help="Stop a general solver at so many times the fastest before it.",
+)
 @click.option("--tol", type=float, default=1e-6, show_default=True, help="Certified gap to reach.")
 @click.option("--data", type=click.Path(path_type=Path), help="The folder of public data.")
 @click.option(
@@ -57,7 +64,7 @@ def bench(**given: Any) -> None:
     Every solver has a process for each game, and is killed where it passes its limits. What is
     done is kept: the same command goes on where it was interrupted.
     """
-    limits = BenchLimits(given["tol"], given["limit"], given["memory"] * 1e9)
+    limits = BenchLimits(given["tol"], given["limit"], given["memory"] * 1e9, race=given["race"])
     games = [
         game
         for game in read_suite(given["suite"], given["data"])

@@ -74,6 +74,8 @@ class Report:
             return f"{seconds:.2f}"
         gap = min((g[0] for g in self.gaps(cell)), default=math.inf)
         ended: str = cell["outcome"]
+        if ended == "limit" and cell.get("limit", math.inf) < self._limits.seconds:
+            return f"> {cell['limit']:.2f}"
         why = {"unfit": "–", "ended": "short"}.get(ended, ended)
         return f"{why} ({gap:.0e})" if gap < math.inf else why
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import selectors
 import signal
@@ -12,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,29 @@ class BenchLimits:
         Bytes of address space.
     spare : float
         Seconds for all that is not the run itself.
+    race : float
+        On each game, a general solver is stopped at so many times the seconds of the fastest
+        one before it, and two more; infinite to let each have its time.
     """
 
     tol: float = 1e-6
     seconds: float = 60.0
     memory: float = 20e9
     spare: float = SPARE
+    race: float = math.inf
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            positive(name, value)
+            if name != "race" or value != math.inf:
+                positive(name, value)
+
+    def after(self, cell: Cell) -> BenchLimits:
+        """Return the limits of the general solvers that come after one."""
+        if cell["kind"] != "general":
+            return self
+        proved = [p for p in cell["points"] if None not in (p["lower"], p["upper"])]
+        walls = [p["wall"] for p in proved if p["upper"] - p["lower"] <= self.tol]
+        return replace(self, seconds=min([self.seconds, *(self.race * w + 2.0 for w in walls)]))
 
 
 def bench(
@@ -95,11 +109,14 @@ def bench(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out} cannot hold results: {error}") from None
-    pairs = [(game, peer) for game in games for peer in chosen]
-    for number, (game, peer) in enumerate(pairs):
-        if progress is not None:
-            progress(number, len(pairs), f"{game.name}, {peer.name}")
-        yield _cell(game, peer, folder, limits)
+    for place, game in enumerate(games):
+        left = limits
+        for number, peer in enumerate(chosen, place * len(chosen)):
+            if progress is not None:
+                progress(number, len(games) * len(chosen), f"{game.name}, {peer.name}")
+            cell = _cell(game, peer, folder, left if peer.kind == "general" else limits)
+            left = left.after(cell)
+            yield cell
 
 
 def _cell(game: BenchGame, peer: Peer, folder: Path, limits: BenchLimits) -> Cell:

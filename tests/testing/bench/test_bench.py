@@ -161,6 +161,24 @@ def test_what_took_too_long_is_tried_again_with_more_time(suite, tmp_path):
         assert (found["m"] == 60) == bool(played)
 
 
+def test_a_race_stops_general_solvers_that_are_behind(suite, tmp_path):
+    games = read_suite(suite)[:1]
+    peers = ["highs-ipm", "tests.testing.bench.solvers:hangs", "auto"]
+    limits = BenchLimits(seconds=250.0, race=2.0)
+    fast, behind, auto = bench(games, tmp_path, peers, limits)
+    stop = 2.0 * max(point["wall"] for point in fast["points"]) + 2.0
+    assert behind["outcome"] == "limit"
+    assert 2.0 <= behind["limit"] <= stop
+    assert (fast["limit"], auto["limit"]) == (250.0, 250.0)
+    report = Report([fast, behind, auto], limits)
+    assert report.text(behind) == f"> {behind['limit']:.2f}"
+    assert report.summary()["ratios"]["dense"] > 0.0
+    (file,) = (tmp_path / "cells").glob("*hangs*")
+    stamp = file.stat().st_mtime_ns
+    list(bench(games, tmp_path, peers, limits))
+    assert file.stat().st_mtime_ns == stamp
+
+
 def games():
     rng = np.random.default_rng(5)
     signs = rng.choice([-1.0, 1.0, 1.0], (30, 6))
