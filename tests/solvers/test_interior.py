@@ -101,6 +101,14 @@ def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
     assert block.expand(reduced[0], h) == pytest.approx(twin.invert(h), rel=1e-6, abs=1e-9)
 
 
+def test_rows_that_already_say_what_d_sums_to_do_not_stop_it():
+    rng = np.random.default_rng(3)
+    A = np.where(rng.random((600, 400)) < 0.09, 1.0, rng.choice([-1.0, 1.0], (600, 400)))
+    game = rb.Game(A, rb.relaxations.SpectralRisk([5, 200], [0.5, 0.5]))
+    found = rb.solve(game, 1e-6, "interior-point")
+    assert found.status == "optimal"
+
+
 def products_agree(rng, bulk, A):
     """Hold the products of `bulk` to those of A written down."""
     m, n = A.shape

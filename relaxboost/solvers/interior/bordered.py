@@ -22,6 +22,9 @@ MANY = 20
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
 
+_TRACE = 1e-15
+"""The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
+
 
 class Pattern:
     """The places of all entries of K, and how they follow from those of H.
@@ -150,6 +153,9 @@ class Bordered(Block):
             B = np.zeros((len(self._Y), bulk.n + 1))
             B[:m, :-1], B[:m, -1] = A, -1.0
             gram = np.asarray(B.T @ self._factor.solve(B))
+        # Where rows of f already say what Σd is, all of that cancels: a trace of it stays.
+        place = np.arange(len(gram))
+        gram[place, place] *= 1.0 + _TRACE
         return gram + across.T @ np.linalg.solve(self._T, across)
 
     def _complement(self) -> Array:
