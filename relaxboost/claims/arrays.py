@@ -64,13 +64,11 @@ class _Entries(Field):
         return self._clipped(changed)
 
     def doubled(self, value: Array, axis: str, at: int) -> Array:
-        """Return the array with one row or column twice."""
         for number in self._numbers(axis):
             value = np.concatenate([value, np.take(value, [at], axis=number)], axis=number)
         return value
 
     def fewer(self, value: Array, axis: str, at: int) -> Array:
-        """Return the array without a row or column."""
         for number in self._numbers(axis):
             value = np.delete(value, at, axis=number)
         return value
@@ -88,25 +86,20 @@ class _Entries(Field):
                 yield one
 
     def length(self, value: Array) -> float:
-        """Return the number of digits, with one for each entry."""
         return float(sum(len(short(float(x))) for x in value.flat))
 
     def extents(self, value: Array) -> dict[str, int]:
-        """Return the number of rows and columns."""
         return dict(zip(self.axes, value.shape, strict=True))
 
     def repaired(self, value: Array, sizes: Sizes) -> Array:
-        """Return the entries within range."""
         return self._clipped(value)
 
     def to_json(self, value: Array) -> Any:
-        """Return nested lists of integers, fractions and doubles."""
         if value.ndim > 1:
             return [self.to_json(row) for row in value]
         return [json_number(float(x)) for x in value]
 
     def from_json(self, written: Any) -> Array:
-        """Return an array."""
         numbers = _each(written)
         rows = numbers if isinstance(numbers, list) else []
         if len({len(row) if isinstance(row, list) else -1 for row in rows}) > 1:

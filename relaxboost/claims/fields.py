@@ -85,7 +85,6 @@ class Real(Field):
             )
 
     def random(self, rng: Rng, sizes: Sizes) -> float:
-        """Return a random number."""
         if self.log:
             return float(np.exp(rng.uniform(math.log(self.low), math.log(self.high))))
         return float(rng.uniform(self.low, self.high))
@@ -96,7 +95,6 @@ class Real(Field):
         return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
 
     def changed(self, rng: Rng, value: float, sizes: Sizes) -> float:
-        """Return a number near."""
         if rng.random() < 0.2:
             return self.random(rng, sizes)
         step = float(rng.normal()) * 10 ** -float(rng.uniform(0.5, 3))
@@ -104,19 +102,15 @@ class Real(Field):
         return min(max(near, self.low), self.high)
 
     def simpler(self, value: float) -> Iterator[float]:
-        """Yield short fractions near."""
         yield from simpler_numbers(value, self.low, self.high)
 
     def length(self, value: float) -> float:
-        """Return the number of digits."""
         return float(len(short(value)))
 
     def to_json(self, value: float) -> Any:
-        """Return an integer, a fraction or a double."""
         return json_number(value)
 
     def from_json(self, written: Any) -> float:
-        """Return a number."""
         return as_number(written)
 
 
@@ -135,21 +129,17 @@ class Whole(Field):
         return low, max(low, high)
 
     def random(self, rng: Rng, sizes: Sizes) -> int:
-        """Return any number of the range."""
         low, high = self._range(sizes)
         return int(rng.integers(low, high + 1))
 
     def structured(self, rng: Rng, sizes: Sizes) -> int:
-        """Return one of the ends."""
         return int(rng.choice(self._range(sizes)))
 
     def changed(self, rng: Rng, value: int, sizes: Sizes) -> int:
-        """Return one of the numbers next to it."""
         low, high = self._range(sizes)
         return min(max(value + int(rng.choice([-2, -1, 1, 2])), low), high)
 
     def simpler(self, value: int) -> Iterator[int]:
-        """Yield smaller numbers."""
         if isinstance(self.low, int):
             yield from (
                 x for x in dict.fromkeys((self.low, value // 2, value - 1)) if self.low <= x < value
@@ -160,12 +150,10 @@ class Whole(Field):
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
-        """Return the number within its range."""
         low, high = self._range(sizes)
         return min(max(value, low), high)
 
     def from_json(self, written: Any) -> int:
-        """Return a whole number."""
         if int(written) != written:
             raise InputError("a whole number is needed")
         return int(written)
@@ -181,19 +169,15 @@ class Choice(Field):
         self.varies = len(names) > 1
 
     def random(self, rng: Rng, sizes: Sizes) -> str:
-        """Return any name."""
         return self.names[int(rng.integers(len(self.names)))]
 
     def simpler(self, value: str) -> Iterator[str]:
-        """Yield the names that come first."""
         yield from self.names[: self.names.index(value)] if value in self.names else ()
 
     def length(self, value: str) -> float:
-        """Return the position."""
         return 1.0 + (self.names.index(value) if value in self.names else len(self.names))
 
     def from_json(self, written: Any) -> str:
-        """Return the name."""
         if written not in self.names:
             raise InputError(f"{written!r} is none of {', '.join(self.names)}")
         return str(written)

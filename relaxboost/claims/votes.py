@@ -191,7 +191,6 @@ class SignMatrix(Matrix):
         return np.where(value >= 0.0, 1.0, -1.0)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a matrix of a kind that is extremal for some inequality, rounded to signs."""
         return self._clipped(super().structured(rng, sizes))
 
     def simpler(self, value: Array) -> Iterator[Array]:

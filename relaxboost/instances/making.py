@@ -68,10 +68,6 @@ def make(
     progress : callable, optional
         Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
 
-    Returns
-    -------
-    Made
-
     Raises
     ------
     InputError

@@ -46,7 +46,6 @@ class Arrival(Proxy):
         super().check(domain, max(size, 2))
 
     def modulus(self, domain: Any, size: int) -> float:
-        """Return 1/λ."""
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
@@ -54,7 +53,6 @@ class Arrival(Proxy):
         return 2.0 * float(domain.radius) * math.log(max(size, self.expected))
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w)."""
         radius = float(domain.radius)
         p = np.maximum(w, 0.0) / radius
         return max(0.0, radius * float((xlogy(p, p) - p * _logs(w.size)).sum()))
@@ -66,12 +64,10 @@ class Arrival(Proxy):
         return weights * (float(domain.radius) / float(weights.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log(w_j/q_j)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(w) - _logs(w.size))
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it."""
         return cp.sum(cp.rel_entr(w, float(domain.radius) * np.exp(_logs(w.shape[0])))), []
 
 
@@ -115,11 +111,9 @@ class GrowingClass(OnlineMethod):
             raise InputError(f"late entrants need proxy=Arrival(), got {self.proxy!r}")
 
     def start(self, size: int = 1) -> GrowingLearner:
-        """Return a learner with `size` base functions to begin with."""
         return GrowingLearner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> GrowingLearner:
-        """Return the learner whose `state` this is."""
         learner = super().restored(state)
         assert isinstance(learner, GrowingLearner)
         learner.missed, learner.paid = float(state["missed"]), np.array(state["paid"])
@@ -189,7 +183,6 @@ class GrowingLearner(Learner):
         return super().regret_bound(worst)
 
     def state(self) -> dict[str, Any]:
-        """Return all that a run goes on from."""
         return super().state() | {"missed": self.missed, "paid": self.paid.copy()}
 
     def _step(self, h: Vector, y: float, step: float) -> None:

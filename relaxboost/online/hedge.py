@@ -69,7 +69,6 @@ class Hedge(Method):
         """Accept every game."""
 
     def start(self, game: Game, tol: float, clock: Clock) -> HedgeRun:
-        """Start a run."""
         run = HedgeRun(game, self.chosen(game, tol).schedule)
         run.label = f"hedge ({run.schedule.name or type(run.schedule).__name__.lower()})"
         return run

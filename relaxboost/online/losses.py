@@ -78,12 +78,7 @@ class OnlineLoss(ABC):
 
 @dataclass(frozen=True)
 class OfPrediction(OnlineLoss):
-    """φ(<w, h>, y) for a `PointwiseLoss` φ: JNTV05's φ(y f(x)), and regression.
-
-    Parameters
-    ----------
-    loss : PointwiseLoss
-    """
+    """φ(<w, h>, y) for a `PointwiseLoss` φ: JNTV05's φ(y f(x)), and regression."""
 
     loss: PointwiseLoss
 
@@ -96,7 +91,6 @@ class OfPrediction(OnlineLoss):
         return repr(self.loss)
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return φ(<w, h>, y) and φ'(<w, h>, y) h."""
         value, slope = self.loss.pointwise(np.array([float(w @ h)]), np.array([y]))
         return float(value[0]), float(slope[0]) * h
 
@@ -117,11 +111,9 @@ class Inner(OnlineLoss):
     """<w, h>: h are the costs of M experts, and w spreads the stake over them."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return <w, h> and h."""
         return float(w @ h), h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return the size of h."""
         return size
 
 

@@ -62,10 +62,6 @@ def load(path: str | os.PathLike[str], method: Any) -> Any:
     method : OnlineMethod
         The options that it was made with; the file has their names only.
 
-    Returns
-    -------
-    Learner
-
     Raises
     ------
     InputError

@@ -72,7 +72,6 @@ class _Root(Schedule):
     """A schedule with a law."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return b √(p + q i + r squares)."""
         b, p, q, r = self.law(known)
         return b * math.sqrt(p + q * i + r * squares)
 
@@ -108,7 +107,6 @@ class Growing(_Root):
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return (β_0, 1, 1, 0)."""
         return self.beta or known.lipschitz / known.balance, 1.0, 1.0, 0.0
 
 
@@ -135,7 +133,6 @@ class Horizon(_Root):
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return (L √(t/2)/√(αV*), 1, 0, 0)."""
         return known.lipschitz * math.sqrt(self.rounds / 2.0) / known.balance, 1.0, 0.0, 0.0
 
 
@@ -157,7 +154,6 @@ class Constant(_Root):
         object.__setattr__(self, "beta", positive("beta", self.beta))
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return (β, 1, 0, 0)."""
         return self.beta, 1.0, 0.0, 0.0
 
 
@@ -176,7 +172,6 @@ class Adaptive(_Root):
     name: ClassVar[str] = "adaptive"
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return (1/√(αV*), L², 0, 1)."""
         return 1.0 / known.balance, known.lipschitz**2, 0.0, 1.0
 
 

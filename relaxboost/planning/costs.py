@@ -85,11 +85,9 @@ class LinearCosts(LearnedCosts):
         return dict(zip(self.names, self.w.tolist(), strict=True))
 
     def site_costs(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites, X w, shape (S,)."""
         made: Array = features_by_name(graph, self.names) @ self.w
         return made
 
     def costs(self, graph: Graph) -> Array:
-        """Return the costs of a graph's arcs, B X w, shape (E,)."""
         made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

@@ -179,10 +179,6 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
         What to do where costs are negative, as for `Oracle`. Plans themselves are never relaxed:
         with ``"relaxed"`` only the margin loss is a bound from above.
 
-    Returns
-    -------
-    Evaluation
-
     Raises
     ------
     InputError

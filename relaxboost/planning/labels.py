@@ -45,13 +45,11 @@ class Numbered(Labels):
         return self._nodes
 
     def number(self, label: Hashable) -> int:
-        """Return the number itself, or raise an InputError."""
         if isinstance(label, Integral) and 0 <= int(label) < self._nodes:
             return int(label)
         raise InputError(f"no node {label!r}; nodes are numbered 0 to {self._nodes - 1}")
 
     def label(self, number: int) -> Hashable:
-        """Return the number itself."""
         return number
 
 
@@ -65,7 +63,6 @@ class Cells(Labels):
         return self.shape[0] * self.shape[1]
 
     def number(self, label: Hashable) -> int:
-        """Return row · width + column, or raise an InputError."""
         if isinstance(label, tuple) and len(label) == 2:
             row, column = label
             if isinstance(row, Integral) and isinstance(column, Integral):
@@ -78,5 +75,4 @@ class Cells(Labels):
         )
 
     def label(self, number: int) -> Hashable:
-        """Return (row, column)."""
         return divmod(number, self.shape[1])

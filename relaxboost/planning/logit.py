@@ -94,7 +94,6 @@ class LogitFit(LearnedCosts):
         return self.names if self.link_size is None else self.names[:-1]
 
     def site_costs(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites, −X β, shape (S,)."""
         self._check_plain()
         if self.scaled is not None:
             return self.utilities[0] * self._learned.site_costs(graph)
@@ -213,10 +212,6 @@ class RecursiveLogit:
         tasks : sequence of Task
         costs : LearnedCosts or callable
             Such as a `Fit` or `BoostedCosts`; or a function from a graph to its arc costs.
-
-        Returns
-        -------
-        LogitFit
         """
         if not isinstance(costs, LearnedCosts) and not callable(costs):
             raise InputError(f"costs must be learned, or a function of a graph, got {costs!r}")

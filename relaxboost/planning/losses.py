@@ -160,7 +160,6 @@ class Distance(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return the distance of each arc's head; see `PathLoss.gains`."""
         from scipy.spatial import cKDTree
 
         graph = demonstration.graph
@@ -178,7 +177,6 @@ class NoLoss(PathLoss):
     name = "none"
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return nothing; see `PathLoss.gains`."""
         return Gains(0.0, np.empty(0, dtype=np.int64), np.empty(0))
 
 

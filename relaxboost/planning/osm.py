@@ -63,10 +63,6 @@ def from_osmnx(
     unseen : {"refuse", "ignore"}
         As in `from_pandas`.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     InputError

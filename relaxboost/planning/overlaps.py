@@ -21,10 +21,6 @@ def overlap(tasks: Sequence[Task], training: Sequence[Task]) -> Array:
     This is the largest Jaccard index of its arcs with those of a training task: arcs in common
     over arcs of either. Tasks on different graphs share none. Of several demonstrations those
     count that overlap most.
-
-    Parameters
-    ----------
-    tasks, training : sequence of Task
     """
     tested, seen = checked_tasks(tasks), checked_tasks(training)
     rows, owner = _arcs((*tested, *seen))

@@ -109,10 +109,6 @@ def program(problem: Problem) -> Any:
     negative="relaxed", free (what is won on each arc). Each demonstration has potentials for the
     nodes on the way from source to target but the source, where it is 0.
 
-    Parameters
-    ----------
-    problem : Problem
-
     Raises
     ------
     InputError

@@ -117,7 +117,6 @@ class Ridge(Regulariser):
 
     @property
     def form(self) -> Form:
-        """A square."""
         return Form(square=self.strength)
 
 
@@ -137,7 +136,6 @@ class Lasso(Regulariser):
 
     @property
     def form(self) -> Form:
-        """Absolute values."""
         return Form(absolute=self.strength)
 
 
@@ -157,7 +155,6 @@ class L1Radius(Regulariser):
 
     @property
     def form(self) -> Form:
-        """A ball."""
         return Form(radius=self.radius)
 
 

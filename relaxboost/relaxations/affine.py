@@ -31,7 +31,6 @@ class _Changed(Relaxation):
 
     @property
     def parts(self) -> tuple[Relaxation, ...]:
-        """f."""
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
@@ -67,7 +66,6 @@ class _Changed(Relaxation):
         """Return the linear program of f after the change."""
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return that of f after the change, where it stays one."""
         form = self.f.exact_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form, m)
 
@@ -81,17 +79,14 @@ class _Changed(Relaxation):
         """Return the change as certificates write it, without that of f."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the linear program of the whole if there is one, else the change and that of f."""
         whole, of = super().describe(m), self.f.describe(m)
         return whole or (None if of is None else self._described(m) | {"of": of})
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return x and the γ that it allows."""
         x = [Fraction(y) for y in found.x.tolist()]
         return {"gamma": number(min(map(add, u, x))), "x": vector(x)}
 
     def center(self, m: int) -> Vector:
-        """Return the uniform distribution, or where f is infinite there a point inside."""
         return numerical.programs(self, m).interior()
 
 
@@ -135,7 +130,6 @@ class Shifted(_Changed):
         return f"{_operand(self.f)}.shifted({d0})"
 
     def key(self) -> str:
-        """Return d0, exactly, and the key of f."""
         return f"{self.family}({self.f.key()}, {_spell(np.array(self.d0), self)})"
 
     @property
@@ -150,7 +144,6 @@ class Shifted(_Changed):
 
     @property
     def fixed_m(self) -> int | None:
-        """The number of examples, if d0 or f tells."""
         return len(self.d0) if isinstance(self.d0, tuple) else self.f.fixed_m
 
     def _bind(self, m: int) -> Shifted:
@@ -163,20 +156,16 @@ class Shifted(_Changed):
         return Shifted(self.f._bind(m), d0)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d + d0)."""
         return self.f.penalty(np.asarray(d) + np.array(self.d0))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ) − <θ, d0>."""
         theta = np.asarray(theta, dtype=np.float64)
         return self.f.conjugate(theta) - float(theta @ np.broadcast_to(self.d0, theta.shape))
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f(d + d0)."""
         return self.f.cvxpy_penalty(d + np.array(self.d0))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f*(x) − <x, d0>."""
         value, constraints = self.f.cvxpy_conjugate(x)
         return value - x @ np.broadcast_to(self.d0, (x.shape[0],)), constraints
 
@@ -232,7 +221,6 @@ class Dilated(_Changed):
         return f"{_operand(self.f)}.scaled({spell(self.c)})"
 
     def key(self) -> str:
-        """Return c, exactly, and the key of f."""
         return f"{self.family}({self.f.key()}, {self.c})"
 
     @property
@@ -245,19 +233,15 @@ class Dilated(_Changed):
         return Dilated(self.f._bind(m), self.c)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(c d)."""
         return self.f.penalty(float(self.c) * np.asarray(d))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ/c)."""
         return self.f.conjugate(np.asarray(theta, dtype=np.float64) / float(self.c))
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f(c d)."""
         return self.f.cvxpy_penalty(float(self.c) * d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f*(x/c)."""
         return self.f.cvxpy_conjugate(x / float(self.c))
 
     def _described(self, m: int) -> dict[str, Any]:

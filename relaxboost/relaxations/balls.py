@@ -83,7 +83,6 @@ class Ball(Relaxation):
         return 0.0, (share * (point - center).abs().sum()).up
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are in the ball, else inf."""
         excess = self.gauge(box_around(d, total, distance)) - Interval(self.bound)
         return 0.0 if excess.up <= 0.0 else math.inf
 

@@ -79,7 +79,6 @@ class BinaryEntropy(WithK):
         return f"BinaryEntropy(weight={spell(self.weight)}, fraction={self.fraction!r})"
 
     def resolve(self, m: int) -> BinaryEntropy:
-        """Return `BinaryEntropy(k, c)` with 1 <= k <= m."""
         return BinaryEntropy(resolve_k(repr(self), self.k, self.fraction, m), self.weight)
 
     @property
@@ -149,13 +148,11 @@ class BinaryEntropy(WithK):
             return (Interval(gamma) - loss / Interval(self.exact_k)).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return −(c/k) Σ entr(k d) + entr(1 − k d) − log 2."""
         x = self._k * d
         entropies = cp.sum(cp.entr(x) + cp.entr(1.0 - x))
         return self._c / self._k * (d.shape[0] * math.log(2.0) - entropies), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return (c/k) Σ logistic(x/c) − log 2."""
         losses = cp.sum(cp.logistic(x / self._c))
         return self._c / self._k * (losses - x.shape[0] * math.log(2.0)), []
 
@@ -165,7 +162,6 @@ class BinaryEntropy(WithK):
         return gamma - value, constraints
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return k and the weight."""
         return {
             "kind": "binary-entropy",
             "k": number(self.exact_k),
@@ -173,11 +169,9 @@ class BinaryEntropy(WithK):
         }
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ."""
         return {"gamma": number(found.gamma)}
 
     def entropy_range(self, m: int) -> float:
-        """Return log(m/k), as for `Capped`."""
         return math.log(m / self._k)
 
     def curvature(self, m: int) -> float:
@@ -185,7 +179,6 @@ class BinaryEntropy(WithK):
         return self._c
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` in the capped simplex, as `Capped(k)` repairs it."""
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -208,7 +201,6 @@ class BinaryEntropy(WithK):
             return self._largest(x), distance
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return the largest f near d / Σd, rounded upwards, inf if a cap may be exceeded."""
         with np.errstate(all="ignore"):
             x = Interval(self.exact_k) * box_around(d, total, distance)
             return self._largest(x) if x.max().up <= 1.0 else math.inf

@@ -105,7 +105,6 @@ class Scaled(Relaxation):
         return f"{spell(self.c)} * {self.f!r}"
 
     def key(self) -> str:
-        """Return c, exactly, and the key of f."""
         return f"{self.family}({self.c}, {self.f.key()})"
 
     @property
@@ -115,16 +114,13 @@ class Scaled(Relaxation):
 
     @property
     def parts(self) -> tuple[Relaxation, ...]:
-        """f."""
         return (self.f,)
 
     @property
     def traits(self) -> Traits:
-        """Those of f."""
         return self.f.traits
 
     def resolve(self, m: int) -> Relaxation:
-        """Return c times what f resolves to."""
         return times(self.f.resolve(m), self.c)
 
     def _bind(self, m: int) -> Relaxation:
@@ -136,58 +132,47 @@ class Scaled(Relaxation):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
 
     def penalty(self, d: Vector) -> float:
-        """Return c f(d)."""
         return float(self.c) * self.f.penalty(d)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return c f*(θ/c)."""
         return float(self.c) * self.f.conjugate(np.asarray(theta) / float(self.c))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return c F_f(u/c) and the minimiser, which is that of f at u/c."""
         value, d = self.f.relaxed_margin(as_margins(u, self) / float(self.c))
         return float(self.c) * value, d
 
     @property
     def from_solver(self) -> bool:
-        """As for f."""
         return self.f.from_solver
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution of f at u/c and β/c."""
         c = float(self.c)
         return self.f.projector(beta / c)(u / c)
 
     def witness(self, u: Vector) -> ScaledWitness:
-        """Return the witness of f at u/c."""
         inner = self.f.witness(self._inner(u))
         return ScaledWitness(float(self.c) * inner.gamma, inner)
 
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
-        """Return c L_f(u/c, witness), rounded downwards."""
         below = self.f.lower_bound(self._inner(u), witness.inner)
         if not abs(below) < 1e300 / float_up(self.c):
             return -math.inf  # too far off to prove anything
         return float_down(self.c * Fraction(below))
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c f(d)."""
         value, constraints = self.f.cvxpy_penalty(d)
         return float(self.c) * value, constraints
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return c f*(x/c)."""
         value, constraints = self.f.cvxpy_conjugate(x / float(self.c))
         return float(self.c) * value, constraints
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return c F_f(u/c)."""
         c = float(self.c)
         value, constraints = self.f.cvxpy_relaxed_margin(u / c, gamma / c)
         return c * value, constraints
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return that of f with its cost times c."""
         form = self.f.exact_form(m)
         if form is None:
             return None
@@ -207,36 +192,28 @@ class Scaled(Relaxation):
         return {"kind": "scaled", "factor": number(self.c), "of": of}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return those of f."""
         return self.f.exact_caps(m)
 
     def center(self, m: int) -> Vector:
-        """Return that of f."""
         return self.f.center(m)
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` as f repairs it; the domains are the same."""
         return self.f.repair(d)
 
     def entropy_range(self, m: int) -> float:
-        """Return that of f; the domains are the same."""
         return self.f.entropy_range(m)
 
     def curvature(self, m: int) -> float:
-        """Return c times that of f."""
         return float(self.c) * self.f.curvature(m)
 
     def lipschitz(self, m: int) -> float:
-        """Return c times that of f."""
         return up(float_up(self.c) * self.f.lipschitz(m))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return c times the bound of f, rounded upwards, at the same distance."""
         value, distance = self.f.penalty_bound(d, total)
         return self._times_up(value), distance
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return c times the bound on f, rounded upwards."""
         return self._times_up(self.f.penalty_near(d, total, distance))
 
     def _times_up(self, value: float) -> float:
@@ -254,10 +231,6 @@ class Sum(Relaxation):
     An upper bound needs a point where *both* terms are proved finite. It is found near d, or on the
     way from d to `center(m)`. Where neither term has room around any such point there is none,
     and the level is numerical.
-
-    Parameters
-    ----------
-    first, second : Relaxation
     """
 
     family = "relaxboost.Sum"
@@ -270,7 +243,6 @@ class Sum(Relaxation):
         return f"({self.first!r} + {self.second!r})"
 
     def key(self) -> str:
-        """Return the keys of the terms."""
         return f"{self.family}({self.first.key()}, {self.second.key()})"
 
     @property
@@ -284,7 +256,6 @@ class Sum(Relaxation):
 
     @property
     def parts(self) -> tuple[Relaxation, ...]:
-        """The terms."""
         return self.first, self.second
 
     @property
@@ -318,7 +289,6 @@ class Sum(Relaxation):
         return add(self.first._bind(m), self.second._bind(m))
 
     def penalty(self, d: Vector) -> float:
-        """Return f1(d) + f2(d)."""
         return self.first.penalty(d) + self.second.penalty(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
@@ -354,7 +324,6 @@ class Sum(Relaxation):
             return (Interval(first) + second).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f1(d) + f2(d)."""
         first, some = self.first.cvxpy_penalty(d)
         second, more = self.second.cvxpy_penalty(d)
         return first + second, [*some, *more]
@@ -374,7 +343,6 @@ class Sum(Relaxation):
         return first + second, [*some, *more]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the two linear programs on the same d, one above the other."""
         first, second = self.first.exact_form(m), self.second.exact_form(m)
         return None if first is None or second is None else first.plus(second, m)
 
@@ -397,7 +365,6 @@ class Sum(Relaxation):
         return {"kind": "sum", "first": first, "second": second}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return those of both terms."""
         return self.first.exact_caps(m) + self.second.exact_caps(m)
 
     def center(self, m: int) -> Vector:
@@ -445,15 +412,12 @@ class Sum(Relaxation):
         return towards
 
     def entropy_range(self, m: int) -> float:
-        """Return the smaller of those of the terms."""
         return min(self.first.entropy_range(m), self.second.entropy_range(m))
 
     def curvature(self, m: int) -> float:
-        """Return the sum of those of the terms."""
         return self.first.curvature(m) + self.second.curvature(m)
 
     def lipschitz(self, m: int) -> float:
-        """Return the sum of those of the terms."""
         return up(self.first.lipschitz(m) + self.second.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -472,7 +436,6 @@ class Sum(Relaxation):
         )
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return the sum of the bounds on the terms."""
         bounds = [f.penalty_near(d, total, distance) for f in self.parts]
         return up(bounds[0] + bounds[1])
 

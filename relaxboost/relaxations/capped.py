@@ -117,12 +117,10 @@ class Capped(WithK):
         return f"Capped(k={self.k})" if self.k is not None else repr(self)
 
     def key(self) -> str:
-        """Return the class and k, exactly."""
         share = f"fraction={self.fraction!r}" if self.k is None else f"k={self.k}"
         return f"{self.family}({share})"
 
     def resolve(self, m: int) -> Capped:
-        """Return `Capped(k)` with 1 <= k <= m."""
         k = resolve_k(repr(self), self.k, self.fraction, m)
         return self if k == self.k else Capped(k=k)
 
@@ -132,18 +130,15 @@ class Capped(WithK):
         return float(1 / self.exact_k)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if no entry exceeds 1/k in size by more than four roundings, else inf."""
         return 0.0 if np.max(np.abs(d)) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
 
     @property
     def traits(self) -> Traits:
-        """All but strong convexity."""
         return Traits(
             polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
         )
 
     def conjugate(self, theta: Vector) -> float:
-        """Return ‖θ‖_1 / k."""
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
@@ -163,7 +158,6 @@ class Capped(WithK):
         return binary_capped_distribution(u, beta, float(self.resolve(u.size).exact_k))
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ, the ceil(k)-th smallest margin."""
         u = as_margins(u, self)
         rank = math.ceil(self.exact_k) - 1
         self.resolve(u.size)
@@ -182,11 +176,9 @@ class Capped(WithK):
         return float_down(Fraction(gamma) - Fraction(total) / self.exact_k)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= 1/k."""
         return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self.cap]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return ‖x‖_1 / k."""
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
@@ -195,11 +187,9 @@ class Capped(WithK):
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return 0 <= d <= 1/k and no cost."""
         return ExactForm.free(m)._replace(upper=[1 / self.resolve(m).exact_k] * m)
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the cap that all examples share."""
         return {"kind": "caps", "caps": number(1 / self.exact_k)}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -211,7 +201,6 @@ class Capped(WithK):
         return math.log(m / float(self.exact_k))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and cut at the cap, as `cut` does."""
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -229,12 +218,10 @@ class Capped(WithK):
         return 0.0, float_up(2 * mass / Fraction(low))
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are below the cap, else inf."""
         cap = float_down(1 / self.exact_k)
         return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
 
     def plus(self, other: Relaxation) -> Relaxation | None:
-        """Return the stricter of two caps."""
         if isinstance(other, Capped) and self.k is not None and other.k is not None:
             return self if self.k >= other.k else other
         return None

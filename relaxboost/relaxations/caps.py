@@ -173,7 +173,6 @@ class Caps(Relaxation):
         return f"Caps(<{near.size} caps from {near.min():g} to {near.max():g}>)"
 
     def key(self) -> str:
-        """Return the class and the caps, exactly."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         text = ", ".join(map(str, each))
         return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
@@ -211,12 +210,10 @@ class Caps(Relaxation):
         )
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if no |d_i| exceeds c_i by more than four roundings, else inf."""
         inside = np.abs(d) <= self._of(len(d)).near * (1.0 + 8.0 * UNIT)
         return 0.0 if inside.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ c_i |θ_i|."""
         return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
@@ -248,28 +245,22 @@ class Caps(Relaxation):
             return (gamma - (hinge * self._of(u.size).enclosure[below]).sum()).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= c."""
         return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self._of(d.shape[0]).near]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ c_i |x_i|."""
         return self._of(x.shape[0]).near @ cp.abs(x), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ c_i x_i subject to x >= γ − u, x >= 0."""
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return 0 <= d <= c and no cost."""
         return ExactForm.free(m)._replace(upper=list(self.resolve(m).caps))
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return the cap of each example."""
         return [([[i] for i in range(m)], list(self.resolve(m).caps))]
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the caps."""
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -290,14 +281,12 @@ class Caps(Relaxation):
         return negentropy(np.minimum(caps, 1.0 - before))
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the feasible d, both of which are known."""
         if self._of(m).single:
             return 0.0
         spread = self.largest_negentropy(m) - negentropy(self.center(m))
         return min(max(spread, 0.0), math.log(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and cut at the caps, as for `Capped`."""
         d = onto_simplex(d, repr(self))
         return cut(d, self._of(d.size).near)
 
@@ -316,7 +305,6 @@ class Caps(Relaxation):
         return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are below the caps, else inf."""
         caps = self._of(len(d)).enclosure.lower
         return 0.0 if (box_around(d, total, distance).upper <= caps).all() else math.inf
 

@@ -132,7 +132,6 @@ class Custom(Relaxation):
 
     @property
     def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
         return self._m
 
     def resolve(self, m: int) -> Custom:
@@ -188,11 +187,9 @@ class Custom(Relaxation):
         return super().penalty(d) if self._mirror is None else self._mirror.conjugate(d)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ), ``inf`` outside its domain."""
         return super().conjugate(theta) if self._mirror is None else self._mirror.penalty(theta)
 
     def center(self, m: int) -> Vector:
-        """Return the uniform distribution, or where f is infinite there a point inside."""
         return numerical.programs(self, m).interior()
 
     def repair(self, d: Vector) -> Vector:

@@ -109,7 +109,6 @@ class _Power(PowerDivergence):
 
     @property
     def alpha(self) -> Fraction:
-        """The order."""
         return self.order
 
 

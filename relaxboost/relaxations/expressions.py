@@ -42,14 +42,6 @@ def read_relaxation(text: str) -> Relaxation:
     (1/3 is that fraction, ``inf`` infinity, 0.1 one tenth as a double) and lists of them; sums;
     multiples; and ``.shifted(d0)`` and ``.scaled(c)``.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    Relaxation
-
     Raises
     ------
     InputError

@@ -197,16 +197,13 @@ class _Table(Programs):
         return d / d.sum(), gamma
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
         d, gamma = self._least(u, self._slope)
         return float(d @ u) + self._relaxation.penalty(d), d, gamma, gamma - u
 
     def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
         return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
 
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        """Return f*(θ) = sup <d, θ> − f(d), over all d or over 0 <= d <= 1 only."""
         if everywhere:
             try:
                 return super().conjugate(theta)

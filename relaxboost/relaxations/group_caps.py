@@ -129,7 +129,6 @@ class GroupCaps(Relaxation):
         return f"GroupCaps(<{len(self.groups)} examples, {len(self.caps)} groups, {free} free>)"
 
     def key(self) -> str:
-        """Return the class, the labels and the caps, exactly."""
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
         return f"{self.family}({list(self.groups)}, {{{caps}}})"
 
@@ -188,7 +187,6 @@ class GroupCaps(Relaxation):
         return matrix, units.caps._doubles.near[units.capped]
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if no group exceeds its cap by more than the roundings of its sum, else inf."""
         units = self._for(len(d))
         sums = _sums(units.of, np.abs(d))
         caps = units.caps._doubles.near * (1.0 + (8.0 + units.sizes) * UNIT)
@@ -239,7 +237,6 @@ class GroupCaps(Relaxation):
         return units.caps.lower_bound(least, witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to the sums of |d| over groups being at most the caps."""
         matrix, caps = self._groups_matrix(d.shape[0])
         return 0.0, [matrix @ (d if d.is_nonneg() else cp.abs(d)) <= caps] if caps.size else []
 
@@ -273,7 +270,6 @@ class GroupCaps(Relaxation):
         )
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return the groups and their caps."""
         place = {label: j for j, (label, _) in enumerate(self.caps)}
         members: list[list[int]] = [[] for _ in self.caps]
         for i, label in enumerate(self.groups):
@@ -321,7 +317,6 @@ class GroupCaps(Relaxation):
         return units.caps.penalty_bound(sums, total)
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are below the caps, else inf."""
         units, sums = self._group_sums(d)
         return units.caps.penalty_near(sums, total, distance)
 

@@ -82,7 +82,6 @@ class GroupNorm(WithNorm):
         return f"{type(self).__name__}({groups}, {size}, p={spell(self.p)}{tail})"
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates write it, without its size."""
         return {
             "kind": "p-norm",
             "p": number(self.p),
@@ -125,21 +124,17 @@ class GroupNorm(WithNorm):
         return middle
 
     def norm_of(self, d: Interval) -> Interval:
-        """Return Σ a_g ‖d_g‖."""
         sizes = [power_norm(d[group].abs(), self.p) for group in self.members]
         return (_stack(sizes) * self.enclosed).sum()
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return max_g ‖x_g‖_* / a_g."""
         sizes = [power_norm(x[group].abs(), self.dual) for group in self.members]
         return (_stack(sizes) / self.enclosed).max()
 
     def extremes(self, m: int) -> tuple[Interval, Interval]:
-        """Enclose the least and the largest norm on the simplex."""
         return self._flattest[1], self.enclosed.max()
 
     def norm_size(self, d: Vector) -> float:
-        """Return Σ a_g ‖d_g‖ in doubles."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         return float(self._a @ group_norms(d, *self._order, float(self.p)))
 
@@ -171,13 +166,11 @@ class GroupNorm(WithNorm):
         return d
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return Σ a_g ‖d_g‖ as a cvxpy expression."""
         p = float(self.p)
         terms = [a * cp.norm(d[g], p) for a, g in zip(self._a, self.members, strict=True)]
         return cp.sum(cp.hstack(terms))
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return max_g ‖x_g‖_* / a_g as a cvxpy expression."""
         p = float(self.dual)
         terms = [cp.norm(x[g], p) / a for a, g in zip(self._a, self.members, strict=True)]
         return cp.max(cp.hstack(terms)), []
@@ -252,7 +245,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
     factors: Any = None
 
     def resolve(self, m: int) -> GroupNormBall:
-        """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         super().resolve(m)
         radius = fit(self, self.radius, float(self._flattest[1].lower))
         if radius == self.radius:
@@ -260,7 +252,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return GroupNormBall(self.groups, radius, self.p, self.factors)
 
     def center(self, m: int) -> Vector:
-        """Return the uniform distribution on the group where it has the least norm."""
         g, _ = self._flattest
         size = len(self.members[g])
         return self.place(g, np.full(size, 1.0 / size))
@@ -328,7 +319,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return point + share * (beyond - point)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the γ that attains F(u)."""
         return Witness(self._minimise(as_margins(u, self))[0])
 
 

@@ -35,17 +35,14 @@ class HardMargin(Relaxation):
 
     @property
     def traits(self) -> Traits:
-        """All but strong convexity."""
         return Traits(
             polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
         )
 
     def penalty(self, d: Vector) -> float:
-        """Return 0."""
         return 0.0
 
     def conjugate(self, theta: Vector) -> float:
-        """Return 0 at the origin, inf elsewhere."""
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
@@ -61,43 +58,33 @@ class HardMargin(Relaxation):
         return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d_i = σ((γ − u_i)/β)."""
         return binary_capped_distribution(u, beta)
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ = min_i u_i."""
         return Witness(float(as_margins(u, self).min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ if no margin is below it, else −inf."""
         return witness.gamma if np.min(u) >= witness.gamma else -np.inf
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0."""
         return 0.0, []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on x = 0."""
         return 0.0, [x == 0]
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ subject to u >= γ."""
         return gamma, [u >= gamma]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return d >= 0 and no cost."""
         return ExactForm.free(m)
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the kind."""
         return {"kind": "hard-margin"}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ = min u."""
         return {"gamma": number(min(u)), "floor": "0"}
 
     def lipschitz(self, m: int) -> float:
-        """Return 0."""
         return 0.0
 
     def plus(self, other: Relaxation) -> Relaxation:

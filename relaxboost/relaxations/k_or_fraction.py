@@ -32,7 +32,6 @@ class WithK(Relaxation):
         return k
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return the cap 1/k of each example."""
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
 

@@ -50,7 +50,6 @@ class _Entropic(PowerDivergence):
         return float(np.sum(pi * terms))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Enclose KL(d‖π), for d in the simplex that is zero where π is."""
         y = d if self._zeros is None else d[~self._zeros]
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
@@ -167,7 +166,6 @@ class KLPenalty(_Entropic, DivergencePenalty):
             return (Interval(gamma) - c * self._log_partition(u, gamma, c)).down
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return c Σ π (exp(x/c) − 1)."""
         pi = self.center(x.shape[0])
         return self._strength * (pi @ cp.exp(x / self._strength) - 1.0), []
 
@@ -180,18 +178,15 @@ class KLPenalty(_Entropic, DivergencePenalty):
         return gamma, [self._strength * cp.log_sum_exp(logs - u / self._strength) <= -gamma]
 
     def entropy_range(self, m: int) -> float:
-        """Return the logarithm of the number of positive π."""
         return math.log(self._positive(m))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (c KL(d/Σd ‖ π) rounded upwards, 0)."""
         if not self._outside_is_zero(d):
             return math.inf, 0.0
         with np.errstate(all="ignore"):
             return (Interval(self.weight) * self._divergence_bounds(d, total)).up, 0.0
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return c times the largest KL near d / Σd, rounded upwards."""
         return (Interval(self.weight) * self._largest_divergence(d, total, distance)).up
 
 
@@ -276,7 +271,6 @@ class KLBall(_Entropic, DivergenceBall):
         return size / eta * (self._r + float(pi @ np.expm1(eta * z)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and a d that attains it."""
         u = as_margins(u, self)
         d = self._project(u, 0.0)[0]
         return float(d @ u), d
@@ -344,7 +338,6 @@ class KLBall(_Entropic, DivergenceBall):
             return 0.0, min(2.0, (share * (2.0 * divergence).sqrt()).up)
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are in the ball, else inf."""
         excess = self._largest_divergence(d, total, distance) - Interval(self.radius)
         return 0.0 if excess.up <= 0.0 else math.inf
 

@@ -79,22 +79,18 @@ class Mahalanobis(WithNorm):
 
     @property
     def fixed_m(self) -> int | None:
-        """The number of examples, if the parameters tell."""
         return self.matrix.shape[1]
 
     @property
     def traits(self) -> Traits:
-        """Orthant-monotone where Q'Q is diagonal."""
         gram = self.matrix.T @ self.matrix
         diagonal = not np.any(gram - np.diag(np.diag(gram)))
         return Traits(monotone=diagonal, zero_minimum=True, zero_in_core=True)
 
     def norm_of(self, d: Interval) -> Interval:
-        """Return ‖Q d‖."""
         return _product(self.matrix, d).square().sum().sqrt()
 
     def norm_size(self, d: Vector) -> float:
-        """Return ‖Q d‖ in doubles."""
         return float(np.linalg.norm(self.matrix @ d))
 
     def moved(self, u: Vector, v: Vector) -> Interval:
@@ -177,11 +173,9 @@ class Mahalanobis(WithNorm):
         return EllipsoidWitness(gamma, v)
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates write it, without its size."""
         return {"kind": "ellipsoid", "matrix": [vector(row) for row in self.Q]}
 
     def describe_witness(self, found: EllipsoidWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return v, x = Qᵀv and the γ that they allow."""
         v = self._allowed([Fraction(y) for y in np.asarray(found.v).tolist()])
         columns = zip(*([Fraction(q) for q in row] for row in self.Q), strict=True)
         x = [sum(map(mul, column, v), Fraction(0)) for column in columns]
@@ -200,12 +194,10 @@ class Mahalanobis(WithNorm):
         return float(np.linalg.norm(v)) if miss <= tolerance else math.inf
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return ‖v‖ and the constraint Qᵀ v = x."""
         v = cp.Variable(self.matrix.shape[0])
         return cp.norm2(v), [self.matrix.T @ v == x]
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return ‖Q d‖ as a cvxpy expression."""
         return cp.norm2(self.matrix @ d)
 
 
@@ -262,7 +254,6 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         return Interval(0.0, up(up(most))).sqrt().up
 
     def lipschitz(self, m: int) -> float:
-        """Return c max ‖Q e_i‖."""
         return (Interval(self.weight) * self._longest).up
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
@@ -293,7 +284,6 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
     radius: Any
 
     def resolve(self, m: int) -> MahalanobisBall:
-        """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         super().resolve(m)
         least = self.size(self.center(m))
         radius = fit(self, self.radius, least) if least > 0.0 else self.radius

@@ -31,29 +31,23 @@ class _OfMaxNorm(OfNorm):
     level: ClassVar[Level] = "exact"
 
     def norm_of(self, d: Interval) -> Interval:
-        """Return max_i a_i |d_i|."""
         return (d.abs() * self.enclosed).max()
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return Σ |x_i| / a_i."""
         return (x.abs() / self.enclosed).sum()
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return max_i a_i |d_i| as a cvxpy expression."""
         a = self.factors * np.ones(d.shape[0])
         return cp.max(cp.multiply(a, d if d.is_nonneg() else cp.abs(d)))
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ |x_i| / a_i as a cvxpy expression."""
         return (1.0 / (self.factors * np.ones(x.shape[0]))) @ cp.abs(x), []
 
     def extremes(self, m: int) -> tuple[Interval, Interval]:
-        """Enclose the least and the largest norm on the simplex."""
         one = Interval(np.ones(m))
         return 1.0 / (one / self.enclosed).sum(), (one * self.enclosed).max()
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates write it, without its size."""
         return {"kind": "norm", "p": "inf", "weights": vector(self.weights)}
 
 
@@ -135,7 +129,6 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return max_penalty_distribution(u, beta, float(self.weight), self._given)
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the level γ of the water."""
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:

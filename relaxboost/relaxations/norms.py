@@ -101,7 +101,6 @@ class WithNorm(Relaxation):
         raise NotImplementedError(self._open("describe_norm"))
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the norm, and the radius or the weight."""
         return self.describe_norm() | {self.size_name: number(self.bound)}
 
 
@@ -113,15 +112,12 @@ class BallOfNorm(WithNorm, Ball):
     radius: Any
 
     def gauge(self, d: Interval) -> Interval:
-        """Return ‖d‖."""
         return self.norm_of(d)
 
     def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
         return self.norm_size(d)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return r ‖θ‖_*."""
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
@@ -132,11 +128,9 @@ class BallOfNorm(WithNorm, Ball):
         return (Interval(witness.gamma) - Interval(self.radius) * dual).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖d‖ <= r."""
         return 0.0, [self.cvxpy_norm(d) <= float(self.radius)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return r ‖x‖_*."""
         size, constraints = self.cvxpy_dual(x)
         return float(self.radius) * size, constraints
 
@@ -150,15 +144,12 @@ class PenaltyOfNorm(WithNorm):
     enclosed: Any
 
     def penalty(self, d: Vector) -> float:
-        """Return c ‖d‖."""
         return float(self.weight) * self.norm_size(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return 0 where ‖θ‖_* <= c (1 + 1e-12), else inf."""
         return 0.0 if self.dual_size(theta) <= float(self.weight) * (1.0 + 1e-12) else math.inf
 
     def witness(self, u: Vector) -> Any:
-        """Return γ = F(u)."""
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
@@ -175,16 +166,13 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c ‖d‖."""
         return float(self.weight) * self.cvxpy_norm(d), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖x‖_* <= c."""
         size, constraints = self.cvxpy_dual(x)
         return 0.0, [size <= float(self.weight), *constraints]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (c ‖d / Σd‖, 0), rounded upwards."""
         return (Interval(self.weight) * self.norm_of(Interval(d) / Interval(*total))).up, 0.0
 
     def lipschitz(self, m: int) -> float:
@@ -291,7 +279,6 @@ class NormBall(OfNorm, BallOfNorm):
         return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
     def resolve(self, m: int) -> NormBall:
-        """Return the ball for `m` examples; raises InputError if it misses the simplex."""
         super().resolve(m)
         radius = fit(self, self.radius, self.extremes(m)[0])
         return self if radius == self.radius else NormBall(self.p, radius, self.weights)

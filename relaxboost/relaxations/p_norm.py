@@ -85,15 +85,12 @@ class _OfPNorm(OfNorm):
         return float(self.p - 1)
 
     def norm_of(self, d: Interval) -> Interval:
-        """Return ‖d‖."""
         return power_norm(d.abs() if self.weights is None else d.abs() * self.enclosed, self.p)
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return ‖x‖_*."""
         return power_norm(x.abs() if self.weights is None else x.abs() / self.enclosed, self.dual)
 
     def norm_size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
         largest = float(np.max(np.abs(d)))
         if largest == 0.0:
             return 0.0
@@ -101,22 +98,18 @@ class _OfPNorm(OfNorm):
         return largest * float(np.sum(powers)) ** (1.0 / float(self.p))
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return ‖d‖ as a cvxpy expression."""
         d = d if self.weights is None else cp.multiply(self.enclosed.lower, d)
         return cp.norm(d, float(self.p))
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return ‖x‖_* as a cvxpy expression."""
         x = x if self.weights is None else cp.multiply(1.0 / self.enclosed.lower, x)
         return cp.norm(x, float(self.dual)), []
 
     def extremes(self, m: int) -> tuple[float, float]:
-        """Return the least and the largest norm on the simplex, rounded outwards."""
         least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
         return 1.0 / float(least.upper) * (1.0 - 1e-15), float(self.enclosed.upper.max())
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates write it, without its size."""
         weights = vector(self.weights)
         return {"kind": "p-norm", "p": number(self.p), "weights": weights, "factors": "1"}
 
@@ -151,7 +144,6 @@ class PNormBall(_OfPNorm, NormBall):
         return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 
     def witness(self, u: Vector) -> Witness:
-        """Return the γ that attains F(u)."""
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:

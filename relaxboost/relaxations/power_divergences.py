@@ -52,7 +52,6 @@ class PowerDivergence(OverPrior):
         object.__setattr__(self, "prior", check_prior(kind, self.prior))
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the divergence, and the weight or the radius."""
         return {
             "kind": "divergence",
             "order": number(self.alpha),
@@ -200,11 +199,9 @@ class DivergencePenalty(PowerDivergence):
         return self._strength * least ** max(0.0, 1.0 - float(self.alpha))
 
     def penalty(self, d: Vector) -> float:
-        """Return c D(d), inf outside its domain."""
         return float(self.weight) * self.divergence(d)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return c s Σ π φ*(θ / (c s))."""
         return self._conjugate(theta, self._strength)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
@@ -225,7 +222,6 @@ class DivergencePenalty(PowerDivergence):
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the γ that attains F(u)."""
         return Witness(self._minimise(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -238,7 +234,6 @@ class DivergencePenalty(PowerDivergence):
             return (gamma - self.enclosed_conjugate(x, Interval(self.weight * self.scale))).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c D(d)."""
         return float(self.weight) * self._cvxpy_divergence(d), self._cvxpy_domain(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
@@ -254,16 +249,13 @@ class DivergencePenalty(PowerDivergence):
         return c / a * (self.center(x.shape[0]) @ powers - 1.0), []
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ, and the floor of x."""
         return {"gamma": number(found.gamma), **self._floor(self.weight)}
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (c D(d / Σd), 0), rounded upwards."""
         point = Interval(d) / Interval(*total)
         return (Interval(self.weight) * self.enclosed_divergence(point)).up, 0.0
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return c times the largest divergence near d / Σd, rounded upwards."""
         divergence = self.enclosed_divergence(box_around(d, total, distance))
         return (Interval(self.weight) * divergence).up
 
@@ -284,15 +276,12 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def bound(self) -> Fraction:
-        """The radius."""
         return self.radius
 
     def gauge(self, d: Interval) -> Interval:
-        """Return D(d), for d in the simplex."""
         return self.enclosed_divergence(d)
 
     def size(self, d: Vector) -> float:
-        """Return D(d) in doubles."""
         return self.divergence(d)
 
     @property
@@ -324,7 +313,6 @@ class DivergenceBall(Ball, PowerDivergence):
         return BallWitness(g - strength / q, multiplier), self.draw_in(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, by one scalar root."""
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u), d
@@ -334,7 +322,6 @@ class DivergenceBall(Ball, PowerDivergence):
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
-        """Return the (γ, λ) that attains F(u)."""
         return self._minimise(as_margins(u, self))[0]
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
@@ -363,7 +350,6 @@ class DivergenceBall(Ball, PowerDivergence):
         return {"gamma": number(found.gamma), "multiplier": number(c), **self._floor(c)}
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to D(d) <= r."""
         inside = self._cvxpy_divergence(d) <= float(self.radius)
         return 0.0, [inside, *self._cvxpy_domain(d)]
 

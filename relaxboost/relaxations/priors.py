@@ -66,7 +66,6 @@ class OverPrior(Relaxation):
     prior: Any
 
     def center(self, m: int) -> Vector:
-        """Return π."""
         return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
 
     def repair(self, d: Vector) -> Vector:

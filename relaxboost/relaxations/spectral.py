@@ -160,7 +160,6 @@ class SpectralRisk(Relaxation):
 
     @property
     def traits(self) -> Traits:
-        """All but strong convexity."""
         return Traits(
             polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
         )

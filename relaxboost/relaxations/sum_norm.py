@@ -28,27 +28,21 @@ class _OfSumNorm(OfNorm):
     level: ClassVar[Level] = "exact"
 
     def norm_of(self, d: Interval) -> Interval:
-        """Return Σ a_i |d_i|."""
         return (d.abs() * self.enclosed).sum()
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return max_i |x_i| / a_i."""
         return (x.abs() / self.enclosed).max()
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return Σ a_i |d_i| as a cvxpy expression."""
         return (self.factors * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d))
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return max_i |x_i| / a_i as a cvxpy expression."""
         return cp.max(cp.multiply(1.0 / (self.factors * np.ones(x.shape[0])), cp.abs(x))), []
 
     def extremes(self, m: int) -> tuple[float, float]:
-        """Return the least and the largest weight."""
         return float(self.factors.min()), float(self.factors.max())
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates write it, without its size."""
         return {"kind": "norm", "p": "1", "weights": vector(self.weights)}
 
 
@@ -70,13 +64,11 @@ class SumBall(_OfSumNorm, NormBall):
     p: Any = field(compare=False)
 
     def center(self, m: int) -> Vector:
-        """Return the uniform distribution on the examples of least weight."""
         a = self.factors * np.ones(m)
         least = a == a.min()
         return least / np.count_nonzero(least)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return r max_i |θ_i| / a_i."""
         return float(self.radius) * float(np.max(np.abs(theta) / self.factors))
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
@@ -117,15 +109,12 @@ class SumBall(_OfSumNorm, NormBall):
         return gamma - multiplier * float(self.radius), self.draw_in(d)
 
     def draw_in(self, d: Vector) -> Vector:
-        """Return the `d` of the simplex, moved towards the center if it is outside."""
         return d if self.flat else super().draw_in(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), as for every ball; equal weights leave all of the simplex."""
         return (0.0, 0.0) if self.flat else super().penalty_bound(d, total)
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return 0 if all these points are in the ball, else inf."""
         return 0.0 if self.flat else super().penalty_near(d, total, distance)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
@@ -155,11 +144,9 @@ class SumBall(_OfSumNorm, NormBall):
         return self.draw_in(inside + share * (outside - inside))
 
     def witness(self, u: Vector) -> Witness:
-        """Return the γ that attains F(u)."""
         return Witness(self._multiplier(as_margins(u, self))[0])
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return d >= 0 and one row."""
         row = dict(enumerate(self.exact_weights(m)))
         return ExactForm.free(m)._replace(rows=[row], row_lower=[None], row_upper=[self.radius])
 
@@ -193,7 +180,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return float(value[i]), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d proportional to exp(−(u + c a)/β)."""
         return capped_distribution(u + self._costs, beta)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -202,20 +188,16 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return (margins + Interval(self.weight) * self.enclosed).min().down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return c Σ a_i |d_i|."""
         return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |x_i| <= c a_i."""
         return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ = F(u)."""
         costs = [self.weight * a for a in self.exact_weights(len(u))]
         return {"gamma": number(min(map(add, u, costs))), "floor": "0"}
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return d >= 0 at costs c a_i."""
         return ExactForm.free(m)._replace(cost=[self.weight * a for a in self.exact_weights(m)])
 
 

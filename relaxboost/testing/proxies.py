@@ -311,10 +311,6 @@ def check_proxy(
     inadmissible : iterable of int
         Numbers of weights that `proxy.check` must refuse. It may refuse no other.
 
-    Returns
-    -------
-    ConformanceReport
-
     Raises
     ------
     ConformanceError

@@ -19,7 +19,6 @@ class Places(Vector):
         return np.clip(np.round(value), self.low, self.high) + 0.0
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a point for each example."""
         return self._clipped(np.arange(1.0, self._shape(sizes)[0] + 1.0))
 
 

@@ -17,7 +17,6 @@ class NoPieces(Matrix):
     """The pieces of a risk; structured, there are none, and R[f] = λ‖f − y‖²/2."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return zeros."""
         return np.zeros(self._shape(sizes))
 
 

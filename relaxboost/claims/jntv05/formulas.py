@@ -171,11 +171,9 @@ class LabelledLaw(EnumeratedLaw):
 
     @property
     def size(self) -> int:
-        """M."""
         return int(self.S.shape[1])
 
     def risk(self, theta: Array) -> Array:
-        """Return A(θ) for each row θ."""
         risks: Array = LOSSES[self.loss][0](theta @ self.S.T) @ self.p
         return risks
 
@@ -208,11 +206,9 @@ class RegressionLaw(EnumeratedLaw):
 
     @property
     def size(self) -> int:
-        """M."""
         return self.H.shape[1]
 
     def risk(self, theta: Array) -> Array:
-        """Return A(θ) for each row θ."""
         risks: Array = (theta @ self.H.T - self.y) ** 2 @ self.p
         return risks
 

@@ -28,7 +28,6 @@ class Naive(Algorithm):
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
-        """Return the projection of the gradient; see `Algorithm.direction`."""
         found = project(gradient)
         if found is None:
             return Direction((), np.zeros_like(gradient))

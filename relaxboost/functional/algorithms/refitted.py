@@ -44,7 +44,6 @@ class Refitted(Naive):
     name = "refitted"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> float:  # type: ignore[override]
-        """Return the shrinkage of the risk, or of the learner."""
         return risk.shrinkage or learner.shrinkage
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:

@@ -36,7 +36,6 @@ class FiniteSet(WeakLearner):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return the pool; see `WeakLearner.prepare`."""
         shape = (measure.size,) if outputs is None else (measure.size, outputs)
         return _Columns(outputs_of(X, shape), measure, projection)
 
@@ -91,7 +90,6 @@ class _Columns(Pool):
             raise InputError("every hypothesis is zero on the training set")
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the best column."""
         inner = (self._weights * target.ravel()) @ self._flat
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)

@@ -87,7 +87,6 @@ class Regressor(WeakLearner):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return the pool; see `WeakLearner.prepare`."""
         from sklearn.utils.validation import has_fit_parameter
 
         if not np.shape(X) or np.shape(X)[0] != measure.size:
@@ -129,7 +128,6 @@ class _Fitter(Pool):
         )
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return a regressor fitted to a target."""
         from sklearn.base import clone
 
         estimator = clone(self._estimator)
@@ -186,7 +184,6 @@ class Networks(Regressor):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return the pool; see `WeakLearner.prepare`."""
         from sklearn.preprocessing import StandardScaler
 
         X = training(X, measure)
@@ -203,7 +200,6 @@ class _Scaled(Pool):
         self._libraries = ThreadpoolController()
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the network fitted to a target."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.pipeline import make_pipeline
 

@@ -52,22 +52,18 @@ class StumpHypothesis(Hypothesis):
     gain: float = 0.0
 
     def gains(self) -> tuple[Whole, Array]:
-        """Return the feature and the gain of the split; see `Hypothesis.gains`."""
         return np.array([self.feature]), np.array([self.gain])
 
     def __call__(self, X: Array) -> Array:
-        """Return the outputs for rows X of shape (N, d), of shape (N,) or (N, K)."""
         above = _column(X, self.feature, self.width) > self.threshold
         if self.leaves.ndim == 1:
             return np.where(above, self.leaves[1], self.leaves[0])
         return self.leaves[above.astype(np.intp)]
 
     def with_leaves(self, values: Array) -> StumpHypothesis:
-        """Return the stump of the same split with other leaves."""
         return replace(self, leaves=values)
 
     def described(self) -> dict[str, Any]:
-        """Return the stump as JSON holds it; see `Hypothesis.described`."""
         threshold = self.threshold if np.isfinite(self.threshold) else None
         parts = {"feature": self.feature, "threshold": threshold, "gain": self.gain}
         return parts | {"leaves": self.leaves.tolist()}
@@ -141,7 +137,6 @@ class _Stumps(WeakLearner):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return the pool; see `WeakLearner.prepare`."""
         self._check(outputs)
         X = training(X, measure)
         return _Pool(X.shape[1], Bins(X, measure.p, self.bins), measure, self.kind)
@@ -257,7 +252,6 @@ class _Pool(Pool):
         )
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the stump of the best split."""
         v = np.ascontiguousarray(target, dtype=np.float64).reshape(len(target), -1)
         if self._p is not None:
             v = v * self._p[:, None]
@@ -283,7 +277,6 @@ class _Pool(Pool):
         return stump, values.reshape(target.shape)
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
-        """Return the side of the split on which each row is; see `Pool.leaves`."""
         if not self._bins.features.size:
             return np.zeros(self._bins.codes.shape[1], dtype=np.int64), 2
         row, place = self._found

@@ -58,23 +58,19 @@ class Tree(Hypothesis):
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
-        """Return the outputs for rows X of shape (N, d), of shape (N,) or (N, K)."""
         X = rows_of(X, self.width)
         total = np.zeros((len(X), *self.leaves.shape[1:]))
         Tree.combined(np.ones(1), [self], X, total)
         return total
 
     def gains(self) -> tuple[Whole, Array]:
-        """Return the feature and the gain of each split; see `Hypothesis.gains`."""
         found = [np.concatenate([getattr(tree, name) for tree in self.nodes]) for name in _GAINS]
         return found[0], found[1]
 
     def with_leaves(self, values: Array) -> Tree:
-        """Return the tree of the same splits with other values."""
         return replace(self, leaves=values)
 
     def described(self) -> dict[str, Any]:
-        """Return the tree as JSON holds it, of one output; see `Hypothesis.described`."""
         (tree,) = self.nodes
         return nodes.described(tree) | {"leaves": self.leaves.tolist()}
 
@@ -98,7 +94,6 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return the SHAP values of Σ w h(X); see `Boosted.contributions`."""
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         outputs = _by_output(weights, hypotheses)
         found = np.stack([nodes.contributions(X, *output) for output in outputs], axis=-1)
@@ -227,7 +222,6 @@ class Trees(WeakLearner):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return the pool; see `WeakLearner.prepare`."""
         X = rows_of(X)
         if X.shape[0] != measure.size:
             raise InputError(
@@ -304,7 +298,6 @@ class _Grower(Pool):
         return h, values.reshape(target.shape)
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
-        """Return the leaf of each row; see `Pool.leaves`."""
         assert isinstance(h, Tree)
         assert self._leaf is not None
         return self._leaf, len(h.leaves)

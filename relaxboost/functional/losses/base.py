@@ -212,11 +212,9 @@ class MeanRisk(Risk):
     y: Any
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return what `Refitted` projects, by the loss."""
         return self.loss.softened(F, self.y, gradient)
 
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
         return self.measure.p @ self.loss.atoms(F, self.y)
 
     def conjugate(self, Z: Array) -> float:
@@ -252,12 +250,10 @@ class PointwiseRisk(MeanRisk):
             )
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient that the loss documents."""
         values, slopes = self.loss.pointwise(F, self.y)
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the minimiser in each leaf, or by the loss's own rule."""
         return self.loss.refitted(F, self.y, self.measure.p, leaf, leaves)
 
     def margins(self) -> Any:
@@ -278,7 +274,6 @@ class PointwiseRisk(MeanRisk):
         return np.where(Z - low < snap, low, np.where(high - Z < snap, high, Z))
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry to the nearer end of the domain, at most 1."""
         ends = self.loss.domain(self.y)
         if ends is None:
             return super().room(Z)

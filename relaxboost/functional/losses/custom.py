@@ -127,7 +127,6 @@ class CustomRisk(Risk):
         return self.measure.mean(values), slopes
 
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F."""
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:

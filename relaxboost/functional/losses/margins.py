@@ -58,7 +58,6 @@ class Logistic(PointwiseLoss):
         return share, bend
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -110,7 +109,6 @@ class Exponential(PointwiseLoss):
         return -y * heights, heights
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
@@ -149,11 +147,9 @@ class Hinge(PointwiseLoss):
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.pos(1.0 - cp.multiply(y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return y z where −y z is in [0, 1]."""
         return np.where((y * Z <= 0.0) & (y * Z >= -1.0), y * Z, np.inf)
 
 
@@ -200,7 +196,6 @@ class SmoothHinge(PointwiseLoss):
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:

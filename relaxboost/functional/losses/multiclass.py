@@ -42,7 +42,6 @@ class MulticlassRisk(MeanRisk):
         self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient that the loss documents, of shape (N, K)."""
         values, slopes = self.loss.rows(F, self.y)
         return self.measure.mean(values), slopes
 
@@ -168,7 +167,6 @@ class MulticlassHinge(MulticlassLoss):
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         label = _indicators(y, F.shape[1])
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
@@ -217,7 +215,6 @@ class MultinomialLogistic(MulticlassLoss):
         return move
 
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         label = _indicators(y, F.shape[1])
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 

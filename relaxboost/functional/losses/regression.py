@@ -25,20 +25,16 @@ class Squared(PointwiseLoss):
     smoothness = 1.0
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and the gradient f − y."""
         residual = F - y
         return residual * residual / 2.0, residual
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the means of y − F."""
         return means(leaf, p, y - F, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.square(F - y) / 2.0
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return z²/2 + z y."""
         return Z * Z / 2.0 + Z * y
 
 
@@ -57,15 +53,12 @@ class Absolute(PointwiseLoss):
         return np.abs(residual), np.sign(residual)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the medians of y − F."""
         return quantiles(y - F, p, 0.5 * sums(leaf, p, leaves), leaf)
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.abs(F - y)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return z y on [−1, 1]."""
         return np.where(np.abs(Z) <= 1.0, Z * y, np.inf)
 
 
@@ -105,15 +98,12 @@ class Quantile(PointwiseLoss):
         return slopes * residual, slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the q-quantiles of y − F."""
         return quantiles(y - F, p, self.q * sums(leaf, p, leaves), leaf)
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.maximum(self.q * (y - F), (1.0 - self.q) * (F - y))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return z y on [−q, 1 − q]."""
         return np.where((-self.q <= Z) & (1.0 - self.q >= Z), Z * y, np.inf)
 
 
@@ -146,19 +136,15 @@ class Huber(PointwiseLoss):
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and f − y clipped to ±δ."""
         residual = F - y
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return Huber's estimates from y − F."""
         return clipped(y - F, p, self.delta, leaf, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the loss of each example as a cvxpy expression."""
         return cp.huber(F - y, self.delta) / 2.0
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return z²/2 + z y on [−δ, δ]."""
         return np.where(np.abs(Z) <= self.delta, Z * Z / 2.0 + Z * y, np.inf)

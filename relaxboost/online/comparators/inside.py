@@ -134,7 +134,6 @@ class InAtoms(Inside):
 
     @property
     def w(self) -> Vector:
-        """E x."""
         return self._down(self._x)
 
     def _down(self, x: Vector) -> Vector:
@@ -150,11 +149,9 @@ class InAtoms(Inside):
 
     @property
     def slacks(self) -> Vector:
-        """The shares x."""
         return self._x
 
     def rise(self, turn: Turn) -> float:
-        """Return −Σ dx/x."""
         return -float((turn.slack / self._x).sum())
 
     def prepare(self, curved: Matrix) -> None:
@@ -182,18 +179,15 @@ class InAtoms(Inside):
             raise np.linalg.LinAlgError("Newton's equations are singular")
 
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
-        """Return (E dx, dx, dν)."""
         wanted = target / self._x
         dx = self._solve(wanted - self._up(gradient))
         dx -= self._ones * (float(dx.sum()) / float(self._ones.sum()))
         return Turn(self._down(dx), dx, wanted - self.mult - self.mult / self._x * dx)
 
     def correction(self, turn: Turn) -> Vector:
-        """Return dx dν."""
         return turn.slack * turn.mult
 
     def longest(self, turn: Turn) -> tuple[float, float]:
-        """Return the steps to a boundary of x and of ν."""
         return _longest(self._x, turn.slack), _longest(self.mult, turn.mult)
 
     def go(self, turn: Turn, step: float, dual_step: float) -> None:
@@ -203,7 +197,6 @@ class InAtoms(Inside):
         self.mult = self.mult + dual_step * turn.mult
 
     def moved(self, turn: Turn, step: float) -> InAtoms:
-        """Return x + step dx."""
         return _with(self, _x=self._x + step * turn.slack)
 
 
@@ -220,7 +213,6 @@ class InBall(Inside):
 
     @property
     def w(self) -> Vector:
-        """The weights."""
         return self._w
 
     @property
@@ -230,7 +222,6 @@ class InBall(Inside):
         return np.array([(self._radius - size) * (self._radius + size) / 2.0])
 
     def rise(self, turn: Turn) -> float:
-        """Return <w, dw>/c."""
         return float(self._w @ turn.slack) / float(self.slacks[0])
 
     def prepare(self, curved: Matrix) -> None:
@@ -248,14 +239,12 @@ class InBall(Inside):
         self._solve = _factor(full)
 
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
-        """Return (dw, dw, dλ)."""
         c, wanted = self.slacks, np.asarray(target, dtype=np.float64).reshape(-1)
         dw = self._solve(-gradient - self._w * float((wanted / c)[0]))
         rise = (wanted - self.mult * c + self.mult * float(self._w @ dw)) / c
         return Turn(dw, dw, rise)
 
     def correction(self, turn: Turn) -> Vector:
-        """Return −dλ<w, dw> − λ‖dw‖²/2."""
         dw = turn.slack
         return -turn.mult * float(self._w @ dw) - self.mult * float(dw @ dw) / 2.0
 
@@ -270,12 +259,10 @@ class InBall(Inside):
         return step, step
 
     def go(self, turn: Turn, step: float, dual_step: float) -> None:
-        """Take the steps."""
         self._w = self._w + step * turn.slack
         self.mult = self.mult + dual_step * turn.mult
 
     def moved(self, turn: Turn, step: float) -> InBall:
-        """Return w + step dw."""
         return _with(self, _w=self._w + step * turn.slack)
 
 

@@ -45,7 +45,6 @@ class CapsWithCosts(Relaxation):
         return f"{self.within!r} with costs"
 
     def key(self) -> str:
-        """Return the key of the caps, and the costs exactly."""
         costs = ", ".join(str(Fraction(c)) for c in self.costs)
         return f"{self.family}({self.within.key()}, [{costs}])"
 
@@ -55,26 +54,21 @@ class CapsWithCosts(Relaxation):
 
     @property
     def traits(self) -> Traits:
-        """Polyhedral, without the conditions of Theorem 7."""
         return self.within.traits._replace(symmetric=False, zero_minimum=False, monotone=False)
 
     def penalty(self, d: Vector) -> float:
-        """Return <costs, d>, inf beyond the caps."""
         return self.within.penalty(d) + float(self._costs @ d)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ c_i |θ_i − cost_i|."""
         return self.within.conjugate(np.asarray(theta, dtype=np.float64) - self._costs)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and the d that attains it."""
         return self.within.relaxed_margin(u + self._costs)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         return self.within.distribution(u + self._costs, beta)
 
     def witness(self, u: Vector) -> Witness:
-        """Return that of the caps at u + costs."""
         return self.within.witness(u + self._costs)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -82,16 +76,13 @@ class CapsWithCosts(Relaxation):
         return self.within.lower_bound(np.nextafter(u + self._costs, -np.inf), witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return <costs, d> subject to d <= c."""
         return self._costs @ d, self.within.cvxpy_penalty(d)[1]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return 0 <= d <= c at these costs."""
         form = self.within.exact_form(m)
         return form._replace(cost=[Fraction(c) for c in self.costs])
 
     def exact_caps(self, m: int) -> Any:
-        """Return the cap of each example."""
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
@@ -105,15 +96,12 @@ class CapsWithCosts(Relaxation):
         raise AssertionError("caps sum to one at least")
 
     def exact_auxiliaries(self, d: Any) -> list[Fraction]:
-        """Return nothing: there are none."""
         return []
 
     def center(self, m: int) -> Vector:
-        """Return that of the caps."""
         return self.within.center(m)
 
     def repair(self, d: Vector) -> Vector:
-        """Return d cut at the caps."""
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:

@@ -34,7 +34,6 @@ class Entropy(Proxy):
     domains: ClassVar[tuple[type[Domain], ...]] = (Simplex, FullSimplex, L1Ball)
 
     def modulus(self, domain: Any, size: int) -> float:
-        """Return 1/λ."""
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:

@@ -51,7 +51,6 @@ class PNorm(Proxy):
             raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; take PNorm(2)")
 
     def modulus(self, domain: Any, size: int) -> float:
-        """Return (p − 1) M^{2/p − 2}/λ²."""
         return self._s(size) * self._least(size) / float(domain.radius) ** 2
 
     def largest(self, domain: Domain, size: int) -> float:
@@ -62,7 +61,6 @@ class PNorm(Proxy):
         return -math.expm1(-2.0 * s / (1.0 + s) * math.log(size)) / 2.0
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w)."""
         s, v = self._s(w.size), w / float(domain.radius)
         if not isinstance(domain, Simplex):
             return float(np.linalg.norm(v, 1.0 + s) ** 2) / 2.0

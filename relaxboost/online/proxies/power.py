@@ -54,7 +54,6 @@ class Power(Proxy):
             raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; take Power(1)")
 
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return M^{−s}, for negative s 2^{−s}."""
         s = self._s(size)
         return float((size if s > 0.0 else 2) ** -s)
 
@@ -65,7 +64,6 @@ class Power(Proxy):
         return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w)."""
         s, radius = self._s(w.size), float(domain.radius)
         if isinstance(domain, Simplex):  # less M^{−s}, with which it would cancel
             e = np.maximum(w, 0.0) * (w.size / radius) - 1.0

@@ -27,7 +27,6 @@ class SquaredL2(Proxy):
     domains: ClassVar[tuple[type[Domain], ...]] = (L2Ball, L1Ball, Simplex, FullSimplex)
 
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return 1."""
         return 1.0
 
     def largest(self, domain: Any, size: int) -> float:
@@ -59,11 +58,9 @@ class SquaredL2(Proxy):
         return np.copysign(size, -z) if isinstance(domain, L1Ball) else size
 
     def gradient(self, w: Vector, domain: Domain) -> Vector:
-        """Return w."""
         return w
 
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it."""
         return cp.sum_squares(w) / 2.0 - self._least(domain, w.shape[0]), []
 
     def spread(self, domain: Any, size: int) -> float:

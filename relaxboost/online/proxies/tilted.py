@@ -46,11 +46,9 @@ class Tilted(Proxy):
             raise InputError(f"Tilted needs 0 < c <= 1, got c={self.c!r}; for c = 0 take Entropy()")
 
     def modulus(self, domain: Any, size: int) -> float:
-        """Return 1/λ."""
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return V*, at the vertices."""
         return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
@@ -91,7 +89,6 @@ class Tilted(Proxy):
         return np.log1p(a * (shares - 1.0)) / a if a else shares - 1.0
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it."""
         a, size, radius = 1.0 - self._c(w.shape[0]), w.shape[0], float(domain.radius)
         x = w * (size / radius) - 1.0
         value = -cp.sum(cp.entr(1.0 + a * x)) / a**2 if a else cp.sum_squares(x) / 2.0

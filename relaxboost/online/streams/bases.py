@@ -80,11 +80,9 @@ class Experts(BaseFunctions):
         self.bound = bound
 
     def values(self, X: Array) -> Array:
-        """Return X."""
         return X
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the names of the features."""
         return list(columns)
 
 
@@ -116,17 +114,14 @@ class LinearBasis(BaseFunctions):
         return cls(low + half, np.where(half > 0.0, half, 1.0))
 
     def values(self, X: Array) -> Array:
-        """Return the scaled features."""
         H = X - self.centre
         H /= self.scale  # in place: memory that is new costs more than the arithmetic
         return np.clip(H, -1.0, 1.0, out=H)
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the names of the features."""
         return list(columns)
 
     def parts(self) -> Sequence[Any]:
-        """Return centre and scale."""
         return self.centre, self.scale
 
 
@@ -166,29 +161,21 @@ class StumpBasis(BaseFunctions):
         return cls([np.unique(q[q < x.max()]) for q, x in zip(levels.T, X.T, strict=True)])
 
     def size(self, features: int) -> int:
-        """Return the number of thresholds."""
         return self.thresholds.size
 
     def values(self, X: Array) -> Array:
-        """Return the values of the stumps."""
         return np.where(X[:, self.feature] > self.thresholds, 1.0, -1.0)
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the questions the stumps ask."""
         asked = zip(self.feature.tolist(), self.thresholds.tolist(), strict=True)
         return [f"{columns[f]} > {cut:g}" for f, cut in asked]
 
     def parts(self) -> Sequence[Any]:
-        """Return the thresholds and their features."""
         return self.features, self.feature.astype(np.int64), self.thresholds
 
 
 class Symmetric(BaseFunctions):
     """(h, −h): weights on a simplex of these are those on the l1 ball of h.
-
-    Parameters
-    ----------
-    base : BaseFunctions
 
     References
     ----------
@@ -201,21 +188,17 @@ class Symmetric(BaseFunctions):
         self.base, self.bound, self.features = base, base.bound, base.features
 
     def size(self, features: int) -> int:
-        """Return 2M."""
         return 2 * self.base.size(features)
 
     def values(self, X: Array) -> Array:
-        """Return [H, −H]."""
         H = self.base.values(X)
         return np.hstack([H, -H])
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return those of h, and "not" before them for −h."""
         names = self.base.names(columns)
         return [*names, *(f"not {name}" for name in names)]
 
     def parts(self) -> Sequence[Any]:
-        """Return what the base functions are."""
         return (self.base.digest(),)
 
 
@@ -256,11 +239,9 @@ class FittedBasis(BaseFunctions):
         return float(max(np.abs(one.astype(np.float64)).max() for one in classes)) or None
 
     def size(self, features: int) -> int:
-        """Return the number of estimators."""
         return len(self.estimators)
 
     def values(self, X: Array) -> Array:
-        """Return a column for each estimator."""
         H = np.empty((len(X), len(self.estimators)))
         for j, estimator in enumerate(self.estimators):
             if self.signs:
@@ -270,7 +251,6 @@ class FittedBasis(BaseFunctions):
         return H
 
     def parts(self) -> Sequence[Any]:
-        """Return the estimators."""
         return self.signs, self.estimators
 
 

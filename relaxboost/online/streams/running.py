@@ -311,10 +311,6 @@ def progressive(
     callback : callable, optional
         Called with each `ProgressRecord`; the run ends when what it returns is true.
 
-    Returns
-    -------
-    Progressive
-
     Raises
     ------
     InputError

@@ -72,10 +72,6 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     path : path
         The folder of the files.
 
-    Returns
-    -------
-    Routes
-
     Raises
     ------
     InputError
