@@ -93,8 +93,8 @@ def solve(
     Solution
         Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
         evaluated afresh from d and w, whatever the booster believed. If the solver of the
-        restricted program gives up, or a cluster goes away, the status is ``"failed"`` and the
-        bracket holds all the same. Deterministic, except for the clock.
+        restricted program gives up, memory does not suffice, or a cluster goes away, the status
+        is ``"failed"`` and the bracket holds all the same. Deterministic, except for the clock.
 
     Raises
     ------
@@ -138,8 +138,9 @@ def solve(
         with closing("gap", tol, verbose > 0) as best.show:
             try:
                 status = run(states, best.keep, limits, clock, empty=True) or "stalled"
-            except (ProgramError, ClusterError) as error:
-                status, reason = "failed", str(error)
+            except (ProgramError, ClusterError, MemoryError) as error:
+                out = isinstance(error, MemoryError)
+                status, reason = "failed", f"out of memory: {error}" if out else str(error)
         if begin.relay is not None:
             begin.relay.booster = states.booster
     best.write()

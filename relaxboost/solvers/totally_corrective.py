@@ -35,6 +35,8 @@ _AT_ONCE = 2_000_000
 """Entries handed to HiGHS in one call: with their places they take some thirty bytes each."""
 _STRETCHES = 128
 """Of columns, from each of which the best may enter a restricted program in one round."""
+_LARGEST = 300_000_000
+"""Numbers in a restricted program, each of which takes some twenty bytes."""
 _VAIN = 10.0
 """How many times work counts while the gap is wider than when a program took over: an optimum of
 many columns shows so, and in the suite no game that a program ended first."""
@@ -278,7 +280,7 @@ class ProgramRun(Booster):
                 return None
             self._include(slot, *self._more())
             self._solve()
-        except (PivotLimit, ProgramError):
+        except (PivotLimit, ProgramError, MemoryError):
             if self.rival is None or self.rival.used:
                 raise
             return self.rival.now(self)
@@ -316,6 +318,12 @@ class ProgramRun(Booster):
     def _include(self, *slots: int) -> None:
         """Add the columns of these slots, unless they are in already."""
         new = [slot for slot in dict.fromkeys(slots) if slot not in self._slots]
+        count = len(self._slots) + len(new)
+        if self._game.m * count > _LARGEST:
+            raise ProgramError(
+                f"a program of {self._game.m} examples and {count} hypotheses would have more than "
+                f"{_LARGEST:.0e} numbers; ask for a larger tol"
+            )
         if new:
             self._add(new)
             self._slots += new

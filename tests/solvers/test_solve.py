@@ -313,6 +313,28 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
     assert holds(solution)
 
 
+def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypatch):
+    from relaxboost._core.highs import WarmProgram
+    from relaxboost.solvers import totally_corrective
+
+    def devour(self, *args):
+        raise MemoryError("std::bad_alloc")
+
+    most = 12 * game.m
+    monkeypatch.setattr(totally_corrective, "_LARGEST", most)
+    solution = rb.solve(game, 1e-9, "totally-corrective")
+    assert (solution.status, len(solution.history)) == ("failed", 13)
+    assert solution.message.startswith(f"a program of {game.m} examples and 13 hypotheses")
+    assert holds(solution)
+    monkeypatch.undo()
+    monkeypatch.setattr(WarmProgram, "run", devour)
+    solution = rb.solve(game, 1e-9, "totally-corrective")
+    assert solution.status == "failed"
+    assert solution.message.startswith("out of memory: std::bad_alloc")
+    assert holds(solution)
+    assert rb.solve(game, 1e-9).status == "optimal"  # an interior point takes over
+
+
 def test_nearly_equal_columns_end_somehow_with_a_true_bracket(rng):
     """HiGHS returns status Unknown on some of these; neither front door may raise."""
     columns = np.tile(rng.uniform(-1, 1, (60, 5)), (1, 200)) * (1 - rng.random((60, 1000)) * 1e-7)
