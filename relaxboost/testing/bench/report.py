@@ -138,6 +138,7 @@ class Report:
         loose = ", ".join(
             f"{game} ({ratio})" for game, ratio in s["slower_at_the_loose_gap"].items()
         )
+        cheap = ", ".join(peer for peer in self.peers if peer in CHEAP)
         unfit = {
             f"{cell['peer']}: {cell['reason']}"
             for cell in self._cells.values()
@@ -158,8 +159,11 @@ class Report:
             f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
             f"* No general solver gets there, so that the limit counts, on "
             f"{_listed(s['every_peer_fails'])}.",
-            f"* At {LOOSE:g} `auto` is slower than the best of {', '.join(CHEAP)} on "
-            f"{loose or 'none'}.",
+            *(
+                [f"* At {LOOSE:g} `auto` is slower than the best of {cheap} on {loose or 'none'}."]
+                if cheap
+                else []
+            ),
             "",
             "![gap against time](images/suite.png)",
             *self._table("CPU seconds", self.text, ratio=s["ratios"]),
