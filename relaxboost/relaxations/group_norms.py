@@ -123,7 +123,7 @@ class GroupNorm(WithNorm):
         middle: Vector = self.enclosed.middle
         return middle
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         sizes = [power_norm(d[group].abs(), self.p) for group in self.members]
         return (_stack(sizes) * self.enclosed).sum()
 
@@ -134,7 +134,7 @@ class GroupNorm(WithNorm):
     def extremes(self, m: int) -> tuple[Interval, Interval]:
         return self._flattest[1], self.enclosed.max()
 
-    def norm_size(self, d: Vector) -> float:
+    def size(self, d: Vector) -> float:
         d = np.ascontiguousarray(d, dtype=np.float64)
         return float(self._a @ group_norms(d, *self._order, float(self.p)))
 

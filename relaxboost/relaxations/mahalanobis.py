@@ -87,10 +87,10 @@ class Mahalanobis(WithNorm):
         diagonal = not np.any(gram - np.diag(np.diag(gram)))
         return Traits(monotone=diagonal, zero_minimum=True, zero_in_core=True)
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         return _product(self.matrix, d).square().sum().sqrt()
 
-    def norm_size(self, d: Vector) -> float:
+    def size(self, d: Vector) -> float:
         return float(np.linalg.norm(self.matrix @ d))
 
     def moved(self, u: Vector, v: Vector) -> Interval:
@@ -114,11 +114,11 @@ class Mahalanobis(WithNorm):
         ball = isinstance(self, Ball)
         _, d, gamma, x = numerical.programs(self, u.size).margin(u)
         d = onto_simplex(d, type(self).__name__)
-        size = self.norm_size(d)
+        size = self.size(d)
         if ball and size < self.limit * (1.0 - 1e-7):  # it does not bind
             still = np.zeros(self.matrix.shape[0])
             i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
-            if u[i] == u.min() and self.norm_size(np.eye(u.size)[i]) <= self.limit:
+            if u[i] == u.min() and self.size(np.eye(u.size)[i]) <= self.limit:
                 return np.eye(u.size)[i], float(u[i]), still
             return d, gamma, still
         if size > 1e-9 * self._largest:  # else d is at the kink of the norm, and λ is unbounded
@@ -157,12 +157,12 @@ class Mahalanobis(WithNorm):
         """Return the minimiser with the entropy, from a cone solver and Newton's method."""
         d = super()._distribution(u, beta)
         ball = isinstance(self, Ball)
-        size = self.norm_size(d)
+        size = self.size(d)
         if u.size == 1 or size <= 1e-9 * self._largest:
             return d
         if ball:
             free = capped_distribution(u, beta)
-            if self.norm_size(free) <= self.limit:
+            if self.size(free) <= self.limit:
                 return free
         sharp = mahalanobis.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)
         return d if sharp is None else self.repair(sharp)

@@ -30,7 +30,7 @@ class _OfMaxNorm(OfNorm):
 
     level: ClassVar[Level] = "exact"
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         return (d.abs() * self.enclosed).max()
 
     def dual_of(self, x: Interval) -> Interval:

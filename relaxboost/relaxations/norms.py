@@ -68,17 +68,17 @@ class WithNorm(Relaxation):
         size: Fraction = getattr(self, self.size_name)
         return size
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         """Return ‖d‖."""
-        raise NotImplementedError(self._open("norm_of"))
+        raise NotImplementedError(self._open("gauge"))
 
     def dual_of(self, x: Interval) -> Interval:
         """Return ‖x‖_*."""
         raise NotImplementedError(self._open("dual_of"))
 
-    def norm_size(self, d: Vector) -> float:
+    def size(self, d: Vector) -> float:
         """Return ‖d‖ in doubles."""
-        return float(self.norm_of(Interval(np.asarray(d, dtype=np.float64))).middle)
+        return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
         """Return ‖θ‖_* in doubles."""
@@ -111,12 +111,6 @@ class BallOfNorm(WithNorm, Ball):
 
     radius: Any
 
-    def gauge(self, d: Interval) -> Interval:
-        return self.norm_of(d)
-
-    def size(self, d: Vector) -> float:
-        return self.norm_size(d)
-
     def conjugate(self, theta: Vector) -> float:
         return float(self.radius) * self.dual_size(theta)
 
@@ -144,7 +138,7 @@ class PenaltyOfNorm(WithNorm):
     enclosed: Any
 
     def penalty(self, d: Vector) -> float:
-        return float(self.weight) * self.norm_size(np.asarray(d, dtype=np.float64))
+        return float(self.weight) * self.size(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
         return 0.0 if self.dual_size(theta) <= float(self.weight) * (1.0 + 1e-12) else math.inf
@@ -173,7 +167,7 @@ class PenaltyOfNorm(WithNorm):
         return 0.0, [size <= float(self.weight), *constraints]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        return (Interval(self.weight) * self.norm_of(Interval(d) / Interval(*total))).up, 0.0
+        return (Interval(self.weight) * self.gauge(Interval(d) / Interval(*total))).up, 0.0
 
     def lipschitz(self, m: int) -> float:
         """Return c max a: no such norm of a vector exceeds max a times its l1 norm."""

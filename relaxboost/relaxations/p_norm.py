@@ -84,13 +84,13 @@ class _OfPNorm(OfNorm):
         """p − 1."""
         return float(self.p - 1)
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         return power_norm(d.abs() if self.weights is None else d.abs() * self.enclosed, self.p)
 
     def dual_of(self, x: Interval) -> Interval:
         return power_norm(x.abs() if self.weights is None else x.abs() / self.enclosed, self.dual)
 
-    def norm_size(self, d: Vector) -> float:
+    def size(self, d: Vector) -> float:
         largest = float(np.max(np.abs(d)))
         if largest == 0.0:
             return 0.0

@@ -27,7 +27,7 @@ class _OfSumNorm(OfNorm):
 
     level: ClassVar[Level] = "exact"
 
-    def norm_of(self, d: Interval) -> Interval:
+    def gauge(self, d: Interval) -> Interval:
         return (d.abs() * self.enclosed).sum()
 
     def dual_of(self, x: Interval) -> Interval:

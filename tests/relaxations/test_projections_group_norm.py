@@ -113,4 +113,4 @@ def test_sizes_are_those_of_the_norm(p, rng):
         tops = [np.abs(part).max() or 1.0 for part in parts]
         sizes = [top * np.linalg.norm(part / top, p) for part, top in zip(parts, tops, strict=True)]
         expected = sum(float(a) * size for a, size in zip(f.factors, sizes, strict=True))
-        assert f.norm_size(d) == pytest.approx(expected, rel=1e-14)
+        assert f.size(d) == pytest.approx(expected, rel=1e-14)
