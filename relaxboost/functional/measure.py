@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 
@@ -32,10 +32,7 @@ class Empirical:
         if weights is None:
             self.p: Array = np.full(size, 1.0 / size)
             return
-        try:
-            weights = np.asarray(weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"weights must be numbers, one for each example: {error}") from error
+        weights = doubles("weights", weights)
         if weights.shape != (size,):
             raise InputError(f"weights need shape ({size},), one each, got {weights.shape}")
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Matrix, Vector
+from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost.functional.losses.base import PointwiseLoss
 from relaxboost.functional.losses.registry import LOSSES
@@ -56,10 +56,7 @@ class OnlineLoss(ABC):
             For targets that the loss does not take, with their row.
         """
         given = np.zeros(rows) if y is None and not self.task else y
-        try:
-            values = np.asarray(given, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"targets must be numbers: {error}") from None
+        values = doubles("targets", given).reshape(-1)
         if given is None:
             raise InputError(f"{self!r} needs targets, and there are none; give y")
         if values.shape != (rows,):

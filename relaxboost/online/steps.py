@@ -32,9 +32,19 @@ class MirrorSteps(OnlineMethod):
     """
 
     greedy: ClassVar[bool] = True
+    own_proxy: ClassVar[str] = ""
+    """The name of the only proxy that it has; "" where any will do."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.own_proxy not in ("", self.proxy.name):
+            raise InputError(
+                f"{type(self).__name__} has the proxy {self.own_proxy!r}, not {self.proxy!r}; for "
+                "another take MirrorSteps"
+            )
 
 
 @dataclass(frozen=True)
@@ -48,15 +58,9 @@ class GradientDescent(MirrorSteps):
     Dekel (2011), Algorithm 1 with Π[w] = w/max(1, ‖w‖/B), and Theorem 1; Zinkevich (2003).
     """
 
-    over: Any = field(default_factory=L2Ball)
+    own_proxy: ClassVar[str] = "squared-l2"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.proxy.name != "squared-l2":
-            raise InputError(
-                f"GradientDescent has the squared norm, not {self.proxy!r}; for another proxy take "
-                "MirrorSteps"
-            )
+    over: Any = field(default_factory=L2Ball)
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,7 @@ class ExponentiatedGradient(MirrorSteps):
     Dekel (2011), Algorithm 2 and Theorem 3; Kivinen & Warmuth (1997).
     """
 
+    own_proxy: ClassVar[str] = "entropy"
+
     over: Any = field(default_factory=Simplex)
     proxy: Any = "entropy"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.proxy.name != "entropy":
-            raise InputError(
-                f"ExponentiatedGradient has the entropy, not {self.proxy!r}; for another proxy "
-                "take MirrorSteps"
-            )

@@ -302,7 +302,7 @@ REFUSED = {
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
     "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
     "step": (lambda: boost(step="1/t"), r"step must be one of .*, got '1/t'"),
-    "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be numbers, one for"),
+    "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be an array"),
     "words for features": (
         lambda: boost(X=[["a"]] * 12),
         r"X must be a dense array of numbers, got list",

@@ -165,14 +165,19 @@ LEARNERS: Registry[WeakLearner] = Registry("learner")
 """Weak learners by name; a name stands for the learner with its defaults."""
 
 
-def features(X: Any) -> Array:
-    """Return X as finite doubles of shape (N, d), or raise."""
+def dense(X: Any) -> Array:
+    """Return X as doubles, or raise."""
     try:
-        X = np.asarray(X, dtype=np.float64)
+        return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"X must be a dense array of numbers, got {type(X).__name__} ({error})"
         ) from error
+
+
+def features(X: Any) -> Array:
+    """Return X as finite doubles of shape (N, d), or raise."""
+    X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
     bad = np.argwhere(~np.isfinite(X))

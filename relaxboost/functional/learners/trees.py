@@ -21,6 +21,7 @@ from relaxboost.functional.learners.base import (
     Pool,
     WeakLearner,
     check_width,
+    dense,
     numbers,
 )
 from relaxboost.functional.learners.engine import Engine, tried
@@ -117,12 +118,7 @@ def _by_output(
 
 def rows_of(X: Any, width: int | None = None) -> Array:
     """Return rows as doubles, where nan is a missing value, or raise."""
-    try:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"X must be a dense array of numbers, got {type(X).__name__} ({error})"
-        ) from error
+    X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
     elif X.ndim != 2 or X.shape[1] == 0:
