@@ -30,19 +30,10 @@ def sources() -> tuple[Source, ...]:
 
 
 def gather(package: str, order: str) -> Source:
-    """Import the files of a source, which declare its claims.
+    """Import the files of a source, which declare its claims; return SOURCE of its source.py.
 
-    Parameters
-    ----------
-    package : str
-        Its folder, as ``__name__`` of its ``__init__``.
-    order : str
-        Files in the order of the text, with spaces between them; all others come after, by name.
-
-    Returns
-    -------
-    Source
-        The SOURCE of its file source.py.
+    `package` is ``__name__`` of its ``__init__``; `order` has the files in the order of the text,
+    with spaces between them. All others come after, by name.
     """
     folder = _FOLDER / package.rpartition(".")[2]
     others = sorted(file.stem for file in folder.glob("[!_]*.py"))

@@ -27,15 +27,8 @@ def attacked(
 ) -> Evidence | None:
     """Return the smallest counterexample found to a statement, and count what was tried.
 
-    Parameters
-    ----------
-    examine : callable
-    space : Space
-    draw : callable
-    budget : int
-        Instances to try; shrinking may take as many again.
-    verdict : StatementVerdict
-        Each instance is added to it.
+    The budget is of instances to try; shrinking may take as many again. Each is added to the
+    verdict.
     """
     found = _search(examine, space, draw, budget, verdict)
     return None if found is None else _shrink(examine, space, *found, budget)

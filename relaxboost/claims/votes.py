@@ -53,13 +53,8 @@ class Vote:
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
     """Return at most so many rounds of the package's AdaBoost; fewer if an edge is zero.
 
-    Parameters
-    ----------
-    A : ndarray, shape (m, n)
-        Entries in [−1, 1].
-    steps : int
-    step : str
-        "lecture", "classical" or "line-search", as for `relaxboost.solve`.
+    A has entries in [−1, 1]; `step` is "lecture", "classical" or "line-search", as for
+    `relaxboost.solve`.
     """
     game = Game(A)
     return list(_votes(game, AdaBoostRun(game, step), steps))

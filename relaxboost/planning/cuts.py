@@ -57,16 +57,8 @@ class Plans:
     ) -> None:
         """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, only what is the plan's.
 
-        Parameters
-        ----------
-        graph : int
-        gains : Gains
-        taken : array of int
-            The arcs of the plan.
-        times : array, optional
-            How often it takes each.
-        shown : array of int, optional
-            The arcs of the demonstration.
+        The plan takes the arcs `taken`, each so many `times`, or once; `shown` are the arcs of the
+        demonstration.
         """
         constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
@@ -90,13 +82,7 @@ class Plans:
         self._found.append((0.0, zero, 0.0, zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return Σ rate · function for each row of rates, with its roundings.
-
-        Parameters
-        ----------
-        rates : array of shape (K, functions)
-            >= 0, taken as they are.
-        """
+        """Return Σ rate · function for each row of rates >= 0, with its roundings."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         γ = roundoff(self._terms + rates.shape[1] + 8)
         size = rates @ loss_size
@@ -111,14 +97,8 @@ class Plans:
 def mean(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
     """Return the sum over groups of averages of cuts, with 0 <= R for what is left of the weights.
 
-    Parameters
-    ----------
-    cuts : Cuts
-    weights : array of shape (K,)
-        What a solver says; made >= 0 here, with a sum <= 1 in each group. None is returned if
-        they are nothing of the kind.
-    group : array of int, shape (K,)
-        The part of R that each cut is below.
+    The group of a cut is the part of R that it is below. The weights are what a solver says; made
+    >= 0 here, with a sum <= 1 in each group. None is returned if they are nothing of the kind.
     """
     alpha = np.maximum(weights, 0.0)
     total = np.bincount(group, alpha)

@@ -269,16 +269,7 @@ def paths_and_cycles(
     """Return paths from source to target that visit no node twice, cycles, and their amounts.
 
     Their sum is at most the flow on every arc, up to rounding. The flow may be that of a solver,
-    balanced only about: what leads nowhere is dropped.
-
-    Parameters
-    ----------
-    graph : Graph
-    arcs : array of int
-        Where something flows.
-    flow : array
-        How much, >= 0.
-    source, target : int
+    balanced only about: what leads nowhere is dropped. `arcs` are those where something flows.
     """
     left, tail, head = np.zeros(graph.arcs), graph.tail, graph.head
     left[arcs] = flow

@@ -137,11 +137,7 @@ class WalkSums:
 def sums(walks: Walks, source: Whole, target: Whole) -> list[WalkSums]:
     """Return the sums over walks for pairs of nodes; sums that underflow are scaled by target.
 
-    Parameters
-    ----------
-    walks : Walks
-    source, target : arrays of int, shape (P,)
-        There must be a path between the two of each pair.
+    There must be a path between the two of each pair.
     """
     made, targets = [], np.unique(target)
     for k in range(0, len(targets), _BLOCK):

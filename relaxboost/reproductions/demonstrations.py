@@ -108,14 +108,7 @@ def missed(risk: PlanningRisk) -> Callable[[Array], float]:
 
 
 def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequence[Task], ...]]:
-    """Return what draws training and test tasks for a seed.
-
-    Parameters
-    ----------
-    name : {"terrain", "borlange"}
-    folder : path
-    quick : bool
-    """
+    """Return what draws training and test tasks of "terrain" or "borlange" for a seed."""
     path = located(name, folder)
     if name == "terrain":
         held = read_layers(path)
@@ -182,14 +175,10 @@ def terrain_features(elevation: Array, cover: Array) -> Array:
 
 
 def expert(X: Array) -> Array:
-    """Return what the planted expert pays for cells, from their features: not linear in them.
+    """Return what the planted expert pays for cells, from 7 features each: not linear in them.
 
     Slope counts by its square up to 30°; forest is shelter on gentle slopes and in the way on
     steep ones; shrub is slow below 1.8 km; water is avoided; and elevation far from 1.9 km costs.
-
-    Parameters
-    ----------
-    X : array of shape (..., 7)
     """
     slope, elevation = X[..., 0], X[..., 1]
     water, developed, barren, forest, shrub = np.moveaxis(X[..., 2:], -1, 0)

@@ -175,10 +175,7 @@ def one(x: Instance) -> Sequences:
 class Samples:
     """A finite law of examples, and all samples of m of them with their probabilities.
 
-    Parameters
-    ----------
-    x : Instance
-        Of a space such as `LAWS`. If it has "EG" for its `learner`, that is Algorithm 2.
+    The instance is of a space such as `LAWS`; with "EG" for its `learner` it is of Algorithm 2.
     """
 
     def __init__(self, x: Any) -> None:

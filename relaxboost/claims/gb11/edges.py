@@ -15,14 +15,9 @@ def edge(H: Array, scaled: bool = True) -> float:
 
     The polar {v: <v, h> <= ‖h‖ for every h} is largest at a vertex, where d independent constraints
     are tight; γ is 1 over that norm. It is unbounded if some v ≠ 0 has no <v, h> > 0, and then so
-    has the normal of d − 1 of the h, up to sign.
-
-    Parameters
-    ----------
-    H : array of shape (d, n)
-        Hypotheses as columns; for functions the inner product must be proportional to this one.
-    scaled : bool
-        Whether multiples of the h count as well, so that −h does.
+    has the normal of d − 1 of the h, up to sign. The h are the columns of H; for functions the
+    inner product must be proportional to this one. `scaled`: multiples of the h count as well, so
+    that −h does.
     """
     norms = np.sqrt((H * H).sum(axis=0))
     U = (H / np.where(norms > 0.0, norms, 1.0)).T[norms > 0.0]

@@ -35,14 +35,8 @@ class Hypotheses(Matrix):
 class Kinks:
     """R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², least at f* = y, where it is 0.
 
-    Parameters
-    ----------
-    A : array of shape (K, N)
-    y : array of shape (N,)
-    convexity : float
-        λ >= 0.
-    at_zero : float
-        The subgradient of |·| that is taken at 0, in [−1, 1].
+    The a_k are the rows of A, λ >= 0 is `convexity`, and `at_zero` in [−1, 1] is the subgradient of
+    |·| that is taken at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:

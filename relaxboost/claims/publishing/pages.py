@@ -64,14 +64,7 @@ def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]
 
 
 def page(source: Source, record: Record) -> str:
-    """Return the page of a source.
-
-    Parameters
-    ----------
-    source : Source
-    record : mapping from id to measurements
-        What its claims were measured to rest on.
-    """
+    """Return the page of a source, given what its claims were measured to rest on, by id."""
     claims = list(source.claims.values())
     rows = zip((*STATUSES, "not decidable here"), counts(claims, source.not_checked), strict=True)
     total = ", ".join(f"{status}: {number}" for status, number in rows if number)
@@ -160,15 +153,7 @@ def _printed(claim: Claim) -> list[str]:
 
 
 def rests_on(claim: Claim, statement: Statement, found: Measured) -> str:
-    """Return what the verdict on a statement rests on, in words.
-
-    Parameters
-    ----------
-    claim : Claim
-    statement : Statement
-        The claim as stated, or a correction of it.
-    found : Measured
-    """
+    """Return in words what the verdict on a claim as stated, or a correction of it, rests on."""
     kind = claim.evidence(statement)
     if kind == COUNTEREXAMPLE:
         number = len(claim.counterexamples)

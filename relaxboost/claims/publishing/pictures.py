@@ -70,16 +70,10 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str = "") -> Any:
 
 
 def svg(figure: Any, salt: str, *, outlines: bool = True) -> bytes:
-    """Return a figure as SVG, the same bytes each time.
+    """Return a matplotlib figure as SVG, the same bytes each time.
 
-    Parameters
-    ----------
-    figure : matplotlib figure
-    salt : str
-        Goes into the names within.
-    outlines : bool
-        Letters as outlines, the same everywhere; False for text in a font of the reader's, in
-        half the space.
+    The salt goes into the names within. Letters are outlines, the same everywhere, or without
+    `outlines` text in a font of the reader's, in half the space.
     """
     import matplotlib
 
@@ -262,13 +256,8 @@ def _edges(drawn: Any) -> Any:
 def draw_array(axes: Any, name: str, entries: Any, aspect: float | str = "auto") -> None:
     """Draw a matrix, or a vector as a row, as a heat map with its entries as short fractions.
 
-    Parameters
-    ----------
-    axes : matplotlib axes
-    name : str
-    entries : list of (lists of) numbers, as `Space.to_json` writes them
-    aspect : float or str
-        Height of a cell for each unit of width; "auto" fills the axes.
+    The entries are as `Space.to_json` writes them; `aspect` is the height of a cell for each unit
+    of width, and "auto" fills the axes.
     """
     table = rows_of(entries)
     values = np.array([[as_number(entry) for entry in row] for row in table])

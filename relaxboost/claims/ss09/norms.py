@@ -27,16 +27,9 @@ _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "el
 
 
 class Norm:
-    """‖Qd‖_p and its dual, ‖Q^{−T}θ‖_q with 1/p + 1/q = 1.
+    """‖Qd‖_p and its dual, ‖Q^{−T}θ‖_q with 1/p + 1/q = 1, for m examples.
 
-    Parameters
-    ----------
-    name : str
-        One of `NORMS`.
-    m : int
-        Number of examples.
-    c : float
-        The coupling of "ellipsoid", in (−1, 1).
+    The name is one of `NORMS`, and c in (−1, 1) the coupling of "ellipsoid".
     """
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:

@@ -46,20 +46,9 @@ def fig1(
 ) -> list[Round]:
     """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it.
 
-    Parameters
-    ----------
-    game : Game
-        Over the unit l1 ball, with entries in [−1, 1].
-    epsilon : float
-        The ε of β.
-    max_rounds : int, optional
-        Stop there at the latest.
-    to_gap : float, optional
-        Test the gap against this instead of `epsilon`.
-    smoothing : float, optional
-        β, if another.
-    stop : function, optional
-        Stop where this is true of a round instead of testing the gap.
+    The game is over the unit l1 ball, with entries in [−1, 1]. `smoothing` is β, if another. The
+    gap is tested against `to_gap`, if given, instead of ε; with `stop` the run ends where that is
+    true of a round instead, and at `max_rounds` at the latest.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []

@@ -33,11 +33,7 @@ def smoothed_game(x: Instance) -> Game:
 class Fig1Run:
     """A run of Fig. 1 on an instance with A, k and epsilon, and what the proof looks at.
 
-    Parameters
-    ----------
-    x : Instance
-    **options
-        For `fig1`.
+    The options are those of `fig1`.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:

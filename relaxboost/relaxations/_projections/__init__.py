@@ -1,4 +1,9 @@
-"""Entropic projections onto the simplex cut by a convex set, in the log domain."""
+"""Entropic projections onto the simplex cut by a convex set, in the log domain.
+
+Margins u have shape (m,) and are finite where nothing else is said; β > 0 may be of any size
+relative to their spread, and one margin is subtracted before anything is divided by it. The
+distributions have shape (m,) and sum to one up to rounding.
+"""
 
 from relaxboost.relaxations._projections.binary_entropy import (
     binary_capped_distribution,

@@ -36,18 +36,8 @@ def logistic_distribution(
 ) -> tuple[Vector, float]:
     """Return d = x/k with log x − a log(1 − x) = (γ − u)/T and Σ x = k, and γ.
 
-    For a = 1 it minimises <d, u> + T/k Σ x log x + (1 − x) log(1 − x) over the simplex.
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Finite margins. One of them is subtracted before anything is divided by T.
-    temperature : float
-        T > 0.
-    k : float
-        1 <= k <= m; for k = m only the uniform d is left, and γ is just large.
-    share : float
-        a in (0, 1].
+    For a = 1 it minimises <d, u> + T/k Σ x log x + (1 − x) log(1 − x) over the simplex. T > 0,
+    1 <= k <= m, and the share a is in (0, 1]. For k = m only the uniform d is left, and γ is large.
     """
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
@@ -184,15 +174,6 @@ def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector
 
     It is d_i = min{1/k, σ((γ − u_i)/β)}. With γ' that of the entropic projection d', whose uncapped
     entries are exp((γ' − u_i)/β), γ lies between γ' and γ' − β log(1 − 1/k).
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Finite margins.
-    beta : float
-        Smoothing, > 0.
-    k : float
-        Reciprocal of the cap, 1 <= k <= m.
 
     References
     ----------

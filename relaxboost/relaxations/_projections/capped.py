@@ -111,20 +111,9 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     It orders only the ceil(k) smallest margins, O(m + k log k), and not even these if they are
     many; `benchmarks/projection.py` compares it with `by_sorting`.
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins. ``+inf`` is allowed and stands for a zero of d_0 (Fig. 2's own input is
-        ``u = -log(d0), beta = 1``); such an entry gets weight 0. At least k are finite.
-    beta : float
-        Entropic smoothing, > 0; 1e-9 of the spread of `u` and less are fine.
-    k : float
-        Reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max).
-
-    Returns
-    -------
-    array of shape (m,)
-        The distribution; it sums to one up to rounding. Equal margins get equal weights.
+    k is the reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max). A
+    margin of ``+inf`` stands for a zero of d_0 (Fig. 2's own input is ``u = -log(d0), beta = 1``)
+    and gets weight 0; at least k are finite. Equal margins get equal weights.
 
     References
     ----------

@@ -83,22 +83,9 @@ def _cut(e: Vector, c: Vector, best: float) -> None:
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
     """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins; ``+inf`` is allowed and gets weight 0.
-    beta : float
-        Entropic smoothing, > 0; any size relative to the spread of `u` is fine.
-    c : array of shape (m,)
-        The caps, >= 0, with a sum of at least one up to rounding; 1 and more is no cap.
-    prior : array of shape (m,), optional
-        The a_i > 0, by default 1, none of them far beyond 1e±50. A whole number stands for as
-        many examples of one margin under one cap.
-
-    Returns
-    -------
-    array of shape (m,)
-        The distribution; it sums to one up to rounding.
+    Margins of ``+inf`` get weight 0. The caps c of shape (m,) are >= 0, with a sum of at least one
+    up to rounding; 1 and more is no cap. `prior` has the a_i > 0, by default 1, none of them far
+    beyond 1e±50: a whole number stands for as many examples of one margin under one cap.
 
     References
     ----------

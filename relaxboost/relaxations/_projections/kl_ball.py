@@ -25,14 +25,7 @@ _HOTTEST = 1e300  # of η times the spread of the margins; beyond it d does not 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
     """Return d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
 
-    Parameters
-    ----------
-    g : array of shape (m,)
-        Finite margins. The smallest is subtracted before anything is divided or exponentiated.
-    temperature : float
-        T > 0.
-    log_prior : array of shape (m,), optional
-        Finite log π; uniform, π = 1/m, if omitted.
+    T > 0; `log_prior` holds finite log π, and π is uniform without it.
     """
     low = float(g.min())
     d = low - g
@@ -54,23 +47,9 @@ def kl_ball_distribution(
 ) -> tuple[Vector, float]:
     """Return the d in the simplex with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i.
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Finite margins.
-    beta : float
-        Entropic smoothing, >= 0. At 0 the minimiser is π restricted to the smallest margins if
-        the ball does not bind.
-    radius : float
-        r > 0.
-    log_prior : array of shape (m,), optional
-        Finite log π, Σ π = 1; uniform if omitted.
-
-    Returns
-    -------
-    d : array of shape (m,)
-    multiplier : float
-        λ >= 0 of the constraint; 0 where it does not bind.
+    And the multiplier λ >= 0 of the constraint, 0 where it does not bind. r > 0, and β may be 0:
+    then the minimiser is π restricted to the smallest margins, if the ball does not bind.
+    `log_prior` is that of `tilt`.
     """
     # β log π is shifted by its own maximum, which changes nothing and loses less.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())

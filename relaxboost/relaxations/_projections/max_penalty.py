@@ -69,21 +69,9 @@ def _flatten(v: Vector, inverse: Vector, level: float) -> None:
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
     """Return min over the simplex of <d, u> + c max_i a_i d_i and a d that attains it.
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins; ``+inf`` is allowed and gets weight 0.
-    c : float
-        Weight of the largest entry, >= 0.
-    a : array of shape (m,), optional
-        Factors a_i > 0, by default 1.
-
-    Returns
-    -------
-    float
-        The γ with Σ [γ − u_i]_+ / a_i = c, or min u if c = 0.
-    array of shape (m,)
-        d_i proportional to 1/a_i where u_i < γ (for c = 0 the first minimiser of u alone).
+    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c, or min u if c = 0, for c >= 0 and factors
+    a_i > 0, by default 1. d_i is proportional to 1/a_i where u_i < γ; for c = 0 it is the first
+    minimiser of u alone. Margins of ``+inf`` get weight 0.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     low = float(u.min())
@@ -100,23 +88,8 @@ def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None 
     """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
     The largest a_i d_i are cut to a plateau: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β),
-    s_i = u_i − β log a_i, where Σ [η − s_i]_+ / a_i = c.
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins; ``+inf`` is allowed and gets weight 0.
-    beta : float
-        Entropic smoothing, > 0; any size relative to the spread of `u` is fine.
-    c : float
-        Weight of the largest entry, >= 0; c = 0 is soft-max.
-    a : array of shape (m,), optional
-        Factors a_i > 0, by default 1.
-
-    Returns
-    -------
-    array of shape (m,)
-        The distribution; it sums to one up to rounding.
+    s_i = u_i − β log a_i, where Σ [η − s_i]_+ / a_i = c. Arguments are those of
+    `max_penalty_margin`; c = 0 is soft-max.
 
     References
     ----------

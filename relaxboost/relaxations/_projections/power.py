@@ -242,18 +242,7 @@ def _sample(u: Vector, kappa: Vector) -> list[_Part]:
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
     """Return the d in the simplex that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        Margins, finite.
-    beta : float
-        Entropic smoothing, > 0.
-    kappa : array of shape (m,) or (1,)
-        Positive factors, or one for all.
-    q : float
-        Exponent of φ', > −1 and not 0.
-    mu : float
-        Weight, > 0.
+    κ > 0 has shape (m,), or (1,) for all; q, the exponent of φ', is > −1 and not 0; μ > 0.
     """
     log_mu = math.log(mu)
 
