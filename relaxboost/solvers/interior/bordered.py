@@ -21,7 +21,6 @@ MANY = 20
 """Entries above which a row or a column goes to the border."""
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
-
 _TRACE = 1e-15
 """The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
 
