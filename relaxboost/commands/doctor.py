@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import time
 from importlib import metadata
@@ -62,7 +63,7 @@ def doctor(as_json: bool) -> None:
 
 
 def _libraries() -> dict[str, str | None]:
-    names = [line.split(">")[0].split("[")[0] for line in requirements(None)]
+    names = [re.split("[^\\w.-]", line)[0] for line in requirements(None)]
     here = {one.name.lower(): one.version for one in metadata.distributions()}
     return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
