@@ -22,6 +22,7 @@ from tests.estimators.test_ensembles_refused import refused
 
 FILES = Path(__file__).parent / "models"
 SAID = json.loads((FILES / "said.json").read_text())
+FORMS = ("sets.json", "sets.ubj", "three.json", "three.txt")
 Z, WHAT = np.array(SAID["rows"]), np.array(SAID["y"])
 QUIET = {"objective": "binary", "num_threads": 1, "num_leaves": 5, "seed": 1, "verbosity": -1}
 QUIET |= {"min_data_in_leaf": 3, "deterministic": True, "min_data_per_group": 1}
@@ -47,9 +48,9 @@ def strange(X):
 
 @pytest.mark.parametrize("file", sorted(FILES.glob("*.[ju][sb]*")), ids=lambda path: path.name)
 def test_files_of_xgboost_say_what_it_said(file):
-    if file.stem.startswith(("no-", "said")):
+    if file.stem.startswith(("no-", "said", "three")):
         return
-    model = models.parse(file.read_bytes())
+    (model,) = models.parse(file.read_bytes())
     said = np.array(SAID[file.stem])
     assert model(Z).sum(axis=1) + model.intercept == pytest.approx(said, abs=1e-6)
     report = rb.certify_ensemble(file, Z, WHAT, rb.Capped(fraction=0.3))
@@ -65,13 +66,54 @@ def test_files_of_xgboost_say_what_it_said(file):
 
 def test_the_two_notations_of_xgboost_are_one():
     for name in ("dart", "sets"):
-        one, other = (
+        (one,), (other,) = (
             models.parse((FILES / f"{name}.{end}").read_bytes()) for end in ("json", "ubj")
         )
         assert (one(Z) == other(Z)).all()
     assert any(tree.category.any() for tree in one.trees)
     text = (FILES / "sets.json").read_text()
     assert rb.certify_ensemble(text, Z, WHAT).kind == "XGBoost model"
+
+
+@pytest.mark.parametrize("name", ["three.json", "three.txt"])
+def test_files_of_several_classes_say_of_each_what_was_said(name):
+    said = np.array(SAID[name.removesuffix(".json")])
+    sums, y = models.parse((FILES / name).read_bytes()), np.arange(len(Z)) % 3
+    for k, model in enumerate(sums):
+        assert model(Z).sum(axis=1) + model.intercept == pytest.approx(said[:, k], abs=1e-6)
+        report = rb.certify_ensemble(FILES / name, Z, y, rb.Capped(fraction=0.3), target=k)
+        assert report.kind == f"{model.maker} model, {k} against the rest"
+        assert all(report.check())
+        assert report.names[:2] == ("tree 0", "tree 1")
+        own = report.decision(Z, reoptimised=False)
+        scale = np.abs(own).max() / np.abs(said[:, k]).max()
+        assert own == pytest.approx(said[:, k] * scale, abs=1e-6)
+        worst = np.sort(np.where(y == k, 1.0, -1.0) * own)[:12].mean()
+        assert float(report.margin[0]) == pytest.approx(worst, abs=1e-9)
+    refused(r"has 3 classes \(0, 1, 2\).*give target=", FILES / name, Z, y)
+    refused("no class 'a'; give target= one of 0, 1, 2", FILES / name, Z, y, target="a")
+    refused(r"not fitted on \(3\); it knows 0 and 1 and 2", FILES / name, Z, y + 1, target=1)
+
+
+def test_classifiers_of_several_classes_and_their_boosters():
+    X, y = sample()
+    words = np.array(["no", "some", "yes"])[y + (np.nan_to_num(X[:, 1]) > 0)]
+    for objective in ("multiclass", "multiclassova"):
+        model = lgb.LGBMClassifier(n_estimators=4, objective=objective, n_jobs=1, verbosity=-1)
+        model.fit(X, words)
+        own = model.predict(X, raw_score=True)
+        for k, word in enumerate(model.classes_):
+            given = (rb.Capped(fraction=0.3),)
+            report = rb.certify_ensemble(model, X, words, *given, target=word, tol=1e-3)
+            codes = (words[:, None] == model.classes_) @ [0, 1, 2]
+            same = rb.certify_ensemble(model.booster_, X, codes, *given, target=k, tol=1e-3)
+            assert report.margin == same.margin
+            ours = report.decision(X, reoptimised=False)
+            assert ours * np.abs(own[:, k]).max() == pytest.approx(
+                own[:, k] * np.abs(ours).max(), abs=1e-9
+            )
+    refused("3 classes.*give target=", model, X, words)
+    refused("no class 'maybe'", model, X, words, target="maybe")
 
 
 MODELS = {
@@ -95,7 +137,7 @@ def test_models_of_lightgbm_say_what_it_says(name, tmp_path):
     sets = options.pop("sets", [])
     booster = lgb.train(options, lgb.Dataset(X, y, params=options, categorical_feature=sets), 6)
     text = booster.model_to_string()
-    model, rows = models.parse(text.encode()), strange(X)
+    (model,), rows = models.parse(text.encode()), strange(X)
     own = booster.predict(rows, raw_score=True)
     assert model(rows).sum(axis=1) == pytest.approx(own, abs=1e-9)
     assert ("\ncat_threshold=" in text) == bool(sets)
@@ -183,7 +225,6 @@ def test_margin_boosters_are_at_no_distance_from_their_best():
 
 
 def test_models_that_are_refused(tmp_path):
-    refused("objective multi:softprob.*each against the rest", FILES / "no-three.json", Z, WHAT)
     refused("is a gblinear", FILES / "no-linear.json", Z, WHAT)
     refused(
         r"was best in round 0 and has 2 rounds.*booster\[: 1\]", FILES / "no-stopped.json", Z, WHAT
@@ -193,8 +234,8 @@ def test_models_that_are_refused(tmp_path):
     refused("neither a model of LightGBM", b"binf\0\0", Z, WHAT)
     X, y = sample()
     for options, said in (
-        ({"objective": "regression"}, "objective regression, and a margin"),
-        ({"objective": "multiclass", "num_class": 2}, "objective multiclass num_class:2"),
+        ({"objective": "regression"}, "objective regression, and a margin needs classes"),
+        ({"objective": "multiclass", "num_class": 2}, "an output for each of two classes.*binary"),
         ({"linear_tree": True}, "linear functions in its leaves"),
     ):
         data = lgb.Dataset(np.nan_to_num(X), y, params=QUIET | options)
@@ -210,7 +251,8 @@ def test_damaged_models_are_refused_and_never_run_for_ever():
     X, y = sample()
     text = lgb.train(QUIET, lgb.Dataset(X, y, params=QUIET), 2).model_to_string().encode()
     rng = np.random.default_rng(3)
-    for content in (text, *((FILES / f).read_bytes() for f in ("sets.json", "sets.ubj"))):
+    # Of each library and notation, of two classes and of three.
+    for content in (text, *((FILES / f).read_bytes() for f in FORMS)):
         for _ in range(150):
             damaged = bytearray(
                 content[: rng.integers(5, len(content))] if rng.random() < 0.2 else content
@@ -218,7 +260,8 @@ def test_damaged_models_are_refused_and_never_run_for_ever():
             for place in rng.integers(0, len(damaged), 3):
                 damaged[place] = rng.choice(list(b"0129-,[]{}$#=\xff "))
             try:
-                models.parse(bytes(damaged))(Z)
+                for model in models.parse(bytes(damaged)):
+                    model(Z)
             except rb.InputError:
                 continue
 

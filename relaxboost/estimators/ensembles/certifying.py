@@ -48,7 +48,7 @@ def certify_ensemble(
         Of scikit-learn: AdaBoost and hard voting, of votes −1 and +1; forests, bagging and
         soft voting, of p(+1) − p(−1); gradient boosting, of leaf values times the learning rate.
         `FunctionalGradientClassifier`, and `MarginBoostClassifier` by its votes. A pipeline that
-        ends in one of them. A model of trees of XGBoost or LightGBM for two classes: a classifier,
+        ends in one of them. A model of trees of XGBoost or LightGBM for classes: a classifier,
         which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote
         (XGBoost: .json or .ubj); or its text. Neither library is needed to read one.
         Or predictions H of shape (m, n), positive for the class +1, and n finite weights, of
@@ -63,7 +63,8 @@ def certify_ensemble(
         What is done with the margins; by default the hard margin, their minimum.
     target : label, optional
         Of an ensemble of more than two classes, the one that is +1 against the rest: hypotheses are
-        what each member says of it, votes ±1, 2p − 1, or its score. Not of XGBoost and LightGBM.
+        what each member says of it, votes ±1, 2p − 1, or its score. Of Boosters, files and text
+        it is a number from 0, as y is then too.
     level : {"exact", "enclosed", "numerical"}, optional
         Of the certificates, as in `certify`; by default the strongest possible.
     tol : float

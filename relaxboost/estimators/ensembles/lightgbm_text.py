@@ -14,8 +14,8 @@ _CATEGORY, _LEFT = 1, 2
 """Bits of `decision_type`; the next two are what is missing."""
 
 
-def read(text: str) -> TreeSum:
-    """Return the trees of a model of two classes.
+def read(text: str) -> list[TreeSum]:
+    """Return the trees of a model of two classes, or of each class of one of several.
 
     The learning rate, the initial score and the weights of DART are in the leaves already. Of a
     random forest this is the sum, as its raw score is.
@@ -23,18 +23,20 @@ def read(text: str) -> TreeSum:
     head, *blocks = text.partition("\nend of trees")[0].split("\nTree=")
     lines = _lines(head)
     objective = lines.get("objective", "a function of one's own")
-    if objective.split()[0] != "binary" or lines.get("num_tree_per_iteration") != "1":
+    outputs = int(lines.get("num_tree_per_iteration", "1"))
+    if objective.split()[0] not in ("binary", "multiclass", "multiclassova"):
         raise InputError(
-            f"this LightGBM model has the objective {objective}, and a margin needs two classes: "
-            "train it with objective=binary, of more classes one model for each against the rest"
+            f"this LightGBM model has the objective {objective}, and a margin needs classes: "
+            "train it with objective=binary or multiclass"
         )
     names = tuple(lines["feature_names"].split(" "))
     trees = tuple(_tree(_lines(block)).checked(len(names)) for block in blocks)
-    if not trees:
-        raise ValueError("it has no trees")
+    if not trees or len(trees) % outputs:
+        raise ValueError(f"it has {len(trees)} trees")
     told = text.partition("\npandas_categorical:")[2].partition("\n")[0]
     levels = tuple(map(tuple, (json.loads(told) if told else None) or ()))
-    return TreeSum("LightGBM", trees, 0.0, names, categories=levels)
+    each = [trees[k::outputs] for k in range(outputs)]
+    return [TreeSum("LightGBM", own, 0.0, names, categories=levels) for own in each]
 
 
 def _lines(block: str) -> dict[str, str]:

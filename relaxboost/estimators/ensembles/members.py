@@ -75,32 +75,21 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     if models.is_classifier(estimator):
         _check_fitted(estimator, kind)
     model = models.model(estimator)
-    if model is not None:
-        known = (
-            {"classes": _two(model["classes"], kind, "fit it on one class against the rest")}
-            if "classes" in model
-            else {}
-        )
-        return Members(**(model | known))
-    take = _how(estimator, kind)
-    _check_fitted(estimator, kind)
-    if isinstance(estimator.classes_, list):
-        raise InputError(
-            f"this {kind} predicts several labels at a time, and a margin needs one of two "
-            "classes; fit one ensemble for each label"
-        )
-    known = estimator.classes_.tolist()
+    if model is None:
+        take, known = _read(estimator, kind)
+    elif model.classes is None:
+        return Members(model.kind, **model.take(1))
+    else:
+        kind, take, known = model.kind, model.take, model.classes
     if len(known) > 2 and target is not None and target not in known:
         shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
         raise InputError(f"this {kind} has no class {target!r}; give target= one of {shown}")
     if len(known) > 2 and target is not None:
-        parts = take(estimator, known.index(target)) | {"labels": None}
+        parts = take(known.index(target)) | {"labels": None}
         parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
         return Members(kind=f"{kind}, {target!r} against the rest", **parts)
     classes = _two(known, kind, "give target=, the one that is told from the rest")
-    return Members(
-        kind=kind, classes=classes, **({"labels": estimator.predict} | take(estimator, 1))
-    )
+    return Members(kind, classes=classes, **take(1))
 
 
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
@@ -138,6 +127,22 @@ def _last_step(pipeline: Any, target: Any) -> Members:
 
 def _after(transform: Any, question: Any, X: Any) -> Any:
     return question(transform(X))
+
+
+def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
+    """Return what takes an estimator apart, given the place of a class, and its classes."""
+    take = _how(estimator, kind)
+    _check_fitted(estimator, kind)
+    if isinstance(estimator.classes_, list):
+        raise InputError(
+            f"this {kind} predicts several labels at a time, and a margin needs one of two "
+            "classes; fit one ensemble for each label"
+        )
+
+    def taken(k: int) -> dict[str, Any]:
+        return {"labels": estimator.predict} | take(estimator, k)
+
+    return taken, estimator.classes_.tolist()
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:

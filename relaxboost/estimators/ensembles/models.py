@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles import lightgbm_text, xgboost_json
+from relaxboost.estimators.ensembles.readers import column
 from relaxboost.estimators.ensembles.trees import TreeSum
 
 
@@ -21,34 +23,52 @@ def comes_from(given: Any, package: str, name: str) -> bool:
     return (package, name) in classes
 
 
-def model(given: Any) -> dict[str, Any] | None:
-    """Return what `members.Members` is made of; None for what is no model of theirs."""
-    alive: dict[str, Any] = {}
-    if is_classifier(given):
-        is_xgboost = comes_from(given, "xgboost", "XGBModel")
-        scores = {"output_margin" if is_xgboost else "raw_score": True}
-        alive = {"decision": partial(given.predict, **scores), "labels": given.predict}
-    elif comes_from(given, "xgboost", "Booster"):
-        alive = {"decision": partial(given.inplace_predict, predict_type="margin")}
-    elif comes_from(given, "lightgbm", "Booster"):
-        alive = {"decision": partial(given.predict, raw_score=True)}
-    content = _content(given)
+class TreeModel(NamedTuple):
+    """A model of theirs."""
+
+    kind: str
+    classes: list[Any] | None
+    """None of two that are known to y only."""
+    sums: list[TreeSum]
+    """One of two classes, else one of each."""
+    scores: Callable[[Any], Any] | None
+    labels: Callable[[Any], Any] | None
+
+    def take(self, k: int) -> dict[str, Any]:
+        """Return what `members.Members` is made of, as the readers do."""
+        found = self.sums[k if len(self.sums) > 1 else 0]
+        return {
+            "names": tuple(f"tree {i}" for i in range(len(found.trees))),
+            "weights": np.ones(len(found.trees)),
+            "predict": found,
+            "intercept": found.intercept or None,
+            "decision": self.scores and partial(column, self.scores, k),
+            "labels": self.labels,
+            "bounds": np.array([np.abs(tree.values).max() for tree in found.trees]),
+            # So many additions in single precision, of at most the sum of the sizes.
+            "rounding": max(1e-6, len(found.trees) * 2.0**-24) if found.single else 1e-8,
+        }
+
+
+def model(given: Any) -> TreeModel | None:
+    """Return a model of theirs; None for what is none."""
+    content, scores, labels = _content(given), None, None
     if content is None:
         return None
-    found = parse(content)
-    if "labels" in alive:
-        alive["classes"] = given.classes_
-        found = replace(found, absent=getattr(given, "missing", np.nan))
-    return alive | {
-        "kind": type(given).__name__ if alive else f"{found.maker} model",
-        "names": tuple(f"tree {i}" for i in range(len(found.trees))),
-        "weights": np.ones(len(found.trees)),
-        "predict": found,
-        "intercept": found.intercept or None,
-        "bounds": np.array([np.abs(tree.values).max() for tree in found.trees]),
-        # So many additions in single precision, of at most the sum of the sizes.
-        "rounding": max(1e-6, len(found.trees) * 2.0**-24) if found.single else 1e-8,
-    }
+    sums = parse(content)
+    classes = list(range(len(sums))) if len(sums) > 1 else None
+    if is_classifier(given):
+        is_xgboost = comes_from(given, "xgboost", "XGBModel")
+        asked = {"output_margin" if is_xgboost else "raw_score": True}
+        scores, labels = partial(given.predict, **asked), given.predict
+        classes = given.classes_.tolist()
+        sums = [replace(one, absent=getattr(given, "missing", np.nan)) for one in sums]
+    elif comes_from(given, "xgboost", "Booster"):
+        scores = partial(given.inplace_predict, predict_type="margin")
+    elif comes_from(given, "lightgbm", "Booster"):
+        scores = partial(given.predict, raw_score=True)
+    kind = type(given).__name__ if scores else f"{sums[0].maker} model"
+    return TreeModel(kind, classes, sums, scores, labels)
 
 
 def is_classifier(given: Any) -> bool:
@@ -80,19 +100,20 @@ def _content(given: Any) -> bytes | None:
     return bytes(given) if isinstance(given, (bytes, bytearray)) else None
 
 
-def parse(content: bytes) -> TreeSum:
-    """Return the trees of a model as its library writes it.
+def parse(content: bytes) -> list[TreeSum]:
+    """Return the trees of a model as its library writes it; of several classes those of each.
 
     Raises
     ------
     InputError
-        For what is no such model, is damaged, or is no sum of trees of two classes.
+        For what is no such model, is damaged, or is no sum of trees of classes.
     """
+    sums: list[TreeSum] = []
     try:
         if content[:5] in (b"tree\n", b"tree\r"):
-            return lightgbm_text.read(content.decode().replace("\r\n", "\n"))
-        if content.lstrip()[:1] == b"{":
-            return xgboost_json.read(content)
+            sums = lightgbm_text.read(content.decode().replace("\r\n", "\n"))
+        elif content.lstrip()[:1] == b"{":
+            sums = xgboost_json.read(content)
     except InputError:
         raise
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -100,7 +121,14 @@ def parse(content: bytes) -> TreeSum:
             f"this model cannot be read: {type(error).__name__}, {error}; save it again, with "
             "XGBoost's save_model to .json or .ubj, or LightGBM's save_model"
         ) from error
-    raise InputError(
-        "this is neither a model of LightGBM as text nor one of XGBoost as JSON or UBJSON; save "
-        "it with save_model, of XGBoost to .json or .ubj"
-    )
+    if not sums:
+        raise InputError(
+            "this is neither a model of LightGBM as text nor one of XGBoost as JSON or UBJSON; "
+            "save it with save_model, of XGBoost to .json or .ubj"
+        )
+    if len(sums) == 2:
+        raise InputError(
+            f"this {sums[0].maker} model has an output for each of two classes, which are told "
+            "apart by one; train it with the objective binary"
+        )
+    return sums

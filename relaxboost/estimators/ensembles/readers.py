@@ -84,12 +84,12 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
         "weights": weights,
         "intercept": intercept,
         "predict": partial(_leaves, trees, estimator.learning_rate, first),
-        "decision": partial(_column, estimator.decision_function, k),
+        "decision": partial(column, estimator.decision_function, k),
         "bounds": _largest([estimator.learning_rate * t.tree_.value for t in trees], first),
     }
 
 
-def _column(scores: Any, k: int, X: Any) -> Any:
+def column(scores: Any, k: int, X: Any) -> Any:
     """Return the scores of class k, or of the second of two."""
     found = scores(X)
     return found if found.ndim == 1 else found[:, k]
@@ -132,7 +132,7 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
         "weights": np.ones(len(stages)),
         "intercept": intercept,
         "predict": partial(_stages, estimator, stages),
-        "decision": partial(_column, estimator.decision_function, k),
+        "decision": partial(column, estimator.decision_function, k),
         "bounds": bounds,
     }
 
@@ -261,7 +261,7 @@ def functional(estimator: Any, k: int) -> dict[str, Any]:
         "names": _numbered(terms),
         "weights": weights[weights != 0.0],
         "predict": partial(_hypotheses, terms, k),
-        "decision": partial(_column, estimator.decision_function, k),
+        "decision": partial(column, estimator.decision_function, k),
         "bounds": _largest([_score(v, k) for v in leaves]),
     }
 
@@ -293,7 +293,7 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
         "names": tuple(named),
         "weights": np.array([c for c, _ in voter.members]),
         "predict": partial(_cast, estimator, voter),
-        "decision": partial(_column, estimator.votes, k),
+        "decision": partial(column, estimator.votes, k),
         "labels": None,
     }
 

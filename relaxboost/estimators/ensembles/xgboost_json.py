@@ -11,21 +11,25 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles.trees import NAN, Splits, TreeSum, keys
 
-_OBJECTIVES = ("binary:logistic", "binary:logitraw", "binary:hinge")
+_TWO = ("binary:logistic", "binary:logitraw", "binary:hinge")
+_SEVERAL = ("multi:softprob", "multi:softmax")
 _NUMBERS = {"i": "i1", "U": "u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8"}
 """UBJSON's types of numbers, the first byte first."""
 
 
-def read(content: bytes) -> TreeSum:
-    """Return the trees of a model of two classes; weights of DART go into the leaves."""
+def read(content: bytes) -> list[TreeSum]:
+    """Return the trees of a model of two classes, or of each class of one of several.
+
+    Weights of DART go into the leaves.
+    """
     # A document of JSON goes on with a quote, one of UBJSON with the type of a length.
     plain = content.lstrip()[1:].lstrip()[:1] == b'"'
     learner = (json.loads(content) if plain else _ubjson(content))["learner"]
     found, objective = learner["gradient_booster"], learner["objective"]["name"]
-    if objective not in _OBJECTIVES:
+    if objective not in _TWO + _SEVERAL:
         raise InputError(
-            f"this XGBoost model has the objective {objective}, and a margin needs two classes: "
-            "train it with binary:logistic, of more classes one model for each against the rest"
+            f"this XGBoost model has the objective {objective}, and a margin needs classes: "
+            "train it with binary:logistic or multi:softprob"
         )
     if found["name"] not in ("gbtree", "dart"):
         raise InputError(
@@ -37,24 +41,29 @@ def read(content: bytes) -> TreeSum:
             "this XGBoost model was trained on a frame with categories, and has numbered them "
             "anew; train it on their codes, X[name].cat.codes, with feature_types"
         )
-    _check_rounds(learner, model)
-    width = int(learner["learner_model_param"]["num_feature"])
+    given = learner["learner_model_param"]
+    outputs = int(given["num_class"]) if objective in _SEVERAL else 1
+    _check_rounds(learner, model, outputs)
+    width = int(given["num_feature"])
     factors = found.get("weight_drop", [1.0] * len(model["trees"]))
     trees = tuple(
         _tree(tree, factor).checked(width)
         for tree, factor in zip(model["trees"], factors, strict=True)
     )
-    if not trees:
-        raise ValueError("it has no trees")
+    pairs = list(zip(trees, model["tree_info"], strict=True))
+    each = [tuple(tree for tree, of in pairs if of == k) for k in range(outputs)]
+    if not all(each) or sum(map(len, each)) < len(trees):
+        raise ValueError("its trees are not those of its classes")
     names = tuple(map(str, learner["feature_names"])) or ("",) * width
-    base = _base(learner["learner_model_param"]["base_score"], objective)
-    return TreeSum("XGBoost", trees, base, names, single=True)
+    bases = _bases(given["base_score"], objective, outputs)
+    sums = zip(each, bases, strict=True)
+    return [TreeSum("XGBoost", own, base, names, single=True) for own, base in sums]
 
 
-def _check_rounds(learner: Any, model: Any) -> None:
+def _check_rounds(learner: Any, model: Any, outputs: int) -> None:
     """Raise where the classifier that was saved uses fewer trees than are there."""
     best = learner.get("attributes", {}).get("best_iteration")
-    per = int(model["gbtree_model_param"].get("num_parallel_tree", 1)) or 1
+    per = (int(model["gbtree_model_param"].get("num_parallel_tree", 1)) or 1) * outputs
     if best is not None and (int(best) + 1) * per < len(model["trees"]):
         raise InputError(
             f"this XGBoost model was best in round {best} and has {len(model['trees']) // per} "
@@ -63,12 +72,13 @@ def _check_rounds(learner: Any, model: Any) -> None:
         )
 
 
-def _base(score: Any, objective: str) -> float:
-    """Return the score that sums begin with."""
+def _bases(score: Any, objective: str, outputs: int) -> list[float]:
+    """Return the scores that sums begin with, one for each class or one for all."""
     given = json.loads(str(score))
-    base = float(*given) if isinstance(given, list) else float(given)
-    # Of this objective alone it is a probability.
-    return math.log(base / (1.0 - base)) if objective == "binary:logistic" else base
+    bases = [float(base) for base in (given if isinstance(given, list) else [given])]
+    if objective == "binary:logistic":  # of this alone it is a probability
+        return [math.log(base / (1.0 - base)) for base in bases]
+    return bases * (outputs if len(bases) == 1 else 1)
 
 
 def _tree(given: dict[str, Any], factor: float) -> Splits:

@@ -1,4 +1,4 @@
-"""Make the files beside this one: models of XGBoost 3.2, rows, and what it says of them.
+"""Make the files beside this one: models of XGBoost 3.2 and LightGBM, rows, and what they say.
 
 Needs xgboost, which the tests do not.
 """
@@ -6,6 +6,7 @@ Needs xgboost, which the tests do not.
 import json
 from pathlib import Path
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import xgboost as xgb
@@ -42,9 +43,17 @@ for name, booster in models.items():
 models["sets"].save_model(here / "sets.ubj")
 models["dart"].save_model(here / "dart.ubj")
 
-three = xgb.DMatrix(X, np.arange(80) % 3)
-options = {"objective": "multi:softprob", "num_class": 3, "max_depth": 1}
-xgb.train(options, three, 1).save_model(here / "no-three.json")
+three, classes = xgb.DMatrix(X, y + (X[:, 2] > 0)), xgb.DMatrix(Z)
+options = {"objective": "multi:softprob", "num_class": 3, "max_depth": 1, "nthread": 1, "seed": 0}
+several = xgb.train(options | {"booster": "dart", "rate_drop": 0.5}, three, 2)
+several.save_model(here / "three.json")
+said["three"] = several.predict(classes, output_margin=True).tolist()
+X3, y3 = np.nan_to_num(X), y + (X[:, 2] > 0)
+leaves = {"objective": "multiclass", "num_class": 3, "num_leaves": 3, "min_data_in_leaf": 5}
+quiet = {"num_threads": 1, "verbosity": -1, "deterministic": True}
+ova = lgb.train(leaves | quiet, lgb.Dataset(X3, y3), 2)
+ova.save_model(here / "three.txt")
+said["three.txt"] = ova.predict(Z, raw_score=True).tolist()
 xgb.train(logistic | {"booster": "gblinear"}, plain, 1).save_model(here / "no-linear.json")
 watched = {"early_stopping_rounds": 1, "evals": [(xgb.DMatrix(Z, said["y"]), "z")]}
 stopped = xgb.train(logistic | {"eta": 3, "max_depth": 1}, plain, 9, verbose_eval=False, **watched)
