@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.errors import InputError, MissingDependencyError, install
-from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.files import check_input, check_output, write_atomically
 from relaxboost._core.html import card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
@@ -231,8 +231,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         If a file does not exist, or A is no matrix.
     """
     for file in (path, A) if isinstance(A, str | os.PathLike) else (path,):
-        if not os.path.isfile(file):
-            raise InputError(f"there is no file {os.fspath(file)}")
+        check_input(file)
     with tempfile.TemporaryDirectory() as folder:
         given = _write_matrix(A, Path(folder))
         with _settings_kept():

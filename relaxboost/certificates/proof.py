@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -40,6 +41,9 @@ _WIDER = Fraction(1, 10**6)
 """How much wider than its solution a certificate may be, relative to 1 + the bound; what cone
 solvers and families of the level numerical leave open is below."""
 
+_SIMPLE = 10_000
+"""Common denominators up to which fractions near a solver's points are tried first."""
+
 
 def certify(
     solution: Solution | ExactOptimum | Game,
@@ -54,9 +58,11 @@ def certify(
     The points are made exact: d non-negative integers over one denominator that sum to it, w
     signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
     γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd). What
-    is proved of a solution's pair lies within its `lower` and `upper`; of what `exact_optimum`
-    returned, both bounds are the optimum; where its fractions are longer than the checker reads,
-    they are what its pair proves in doubles. `certify` asks the checker before it returns.
+    is proved of a solution's pair lies within its `lower` and `upper`. Where fractions near that
+    pair, over one denominator of at most 10 000, prove the optimum, the certificate is of those.
+    Of what `exact_optimum` returned, both bounds are the optimum; where its fractions are longer
+    than the checker reads, they are what its pair proves in doubles. `certify` asks the checker
+    before it returns.
 
     Parameters
     ----------
@@ -119,6 +125,12 @@ def certify(
     if level == "enclosed":
         document["precision"] = PRECISION
     with precisely(level, PRECISION) as real:
+        given = d is not None or w is not None or not isinstance(solution, Solution)
+        simple = None if given or level != "exact" else source.simple()
+        with suppress(check.Rejected, InputError, _Refused):  # then they are not feasible
+            found = simple and _prove(document, game, simple, real)
+            if found and found.lower == found.upper:
+                return found
         try:
             try:
                 return source.held(_prove(document, game, source, real))
@@ -173,6 +185,12 @@ class _Source(NamedTuple):
         if len(own.keys() & {"d", "w"}) < 2:
             raise InputError("certify needs a solution, or a game with both d and w")
         return cls(**own)
+
+    def simple(self) -> _Source | None:
+        """Return short fractions near a solver's pair, which may prove nothing; None if long."""
+        support, coefficients = self.w
+        d, w = _near(self.d), _near(coefficients)
+        return None if d is None or w is None else _Source(d, (support, w))
 
     def shorter(self) -> _Source:
         """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
@@ -242,6 +260,18 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     if inline:
         described["rows"] = matrix_text(matrix.data())
     return described
+
+
+def _near(values: Any) -> list[Fraction] | None:
+    """Return fractions near values, over one denominator of at most `_SIMPLE`."""
+    found: list[Fraction] = []
+    below = 1
+    for x in values:
+        found.append(Fraction(float(x)).limit_denominator(_SIMPLE))
+        below = math.lcm(below, found[-1].denominator)
+        if below > _SIMPLE:
+            return None
+    return found
 
 
 def _fractions(values: Any) -> list[Fraction] | None:

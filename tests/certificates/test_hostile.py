@@ -36,7 +36,7 @@ def simple():
 def test_the_matrix_given_counts(verdict, simple):
     assert verdict(simple, np.ones((2, 1)))
     assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is another one"
-    with pytest.raises(rb.InputError, match="there is no file no such file"):
+    with pytest.raises(rb.InputError, match="no such file does not exist; check"):
         verdict(simple, "no such file")
     with pytest.raises(rb.InputError, match="must be a matrix of numbers"):
         verdict(simple, [["a"]])
@@ -214,9 +214,9 @@ def test_what_is_no_file_is_not_read(tmp_path, simple):
         assert "no file" in check.verdict(str(bad))[3]
         assert "o file" in check.verdict(str(path), str(bad))[3].replace("such ", "")
         for call in (rb.check_certificate, Certificate.load):
-            with pytest.raises(rb.InputError, match="no file"):
+            with pytest.raises(rb.InputError, match=r"no file|not exist"):
                 call(bad)
-        with pytest.raises(rb.InputError, match="no file"):
+        with pytest.raises(rb.InputError, match=r"no file|not exist"):
             rb.check_certificate(path, bad)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -48,6 +49,33 @@ def test_a_file_of_each_form(tmp_path, run):
         for name in names:
             found = read((tmp_path / name).read_text())
             assert (found.lower, found.upper) == (certificate.lower, certificate.upper)
+
+
+def test_what_a_solver_found_is_certified_in_short_fractions(tmp_path, run, capsys):
+    """The doubles of an optimum are fractions up to rounding, and these prove more."""
+    csv, file = tmp_path / "t.csv", tmp_path / "t.json"
+    csv.write_text("a,b,y\n1,2,0\n2,5,1\n3,1,0\n4,4,1\n5,3,0\n2,2,1\n")
+    main(["solve", str(csv), "--label", "y", "--k", "2", "--certificate", str(file)])
+    assert "1/3 <= rho <= 1/3, gap 0" in capsys.readouterr().out
+    for form in ("latex", "lean"):
+        assert run(file, "--format", form)[0] == 0
+    assert read_latex((tmp_path / "t.tex").read_text())
+    assert read_lean((tmp_path / "t.lean").read_text()).lower == Fraction(1, 3)
+    rough = rb.solve(rb.Game(A, rb.Capped(2)), 0.5, "corrective", max_rounds=1)
+    certificate = rb.certify(rough)
+    assert rough.lower - 1e-9 <= certificate.lower < certificate.upper <= rough.upper + 1e-9
+    certificate.save(file)
+    status, _, error = run(file, "--format", "latex")
+    assert (status, "or solve to a smaller tol" in error) == (2, True)
+
+
+def test_a_pair_that_is_given_is_kept_though_short_fractions_are_near():
+    found = rb.solve(rb.Game(A, rb.Capped(2)), 1e-9)
+    assert rb.certify(found).document["d"] == {"denominator": "2", "numerators": ["1", "1", "0"]}
+    away = Fraction(1, 10**12)
+    kept = rb.certify(found, d=[Fraction(1, 2), Fraction(1, 2) - away, away])
+    assert kept.document["d"]["denominator"] == str(10**12)
+    assert kept.lower == 0 < kept.upper
 
 
 def test_the_matrix_and_the_name_are_given(tmp_path, run):

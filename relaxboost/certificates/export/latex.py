@@ -100,10 +100,11 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
         else ""
     )
     if has:
+        long = has.startswith("denominators")
+        remedy = "certify exact_optimum(game), or solve to a smaller tol" if long else "use vipr"
         raise InputError(
             f"half a page takes games of at most {_MOST} x {_MOST} in short fractions, with "
-            f"{_TERMS} terms in the rows of f, and this has {has}; certify what "
-            "exact_optimum(game) returns, or export to vipr"
+            f"{_TERMS} terms in the rows of f, and this has {has}; {remedy}"
         )
 
 
