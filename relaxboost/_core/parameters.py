@@ -61,25 +61,25 @@ def positive(name: str, value: Any) -> float:
     """Return `value` as a float > 0, or raise an InputError."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf:
         return float(value)
-    raise InputError(f"{name} must be a positive number, got {value!r}")
+    raise InputError(f"{name} must be a positive number, got {value!r}; give one")
 
 
 def count(name: str, value: Any) -> int:
     """Return `value` as an int >= 1, or raise an InputError."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
-    raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
+    raise InputError(f"{name} must be a whole number >= 1, got {value!r}; give one")
 
 
 def share(name: str, value: Any) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < 1.0:
         return float(value)
-    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}; give one")
 
 
 def natural(name: str, value: Any) -> int:
     """Return `value` as an int >= 0, or raise an InputError."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0:
         return int(value)
-    raise InputError(f"{name} must be a whole number >= 0, got {value!r}")
+    raise InputError(f"{name} must be a whole number >= 0, got {value!r}; give one")

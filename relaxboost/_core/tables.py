@@ -19,6 +19,15 @@ from relaxboost._core.files import check_input
 
 FILE = "file"
 """In the `attrs` of a table that was read from a file: its path. Its index is then the lines."""
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
+    b"BZh": "packed by bzip2; unpack it",
+    b"\xfd7zXZ": "packed by xz; unpack it",
+    b"\x93NUMPY": "an array of NumPy; write it as CSV, with the names of its columns first",
+    b"{": "JSON; write it as CSV",
+    b"[": "JSON; write it as CSV",
+}
+"""How files begin that are no CSV, and what to do."""
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
 """What stands for a missing value where numbers are asked for."""
 
@@ -102,15 +111,19 @@ def _opened(path: Path) -> Iterator[io.TextIOBase]:
     """Open a file as text, or raise with the line where it is none."""
     try:
         with check_input(path).open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
+            begin = raw.read(6)
+            for mark, told in _OTHERS.items():
+                if begin.startswith(mark):
+                    raise InputError(f"{path} is {told}")
+            packed = begin[:2] == b"\x1f\x8b"
             raw.seek(0)
             file: Any = gzip.GzipFile(fileobj=raw) if packed else raw
             try:
                 yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             except UnicodeDecodeError:
                 file.seek(0)
-                told = (text.decode(errors="ignore").encode() != text for text in file)
-                line = 1 + list(told).index(True)
+                odd = (text.decode(errors="ignore").encode() != text for text in file)
+                line = 1 + list(odd).index(True)
                 said = f"{path}, line {line}: not in UTF-8; save the file as UTF-8"
                 raise InputError(said) from None
     except (OSError, EOFError, zlib.error) as error:
@@ -132,12 +145,15 @@ def _header(path: Path, file: Any, sep: str) -> tuple[list[str], int]:
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}; is a quote not closed?") from None
     if not names:
-        raise InputError(f"{path} is empty")
-    found = re.findall(r"[,;\t|]", names[0]) if len(names) == 1 else []
-    if found:
+        raise InputError(f"{path} is empty; give a file with the names of columns, and rows")
+    if len(names) == 1 and names[0][0] in "#%@":
+        said = f"begins with {names[0]!r}, and a CSV does with the names of its columns"
+        raise InputError(f"{path} {said}; delete what is before them")
+    other = next((mark for mark in ",;\t| " if len(names) == 1 and mark in names[0]), "")
+    if other:
         raise InputError(
-            f"{path} has one column, {names[0]!r}; if {found[0]!r} separates columns, give "
-            f"sep={found[0]!r}"
+            f"{path} has one column, {names[0]!r}; if {other!r} separates columns, give "
+            f"sep={other!r}"
         )
     for place, name in enumerate(names, start=1):
         if not name and place > 1:

@@ -271,10 +271,11 @@ class Claim:
         start = time.perf_counter()
         trials = self.trials if trials is None else count("trials", trials)
         folder = None if certificates is None else certificate_folder(certificates)
+        stem = self.id.replace("/", "-")
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         for number, (origin, values) in enumerate(self.instances(trials, natural("seed", seed))):
             for place, (statement, part) in enumerate(zip(self.statements, parts, strict=True)):
-                files = None if folder is None else folder / f"{self.id}-{number}-{place}"
+                files = None if folder is None else folder / f"{stem}-{number}-{place}"
                 evidence = self.examine(statement, values, origin, files)
                 part.add(evidence)
                 if number < len(self.counterexamples):

@@ -53,19 +53,33 @@ def all(source: str | None = None) -> list[Claim]:
 
 
 def get(id: str) -> Claim:
-    """Return the claim of an id, e.g. "SS09-T9"."""
-    known = {claim.id: claim for claim in all()}
+    """Return the claim of an id, e.g. "SS09-T9", or the step of its proof "SS09-T9/1.1"."""
+    known = {claim.id: claim for claim in _with_steps(all(), id)}
     if id not in known:
         raise InputError(_unknown(id, list(known)))
     return known[id]
 
 
+def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
+    """Return claims, and the steps of their proofs where a pattern has a /."""
+    parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
+    return [*claims, *(step for part in parts for step in part.steps)]
+
+
 def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
-    """Return the claims whose ids match any of the patterns, e.g. "SS09-T*", in order."""
+    """Return the claims whose ids match any of the patterns, e.g. "SS09-T*", in order.
+
+    Those of steps of proofs have a /, "SS09-T9/*".
+    """
+    found = {} if patterns else {claim.id: claim for claim in among}
     for pattern in patterns:
-        if not any(fnmatchcase(claim.id, pattern) for claim in among):
-            raise InputError(_unknown(pattern, [claim.id for claim in among]))
-    return [c for c in among if not patterns or any(fnmatchcase(c.id, p) for p in patterns)]
+        there = _with_steps(among, pattern)
+        own = {claim.id: claim for claim in there if fnmatchcase(claim.id, pattern)}
+        if not own:
+            raise InputError(_unknown(pattern, [claim.id for claim in there]))
+        found |= own
+    order = {claim.id: place for place, claim in enumerate(among)}
+    return sorted(found.values(), key=lambda claim: order.get(claim.id, len(order)))
 
 
 def load(path: Path | str) -> list[Claim]:

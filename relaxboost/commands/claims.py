@@ -19,7 +19,7 @@ from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
-from relaxboost.commands.style import OutputFile, say
+from relaxboost.commands.style import OutputFile, complain, say
 from relaxboost.commands.style import show as present
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
     verdicts = [outcome for outcome in outcomes if not isinstance(outcome, rb.claims.Failure)]
     for outcome in outcomes:
         if isinstance(outcome, rb.claims.Failure):
-            click.echo(f"relaxboost: not in the report: {outcome}", err=True)
+            complain(f"not in the report: {outcome}")
     if verdicts:
         write_report(verdicts, out, chosen, _chosen(wanted)[1])
         if not as_json:
@@ -259,11 +259,15 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     ids, unchecked = wanted.ids, [statement for s in sources for statement in s.not_checked]
     if not ids:
         return known, unchecked
-    for_claims = [id for id in ids if not any(fnmatchcase(u.id, id) for u in unchecked)]
-    if for_claims:
-        rb.claims.select(for_claims, known)  # which says what is near an id that is not there
-    chosen = [c for c in known if any(fnmatchcase(c.id, id) for id in ids)]
-    return chosen, [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
+    others = [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
+    # Of an id that is nowhere `select` says what is near.
+    there = [
+        id
+        for id in ids
+        if any(fnmatchcase(c.id, id) for c in known)
+        or not any(fnmatchcase(u.id, id) for u in others)
+    ]
+    return rb.claims.select(there, known) if there else [], others
 
 
 def _checkable(wanted: _Wanted) -> list[Claim]:

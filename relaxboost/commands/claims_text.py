@@ -77,6 +77,8 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
+    if any(statement.steps for statement in claim.statements):
+        yield f"  steps:       relaxboost claims check '{claim.id}/*'{file}"
 
 
 def _rests_on(claim: Claim) -> list[str]:
@@ -94,11 +96,13 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
     yield f"  {title + ':':12} {reading(statement.words)}"
     if statement.formula:
         yield f"    formula:   {statement.formula}"
-    for number, line in enumerate(statement.note.splitlines()):
+    for number, paragraph in enumerate(filter(None, statement.note.split("\n\n"))):
         start = "note:" if number == 0 else ""
-        yield f"    {start:10} {line}".rstrip()
+        yield f"    {start:10} {' '.join(paragraph.split())}"
     for number, step in enumerate(statement.steps, 1):
-        yield f"    step {number}:    {step.stated.words} {step.stated.formula}"
+        words, formula = step.stated.words, step.stated.formula
+        said = f"{words.rstrip('.')}: {formula}" if words and formula else words or formula
+        yield f"    step {number}:    {said}"
     yield f"    code:      {statement.code}"
 
 

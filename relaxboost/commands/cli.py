@@ -17,7 +17,7 @@ import click
 
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
-from relaxboost.commands.style import quietly, spoken_input
+from relaxboost.commands.style import complain, quietly
 
 VERBS = {
     "bench": "Run solvers on a suite and compare the time to a certified gap.",
@@ -55,6 +55,12 @@ class _Verbs(click.Group):
             _drop_output()
             sys.exit(74)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the verb that is asked for, or say which there are."""
+        if args[0] not in VERBS and not ctx.resilient_parsing and not args[0].startswith("-"):
+            raise InputError(f"there is no verb {args[0]!r}; choose one of {', '.join(VERBS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the verbs, none of which is loaded."""
         with formatter.section("Commands"):
@@ -91,6 +97,9 @@ def main(arguments: list[str] | None = None) -> None:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(2)
+    except click.UsageError as error:
+        see = f"; see {error.ctx.command_path} --help" if error.ctx else ""
+        _fail(error.format_message().rstrip(".") + see)
     except click.ClickException as error:
         _fail(error.format_message())
     except (InputError, MissingDependencyError) as error:
@@ -146,5 +155,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, status: int = 2) -> None:
-    click.echo(f"relaxboost: {' '.join(spoken_input(message).split())}", err=True)
+    complain(message)
     sys.exit(status)

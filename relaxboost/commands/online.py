@@ -17,8 +17,17 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost.commands.plan_inputs import finite, largest, number_of, spoken
-from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, show, spoken_input
+from relaxboost.commands.plan_inputs import finite, largest, spoken
+from relaxboost.commands.style import (
+    InputFile,
+    OutputFile,
+    check_name,
+    number_of,
+    say,
+    sep_option,
+    show,
+    spoken_input,
+)
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -39,6 +48,8 @@ _SPOKEN = {
     "give targets=, a bound of |y|, or schedule=Constant(beta)": "give --targets, a bound of |y|",
     "beyond targets=": "beyond --targets ",
     "beyond bound=": "beyond --bound ",
+    "declare a larger bound": "give a larger --bound",
+    "at asks for": "--at asks for",
     "say what it is: bound=": "say what it is: --bound",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
@@ -83,7 +94,11 @@ class StreamOptions(SimpleNamespace):
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
         """Return the method of a name, and M."""
         import relaxboost as rb
+        from relaxboost.online.proxies import PROXIES
+        from relaxboost.online.schedules import SCHEDULES
 
+        check_name("--proxy", self.proxy, PROXIES)
+        check_name("--schedule", self.schedule, SCHEDULES)
         kind = getattr(rb.online, METHODS[name])
         greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
         over = getattr(rb, _DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
@@ -154,7 +169,9 @@ _OPTIONS = [
         metavar="NAME",
         help="growing or adaptive; both for streams of any length.",
     ),
-    click.option("--horizon", type=int, help="Or constant steps, for so many examples."),
+    click.option(
+        "--horizon", type=click.IntRange(1), help="Or constant steps, for so many examples."
+    ),
     click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
     click.option("--targets", type=float, help="A bound of |y|, for --loss squared."),
 ]
@@ -288,7 +305,7 @@ def regret(options: StreamOptions) -> None:
         show(True, {"data": stream.name, **found.to_dict()}, "")
     else:
         say(f"data:    {stream.name}\nlearner: {method!r}")
-        found.show()
+        say("\n".join(map(str, (*found.along, found))))
         if options.plot is not None:
             say(f"picture: {options.plot}")
         if options.certificate is not None:

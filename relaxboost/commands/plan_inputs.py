@@ -18,7 +18,14 @@ import numpy as np
 from relaxboost._core import progress, tables
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
-from relaxboost.commands.style import InputFile, OutputFile, sep_option, show
+from relaxboost.commands.style import (
+    InputFile,
+    OutputFile,
+    complain,
+    number_of,
+    sep_option,
+    show,
+)
 from relaxboost.planning.tables import at, check_table
 
 STEP = "step"
@@ -110,11 +117,6 @@ def _said(text: str, words: Mapping[str, str]) -> str:
     return text
 
 
-def number_of(count: int, what: str) -> str:
-    """Return "1 task", "2 tasks"."""
-    return f"{count} {what}{'s' if count != 1 else ''}"
-
-
 def largest(values: Mapping[str, float]) -> list[str]:
     """Return a line for each of the largest values but 0."""
     order = sorted((name for name in values if values[name]), key=lambda name: -abs(values[name]))
@@ -171,7 +173,7 @@ class PlanOptions(SimpleNamespace):
     def note(self, text: str) -> None:
         """Say on standard error what the user may want to know."""
         if not progress.quiet.get():
-            click.echo(f"relaxboost: {' '.join(text.split())}", err=True)
+            complain(text)
 
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of the one file that was given, with the features of learned costs."""

@@ -15,8 +15,17 @@ import click
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output
-from relaxboost.commands.style import InputFile, OutputFile, say, sep_option, show
+from relaxboost._core.files import check_input, check_output
+from relaxboost._core.tables import is_parquet, read_header
+from relaxboost.commands.style import (
+    InputFile,
+    OutputFile,
+    check_name,
+    number_of,
+    say,
+    sep_option,
+    show,
+)
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -26,7 +35,7 @@ def number(text: str) -> int | float | Fraction:
     for read in (int, float, Fraction):
         with suppress(ValueError, ZeroDivisionError):
             return read(text)
-    raise click.BadParameter(f"{text!r} is not a number")
+    raise click.BadParameter(f"{text!r} is not a number such as 57, 0.1 or 1/3")
 
 
 class _Options(SimpleNamespace):
@@ -68,7 +77,10 @@ class _Options(SimpleNamespace):
             data = datasets.BUNDLED[self.dataset]()
             return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
         if self.label is None:
-            raise InputError("a CSV needs --label, the name of its label column")
+            there = ""
+            if not is_parquet(check_input(self.csv)):
+                there = f"; it has {', '.join(read_header(self.csv, self.sep)[:12])}"
+            raise InputError(f"a CSV needs --label, the name of its label column{there}")
         from relaxboost.estimators.margin_columns import SubsetStumps
 
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
@@ -180,25 +192,46 @@ def solve(**given: Any) -> None:
         time_limit=options.time_limit,
         verbose=0 if options.as_json else 1,
     )
-    _print(options, data, solution)
+    _print(options, data, solution, rows)
     _write(options, data, solution, rows)
     if solution.status != "optimal":
         sys.exit(1)
 
 
-def _print(options: _Options, data: Any, solution: Any) -> None:
+def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     report = rb.views.report
     negative, positive = data.classes
     classes = {"-1": negative, "+1": positive}
     content = {"data": data.name, "classes": classes, **report.data(solution)}
     game, count = solution.game, int((data.y > 0).sum())
     lines = [
-        f"data:       {data.name}, {game.m} examples, {data.X.shape[1]} features; "
+        f"data:       {data.name}, {game.m} examples, {len(data.feature_names)} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     ]
+    missing = {} if rows is None else rows.isna().sum().to_dict()
+    content["missing"] = {name: many for name, many in missing.items() if many}
+    if content["missing"]:
+        lines.append(
+            f"missing:    {number_of(sum(missing.values()), 'value')}, in "
+            f"{', '.join(content['missing'])}; some stumps send them left, others right"
+        )
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
-    show(options.as_json, content, "\n".join([*lines, report.text(solution)]))
+    content["fit_all"] = [] if rows is None else _fit_all(rows)
+    text = [*lines, report.text(solution)]
+    if content["fit_all"]:
+        named = ", ".join(map(repr, content["fit_all"]))
+        text.append(
+            f"note:       hardly a word of {named} comes twice, and sets of such words fit any "
+            "labels; make them numbers, or drop the column"
+        )
+    show(options.as_json, content, "\n".join(text))
+
+
+def _fit_all(rows: Any) -> list[str]:
+    """Return the columns of words that come but once or twice, as names, dates or $1.50 do."""
+    words = [name for name, x in rows.items() if x.dtype.kind not in "biuf"]
+    return [name for name in words if 2 * rows[name].nunique() > max(rows[name].count(), 10)]
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
@@ -226,6 +259,7 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 def _method(name: str, step: str | None) -> Any:
     """Return the method of --method and --step."""
+    check_name("--method", name, rb.solvers.METHODS)
     if step is None:
         return name
     stepping: dict[str, Any] = {

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from relaxboost._core.files import check_input
 _INPUT, _OUTPUT = "standard input", "standard output"
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
 """What a line begins with: it goes on below what follows."""
+_COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
+_OPTIONS = re.compile(r"(?<![\w'\"/.-])(time_limit|max_rounds|r?tol(?= must))(?![\w'\"/]|\.\w)")
+"""What the library calls options that several verbs have, but for names in quotes and paths."""
 
 
 class InputFile(click.Path):
@@ -91,10 +94,21 @@ def check_there(*files: Path | None) -> None:
             check_input(path)
 
 
+def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
+    """Raise for a name that is none of those that an option takes."""
+    if given is not None and given not in known:
+        raise InputError(f"{option} {given!r} is unknown; choose one of {', '.join(sorted(known))}")
+
+
 def spoken_input(message: str) -> str:
     """Return a message that names --sep, and standard input where it was read into a file."""
     message = re.sub(r"\bgive sep=", "give --sep ", message)
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
+
+
+def number_of(count: int, what: str) -> str:
+    """Return "1 task", "2 tasks"."""
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
@@ -105,13 +119,19 @@ def show(as_json: bool, data: Any, text: str) -> None:
         say(text)
 
 
-def say(text: str) -> None:
-    """Print lines; on a terminal they wrap where they are wider."""
+def say(text: str, err: bool = False) -> None:
+    """Print lines; on a terminal they wrap where they are wider, but for commands to copy."""
     columns = shutil.get_terminal_size().columns
     lines = spoken_input(text).split("\n")
-    if sys.stdout.isatty() and columns >= 40:
+    if (sys.stderr if err else sys.stdout).isatty() and columns >= 40:
         lines = [folded(x, columns) if len(x) > columns else x for x in lines]
-    click.echo("\n".join(lines))
+    click.echo("\n".join(lines), err=err)
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error, in the words of the command line."""
+    text = _OPTIONS.sub(lambda found: "--" + found[1].replace("_", "-"), " ".join(text.split()))
+    say(f"relaxboost: {text}", err=True)
 
 
 @contextlib.contextmanager
@@ -128,6 +148,8 @@ def kept(what: str) -> Iterator[progress.Bar]:
 def folded(line: str, columns: int, hang: int | None = None) -> str:
     """Return a line in several if it is wider, the others `hang` further in, or as its words."""
     found = _KEY.match(line)
+    if found and _COMMAND.match(line, found.end()):
+        return line
     start = found.end() if found and hang is None else len(line) - len(line.lstrip())
     return textwrap.fill(
         line[start:],
@@ -135,6 +157,7 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
         initial_indent=line[:start],
         subsequent_indent=" " * min(start + (hang or 0), columns // 2),
         break_on_hyphens=False,
+        break_long_words=False,  # such as paths
     )
 
 

@@ -159,7 +159,8 @@ class CutColumns:
             else:
                 low, high = float(known.min()), float(known.max())
                 away = max(1.0, high - low, abs(low), abs(high))
-                made += [(f, low, high, low - away), (f, low, high, high + away)]
+                below, above = np.nan_to_num([low - away, high + away])  # not infinite
+                made += [(f, low, high, below), (f, low, high, above)]
         source, low_, high_, fill = np.array(made).T
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
@@ -195,7 +196,8 @@ class SubsetStumps(StumpMatrix):
         table = Features.of(frame)
         Z = table.numbers(frame)
         self._columns = CutColumns.of(table, Z, signs, np.ones(signs.size))
-        super().__init__(self._columns(Z), signs, table.names, None)
+        names = tuple(table.names[f] for f in self._columns.source.tolist())
+        super().__init__(self._columns(Z), signs, names, None)
 
     def describe(self, j: int, sign: int = 1) -> str:
         """Return e.g. "age > 30", or "city in {Oslo, Rome}"."""

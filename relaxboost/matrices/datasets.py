@@ -91,10 +91,11 @@ def labels(y: ArrayLike) -> SignedLabels:
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
         shown = ", ".join(_short(v) for v in values[:6]) + (", ..." if len(values) > 6 else "")
-        remedy = "" if len(values) < 2 else "; keep two, or set one class against the rest"
+        more = "keep two, or set one class against the rest"
+        remedy = "add examples of another" if len(values) < 2 else more
         raise InputError(
             f"the labels have {len(values)} value{'s' * (len(values) != 1)} ({shown}); "
-            f"a margin needs two classes{remedy}"
+            f"a margin needs two classes; {remedy}"
         )
     negative, positive = sorted(values, key=_order(values))
     return SignedLabels(np.where(given == positive, 1.0, -1.0), (negative, positive))
@@ -175,18 +176,25 @@ def read_table(
 ) -> tuple[Any, SignedLabels]:
     """Return the features and the labels of a file, as `read_csv` does.
 
-    With `words` columns of words may be among the features, unless some of them reads as a number.
+    With `words` there may be columns of words, unless some of them reads as a number, and missing
+    values.
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
         names = ", ".join(map(str, frame.columns[:12])) + (", ..." if frame.shape[1] > 12 else "")
-        raise InputError(f"{path} has no column {label!r}; it has {names}")
+        numbers = [name for name in frame.columns if name.replace(".", "", 1).isdigit()]
+        row = "; if that is a row, write the names of the columns above it" * bool(numbers)
+        raise InputError(f"{path} has no column {label!r}; it has {names}{row}")
     if frame.shape[1] < 2:
-        raise InputError(f"{path} has no column besides the label {label!r}")
+        raise InputError(f"{path} has no column besides the label {label!r}; add some")
     if frame.shape[0] == 0:
         raise InputError(f"{path} has a header and no rows")
     features = frame.drop(columns=[label])
     _check_features(features, path, words)
+    gone = frame[label].isna().to_numpy()
+    if gone.any():
+        where = _where(frame, int(gone.argmax()))
+        raise InputError(f"{path}: the label at {where} is missing; fill it or drop the row")
     try:
         return features, labels(frame[label].to_numpy())
     except InputError as error:
@@ -215,7 +223,7 @@ def _read_parquet(path: Path) -> Any:
 def _check_features(features: Any, path: str | os.PathLike[str], words: bool) -> None:
     import pandas as pd
 
-    bad = features.isna()
+    bad = features.isna() & (not words)
     for name, column in features.items():
         if column.dtype.kind in "biuf":
             bad[name] |= np.isinf(column.to_numpy(dtype=np.float64))
@@ -226,19 +234,24 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
         commas = len(odd) > 0 and pd.to_numeric(points, errors="coerce").notna().all()
         if not words or commas or 0 < len(odd) < column.notna().sum():
             other = "encode categories (pandas.get_dummies)"
+            if words and not commas:
+                other = "leave cells empty where they are missing"
             raise InputError(
                 f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
                 f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop it"
             )
     if bad.to_numpy().any():
         row, place = np.argwhere(bad.to_numpy())[0].tolist()
-        where = f"line {features.index[row]}" if tables.FILE in features.attrs else f"row {row + 1}"
         more = int(bad.to_numpy().sum()) - 1
         missing = pd.isna(features.iloc[row, place])
         raise InputError(
-            f"{path}: the value at {where}, column {features.columns[place]!r} "
+            f"{path}: the value at {_where(features, row)}, column {features.columns[place]!r} "
             f"is {'missing' if missing else 'infinite'}"
             + (f", and {more} more" if more else "")
-            + "; impute or drop"
-            + (", or fit MarginBoostClassifier in Python, which takes missing values" * missing)
+            + ("; impute it, or drop the row" if missing else "; write a number, or leave it empty")
         )
+
+
+def _where(frame: Any, row: int) -> str:
+    """Return the line of a row of a CSV; of Parquet its number."""
+    return f"line {frame.index[row]}" if tables.FILE in frame.attrs else f"row {row + 1}"

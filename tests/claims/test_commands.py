@@ -158,6 +158,21 @@ def test_all_that_a_check_prints_fits_80_columns():
     assert sum(row.startswith("    as ") and ": refuted by " in row for row in rows) == 3
 
 
+def test_steps_go_by_their_own_ids(call, tmp_path):
+    status, out, _ = call("show", "TEL-gradient/1.1")
+    assert status == 0
+    assert out.startswith("TEL-gradient/1.1: step 1 of the proof of TEL-gradient")
+    assert "check 'TEL-gradient/*'" in call("show", "TEL-gradient")[1]
+    status, out, _ = call("check", "TEL-gradient/*", "--trials", "2", "--certificates", tmp_path)
+    assert status == 0
+    assert "TEL-gradient/1.1  holds" in out
+    assert call("check", "TEL-gradient/1.1", "--trials", "2", "--jobs", "2")[0] == 0
+    listed = json.loads(call("list", "TEL-gradient*", "--json")[1])["claims"]
+    assert not any("/" in one["id"] for one in listed)
+    assert claims.get("TEL-gradient/1.1").id == "TEL-gradient/1.1"
+    assert "did you mean TEL-gradient" in call("check", "TEL-gradient/9")[2]
+
+
 def test_readings_and_proofs_are_told_apart(call, odd):
     path = odd(
         "vague = claim('a', lambda x: at_most(x.x, 0.5), counterexamples=[{'x': 1}],"

@@ -12,10 +12,13 @@ from fractions import Fraction
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 
 import relaxboost as rb
 from relaxboost.commands.cli import VERBS, cli, main
+from relaxboost.commands.style import folded
+from relaxboost.estimators import MarginBoostClassifier
 from tests.processes import ctrl_c, shown_on
 
 
@@ -168,6 +171,61 @@ def test_a_gap_not_reached_is_status_one(csv, capsys):
     assert "<= rho <=" in out
 
 
+def test_missing_values_go_left_and_right(tmp_path, printed):
+    path, proof = tmp_path / "gaps.csv", tmp_path / "proof.json"
+    rows = ["age,town,none,ok", ",,,no", "NA,Rome,,no", "3,Rome,,yes", "5,Oslo,,yes", "4,?,,yes"]
+    path.write_text("\n".join(rows))
+    out = printed("solve", path, "--label", "ok", "--certificate", proof)
+    assert "5 examples, 3 features" in out
+    assert "missing:    9 values, in age, town, none; some stumps send them left" in out
+    assert "  1.0000  age is known\n" in out
+    assert "Certificate(exact: 1 <= rho <= 1, gap 0)" in out
+    assert "accepted, exact" in printed("check", proof)
+    frame = pd.read_csv(path, na_values="?")
+    y, X = frame.pop("ok"), frame.drop(columns="none")
+    fitted = MarginBoostClassifier("hard", folds=None).fit(X, y)
+    content = json.loads(printed("solve", path, "--label", "ok", "--json"))
+    assert content["missing"] == {"age": 2, "town": 2, "none": 5}
+    assert fitted.margin_ == pytest.approx([content["lower"], content["upper"]])
+    path.write_text(path.read_text().replace(",,,no", "-1e308,,,no").replace("5,O", "1e308,O"))
+    assert json.loads(printed("solve", path, "--label", "ok", "--json"))["lower"] > 0.9
+
+
+def test_words_that_fit_anything_are_noted(tmp_path, printed):
+    path = tmp_path / "days.csv"
+    days = [f"2030-01-{n:02},{n % 3},{'no' if n % 7 else 'yes'}" for n in range(1, 29)]
+    path.write_text("\n".join(["day,shift,late", *days]))
+    out = printed("solve", path, "--label", "late", "--fraction", "0.5")
+    assert "note:       hardly a word of 'day' comes twice" in out
+    path.write_text(path.read_text().replace("2030-01-", ""))
+    assert "hardly a word" not in printed("solve", path, "--label", "late", "--fraction", "0.5")
+
+
+def test_lines_wrap_but_for_paths_and_commands_to_copy():
+    path = "/".join(["folder"] * 30)
+    assert path in folded(f"written:    the file {path}", 80).split()
+    command = f"  check:       relaxboost claims check --file {path}"
+    assert folded(command, 80) == command
+    told = folded("relaxboost: " + "it is wrong; mend it " * 9, 80)
+    assert max(map(len, told.splitlines())) <= 80
+
+
+def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
+    for line, said in (
+        ("solve CSV --label quality --time-limit 0", "--time-limit must be a positive number"),
+        ("solve CSV --label quality --method lp", "unknown; choose one.*, totally-corrective$"),
+        ("solve CSV --label max_rounds", "no column 'max_rounds'"),
+        ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
+        ("solve CSV", "needs --label, the name of its label column; it has "),
+        ("predict CSV", "there is no verb 'predict'; choose one of bench, "),
+        ("solve CSV --labels y", "No such option '--labels'.*; see relaxboost solve --help$"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(line.replace("CSV", str(csv)).split())
+        assert ended.value.code == 2
+        assert re.search(said, capsys.readouterr().err.strip()), said
+
+
 def test_adaboost(csv, capsys):
     arguments = ["solve", str(csv), "--label", "quality", "--method", "adaboost"]
     with pytest.raises(SystemExit) as ended:
@@ -177,7 +235,7 @@ def test_adaboost(csv, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert "give max_rounds or time_limit" in capsys.readouterr().err
+    assert "give --max-rounds or --time-limit" in capsys.readouterr().err
     main([*arguments[:-1], "adaboost-star", "--tol", "0.2"])
     assert "rounds (it needs at most 221)" in capsys.readouterr().out
 
@@ -239,7 +297,7 @@ BAD_INPUT = {
     "code": (["CSV", "--relaxation", "Capped(k=open('x'))"], "cannot read \"open('x')\""),
     "out of range": (["CSV", "--relaxation", "Capped(k=0) + HardMargin()"], "needs k >= 1"),
     "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
-    "method": (["CSV", "--label", "quality", "--method", "best"], "unknown method 'best'"),
+    "method": (["CSV", "--label", "quality", "--method", "best"], "--method 'best' is unknown; "),
     "step": (
         ["CSV", "--label", "quality", "--method", "corrective", "--step", "big"],
         "unknown step 'big'",
@@ -248,7 +306,7 @@ BAD_INPUT = {
         ["CSV", "--label", "quality", "--step", "away"],
         "--step away needs --method adaboost or corrective",
     ),
-    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "max_rounds must be a whole"),
+    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "--max-rounds must be a whole"),
     "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
     "plot folder": (
         ["CSV", "--label", "quality", "--plot", "no/a.png"],

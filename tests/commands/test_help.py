@@ -120,7 +120,12 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
         ("check - --json", "margin.json", 0, '"file": "standard input"'),
         ("certify - --format vipr", "margin.json", 2, "standard input has no name for the files"),
         ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
-        ("plan fit --edges - --trips margin.json", "games.toml", 2, "standard input needs two col"),
+        (
+            "plan fit --edges - --trips margin.json",
+            "games.toml",
+            2,
+            "standard input is JSON; write",
+        ),
     ],
 )
 def test_standard_input_of_other_verbs(words, name, status, said, folder, monkeypatch, capsys):

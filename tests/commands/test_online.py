@@ -175,6 +175,8 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ([*LABEL, "--resume"], "--resume goes on from the file of --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
+        ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),
+        ([*LABEL, "--schedule", "fast"], "--schedule 'fast' is unknown; .*adaptive, .*growing$"),
         ([*LABEL, "--bound", 0], "bound must be a number > 0, got 0.0"),
         ([*LABEL, "--over", "cube"], "'cube' is not one of"),
     ],

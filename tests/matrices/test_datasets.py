@@ -61,7 +61,10 @@ def test_what_an_error_recommends_scores_fully(given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1, 1, 1], r"labels have 1 value \(1\); a margin needs two classes$"),
+        (
+            [1, 1, 1],
+            r"labels have 1 value \(1\); a margin needs two classes; add examples of another$",
+        ),
         ([1, 2, 3], r"labels have 3 values \(1, 2, 3\); .*; keep two, or set one class against"),
         (list("abcdefgh"), r"8 values \(a, b, c, d, e, f, ...\)"),
         ([1.0, np.nan, 0.0], "label of row 2 is missing"),
@@ -100,10 +103,13 @@ BAD = {
     ),
     "missing": (
         "a,b,y\n1,2,0\n3,,1\n,,1\n",
-        "value at line 3, column 'b' is missing, and 2 more; impute or drop, or fit Margin",
+        "value at line 3, column 'b' is missing, and 2 more; impute it, or drop the row",
     ),
-    "infinite": ("a,b,y\n1,2,0\n3,inf,1\n", "value at line 3, column 'b' is infinite"),
-    "missing label": ("a,y\n1,0\n2,\n3,1\n", "label of row 2 is missing"),
+    "infinite": (
+        "a,b,y\n1,2,0\n3,inf,1\n",
+        "column 'b' is infinite; write a number, or leave it empty",
+    ),
+    "missing label": ("a,y\n1,0\n2,\n3,1\n", "label at line 3 is missing"),
     "three classes": ("a,y\n1,0\n2,1\n3,2\n", "labels have 3 values"),
     "one class": ("a,y\n1,0\n2,0\n", "labels have 1 value"),
     "semicolons": ("a;y\n1;0\n2;1\n", "one column, 'a;y'; if ';' separates columns, give sep=';'"),
@@ -156,6 +162,26 @@ def test_forms_of_good_files(tmp_path):
 def test_blank_rows_change_no_label(tmp_path):
     (tmp_path / "a.csv").write_text("a,y\n1,10\n\n2,9\n,\n\n")
     assert read_csv(tmp_path / "a.csv", "y").classes == ("9", "10")
+
+
+OTHERS = {
+    "a zip archive or a workbook; unpack it": b"PK\x03\x04 and more",
+    "packed by bzip2; unpack it": b"BZh91AY",
+    "packed by xz; unpack it": b"\xfd7zXZ\x00",
+    "an array of NumPy; write it as CSV": b"\x93NUMPY\x01\x00",
+    "JSON; write it as CSV": b'[{"a": 1}]',
+    "begins with '# by me'.*delete what is before": b"# by me\na,y\n1,2\n",
+    "if ' ' separates columns, give sep=' '": b"a y\n1 2\n",
+    "empty; give a file with the names of columns": b"\n\n",
+    "if that is a row, write the names of the columns": b"1,2.5,no\n2,3,yes\n",
+}
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_what_is_no_csv_is_told_as_what_it_is(said, tmp_path):
+    (tmp_path / "a.csv").write_bytes(OTHERS[said])
+    with pytest.raises(InputError, match=said):
+        read_csv(tmp_path / "a.csv", "y")
 
 
 def test_unreadable_files(tmp_path):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import check_input
 from relaxboost.game.domains import Domain
 from relaxboost.game.game import Game
 from relaxboost.instances.entries import NAME
@@ -188,7 +189,7 @@ def read_suite(
     InputError
         For a file that cannot be read, and for a key, kind, relaxation or name that is wrong.
     """
-    path = Path(path)
+    path = check_input(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

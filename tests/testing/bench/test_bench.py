@@ -314,7 +314,7 @@ def test_bad_input_ends_before_work(suite, tmp_path, capsys):
     out = ["--out", str(tmp_path / "file" / "out")]
     (tmp_path / "file").write_text("")
     for arguments, says in (
-        (["--suite", "no.toml"], "no.toml cannot be read"),
+        (["--suite", "no.toml"], "no.toml does not exist; check the path"),
         (["--suite", str(suite), "--only", "x*"], "no game that --only 'x\\*' fits"),
         (["--suite", str(suite), "--peers", "gurobi"], "no solver is called 'gurobi'"),
         (["--suite", str(suite), "--limit", "0"], "seconds"),
