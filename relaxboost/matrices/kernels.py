@@ -228,6 +228,21 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
 
 
+def stump_beside(
+    codes: NDArray[Any],
+    offsets: Whole,
+    others: NDArray[Any],
+    bounds: Whole,
+    weights: Array,
+    out: Array,
+) -> None:
+    """Write A₁ᵀ diag(weights) A₂ for cuts of the same features, given by their levels."""
+    for f, (a, b) in enumerate(pairwise(offsets.tolist())):
+        for g, (c, e) in enumerate(pairwise(bounds.tolist())):
+            if b > a and e > c:
+                _cross_block(codes[f], others[g], weights, out[a:b, c:e])
+
+
 Compressed = tuple[Whole, Whole, Array]
 """The indptr, indices, by increasing number, and data of compressed rows."""
 
@@ -274,6 +289,21 @@ def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
                 found += 1
         start = stop + 1
     return out[:found]
+
+
+@njit()
+def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
+    """Return the largest t <= 1 with edges + t·change <= level + t·rise; 0 where there is none.
+
+    With `both` so are their negatives.
+    """
+    t = 1.0
+    for j in range(edges.size):
+        if level - edges[j] < t * (change[j] - rise):
+            t = (level - edges[j]) / (change[j] - rise)
+        if both and level + edges[j] < t * (-change[j] - rise):
+            t = (level + edges[j]) / (-change[j] - rise)
+    return max(t, 0.0)
 
 
 @njit()

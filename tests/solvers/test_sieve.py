@@ -12,6 +12,7 @@ from relaxboost.solvers.interior import additive, iterate, run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling
+from relaxboost.solvers.interior.sieve import Sieve
 from tests.solvers.test_interior import margins, noisy_stumps
 
 
@@ -75,6 +76,65 @@ def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
     assert found.rounds < 100
 
 
+@pytest.mark.parametrize("over", [rb.L1Ball(3), rb.FullSimplex()], ids=repr)
+def test_no_column_ever_costs_more_than_v(monkeypatch, over):
+    """Of all columns: those that would after a step enter before it is taken."""
+    beyond, step = [], iterate.Iterate.step
+
+    def watched(self, others):
+        length = step(self, others)
+        beyond.append(others.price(self.d) - self.v)
+        return length
+
+    monkeypatch.setattr(iterate.Iterate, "step", watched)
+    game = rb.Game(noisy_stumps(600, 4), rb.Capped(60), over=over)
+    assert rb.solve(game, 1e-6, "interior-point").status == "optimal"
+    assert len(beyond) > 5
+    assert max(beyond) <= 1e-15
+
+
+@pytest.mark.parametrize("storage", ["stumps", "dense", "sparse"])
+def test_some_rows_of_the_normal_matrix_are_those_of_the_whole(rng, storage):
+    matrix = noisy_stumps(80, 3)
+    A = matrix.toarray()
+    bulk = {"stumps": matrix, "dense": A, "sparse": sparse.csc_array(A)}[storage]
+    bulk = bulk.bulk() if storage == "stumps" else rb.Game(bulk, rb.HardMargin()).matrix.bulk()
+    weights, columns = rng.uniform(0.1, 1.0, 80), np.array([0, 3, 4, 100, bulk.n - 1])
+    whole = (A.T * weights) @ A
+    np.testing.assert_allclose(bulk.beside(columns, weights), whole[columns], atol=1e-12)
+
+
+def test_a_factor_that_is_widened_is_as_good_as_a_fresh_one(rng):
+    """With new columns equal to each other, and to old ones."""
+    X = rng.normal(size=(200, 3)).round(2)
+    X[:, 2] = X[:, 1]
+    bulk = rb.matrices.stumps(X, np.sign(rng.normal(size=200))).bulk()
+    n, ratio = bulk.n, 10.0 ** rng.uniform(-1, 1, (2, bulk.n))
+    D, E = ratio.sum(axis=0), ratio[0] - ratio[1]
+    kappa, old = 4 * ratio[0] * ratio[1] / D, np.flatnonzero(rng.random(n) < 0.6)
+    block = Diagonal(10.0 ** rng.uniform(-1, 0, 200), 200)
+    first = ColumnScaling(D[old], E[old], float(kappa[old].sum()))
+    before = ByColumns(bulk.restricted(old), block, first)
+    given = bulk, block, ColumnScaling(D, E, float(kappa.sum()))
+    right = rng.normal(size=200), rng.normal(size=n), 1.0, 0.3
+    truth = ByColumns(*given).solve(*right)
+    for found, wanted in zip(ByColumns(*given, (before, old)).solve(*right), truth, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+def test_reach_against_a_slow_twin(rng):
+    for both in (True, False):
+        for _ in range(50):
+            edges, change = rng.uniform(-1, 1, 30), rng.normal(size=30)
+            level, rise = rng.uniform(1.0, 2.0), rng.normal()
+            spare, pace = level - edges, change - rise
+            if both:
+                spare, pace = np.append(spare, level + edges), np.append(pace, -change - rise)
+            slow = min([1.0, *(spare[pace > 0] / pace[pace > 0])])
+            assert np.isclose(kernels.reach(edges, change, level, rise, both), slow, rtol=1e-12)
+    assert kernels.reach(np.array([2.0]), np.array([1.0]), 1.0, 0.0, False) == 0.0
+
+
 @pytest.mark.parametrize(("kind", "over"), [("normal", rb.L1Ball()), ("ties", rb.FullSimplex())])
 def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, over):
     """Against the dense matrix, with curvatures over six orders and features that coincide."""
@@ -108,8 +168,8 @@ def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
 
 def test_passes_that_do_not_converge_give_way_to_a_matrix(monkeypatch):
     passes = []
-    for where in (iterate, additive):
-        monkeypatch.setattr(where, "MOST", 3)
+    monkeypatch.setattr(additive, "MOST", 3)
+    monkeypatch.setattr(iterate, "_MANY", 3)
     monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 1e300)
     monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
     found = rb.solve(rb.Game(noisy_stumps(1000, 4), rb.Capped(100)), 1e-4, "interior-point")
@@ -126,7 +186,7 @@ def test_weight_of_cuts_that_leave_goes_to_cuts_that_stay():
     it.step()
     before, stay = it._columns.mult.copy(), np.arange(columns.size) % 3 != 1
     bulk = pricing.restricted(columns[stay])
-    it.exchange(bulk, stay, np.arange(bulk.n))
+    it.leave(bulk, stay)
     assert np.isclose(it._columns.mult.sum(), before.sum(), rtol=1e-12)
     kept = np.flatnonzero(stay)
     slow = before[:, kept].copy()
@@ -184,7 +244,8 @@ def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
     game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
-    assert 20 == sizes[0] < max(sizes) <= 40 < 8 * 12
+    first = Sieve(game.matrix.pricing(), game.over, np.arange(0), 40)
+    assert 20 == first.columns.size < sizes[0] <= max(sizes) <= 40 < 8 * 12
 
 
 def test_peaks_against_a_slow_twin(rng):

@@ -37,7 +37,7 @@ MULTIPLY = 2e-11
 """Seconds on one core of a multiplication in a dense factorisation."""
 _ENTRY, _SCATTER, _TRIANGLES = 1e-9, 1.5e-9, 4e-4
 """Those of a level in a product, of an entry of a histogram, and of the cuts solved together."""
-_SOLVES = 5
+_SOLVES = 10
 """Right-hand sides of a step."""
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array
 
-_KEPT, _LEAST = 1e-3, 1e-40
+_KEPT, TINY = 1e-3, 1e-40
 """A slack that is computed anew keeps this part of itself, whatever rounding says, and so much in
 any case: where rounding has the last word for long, ratios overflow without."""
 _NEAR = 0.1
@@ -67,7 +67,7 @@ class Barrier:
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Take the new slacks, and go so far with the multipliers."""
-        least = np.maximum(_KEPT * self.slack, _LEAST)
+        least = np.maximum(_KEPT * self.slack, TINY)
         self.slack = np.where(self.live, np.maximum(slack, least), 1.0)
         self.mult = np.where(self.live, self.mult + dual_step * dmult, 0.0)
 

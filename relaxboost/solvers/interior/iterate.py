@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.game.domains import AtomicSet
-from relaxboost.matrices.bulk import Bulk
+from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior.additive import MOST, seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior.barrier import Barrier
+from relaxboost.solvers.interior.additive import seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior.barrier import TINY, Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.conic import Conic
 from relaxboost.solvers.interior.normal import (
@@ -36,11 +36,18 @@ _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
+_WORSE = 1.2
+"""The factor by which iterations are expected to rise in a step."""
 _MANY = 100
 """Iterations from which equations are so ill-conditioned that a matrix ends sooner."""
-_ROOM, _FRESH = 0.1, 0.1
-"""How far v goes beyond what new columns ask for, of that; and the part of the mean weight that one
-may get, since all of it is missing from the equations."""
+_FRESH = 0.1
+"""The part of the mean weight that a new column may get, since all of it is missing from the
+equations."""
+_BEYOND = 1.2
+"""How far a look for columns that block a step goes beyond that of a rough direction, since better
+ones go further. Where a factor makes it cheap, a second look is along the better one."""
+_NOTHING = 0.0, 0.0, 0.0
+"""The products that the predictor aims at."""
 
 
 class _Change(NamedTuple):
@@ -54,6 +61,24 @@ class _Change(NamedTuple):
     """The changes of slacks and of weights, one row for each sign."""
     floor: tuple[Array, Array]
     """Those of v >= 0, where that is an inequality of its own."""
+
+
+class Others(Protocol):
+    """Columns that are not in play, of which none may cost more than v.
+
+    They are asked along a direction of d, while v rises by `rise`.
+    """
+
+    def reach(self, direction: Vector, v: float, rise: float) -> float:
+        """Return the step at which one does, 1 at most."""
+
+    def enter(
+        self, direction: Vector, v: float, rise: float, length: float
+    ) -> tuple[Bulk, Whole] | None:
+        """Let those enter that would after a step of this length.
+
+        Return the columns in play and the places of those of before, None where none enters.
+        """
 
 
 class Iterate:
@@ -71,6 +96,8 @@ class Iterate:
     over : AtomicSet
     center : array of shape (m,)
         A d to start near.
+    whole : Pricing, optional
+        All columns, where those in play are some: v starts above them.
 
     References
     ----------
@@ -78,15 +105,21 @@ class Iterate:
     """
 
     def __init__(
-        self, form: LinearForm | ConeForm, bulk: Bulk, over: AtomicSet, center: Vector
+        self,
+        form: LinearForm | ConeForm,
+        bulk: Bulk,
+        over: AtomicSet,
+        center: Vector,
+        whole: Pricing | None = None,
     ) -> None:
-        self._bulk, self._over, m = bulk, over, bulk.m
+        self.bulk, self._over, m = bulk, over, bulk.m
+        """The columns in play."""
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         self.total = 0.0
         self.left = 1.0
         """What at most is left of what the equations lacked at the start, above roundings."""
         self._iterations: float = 20
-        """Those of the first right-hand side of the last step by passes; others take more."""
+        """The most that a right-hand side of the last step by passes took."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
         # that is as far off in r v keeps the products near each other.
         size = over.scale + float(np.abs(form.cost).max())
@@ -97,7 +130,8 @@ class Iterate:
         else:
             self._part = Conic(form, center, size)
         self.edges = bulk.edges(self.d)
-        self.v = float(np.abs(self.edges).max()) + 0.1 * size / over.scale
+        highest = np.abs((whole or bulk).edges(self.d)).max()
+        self.v = float(highest) + 0.1 * size / over.scale
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, centre, np.ones(slack.shape, dtype=bool))
         own = np.full(int(over.holds_zero and not over.two_sided), self.v)
@@ -109,7 +143,7 @@ class Iterate:
     @property
     def d(self) -> Vector:
         """The distribution, positive; it sums to one up to what has not converged."""
-        return self._part.x[: self._bulk.m]
+        return self._part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
@@ -135,36 +169,80 @@ class Iterate:
     def _count(self) -> float:
         return self._part.count + self._columns.count + self._floor.count
 
-    def step(self, least: float = 0.0) -> float:
+    def step(self, others: Others | None = None) -> float:
         """Go a predictor and a corrector step; return the longer of the two lengths.
 
-        The corrector aims at products that sum to `least` at least.
+        Of others, those that block the step enter before it is taken. So every column counts in
+        it, and the iterates stay near the central path of the whole game.
         """
-        part, columns, mu = self._part, self._columns, self.mu
         normal = self._factorised()
-        change = self._newton(normal, (0.0, 0.0, 0.0))
+        first = self._newton(normal, _NOTHING)
+        change: _Change | None = None
+        if others is not None:
+            normal, first, change = self._unblocked(others, normal, first)
+        if change is None:
+            change = self._corrected(normal, self._centre(first), first)
+        self._counted(normal)
         length, dual = self._longest(change)
-        after = part.product_after(length, dual, change.part)
-        after += columns.product_after(length, dual, change.slack, change.mult)
-        after += self._floor.product_after(length, dual, *change.floor)
-        centre = max((after / self._count / mu) ** 3 * mu, least / self._count)
-        change = self._corrected(normal, centre, change)
-        if normal.iterations >= MOST:  # some right-hand side is not solved for
-            self._iterations = np.inf
-        length, dual = self._longest(change)
+        if others is not None:
+            length = min(length, others.reach(*self._heading(change)))
         self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
         return max(length, dual)
 
-    def _corrected(self, normal: Normal, centre: float, first: _Change) -> _Change:
+    def _unblocked(
+        self, others: Others, normal: Normal, first: _Change
+    ) -> tuple[Normal, _Change, _Change | None]:
+        """Let those enter that block the step; return the equations then, with their predictor.
+
+        And the corrected direction, where the last look has made it and nothing entered.
+        """
+        for rough in (True, False):
+            change = self._corrected(normal, self._centre(first), first, rough)
+            length = self._longest(change)[0] * (_BEYOND if rough else 1.0)
+            entered = others.enter(*self._heading(change), min(length, 1.0))
+            if not (rough or entered):
+                return normal, first, change
+            passes = self._counted(normal)
+            if entered:
+                bulk, place = entered
+                self._take(bulk, self._columns.slack, self._columns.mult, place)
+                normal = self._factorised((normal, place))
+                first = self._newton(normal, _NOTHING)
+            if passes:
+                break
+        return normal, first, None
+
+    def _counted(self, normal: Normal) -> bool:
+        """Note what iterations a step by passes took; return whether it is one."""
+        if normal.iterations:
+            self._iterations = normal.iterations if normal.iterations < _MANY else np.inf
+        return normal.iterations > 0
+
+    def _heading(self, change: _Change) -> tuple[Vector, float, float]:
+        """Return the direction of d, v, and how far v rises."""
+        return change.move.t[: self.bulk.m], self.v, change.move.v
+
+    def _centre(self, first: _Change) -> float:
+        """Return what products are to become, from how far the predictor goes."""
+        part, columns, mu = self._part, self._columns, self.mu
+        length, dual = self._longest(first)
+        after = part.product_after(length, dual, first.part)
+        after += columns.product_after(length, dual, first.slack, first.mult)
+        after += self._floor.product_after(length, dual, *first.floor)
+        return float((after / self._count / mu) ** 3 * mu)
+
+    def _corrected(
+        self, normal: Normal, centre: float, first: _Change, rough: bool = False
+    ) -> _Change:
         """Return the direction corrected by the predictor, and again while its steps get longer.
 
         Products that longer steps would bring far from `centre` are bent towards it (Gondzio 1996,
-        Comput. Optim. Appl. 6).
+        Comput. Optim. Appl. 6). A `rough` one is corrected once.
         """
         aims: tuple[Any, Any, Any] = (centre, centre, centre)
-        change = self._newton(normal, aims, first)
+        change = self._newton(normal, aims, first, rough)
         lengths = self._longest(change)
-        for _ in range(0 if normal.iterations else _CORRECTORS):
+        for _ in range(0 if rough or normal.iterations else _CORRECTORS):
             further = (*(min(1.0, length + _FURTHER) for length in lengths), centre)
             bent = self._part.bent(change.part, *further)
             if bent is None:
@@ -181,8 +259,8 @@ class Iterate:
             change, lengths = other, longer
         return change
 
-    def _factorised(self) -> Normal:
-        m, bulk, block = self._bulk.m, self._bulk, self._part.block()
+    def _factorised(self, before: tuple[Normal, Whole] | None = None) -> Normal:
+        m, bulk, block = self.bulk.m, self.bulk, self._part.block()
         ratio = self._columns.ratio
         D, E = ratio.sum(axis=0), (self._signs * ratio).sum(axis=0)
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
@@ -190,18 +268,24 @@ class Iterate:
         made = ColumnScaling(D, E, kappa + floor, floor)
         if bulk.n > m or (block.written and bulk.array is None):
             return ByExamples(bulk, block, made)
-        if bulk.levels is None or not isinstance(block, Diagonal):
+        diagonal = isinstance(block, Diagonal)
+        if diagonal and before is not None and type(before[0]) is ByColumns:
+            return ByColumns(bulk, block, made, (before[0], before[1]))
+        if bulk.levels is None or not diagonal:
             return ByColumns(bulk, block, made)
         features = len(bulk.levels.codes)
         dense = seconds_dense(features, m, bulk.n)
         if bulk.n <= LARGEST and dense < seconds_of_passes(features, m, self._iterations):
+            self._iterations *= _WORSE
             return ByColumns(bulk, block, made)
-        passes = ByPasses(bulk, block, made)
-        self._iterations = passes.iterations if passes.iterations < _MANY else np.inf
-        return passes
+        return ByPasses(bulk, block, made)
 
     def _newton(
-        self, normal: Normal, aims: tuple[Any, Any, Any], first: _Change | None = None
+        self,
+        normal: Normal,
+        aims: tuple[Any, Any, Any],
+        first: _Change | None = None,
+        rough: bool = False,
     ) -> _Change:
         """Return the direction to products of `aims`, corrected by the predictor `first`.
 
@@ -221,7 +305,7 @@ class Iterate:
             -net / D,
             float(missing.sum()) - float(signs.sum(axis=0) @ net) - short,
             1.0 - float(self.d.sum()),
-            rough=first is None,
+            rough=rough or first is None,
         )
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError("Newton's equations have no solution in doubles")
@@ -253,10 +337,10 @@ class Iterate:
         self.left = max(self.left * (1.0 - min(length, dual)), 1e-10)
         self.total += dual * change.move.total
         self.v += length * change.move.v
-        self.edges = self._bulk.edges(self.d)
+        self.edges = self.bulk.edges(self.d)
         self._columns.move(self.v - self._signs * self.edges, dual, change.mult)
         self._floor.move(np.full_like(self._floor.slack, self.v), dual, change.floor[1])
-        self.margins = self._bulk.margins(self.w)
+        self.margins = self.bulk.margins(self.w)
 
     def weighty(self, part: float) -> NDArray[np.bool_]:
         """Return which columns have a curvature of at least this part of those in use, or weight.
@@ -268,24 +352,25 @@ class Iterate:
         weight = self._columns.mult.max(axis=0) > _LIGHT * self._over.scale / used.size
         return weight | (largest >= part * (np.median(largest[used]) if used.any() else 0.0))
 
-    def exchange(self, bulk: Bulk, stay: NDArray[np.bool_], place: Whole) -> None:
-        """Go on with other columns: those of before that `stay`, at `place`, and new ones.
-
-        v rises to where all slacks are positive, and new products are of the present mean.
-        """
-        mu, mult = self.mu, self._columns.mult[:, stay]
+    def leave(self, bulk: Bulk, stay: NDArray[np.bool_]) -> None:
+        """Go on with the columns that `stay`; of cuts, the next take over the weight of others."""
+        mult = self._columns.mult[:, stay]
         if bulk.levels is not None and stay.any():
             gone = np.flatnonzero(~stay)
             heirs = np.searchsorted(np.flatnonzero(stay), gone)
             np.add.at(mult.T, np.minimum(heirs, mult.shape[1] - 1), self._columns.mult[:, gone].T)
-        self._bulk, self.edges = bulk, bulk.edges(self.d)
-        highest = float((self._signs * self.edges).max())
-        room = max(_ROOM * (highest - self.v), mu * bulk.n / self._over.scale)
-        self.v = max(self.v, highest + room)
-        self._floor.slack[:] = self.v
-        slack = self.v - self._signs * self.edges
-        self._columns = Barrier(slack, mu, np.ones(slack.shape, dtype=bool))
-        fresh = np.minimum(self._columns.mult, _FRESH * self._over.scale / bulk.n)
-        self._columns.mult = fresh
+        self._take(bulk, self._columns.slack[:, stay], mult, np.arange(bulk.n))
+
+    def _take(self, bulk: Bulk, slack: Array, mult: Array, place: Whole) -> None:
+        """Go on with other columns: those of `slack` and `mult` at `place`, and new ones.
+
+        New products are of the present mean.
+        """
+        mu = self.mu
+        self.bulk, self.edges = bulk, bulk.edges(self.d)
+        slacks = np.maximum(self.v - self._signs * self.edges, TINY)
+        slacks[:, place] = slack
+        self._columns = Barrier(slacks, mu, np.ones(slacks.shape, dtype=bool))
+        self._columns.mult = np.minimum(self._columns.mult, _FRESH * self._over.scale / bulk.n)
         self._columns.mult[:, place] = mult
         self.margins = bulk.margins(self.w)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.additive import Additive
 from relaxboost.solvers.interior.block import Block, Diagonal
@@ -69,10 +69,10 @@ class Normal(ABC):
         self._m = bulk.m
 
     def solve(self, h: Vector, q: Vector, s: float, sigma: float, rough: bool = False) -> Move:
-        """Return the solution, refined once; with a factor a `rough` one is not."""
+        """Return the solution, refined once unless it may be `rough`."""
         D, kappa = self._columns.D, self._columns.kappa
         first = self._once(h, q, s, sigma)
-        if rough and not self.iterations:
+        if rough:
             return first
         residual = h - self._block.times(first.t)
         residual[: self._m] -= first.margins - first.total
@@ -102,22 +102,46 @@ class Normal(ABC):
 
 
 class ByColumns(Normal):
-    """A matrix of order n + 1: everything but (y, Δλ) eliminated."""
+    """A matrix of order n + 1: everything but (y, Δλ) eliminated.
 
-    def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
+    With `before`, the same equations without some of the columns, and the places of the others,
+    its factor is a part of this one.
+    """
+
+    def __init__(
+        self,
+        bulk: Bulk,
+        block: Block,
+        columns: ColumnScaling,
+        before: tuple[ByColumns, Whole] | None = None,
+    ) -> None:
         super().__init__(bulk, block, columns)
         self._e = np.append(self._signs, 0.0)
-        self._factor = self._factorised()
+        self._factor = self._factorised(before)
         self._ge = self._factor.solve(self._e)
         self._ee = float(self._e @ self._ge)
 
-    def _factorised(self) -> _Factor | Additive:
+    def _factorised(self, before: tuple[ByColumns, Whole] | None) -> _Factor | Additive:
+        if before is not None:
+            return self._widened(*before)
         gram, n = self._block.gram(self._bulk), self._bulk.n
         self._weigh(float(gram[n, n]))
         _add_outer(gram, self._rho * self._e, self._e)
         place = np.arange(n)
         gram[place, place] += 1.0 / self._columns.D
         return _Factor(gram)
+
+    def _widened(self, before: ByColumns, old: Whole) -> _Wider:
+        assert isinstance(before._factor, _Factor)
+        assert isinstance(self._block, Diagonal)
+        bulk, inverse, e = self._bulk, self._block.inverse, self._e
+        self._rho: float = before._rho  # hardly more than 1/κ
+        old = np.append(old, bulk.n)
+        new = np.setdiff1d(np.arange(bulk.n), old)
+        rows = np.column_stack([bulk.beside(new, inverse), -bulk.edges(inverse)[new]])
+        _add_outer(rows, self._rho * e[new], e)
+        rows[np.arange(new.size), new] += 1.0 / self._columns.D[new]
+        return _Wider(before._factor, rows, old, new)
 
     def _weigh(self, corner: float) -> None:
         """Set ρ, never above 1/κ, at which Δv is eliminated: what is added beyond cancels."""
@@ -149,7 +173,7 @@ class ByPasses(ByColumns):
         assert isinstance(self._factor, Additive)
         return self._factor.iterations
 
-    def _factorised(self) -> Additive:
+    def _factorised(self, before: object) -> Additive:
         assert isinstance(self._block, Diagonal)
         inverse = self._block.inverse
         self._weigh(float(inverse.sum()))
@@ -185,27 +209,72 @@ class ByExamples(Normal):
 
 
 class _Factor:
-    """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it."""
+    """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it.
 
-    def __init__(self, gram: Array) -> None:
+    What is added to the diagonal is a part of `size`, by default of the diagonal itself.
+    """
+
+    def __init__(self, gram: Array, size: Vector | None = None) -> None:
         from scipy.linalg.lapack import dpotrf
 
         place = np.arange(len(gram))
         diagonal = gram[place, place]
         _mirror(gram)
         for jitter in _JITTERS:
-            gram[place, place] = diagonal * (1.0 + jitter)
+            grown = diagonal * (1.0 + jitter) if size is None else diagonal + jitter * size
+            gram[place, place] = grown
             self._upper, failed = dpotrf(gram.T, lower=0, clean=0, overwrite_a=1)
             if not failed:
                 return
             _mirror(gram.T)  # what is above the diagonal was kept
         raise np.linalg.LinAlgError("Newton's equations are singular")
 
+    def half(self, h: Array, back: bool = False) -> Array:
+        """Return U⁻ᵀ h, or U⁻¹ h, of the matrix UᵀU."""
+        from scipy.linalg import solve_triangular
+
+        turned = 0 if back else 1
+        return np.asarray(solve_triangular(self._upper, h, trans=turned, check_finite=False))
+
     def solve(self, h: Vector) -> Vector:
         """Return the solution for one right-hand side."""
         from scipy.linalg import cho_solve
 
         return np.asarray(cho_solve((self._upper, False), h, check_finite=False))
+
+
+class _Wider(_Factor):
+    """The factor of a matrix of which that of a part is known: the rest is put last.
+
+    Parameters
+    ----------
+    first : _Factor
+    rows : array of shape (new, n)
+        Those of the rest, of the whole matrix.
+    old, new : arrays
+        Where the part is, in the order of its factor, and where the rest is.
+    """
+
+    def __init__(self, first: _Factor, rows: Array, old: Whole, new: Whole) -> None:
+        self._first, self._old, self._new = first, old, new
+        self._across = first.half(rows[:, old].T)
+        # Roundings are of the size of what cancels here.
+        corner = rows[:, new]
+        self._rest = _Factor(corner - self._across.T @ self._across, corner.diagonal())
+
+    def half(self, h: Array, back: bool = False) -> Array:
+        """Return U⁻ᵀ h, or U⁻¹ h, with the rest last on the inner side."""
+        if not back:
+            x = self._first.half(h[self._old])
+            return np.concatenate([x, self._rest.half(h[self._new] - self._across.T @ x)])
+        out, size = np.empty_like(h), self._old.size
+        out[self._new] = y = self._rest.half(h[size:], back)
+        out[self._old] = self._first.half(h[:size] - self._across @ y, back)
+        return out
+
+    def solve(self, h: Vector) -> Vector:
+        """Return the solution for one right-hand side."""
+        return self.half(self.half(h), back=True)
 
 
 def _mirror(matrix: Array) -> None:

@@ -226,17 +226,16 @@ class InteriorRun(Booster):
             known = np.arange(0)
             if fallback is not None:
                 known, _ = fallback.active.coefficients(fallback.active.snapshot())
-            self._sieve = Sieve(game.matrix.pricing(), over, known, _most(game))
-            self._bulk, columns = self._sieve.bulk, self._sieve.columns
+            whole = game.matrix.pricing()
+            self._sieve = Sieve(whole, over, known, _most(game))
+            bulk, columns = self._sieve.bulk, self._sieve.columns
         else:
-            self._bulk = game.matrix.bulk()
-            columns = np.arange(self._bulk.n)
+            whole = bulk = game.matrix.bulk()
+            columns = np.arange(bulk.n)
         # A sieve asks for the bounds of every step.
         self._curved = game.linear_form is None and self._sieve is None
         self._goal = np.inf
-        self._iterate = Iterate(form, self._bulk, over, game.relaxation.center(game.m))
-        if self._sieve is not None:
-            self._sieve.play(columns)
+        self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate)
         self._lower, self._upper = -np.inf, np.inf
         self._least, self._idle = np.full(3, np.inf), 0
@@ -278,26 +277,18 @@ class InteriorRun(Booster):
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
         now = np.array([self._upper - self._lower, self._iterate.mu, self._iterate.left])
-        moved = self._exchanged() or (now < 0.9 * self._least).any()
+        moved = (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         self._least = np.minimum(now, self._least)
-        least, patience = 0.0, _PATIENCE
-        if self._sieve is not None:
-            least, patience = self._sieve.least, _SIEVED
+        sieve, patience = self._sieve, _PATIENCE
+        if sieve is not None:
+            patience = _SIEVED
+            if self._upper - self._lower > self._tol:
+                sieve.leave(self._iterate)
         try:
-            return self._idle < patience and self._iterate.step(least) > 1e-6
+            return self._idle < patience and self._iterate.step(sieve) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
             return False
-
-    def _exchanged(self) -> bool:
-        """Let columns enter and leave; return whether any did."""
-        sieve = self._sieve
-        if sieve is None or self._upper - self._lower <= self._tol:
-            return False
-        if not sieve.exchange(self._iterate, self._upper, self._lower):
-            return False
-        self._bulk = sieve.bulk
-        return True
 
     def _priced(self) -> float:
         """Return the largest price of all columns at the present d."""
@@ -323,7 +314,7 @@ class InteriorRun(Booster):
                 if self._sieve is not None:
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
-                self.active.u = self._bulk.margins(self.active.w)
+                self.active.u = self._iterate.bulk.margins(self.active.w)
                 if early:
                     return True
                 self._lower = f.relaxed_margin(self.active.u)[0]

@@ -7,29 +7,29 @@ import numpy as np
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
-from relaxboost.matrices.bulk import Pricing, spread
+from relaxboost.matrices.bulk import Bulk, Pricing, spread
 from relaxboost.solvers.interior.iterate import Iterate
 
 _FIRST, _DENSER = 8, 0.1
 """Cuts of each feature to start with, at least, and that part of √m, the finest that shows."""
-_EAGER = 0.05
-"""Columns enter where those outside cost more than this part of the gap of those in play."""
 _GROWTH, _FEW = 0.5, 500
 """The part of the columns in play that may enter at once, or so many: those of largest price."""
-_CENTRED = 0.1
-"""The part of what columns outside cost below which products are not to fall."""
 _IDLE = 1e-5
 """Columns leave whose curvature is below this part of what columns in use have."""
+_STAY = 0.9
+"""As long as this part would stay, all do: their weight goes to others, which upsets iterates."""
+_ENOUGH = 0.95
+"""None enters where others leave this part of a step."""
 
 
 class Sieve:
     """All columns of a game, which enter and leave the play as the iterates ask for it.
 
     Every step ends with a pass over all columns, so that the bracket is that of the whole game.
-    Where it is mostly due to columns outside, those enter: of the cuts between each two in play the
-    best of each sign. The iterates are near the central path when they do, since a restricted
-    program is never solved much further than the columns outside allow; so a step or two mend
-    what the new columns upset. A column leaves at most once, so that this comes to an end.
+    No column ever costs more than v, as if all were in play: those that would after a step enter
+    before it is taken, of the cuts between each two in play the best of each sign. The others have
+    so large a slack that they hardly change the direction. A column leaves at most once, so that
+    this comes to an end.
 
     Parameters
     ----------
@@ -56,8 +56,6 @@ class Sieve:
         self.play(columns)
         self.edges = np.zeros(whole.n)
         """Those of all columns, at the last d that was priced."""
-        self.least = 0.0
-        """The sum of products that the next step is to aim at, at least."""
 
     def play(self, columns: Whole) -> None:
         """Put these columns into play, given by increasing number."""
@@ -69,31 +67,39 @@ class Sieve:
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
 
-    def exchange(self, iterate: Iterate, upper: float, lower: float) -> bool:
-        """Let columns enter and leave; return whether any did.
+    def reach(self, direction: Vector, v: float, rise: float) -> float:
+        """Return the step at which some column costs more than v, 1 at most."""
+        change = self._whole.edges(direction)
+        return kernels.reach(self.edges, change, v, rise, self._over.two_sided)
 
-        Parameters
-        ----------
-        iterate : Iterate
-            At the d priced last; it takes the new columns.
-        upper, lower : float
-            The bracket of the whole game at `iterate`.
+    def enter(
+        self, direction: Vector, v: float, rise: float, length: float
+    ) -> tuple[Bulk, Whole] | None:
+        """Let columns enter that cost more than v after a step of this length.
+
+        Return those in play and the places of those of before, None where none enters.
         """
-        over = self._over
-        prices = over.prices(self.edges)
-        outside = over.value(float(prices.max())) - over.value(float(prices[self.columns].max()))
-        self.least = _CENTRED * outside
-        if outside <= _EAGER * (upper - lower - outside):
-            return False
-        stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
-        peaks = kernels.peaks(self.edges, self.columns, iterate.v, over.two_sided)
-        room = min(self.most - int(stay.sum()), max(_FEW, int(_GROWTH * stay.sum())))
-        enter = np.sort(peaks[np.argsort(-prices[peaks], kind="stable")[: max(room, 0)]])
+        after, both = self._whole.edges(direction), self._over.two_sided
+        if kernels.reach(self.edges, after, v, rise, both) > _ENOUGH * length:
+            return None
+        after *= length
+        after += self.edges
+        v += length * rise
+        peaks = kernels.peaks(after, self.columns, v, both)
+        room = min(self.most - self.columns.size, max(_FEW, int(_GROWTH * self.columns.size)))
+        order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
+        enter = np.sort(peaks[order[: max(room, 0)]])
         if enter.size == 0:
-            return False
+            return None
         self._back = np.union1d(self._back, np.intersect1d(enter, self._left))
-        self._left = np.union1d(self._left, self.columns[~stay])
-        kept = self.columns[stay]
-        self.play(np.union1d(kept, enter))
-        iterate.exchange(self.bulk, stay, np.searchsorted(self.columns, kept))
-        return True
+        before = self.columns
+        self.play(np.union1d(before, enter))
+        return self.bulk, np.searchsorted(self.columns, before)
+
+    def leave(self, iterate: Iterate) -> None:
+        """Let columns leave that no longer matter."""
+        stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
+        if stay.sum() < _STAY * stay.size:
+            self._left = np.union1d(self._left, self.columns[~stay])
+            self.play(self.columns[stay])
+            iterate.leave(self.bulk, stay)
