@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -44,7 +43,7 @@ class InputFile(click.Path):
             raise InputError("standard input is closed; name a file in place of -")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
             raise InputError("standard input is read once only; name a file in place of one -")
-        path = _beside(_INPUT)
+        path = _beside(ctx, _INPUT)
         with (
             path.open("wb") as file,
             Path(value).open("rb") if pipe else contextlib.nullcontext(sys.stdin.buffer) as given,
@@ -64,14 +63,13 @@ class OutputFile(click.Path):
         """Return the path."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
-        return _beside(_OUTPUT + self.suffix)
+        return _beside(ctx, _OUTPUT + self.suffix)
 
 
-def _beside(name: str) -> Path:
-    """Return a path in a folder that goes when the process ends."""
-    folder = tempfile.mkdtemp(prefix="relaxboost-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder, name)
+def _beside(ctx: click.Context, name: str) -> Path:
+    """Return a path in a folder that goes when the command ends."""
+    folder = tempfile.TemporaryDirectory(prefix="relaxboost-", ignore_cleanup_errors=True)
+    return Path(ctx.find_root().with_resource(folder), name)
 
 
 matrix_option = click.option(

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from importlib import metadata
 
 import click
@@ -128,12 +129,16 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
         ),
     ],
 )
-def test_standard_input_of_other_verbs(words, name, status, said, folder, monkeypatch, capsys):
+def test_standard_input_of_other_verbs(
+    words, name, status, said, folder, monkeypatch, capsys, tmp_path
+):
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     given = io.BytesIO((folder / name).read_bytes())
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
     assert ended(words.split()) == status
     assert said in "".join(capsys.readouterr())
+    assert not list(tmp_path.iterdir())  # where standard input was kept
 
 
 def test_standard_output_takes_one_file_and_the_rest_goes_to_standard_error(
