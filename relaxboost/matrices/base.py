@@ -192,11 +192,9 @@ class _Stored(Pricing):
         self.m, self.n, self._matrix = matrix.m, matrix.n, matrix
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
         return self._matrix.edges(d)
 
     def restricted(self, columns: Whole) -> DenseBulk:
-        """Return the products with some columns, written down."""
         return DenseBulk(self._matrix.columns(columns))
 
 

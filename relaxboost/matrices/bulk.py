@@ -90,28 +90,22 @@ class DenseBulk(Bulk):
 
     @property
     def array(self) -> Vector:
-        """A."""
         return self._A
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
         return d @ self._A
 
     def margins(self, w: Vector) -> Vector:
-        """Return A w."""
         return self._A @ w
 
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ."""
         scaled = self._A * np.sqrt(scaling)
         return scaled @ scaled.T
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A."""
         by_rows(self._A.__getitem__, weights, out)
 
     def restricted(self, columns: Whole) -> DenseBulk:
-        """Return the products with some columns, copied."""
         return DenseBulk(self._A[:, columns])
 
 

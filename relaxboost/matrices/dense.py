@@ -75,7 +75,6 @@ class DenseMatrix(MarginMatrix):
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns, in double precision."""
         return DenseBulk(self._A)
 
     def digest(self) -> str:

@@ -38,25 +38,20 @@ class SparseBulk(Bulk):
         return np.asarray(self._A.toarray())
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
         return np.asarray(self._transposed @ d)
 
     def margins(self, w: Vector) -> Vector:
-        """Return A w."""
         return np.asarray(self._A @ w)
 
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ."""
         out = np.empty((self.m, self.m))
         _squared(self._transposed, self._A, scaling, out)
         return out
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A."""
         _squared(self._A, self._transposed, weights, out)
 
     def restricted(self, columns: Whole) -> SparseBulk:
-        """Return the products with some columns, copied."""
         return SparseBulk(self._A[:, columns])
 
 

@@ -114,11 +114,9 @@ class StumpBulk(Bulk):
         return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
 
     def margins(self, w: Vector) -> Vector:
-        """Return A w, a pass over the features."""
         return kernels.stump_margins(self._codes, self._offsets, self._signs, w)
 
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ in its lower triangle."""
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
@@ -205,7 +203,6 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def best(self, d: Vector) -> Best:
-        """Return the stump with the largest absolute edge; ties go to the lowest index."""
         j, edge = kernels.stump_best(self._codes, self._offsets, self._y * self._examples(d))
         return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 

@@ -127,7 +127,6 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def direction(self, best: Best) -> Vector:
-        """Return the margins of the atom less those of w."""
         if self._store:
             slot = self.slot(best)  # first: it may move the columns
             column = self.columns[:, slot]
@@ -164,12 +163,10 @@ class ActiveSet(MovingHypothesis):
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return what `coefficients` needs to rebuild the present w later."""
         used = len(self)
         return used, self.weights[:used].copy()
 
     def coefficients(self, snapshot: tuple[int, Vector]) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, signed coefficients) of a snapshot, by increasing column."""
         used, weights = snapshot
         total: dict[int, float] = {}
         for (j, sign), weight in zip(self.keys[:used], weights.tolist(), strict=True):

@@ -89,7 +89,6 @@ class AdaBoost(_HardMarginMethod):
         return math.nan
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start a run."""
         return AdaBoostRun(game, self.step).named(f"adaboost ({self.step})")
 
 
@@ -110,7 +109,6 @@ class AdaBoostStar(_HardMarginMethod):
         return math.nan if slack else star_rounds(game.m, working_accuracy(game, tol))
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start a run."""
         return AdaBoostStarRun(game, working_accuracy(game, tol)).named("adaboost-star")
 
 

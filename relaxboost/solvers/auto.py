@@ -34,7 +34,6 @@ class Automatic(Method):
     name = "auto"
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return the method for this game."""
         if not isinstance(game.over, AtomicSet):
             return TotallyCorrective()
         exact = exact_program(game)
@@ -50,5 +49,4 @@ class Automatic(Method):
         """Accept every game."""
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start the method chosen."""
         return self.chosen(game, tol).start(game, tol, clock)

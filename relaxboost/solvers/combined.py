@@ -88,7 +88,6 @@ class Combined(SmoothedMethod):
             )
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start the first phase."""
         loose = loose_gap(game)
         near, loose = _NEAR * tol >= loose, max(tol, loose)
         inner = exact_program(game)

@@ -64,7 +64,6 @@ class Corrective(SmoothedMethod):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether Fig. 1's own test ends the run."""
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
@@ -77,7 +76,6 @@ class Corrective(SmoothedMethod):
             )
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start a run."""
         beta, smoother, suffix = self.smoother(game, tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
         return run.named(f"corrective ({self.step}{suffix})")
@@ -125,7 +123,6 @@ class CorrectiveRun(Booster):
         self.d = self._project(self.active.u)
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Move towards the answer `best` and recompute d."""
         self._round += 1
         if self._rule == "pairwise":
             self._pairwise(best)

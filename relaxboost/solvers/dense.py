@@ -32,27 +32,22 @@ class DensePoint(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """Number of columns with weight."""
         return int(np.count_nonzero(self.w))
 
     def direction(self, best: Dense) -> Vector:
-        """Return the margins of the dense answer less those of w."""
         if self._A is not None:
             return kernels.combine(self._A, best.w.size, best.w) - self.u
         return self._matrix.margins(self._all, best.w) - self.u
 
     def bend(self, best: Dense) -> tuple[float, float]:
-        """Return how g* changes on the way to the answer."""
         return self.over.bend(self.w, best.w - self.w)
 
     def move(self, best: Dense, eta: float, v: Vector) -> None:
-        """Go η of the way to the answer."""
         self.w = (1.0 - eta) * self.w + eta * best.w
         self.u = self.u + eta * v
         self.cost = self.over.cost(self.w)
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Become this w."""
         self.w = np.zeros(self.w.size)
         self.w[support] = coefficients
         self.u = self._matrix.margins(support, coefficients)
@@ -63,6 +58,5 @@ class DensePoint(MovingHypothesis):
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of a snapshot, by increasing column."""
         support = np.flatnonzero(snapshot)
         return support, snapshot[support]

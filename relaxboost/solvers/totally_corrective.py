@@ -92,7 +92,6 @@ class TotallyCorrective(SmoothedMethod):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether Fig. 1's own test ends the run."""
         return self.stopping == "smoothed"
 
     @property
@@ -129,7 +128,6 @@ class TotallyCorrective(SmoothedMethod):
         super().check(game)
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        """Start a run."""
         inner = self.chosen(game, tol).inner
         if inner == "hull":
             return HullRun(game, tol).named("totally-corrective (hull)")
@@ -181,7 +179,6 @@ class SmoothedRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Go on from its w."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self
@@ -380,7 +377,6 @@ class LinearRun(ProgramRun):
             self._master.add(self.active.columns[:, slots[first : first + step]])
 
     def basis(self) -> Basis | None:
-        """Return its columns, and their side of the linear program."""
         return self._master.basis(self._keys) if self._keys else None
 
     def _optimum(self) -> tuple[Vector, Vector]:

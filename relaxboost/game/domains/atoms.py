@@ -50,7 +50,6 @@ class AtomicSet(Sized):
         return 1.0
 
     def value(self, size: float) -> float:
-        """Return scale · size."""
         return self.scale * size
 
     def reach(self, n: int | None) -> float:
@@ -86,11 +85,9 @@ class L1Ball(AtomicSet):
     two_sided: ClassVar[bool] = True
 
     def prices(self, edges: Vector) -> Vector:
-        """Return the absolute edges."""
         return np.abs(edges)
 
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the edge of largest absolute value and its sign."""
         j, edge = kernels.first_largest(edges)
         return j, -1 if edge < 0 else 1
 
@@ -103,7 +100,6 @@ class L1Ball(AtomicSet):
         return size if self.radius == 1 else up(float_up(self.radius) * size)
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the weights scaled into the ball."""
         return scaled_into(coefficients, self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:

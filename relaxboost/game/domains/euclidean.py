@@ -98,11 +98,9 @@ class L2Ball(Sized, EuclideanSet):
         return radius, 1.0, delta * delta
 
     def value(self, size: float) -> float:
-        """Return radius · size."""
         return float(self.radius) * size
 
     def value_above(self, size: float) -> float:
-        """Return radius · size, rounded up."""
         return up(float_up(self.radius) * size)
 
     def reach(self, n: int | None) -> float:
@@ -110,7 +108,6 @@ class L2Ball(Sized, EuclideanSet):
         return float(self.radius) * self.spread(n)
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the weights scaled into the ball."""
         radius = float(self.radius)
         largest = float(np.abs(coefficients).max(initial=0.0))
         if largest > radius:  # so that the norm cannot overflow

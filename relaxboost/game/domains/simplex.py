@@ -25,7 +25,6 @@ class OneSided(AtomicSet):
     two_sided: ClassVar[bool] = False
 
     def prices(self, edges: Vector) -> Vector:
-        """Return the edges."""
         return edges
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
@@ -67,11 +66,9 @@ class Simplex(OneSided):
         return "Simplex()" if self.radius == 1 else super().__repr__()
 
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the largest edge, with sign 1."""
         return int(np.argmax(edges)), 1
 
     def value_above(self, size: float) -> float:
-        """Return radius · size, rounded up."""
         if self.radius == 1:
             return size
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)

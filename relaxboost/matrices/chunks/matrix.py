@@ -85,7 +85,6 @@ class ChunkedMatrix(StumpMatrix):
         return unit * np.concatenate(edges)
 
     def best(self, d: Vector) -> Best:
-        """Return the stump with the largest absolute edge; ties go to the lowest index."""
         found, unit = self._each(self._examples(d), largest_edge)
         with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
         feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # the first among equals

@@ -58,19 +58,15 @@ class Diagonal(Block):
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
-        """Return K t."""
         return self._theta * t
 
     def invert(self, h: Vector) -> Vector:
-        """Return K⁻¹ h."""
         return h / self._theta
 
     def gram(self, bulk: Bulk) -> Array:
-        """Return Bᵀ Θ⁻¹ B."""
         return diagonal_gram(bulk, self.inverse)
 
     def reduce(self, h: Vector) -> Vector:
-        """Return the part in d."""
         return h[: self._m]
 
     def expand(self, t: Vector, h: Vector) -> Vector:
@@ -110,18 +106,15 @@ class Rows(Block):
         self._rest: Any = None
 
     def times(self, t: Vector) -> Vector:
-        """Return K t."""
         product: Vector = self._K @ t
         return product
 
     def invert(self, h: Array) -> Array:
-        """Return K⁻¹ h."""
         if self._whole is None:
             self._whole = _factor(self._K)
         return np.asarray(self._whole.solve(h))
 
     def gram(self, bulk: Bulk) -> Array:
-        """Return Bᵀ K⁻¹ B."""
         A = bulk.array
         assert A is not None
         B = np.zeros((self._K.shape[0], bulk.n + 1))
@@ -134,12 +127,10 @@ class Rows(Block):
         return self._rest
 
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side in d alone."""
         m = self._m
         return np.asarray(h[:m] - self._K[:m, m:] @ self._eliminated().solve(h[m:]))
 
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the whole solution from the part in d."""
         m = self._m
         return np.append(t, self._eliminated().solve(h[m:] - self._K[m:, :m] @ t))
 

@@ -125,11 +125,9 @@ class Bordered(Block):
             self._flat = self._factor.solve(unit)[:m]
 
     def times(self, t: Vector) -> Vector:
-        """Return K t."""
         return self._times(t)
 
     def invert(self, h: Vector) -> Vector:
-        """Return K⁻¹ h."""
         pattern = self._pattern
         inside, outside = h[pattern.inner], np.zeros(len(self._T))
         outside[: pattern.outer.size] = h[pattern.outer]
@@ -140,7 +138,6 @@ class Bordered(Block):
         return t
 
     def gram(self, bulk: Bulk) -> Array:
-        """Return Bᵀ K⁻¹ B."""
         m = self._pattern.m
         Y = self._Y[:m]
         across = np.array([np.append(bulk.edges(y), -y.sum()) for y in Y.T]).reshape(-1, bulk.n + 1)
@@ -174,18 +171,15 @@ class Bordered(Block):
         return self._schur
 
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side in d alone."""
         return np.asarray(self._complement() @ self.invert(h)[: self._pattern.m])
 
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the whole solution from the part in d."""
         m = self._pattern.m
         more = h.copy()
         more[:m] += self._complement() @ (t - self.invert(h)[:m])
         return np.append(t, self.invert(more)[m:])
 
     def add_to(self, gram: Array) -> None:
-        """Add the complement."""
         gram += self._complement()
 
 

@@ -108,11 +108,9 @@ class HalfLines(Cones):
     degree, axis = 1.0, np.ones(1)
 
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return s > 0."""
         return np.asarray(s[:, 0] > 0.0)
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return z > 0."""
         return self.inside(z)
 
     def polar(self) -> Array:
@@ -124,7 +122,6 @@ class HalfLines(Cones):
         self.H = self.z / self.s
 
     def times(self, x: Array) -> Array:
-        """Return x z/s."""
         return self.H * x
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
@@ -133,7 +130,6 @@ class HalfLines(Cones):
         return np.asarray(corrected / self.s - self.z)
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the longest step."""
         ratios = np.concatenate([-ds / self.s, -dz / self.z])
         return 1.0 / max(1.0, float(ratios.max(initial=0.0)))
 
@@ -183,7 +179,6 @@ class SecondOrderCones(Cones):
         self._lambda = self._scaled(self.z, self._w) * self.eta
 
     def times(self, x: Array) -> Array:
-        """Return H x."""
         inner = (self.q * x).sum(axis=1)[:, None]
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
@@ -240,7 +235,6 @@ class ExponentialCones(Cones):
     axis = np.array([-1.051383, 1.258967, 0.556409]) / 1.26
 
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return which points are in the interior."""
         good = (s[:, 1] > 0.0) & (s[:, 2] > 0.0)
         with np.errstate(all="ignore"):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
@@ -252,7 +246,6 @@ class ExponentialCones(Cones):
             return np.asarray(good & (np.log(-z[:, 0] / z[:, 2]) + z[:, 1] / z[:, 0] < 1.0))
 
     def polar(self) -> Array:
-        """Return −∇F(s)."""
         x, y, z = self.s.T
         psi = y * np.log(z / y) - x
         return np.column_stack(
@@ -302,7 +295,6 @@ class ExponentialCones(Cones):
         self.H = np.where(far[:, None, None], both, mu[:, None, None] * hessian)
 
     def times(self, x: Array) -> Array:
-        """Return H x."""
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:

@@ -103,7 +103,6 @@ class Conic(Part):
 
     @property
     def product(self) -> float:
-        """Σ s·ζ."""
         return sum(c.product for _, c in self._cones)
 
     def _curved(self, x: Vector) -> Vector:
@@ -138,7 +137,6 @@ class Conic(Part):
 
     @np.errstate(all="ignore")  # a direction that is not finite is refused
     def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
-        """Return the equations in (d, z, η)."""
         short = self._h - self._G @ self.x - self._s
         wanted = []
         for rows, cones in self._cones:
@@ -153,14 +151,12 @@ class Conic(Part):
         return Aim(np.append(h, self._e - self._E @ self.x), (short, target))
 
     def change(self, aim: Aim, t: Vector) -> _Change:
-        """Return the direction with that of the cones."""
         x = t[: self._cost.size]
         short, target = aim.wanted
         moved = self._G @ x
         return _Change(x, t[x.size :], short - moved, target + self._curved(moved))
 
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
-        """Return Σ s·ζ after the two steps."""
         return float((self._s + step * change.slack) @ (self._z + dual_step * change.mult))
 
     @np.errstate(all="ignore")
@@ -174,7 +170,6 @@ class Conic(Part):
         return step, step
 
     def go(self, step: float, dual_step: float, change: _Change) -> None:
-        """Take the steps."""
         self.x = self.x + step * change.x
         self._eta = self._eta + dual_step * change.eta
         for rows, cones in self._cones:

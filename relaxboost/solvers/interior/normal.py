@@ -169,7 +169,6 @@ class ByPasses(ByColumns):
 
     @property
     def iterations(self) -> int:
-        """The most that a right-hand side took so far."""
         assert isinstance(self._factor, Additive)
         return self._factor.iterations
 

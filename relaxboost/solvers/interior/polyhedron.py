@@ -57,7 +57,6 @@ class Polyhedron(Part):
 
     @property
     def product(self) -> float:
-        """Σ slack · multiplier of the bounds."""
         return self._box.product
 
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
@@ -116,7 +115,6 @@ class Polyhedron(Part):
         return Aim(h, (lacking, inner))
 
     def change(self, aim: Aim, t: Vector) -> _Change:
-        """Return the direction with that of R x."""
         size, (lacking, inner) = self._size, aim.wanted
         rest = t[size:] / self._theta()[size:] + inner
         dx = np.append(t[:size], rest)
@@ -124,19 +122,15 @@ class Polyhedron(Part):
         return _Change(np.append(dx, t[size:]), slack, lacking - self._box.ratio * slack)
 
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
-        """Return Σ slack · multiplier after the two steps."""
         return self._box.product_after(step, dual_step, change.slack, change.mult)
 
     def bent(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
-        """Return what products that the two steps bring far from `centre` lack."""
         return self._box.bent(change.slack, change.mult, step, dual_step, centre)
 
     def longest(self, change: _Change) -> tuple[float, float]:
-        """Return the steps to the boundary."""
         return self._box.longest(change.slack, change.mult)
 
     def go(self, step: float, dual_step: float, change: _Change) -> None:
-        """Take the two steps."""
         self.x = self.x + step * np.where(self._free, change.t[: self.x.size], 0.0)
         self._eta = self._eta + dual_step * change.t[self.x.size :]
         self._box.move(self._slacks(self._box.live), dual_step, change.mult)

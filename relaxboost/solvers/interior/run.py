@@ -189,7 +189,6 @@ class FullWeights(CombinedHypothesis):
 
     @property
     def used(self) -> int:
-        """Number of columns with weight."""
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[Whole, Vector]:
@@ -197,7 +196,6 @@ class FullWeights(CombinedHypothesis):
         return self.columns, self.w
 
     def coefficients(self, snapshot: tuple[Whole, Vector]) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of a snapshot, by increasing column."""
         columns, w = snapshot
         used = np.flatnonzero(w)
         return columns[used], w[used]
