@@ -107,6 +107,27 @@ class Cumulative:
             self.bend(curved, rows, H, weight * np.maximum(rise / (2.0 * step), 0.0))
         return Sums(value, gradient, curved)
 
+    def times(self, w: Vector) -> Vector:
+        """Return the predictions H w."""
+        F = np.empty(self.m)
+        for rows, H, _, _ in self.replay:
+            F[rows] = H @ w
+        return F
+
+    def back(self, v: Vector) -> Vector:
+        """Return Hᵀ v."""
+        g = np.zeros(self.M)
+        for rows, H, _, _ in self.replay:
+            g += v[rows] @ H
+        return g
+
+    def curvature(self, c: Vector) -> Matrix:
+        """Return Σ c_i h_i h_iᵀ, or its rows, for c >= 0."""
+        curved = self.curved()
+        for rows, H, _, _ in self.replay:
+            self.bend(curved, rows, H, c[rows])
+        return curved
+
     def curved(self) -> Matrix:
         """Return room for Σ c_i h_i h_iᵀ: itself, or where M > m the rows √c_i h_i."""
         return np.zeros((min(self.m, self.M), self.M))

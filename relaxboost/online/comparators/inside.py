@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector
+from relaxboost.functional.corners import factor
 from relaxboost.game.domains import AtomicSet, L2Ball
 
 _BACK = 0.995
 """How much of the way to the boundary a step may go."""
-_JITTERS = (1e-15, 1e-12, 1e-9, 1e-6)
 _REFINED = 8
 """Refinements at most; they end where they no longer halve what is left."""
 _DRIFT = 1e8
@@ -97,6 +97,10 @@ class Inside(ABC):
     @abstractmethod
     def moved(self, turn: Turn, step: float) -> Inside:
         """Return the point after a step of w alone."""
+
+    def product_after(self, turn: Turn, step: float, dual_step: float) -> float:
+        """Return Σ slack · multiplier after the steps."""
+        return float(self.moved(turn, step).slacks @ (self.mult + dual_step * turn.mult))
 
     def begin(self, size: float) -> None:
         """Set multipliers for products of `size`."""
@@ -173,7 +177,7 @@ class InAtoms(Inside):
             place = np.arange(self.count)
             full[place, place] += theta
             full += 1.0 / _harmonic(full[place, place])
-            self._solve = _factor(full)
+            self._solve = factor(full)
         self._ones = self._solve(np.ones(self.count))
         if not 0.0 < float(self._ones.sum()) < math.inf:  # θ beyond doubles, at an exact fit
             raise np.linalg.LinAlgError("Newton's equations are singular")
@@ -236,7 +240,7 @@ class InBall(Inside):
         full = curved + (scale / room) * np.outer(self._w, self._w)
         place = np.arange(self._w.size)
         full[place, place] += scale
-        self._solve = _factor(full)
+        self._solve = factor(full)
 
     def turn(self, gradient: Vector, target: Vector | float) -> Turn:
         c, wanted = self.slacks, np.asarray(target, dtype=np.float64).reshape(-1)
@@ -295,31 +299,6 @@ def _harmonic(diagonal: Vector) -> float:
     return total
 
 
-def _factor(matrix: Matrix) -> Any:
-    """Return what solves with a positive definite matrix, scaled to ones on the diagonal."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    diagonal = np.maximum(matrix.diagonal(), 1e-300)
-    scale = 1.0 / np.sqrt(diagonal)
-    scaled = matrix * scale[:, None] * scale
-    place = np.arange(len(scaled))
-    for jitter in _JITTERS:
-        scaled[place, place] = 1.0 + jitter
-        try:
-            factor = cho_factor(scaled, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-
-        def solve(h: Vector, factor: Any = factor) -> Vector:
-            found = cho_solve(factor, scale * h, check_finite=False)
-            left = scale * h - scaled @ found
-            found += cho_solve(factor, left, check_finite=False)
-            return np.asarray(scale * found)
-
-        return solve
-    raise np.linalg.LinAlgError("Newton's equations are singular")
-
-
 def _factor_wide(rows: Matrix, theta: Vector) -> Any:
     """Return what solves with Θ + AᵀA for few rows A, by equations of their order.
 
@@ -329,7 +308,7 @@ def _factor_wide(rows: Matrix, theta: Vector) -> Any:
     outer = scaled @ rows.T
     place = np.arange(len(rows))
     outer[place, place] += 1.0
-    inner = _factor(outer)
+    inner = factor(outer)
 
     def once(h: Vector) -> Vector:
         return np.asarray(h / theta - inner(scaled @ h) @ scaled)
