@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OutputCodeClassifier
@@ -344,10 +345,10 @@ def test_contributions_are_the_values_of_shapley(folds):
 def test_processes_give_the_same_bits():
     X, y = load_iris(return_X_y=True)
     plain = MarginBoostClassifier(fraction=0.2, folds=2).fit(X, y)
-    # Forked, since processes of joblib's own take seconds to start.
-    with warnings.catch_warnings(), parallel_config("multiprocessing"):
-        warnings.simplefilter("ignore", DeprecationWarning)
+    # Not forked: a child of a process with threads may wait for ever for a lock of theirs.
+    with parallel_config("loky"):
         many = MarginBoostClassifier(fraction=0.2, folds=2, n_jobs=2).fit(X, y)
+    get_reusable_executor().shutdown()
     assert np.array_equal(many.decision_function(X), plain.decision_function(X))
     assert np.array_equal(many.margin_, plain.margin_)
     assert np.array_equal(many.hardest_, plain.hardest_)
