@@ -48,8 +48,8 @@ class RoundRecord(NamedTuple):
     step: float
     """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "balance"; AdaBoost:
-    "exponential"."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "balance", or "lost"
+    where a walk came to nothing and something else goes on; AdaBoost: "exponential"."""
 
 
 @dataclass(frozen=True, eq=False)

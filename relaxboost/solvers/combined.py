@@ -65,7 +65,8 @@ class Combined(SmoothedMethod):
     a cone solver makes the distributions.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
-    steps, "lp" or "conic" for the program, "interior", "walk", "balance".
+    steps, "lp" or "conic" for the program, "interior", "walk", "balance", or "lost" where a
+    walk came to nothing.
 
     Parameters
     ----------
@@ -141,8 +142,11 @@ class CombinedRun(CorrectiveRun):
         known = start.basis or Basis(())
         program = self.program = self.make()
         program.rival = self.rival
-        dense = start.near is not None and start.near.support.size > _MANY * self._fewer
-        if dense and not known.columns and self.rival and gap <= _FAR:
+        near = start.near
+        last = near.history[-1].inner if near is not None and near.history else ""
+        dense = near is not None and near.support.size > _MANY * self._fewer
+        dense = (dense and not known.columns) or last in ("interior", "walk")
+        if dense and self.rival and gap <= _FAR:
             return self.rival.first(program).warmed(start)
         if gap <= (_FAR if known.columns else 1.0):
             self._ready = self._looked = True

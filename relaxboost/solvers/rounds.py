@@ -44,7 +44,7 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "balance";
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "lost", "balance";
     "exponential", "hedge"."""
 
 
@@ -54,7 +54,7 @@ class Booster(ABC):
     label: str = ""
     """What `Solution.method` says of it."""
     inner: str
-    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "walk",
+    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "walk", "lost",
     "balance", "exponential" or "hedge"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""

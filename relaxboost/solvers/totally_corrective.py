@@ -264,7 +264,8 @@ class ProgramRun(Booster):
         """Return the rival, once it would have been cheaper."""
         if self.rival is None:
             return None
-        vain = self.active.gap(self.d, best) > self.known
+        # The optimum of another game has a wide gap until the first columns of this one are in.
+        vain = not self._wide and self.active.gap(self.d, best) > self.known
         return self.rival.after(self.work * (_VAIN if vain else 1.0), self)
 
     def advance(self, best: Best) -> Booster | None:

@@ -1,21 +1,24 @@
 """From the optimum of one game to that of a neighbour, vertex by vertex.
 
-Where f is a cost and bounds for each example, a game is min cost·d + r v over Σd = 1, Aᵀd + s = v,
-s >= 0, with the weights w for multipliers of s. At a vertex with c examples between bounds and c
-tight columns both d and w solve equations with M = [A', −1; 1', 0], A' those columns of those
-examples. From game to game bounds and costs change as t goes from 1 to 0. X = (d, s) and its
-multipliers Z = (z, w) are affine in t, until one of them reaches its bound: one of the other kind
-takes its place, and M⁻¹ changes by a matrix of rank one. What a point near an optimum lacks is
-added to its bounds and costs, and goes to zero with t. This is the parametric self-dual simplex
-method (Dantzig 1963, Ch. 11; Vanderbei 2020, Linear Programming, Ch. 7).
+Where f is a cost and bounds for each example, a game is min cost·d + scale·v over Σd = 1 and
+s = v − ±Aᵀd, with s >= 0, over a ball also s <= 2v, and the weights w for multipliers of s. Let
+x = (d, v, s, Σd). At a vertex x_B = T x_N, and every x_N is at a bound; z_N = c_N + Tᵀc_B are the
+reduced costs, those of s are ±w. As t goes from 1 to 0 the bounds of one game become those of the
+other. Only they move where f is a cap, linear in 1/k: then w stays the same between breakpoints.
+
+* At a breakpoint some x_r reaches a bound and leaves the basis. The x_q takes its place whose z_q
+  is the first to reach 0 as that of x_r goes from 0 to where x_r may stay.
+* Where costs move, some z_q reaches 0: then x_q goes from its bound, and the first x_r to reach one
+  of its own leaves.
+
+What a point lacks at t = 1 is added to its bounds and costs, and goes to zero with t; so does a
+little more for each variable, against ties. At t = 0 nothing of it is left. This is the parametric
+self-dual simplex method (Dantzig 1963, Ch. 11; Vanderbei 2020, Linear Programming, Ch. 7).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.linalg.blas import dger
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.loop import Clock
@@ -23,227 +26,302 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
+from relaxboost.solvers.tableau import Tableau
 
-_TIE, _SLOPE, _PIVOT, _LIGHT, _LARGEST = 1e-11, 1e-13, 1e-8, 1e-9, 1e8
-"""Differences of values and slopes in t that count as none, the least pivot, the least weight of a
-tight column, and what entries of M⁻¹ are below."""
-_WATCHED = 2.5
-"""Examples whose margins are followed, for each between bounds: those next to the threshold."""
+_TIE, _SLOPE, _PIVOT, _LIGHT = 1e-12, 1e-15, 1e-9, 1e-9
+"""Violations and slopes that count as none, the least pivot, the least weight of a column."""
+_STURDY, _DRIFT = 1e-6, 1e-6
+"""The least pivot of a first basis, and how far a pivot's two values may be apart."""
+_APART = 1e-3
+"""The part of a mean weight, or of a margin a hundredth of it, by which ties are broken."""
 _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, are all apart."""
-_CALL, _ENTRY = 1e-4, 2.4e-10
-"""Seconds of a pivot on one core: those of its calls, and for each entry it reads."""
+_PASSES = 4
+"""Walks to one game: what rounding missed in the first is walked again."""
+_LARGEST, _WRITTEN = 10_000_000, 2_000_000
+"""Entries of a tableau at most, 8 bytes each, and of an A that is written down for it."""
+_CALL, _ENTRY = 1e-4, 1e-10
+"""Seconds of a pivot on one core: those of its calls, and for each entry of the tableau."""
 
 
 Lost = np.linalg.LinAlgError
 """A walk cannot go on."""
 
 
-def walked(game: Game, near: Solution, clock: Clock, most: float) -> tuple[Vector, Vector]:
-    """Return (d, w) at an optimum of a game, from a solution of a neighbour.
-
-    Or raise Lost: their programs are of other forms, a vertex is degenerate, or the walk would take
-    more than `most` seconds on one core.
-    """
-    A, forms = game.matrix.bulk().array, [near.game.linear_form, game.linear_form]
-    known = [f for f in forms if f is not None and f.rows is None and np.isfinite(f.upper).all()]
-    over, m = game.over, game.m
-    if A is None or over != near.game.over or not isinstance(over, AtomicSet):
+def form_of(game: Game) -> LinearForm:
+    """Return the cost and the bounds of f, or raise Lost: walks know no other f, nor large A."""
+    form, entries = game.linear_form, (game.n or _LARGEST) * game.m
+    if form is None or form.rows is not None or not np.isfinite(form.upper).all():
         raise Lost
-    if near.game.m != m or [f.cost.size for f in known] != [m, m]:
+    if form.cost.size != game.m or not isinstance(game.over, AtomicSet) or entries > _LARGEST:
         raise Lost
-    return Walk(A, over, known, near.d, near.w).end(clock, most)
+    return form
 
 
 class Walk:
-    """A vertex between the first game of two, near whose optimum (d, w) is, and the second.
+    """A vertex of a matrix's game, and the way from there to those of other caps or costs.
 
-    A has shape (m, n); over a ball each column stands for two, the second with the other sign.
+    It begins near a solution of a game with as many examples and the same hypotheses. Raises Lost
+    where the programs are of other forms or too large, or that takes more than `most` seconds.
     """
 
-    def __init__(
-        self, A: Array, over: AtomicSet, forms: list[LinearForm], d: Vector, w: Vector
-    ) -> None:
-        old, new = forms
-        price = old.cost + A @ w
+    def __init__(self, game: Game, near: Solution, most: float) -> None:
+        self._form = form = form_of(near.game)
+        form_of(game)
+        assert isinstance(game.over, AtomicSet)
+        if near.game.m != game.m or near.game.n != game.n or near.game.over != game.over:
+            raise Lost
+        self._matrix, self._over = game.matrix, game.over
+        known = game.matrix.bulk().array
+        if known is None and game.matrix.known * game.m > _WRITTEN:
+            raise Lost
+        self._A = A = np.asarray(game.matrix.toarray() if known is None else known, dtype=float)
+        m, n = self._m, self._n = A.shape
+        w, edges = near.w, near.d @ A
+        sign = np.where(w == 0.0, edges, w) < 0.0
+        self._sign = np.where(sign & self._over.two_sided, -1.0, 1.0)
+        # x = (d, v, s, Σd), and at first (s, Σd) is basic.
+        T = np.ones((n + 1, m + 1))
+        T[:n, :m], T[n, m] = -(A * self._sign).T, 0.0
+        self._tableau = Tableau(T)
+        self._basic, self._others = np.arange(m + 1, m + n + 2), np.arange(m + 1)
+        self._more = 1.0 + np.arange(1, m + n + 3) * _GOLDEN % 1.0
+        self._cost = np.zeros(m + n + 2)
+        self._cost[:m], self._cost[m] = form.cost, self._over.scale
+        self._low, self._high = np.zeros((2, 2, m + n + 2))
+        """Bounds of x, as (value, slope) in t; where s is at most 2v, what is added to that."""
+        self._X, self._N = np.zeros((2, n + 1)), np.zeros((2, m + 1))
+        """x_B and x_N, likewise; z_N too."""
+        self._Z = np.stack([self._cost[: m + 1], np.zeros(m + 1)])
+        self._side = np.ones(m + 1)
+        """Of x_N: 1 at the lower bound, -1 at the upper; 0 for Σd, which stays."""
+        self._v: tuple[int | None, int | None] = None, m
+        """The row, or else the column, of v."""
+        self._seconds = _CALL + _ENTRY * T.size
+        """Of a pivot, on one core."""
+        self._begin(form, near.d, w, edges, most)
+
+    def _begin(self, form: LinearForm, d: Vector, w: Vector, edges: Vector, most: float) -> None:
+        """Exchange for a basis of examples between bounds and of columns with weight."""
+        m, n = self._m, self._n
+        price = form.cost + self._A @ w
         rank = np.argsort(price, kind="stable")
-        fill = old.lower.sum() + np.cumsum((old.upper - old.lower)[rank])
-        away = price - price[rank[min(int(np.searchsorted(fill, 1.0)), rank.size - 1)]]
-        self._two_sided = over.two_sided
-        both = self._both(w)
-        self._tight = np.flatnonzero(both > _LIGHT)
-        count = self._tight.size
-        if count > rank.size:  # what is near is no vertex
+        fill = form.lower.sum() + np.cumsum((form.upper - form.lower)[rank])
+        away = price - price[rank[min(int(np.searchsorted(fill, 1.0)), m - 1)]]
+        inside = np.minimum(d - form.lower, form.upper - d) / (np.abs(away) + _TIE)
+        heavy = np.where(np.abs(w) > _LIGHT, np.abs(w), 0.0)
+        count = max(1, min(int((heavy > 0.0).sum()), m))
+        if count * self._seconds > most:
             raise Lost
-        inside = np.minimum(d - old.lower, old.upper - d) / (np.abs(away) + _TIE)
         free = np.argsort(-inside, kind="stable")[:count]
-        near = np.argsort(np.abs(away), kind="stable")[: int(_WATCHED * count)]
-        rows = self._rows = np.union1d(free, near)
-        self._free, self._m = np.searchsorted(rows, free), rows.size
-        self._A, self._own = A[rows], A[free]
-        self._side = np.append(np.where(away < 0.0, -1.0, 1.0)[rows], np.zeros(both.size))
-        """1 at the lower bound, -1 at the upper, 0 between."""
-        self._side[self._m + self._tight], self._side[self._free] = 1.0, 0.0
-        matrix = np.ones((count + 1, count + 1))
-        matrix[:-1, :-1], matrix[:-1, -1] = self._both(self._own)[:, self._tight].T, -1.0
-        matrix[-1, -1] = 0.0
-        self._inverse = np.asfortranarray(np.linalg.inv(matrix))
-        if not np.abs(self._inverse).max() < _LARGEST:
-            raise Lost
-        low, high = (
-            np.stack([b, a - b]) for a, b in ((old.lower, new.lower), (old.upper, new.upper))
+        tight = np.lexsort((-self._sign * edges, -heavy))[:count]
+        self._exchange(n, int(free[0]), 0)
+        self._exchange(int(tight[0]), m, 0)
+        free = free[1:]
+        for r in tight[1:].tolist():
+            if not free.size:
+                break
+            row = self._tableau.row(r)
+            place = int(np.argmax(np.abs(row[free])))
+            if abs(row[free[place]]) > _STURDY:
+                self._exchange(r, int(free[place]), 0, row)
+                free = np.delete(free, place)
+        at = self._others < m
+        self._side[at] = np.where(away < 0.0, -1.0, 1.0)[self._others[at]]
+        self._side[self._others == m + n + 1] = 0.0
+
+    def fits(self, game: Game) -> bool:
+        """Whether it can go on to a game."""
+        return game.matrix is self._matrix and game.over == self._over
+
+    def to(self, game: Game, clock: Clock, most: float) -> tuple[Vector, Vector]:
+        """Return (d, w) at an optimum of a game.
+
+        Or raise Lost, and be good for nothing: a basis is singular, or the walk would take more
+        than `most` seconds on one core.
+        """
+        old, new = self._form, form_of(game)
+        for _ in range(_PASSES):
+            self._set_out(old, new)
+            self._run(clock, most)
+            old = self._form = new
+            self._polish()
+            if min(self._rooms()[:, 0].min(), (self._side * self._Z[0]).min()) >= -10.0 * _TIE:
+                break
+        x, z = self._values(self._N[0], self._X[0]), self._values(self._Z[0])
+        return x[: self._m], self._sign * z[self._m + 1 : -1]
+
+    def _values(self, others: Vector, basic: Vector | None = None) -> Vector:
+        """Return a value for each of x, by default 0 for the basic ones."""
+        x = np.zeros(self._cost.size)
+        x[self._others] = others
+        if basic is not None:
+            x[self._basic] = basic
+        return x
+
+    def _set_out(self, old: LinearForm, new: LinearForm) -> None:
+        """Let bounds move from old to new ones, and make x and z feasible at t = 1."""
+        m, T, ids, others = self._m, self._tableau.T, self._basic, self._others
+        low, high = self._low, self._high = np.zeros((2, 2, self._cost.size))
+        low[:, :m] = new.lower, old.lower - new.lower
+        high[:, :m] = new.upper, old.upper - new.upper
+        low[0, m] = 0.0 if self._over.holds_zero else -np.inf
+        high[0, m:-1] = np.inf
+        if self._over.two_sided:
+            high[0, m + 1 : -1] = 0.0
+        low[1] -= _APART / m * self._more
+        high[1] += _APART / m * self._more
+        low[:, -1] = high[:, -1] = 1.0, 0.0
+        before, self._N = self._N[0], np.where(self._side < 0.0, high[:, others], low[:, others])
+        moved = np.stack([self._N[0] - before, self._N[1]]) @ T.T
+        self._X = np.stack([self._X[0] + moved[0], moved[1]])
+        change = np.append(new.cost - self._cost[:m], np.zeros(self._n + 2))
+        if change.any():
+            self._cost = self._cost + change
+            self._Z[0] += change[others] + change[ids] @ T
+        # Each by another factor: else all meet their bounds at t = 0.
+        lack = self._more[ids] * np.minimum(self._rooms().sum(axis=1), 0.0)
+        low[1, ids] += lack[0]
+        high[1, ids] -= lack[1]
+        short = 0.01 * _APART - np.minimum(self._side * self._Z[0], 0.0)
+        self._Z[1] = self._side * self._more[others] * short
+
+    def _polish(self) -> None:
+        """Mend x and z by what they miss of their equations in A, which T does not know of."""
+        m, T, ids = self._m, self._tableau.T, self._basic
+        x, z = self._values(self._N[0], self._X[0]), self._values(self._Z[0])
+        miss = np.concatenate(
+            [np.zeros(m + 1), x[m + 1 : -1] - self._slack(x), [1.0 - x[:m].sum()]]
         )
-        D = np.where(away < 0.0, high, low)
-        D[:, free] = 0.0
-        rest = [[1.0], [0.0]] - D.sum(axis=1, keepdims=True)
-        solved = np.hstack([-self._both(D @ A)[:, self._tight], rest]) @ self._inverse.T
-        D[:, free] = solved[:, :-1]
-        slack = solved[:, -1:] - self._both(D @ A)
-        slack[:, self._tight] = 0.0
-        self._d, self._low = D[0], low[0, rows]
-        above = np.full_like(slack, [[np.inf], [0.0]])
-        self._room = np.stack(
-            [np.hstack([(D - low)[:, rows], slack]), np.hstack([(high - D)[:, rows], above])]
-        )
-        """How far X is from its lower bounds and from its upper ones, (2, 2, size)."""
-        # More than what lacks, each by another factor: else all meet their bounds at t = 1.
-        more = 1.0 + np.arange(1, self._side.size + 1) * _GOLDEN % 1.0
-        lack = more * np.minimum(self._room.sum(axis=1), 0.0)
-        self._room[:, 1] -= np.where(self._side == 0.0, lack, 0.0)
-        y = -np.append(new.cost[free], over.scale) @ self._inverse
-        Z = self._priced(y, np.zeros(self._side.size), new.cost[rows])
-        self._Z = np.stack([Z, -more * np.minimum(Z * self._side, 0.0) * self._side])
+        x[ids] += T @ miss[self._others]
+        x[m + 1 : -1] = self._slack(x)
+        self._X[0] = x[ids]
+        z[self._others] += self._reduced(z)[ids] @ T
+        self._Z[0] = np.where(self._others <= m, self._reduced(z)[self._others], z[self._others])
 
-    def _both(self, edges: Array) -> Array:
-        """Return what stands for each column as one for each of its signs."""
-        return np.concatenate([edges, -edges], axis=-1) if self._two_sided else edges
+    def _slack(self, x: Vector) -> Vector:
+        """Return what s is to be by the definition."""
+        return x[self._m] - self._sign * (x[: self._m] @ self._A)
 
-    def _weights(self, Z: Vector) -> Vector:
-        """Return w of multipliers."""
-        w, n = Z[self._m :], self._A.shape[1]
-        return w[:n] - w[n:] if self._two_sided else w
+    def _reduced(self, z: Vector) -> Vector:
+        """Return what the z of d and v are to be, given those of s and of Σd; 0 for these."""
+        w = z[self._m + 1 : -1]
+        examples = self._cost[: self._m] + self._A @ (self._sign * w) - z[-1]
+        return np.concatenate([examples, [self._over.scale - w.sum()], np.zeros(w.size + 1)])
 
-    def _priced(self, y: Vector, Z: Vector, cost: Vector | float) -> Vector:
-        """Return Z where tight columns have the multipliers y, in place."""
-        Z[self._m + self._tight] = y[:-1]
-        Z[: self._m] = cost + self._A @ self._weights(Z) + y[-1]
-        Z[self._free] = 0.0
-        return Z
+    def _rooms(self) -> Array:
+        """Return how far x_B is from its bounds, (lower or upper, value or slope, rows)."""
+        ids = self._basic
+        rooms = np.stack([self._X - self._low[:, ids], self._high[:, ids] - self._X])
+        rooms[1] += self._twice() * self._value_of_v()[:, None]
+        return rooms
 
-    def end(self, clock: Clock, most: float) -> tuple[Vector, Vector]:
-        """Return (d, w) at t = 0, unless that is foreseen to take more than so many seconds."""
-        entries = self._A.size + self._own.size + 3 * self._inverse.size
+    def _twice(self) -> Vector:
+        """Return 2 where v bounds x_B, else 0."""
+        return 2.0 * self._over.two_sided * (self._basic > self._m)
+
+    def _value_of_v(self) -> Vector:
+        row, column = self._v
+        return self._X[:, row] if row is not None else self._N[:, column]
+
+    def _run(self, clock: Clock, most: float) -> None:
+        """Go from t = 1 to 0, unless that is foreseen to take more than so many seconds."""
         pivots, t = 0, 1.0
         while True:
-            basic = self._side == 0.0
-            hits = np.concatenate([*_hit(self._room, basic), _hit(self._side * self._Z, ~basic)])
-            place = int(np.argmax(hits))
-            if hits[place] <= 0.0:
-                d = self._d.copy()
-                d[self._rows] = self._low + self._room[0, 0, : self._m]
-                return d, self._weights(self._Z[0])
-            t, pivots = min(t, float(hits[place])), pivots + 1
+            rooms = self._rooms()
+            first, at = _hit(rooms[:, 0].ravel(), rooms[:, 1].ravel())
+            other, q = _hit(*(self._side * self._Z))
+            if max(first, other) <= 0.0:
+                return
+            t, pivots = min(t, max(first, other)), pivots + 1
             clock.check()
-            if pivots / max(1.0 - t, 0.05) * (_CALL + _ENTRY * entries) > most:
+            if pivots / max(1.0 - t, 0.25) * self._seconds > most:
                 raise Lost
-            kind, p = divmod(place, basic.size)
-            if kind == 2:
-                self._enter(p, t)
+            if first >= other:
+                kind, r = divmod(at, self._basic.size)
+                self._leave(r, kind, t)
             else:
-                self._leave(p, kind, t)
+                self._enter(q, t)
 
-    def _leave(self, p: int, kind: int, t: float) -> None:
-        """Let p go to a bound; what takes its place keeps all multipliers feasible."""
-        row, side = self._row(p), self._side
-        rates = row[0] * side if kind else row[0] * -side
-        q = _first(rates, side * (self._Z[0] + t * self._Z[1]))
-        self._exchange(q, p, kind, self._column(q), row)
+    def _leave(self, r: int, kind: int, t: float) -> None:
+        """Let x_r go to a bound; what takes its place keeps all z feasible."""
+        kind = self._nearer(r, kind)
+        row = self._tableau.row(r)
+        rates = row * self._side if kind == 0 else row * -self._side
+        q = _first(rates, self._side * (self._Z[0] + t * self._Z[1]))
+        self._exchange(r, q, kind, row)
 
     def _enter(self, q: int, t: float) -> None:
-        """Let q go from its bound; what takes its place keeps all else between bounds."""
-        column, side = self._column(q), float(self._side[q])
-        rate = side * np.where(self._side == 0.0, column[0], 0.0)
-        rates, across = np.stack([-rate, rate]), int(side > 0.0)
-        rates[across, q] = 1.0  # it may reach its other bound first
-        room = self._room[:, 0] + t * self._room[:, 1]
-        kind, p = divmod(_first(rates.ravel(), room.ravel()), rate.size)
-        if p == q:
-            raise Lost
-        self._exchange(q, p, kind, column, self._row(p))
-
-    def _column(self, q: int) -> tuple[Vector, Vector]:
-        """Return how X changes as q goes up by one, and how (d, v) of the basis do."""
-        if q < self._m:
-            solved = -(self._inverse @ np.append(self._both(self._A[q])[self._tight], 1.0))
-            edges = solved[:-1] @ self._own + self._A[q]
+        """Let x_q go from its bound; what takes its place keeps all x between bounds."""
+        rate = self._tableau.column(q) * self._side[q]
+        row, column = self._v
+        v = rate[row] if row is not None else self._side[q] * (q == column)
+        rooms = self._rooms()
+        own = self._others[q]
+        width = self._high[:, own] - self._low[:, own]
+        if own > self._m:
+            width = np.array([np.inf, 0.0])  # 2v, which moves
+        place = _first(
+            np.concatenate([-rate, rate - self._twice() * v, [1.0]]),
+            np.append(rooms[:, 0] + t * rooms[:, 1], width[0] + t * width[1]),
+        )
+        kind, r = divmod(place, rate.size)
+        if kind == 2:  # it reaches its other bound first
+            to = self._high[:, own] if self._side[q] > 0.0 else self._low[:, own]
+            self._X += (to - self._N[:, q])[:, None] * (rate * self._side[q])
+            self._N[:, q] = to
+            self._side[q] *= -1.0
         else:
-            solved = -self._inverse[:, int(np.flatnonzero(self._tight == q - self._m)[0])]
-            edges = solved[:-1] @ self._own
-        dX = np.append(np.zeros(self._m), solved[-1] - self._both(edges))
-        dX[self._m + self._tight] = 0.0
-        dX[self._free], dX[q] = solved[:-1], 1.0
-        return dX, solved
+            self._exchange(r, q, self._nearer(r, kind))
 
-    def _row(self, p: int) -> tuple[Vector, Vector]:
-        """Return how Z changes as that of p goes up by one, and how its equations' y do."""
-        dZ, n, j = np.zeros(self._side.size), self._A.shape[1], p - self._m
-        dZ[p] = 1.0
-        if j < 0:
-            y = self._inverse[int(np.flatnonzero(self._free == p)[0])].copy()
-        else:
-            edge = self._own[:, j] if j < n else -self._own[:, j - n]
-            y = -(np.append(edge, -1.0) @ self._inverse)
-        self._priced(y, dZ, 0.0)
-        dZ[p] = 1.0
-        return dZ, y
+    def _nearer(self, r: int, kind: int) -> int:
+        """Return the bound that x_r goes to; an s at 2v becomes that of the other sign at 0."""
+        own, m = self._basic[r], self._m
+        if not (kind and self._over.two_sided and own > m):
+            return kind
+        T, (row, column) = self._tableau.T, self._v
+        T[r] = 2.0 * (T[row] if row is not None else np.arange(m + 1) == column) - T[r]
+        self._sign[own - m - 1] *= -1.0
+        self._X[:, r] = 2.0 * self._value_of_v() - self._X[:, r]
+        self._low[:, own], self._high[:, own] = -self._high[:, own], -self._low[:, own]
+        return 0
 
-    def _exchange(
-        self, q: int, p: int, kind: int, column: tuple[Vector, Vector], row: tuple[Vector, Vector]
-    ) -> None:
-        """Let q become basic and p not, at its lower bound (kind 0) or its upper (1)."""
-        (dX, solved), (dZ, y), m = column, row, self._m
-        if min(abs(dX[p]), abs(dZ[q])) < _PIVOT:
+    def _exchange(self, r: int, q: int, kind: int, row: Vector | None = None) -> None:
+        """Let x_q become basic and x_r not, at its lower bound (kind 0) or its upper (1)."""
+        row = self._tableau.row(r) if row is None else row
+        column = self._tableau.column(q)
+        pivot = row[q]
+        if abs(pivot) < _PIVOT or abs(pivot - column[r]) > _DRIFT * (1.0 + abs(pivot)):
             raise Lost
-        change = (self._room[kind, :, p] * ((2 * kind - 1) / dX[p]))[:, None] * dX
-        self._room += np.stack([change, -change])
-        self._Z -= (self._Z[:, q] / dZ[q])[:, None] * dZ
-        self._room[kind, :, p], self._Z[:, q] = 0.0, 0.0
-        self._side[q], self._side[p] = 0.0, 1.0 - 2 * kind
-        if q < m <= p:  # M grows
-            solved, y = np.append(1.0, solved), np.append(1.0, y)
-            self._inverse = np.asfortranarray(np.pad(self._inverse, ((1, 0), (1, 0))))
-            self._free, self._tight = np.append(q, self._free), np.append(p - m, self._tight)
-            self._own = np.vstack([self._A[q], self._own])
-        elif q < m:
-            place = int(np.flatnonzero(self._free == p)[0])
-            solved[place] += 1.0
-            self._free[place], self._own[place] = q, self._A[q]
-        elif p >= m:
-            place = int(np.flatnonzero(self._tight == q - m)[0])
-            y[place] += 1.0
-            self._tight[place] = p - m
-        self._inverse = dger(-1.0 / dX[p], solved, y, a=self._inverse, overwrite_a=1)
-        if p < m <= q:  # M shrinks
-            place, other = (
-                int(np.flatnonzero(self._free == p)[0]),
-                int(np.flatnonzero(self._tight == q - m)[0]),
-            )
-            smaller = np.delete(np.delete(self._inverse, place, axis=0), other, axis=1)
-            self._inverse = np.asfortranarray(smaller)
-            self._free, self._tight = np.delete(self._free, place), np.delete(self._tight, other)
-            self._own = np.delete(self._own, place, axis=0)
+        bound = (self._high if kind else self._low)[:, self._basic[r]]
+        change = (bound - self._X[:, r]) / pivot
+        self._X += change[:, None] * column
+        self._X[:, r], self._N[:, q] = self._N[:, q] + change, bound
+        z = self._Z[:, q] / pivot
+        self._Z -= z[:, None] * row
+        self._Z[:, q] = z
+        enters, leaves = self._others[q], self._basic[r]
+        self._basic[r], self._others[q] = enters, leaves
+        self._side[q] = 1.0 - 2 * kind
+        if self._m in (enters, leaves):
+            self._v = (r, None) if enters == self._m else (None, q)
+        self._tableau.exchange(r, q, row, column)
 
 
-def _hit(room: Array, where: Any) -> Array:
-    """Return the t at which rooms end as t falls; 0 where they do not."""
-    slope = room[..., 1, :]
-    ends = where & (slope > _SLOPE)
-    return np.where(ends, -room[..., 0, :] / np.where(ends, slope, 1.0), 0.0)
+def _hit(room: Vector, slope: Vector) -> tuple[float, int]:
+    """Return the first t at which a room ends as t falls, 0 where none does, and its place."""
+    places = np.flatnonzero(room < -_TIE)
+    places = places[slope[places] > _SLOPE]
+    if not places.size:
+        return 0.0, 0
+    times = -room[places] / slope[places]
+    first = int(np.argmax(times))
+    return float(times[first]), int(places[first])
 
 
 def _first(rates: Vector, room: Vector) -> int:
     """Return where the room ends first, at such rates; of near ties the largest rate."""
-    places = np.flatnonzero(rates > _PIVOT)
+    places = np.flatnonzero((rates > _PIVOT) & (room < np.inf))
     if not places.size:
         raise Lost
     rate, room = rates[places], np.maximum(room[places], 0.0)

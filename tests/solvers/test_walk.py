@@ -9,7 +9,8 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
-from relaxboost.solvers.walk import Lost, walked
+from relaxboost.solvers.tableau import Tableau
+from relaxboost.solvers.walk import Lost, Walk
 
 
 def gap(game, d, w):
@@ -17,8 +18,12 @@ def gap(game, d, w):
     return upper - lower
 
 
+def walked(game, near, most=10.0):
+    return Walk(game, near, most).to(game, Clock(None), most)
+
+
 def walk(first, game, most=10.0):
-    return walked(game, rb.solve(first, 1e-9, "interior-point"), Clock(None), most)
+    return walked(game, rb.solve(first, 1e-9, "interior-point"), most)
 
 
 def signs(rng, m, n, part=0.1):
@@ -37,9 +42,8 @@ def test_two_by_two_by_hand():
 
 
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
-def test_a_walk_ends_at_the_optimum(rng, monkeypatch, over):
-    """Of real entries, up and down the caps, near, and far with all margins: a gap of rounding."""
-    monkeypatch.setattr("relaxboost.solvers.walk._WATCHED", 100)
+def test_a_walk_ends_at_the_optimum(rng, over):
+    """Of real entries, up and down the caps, near and far: a gap of rounding."""
     A = np.clip(rng.normal(0.1, 0.4, (60, 25)), -1, 1)
     first = rb.Game(A, rb.Capped(20), over)
     for k in (21, 26, 12, 3.5, 1, 45):
@@ -59,10 +63,10 @@ def test_a_walk_begins_at_any_basis(rng):
     assert gap(game, *walk(rb.Game(A, rb.Capped(10)), game)) <= 1e-12
     costly = rb.Game(A, rb.Capped(10))
     loose = rb.solve(costly, 3e-2, "interior-point")
-    assert gap(costly, *walked(costly, loose, Clock(None), 10.0)) <= 1e-12
+    assert gap(costly, *walked(costly, loose)) <= 1e-12
 
 
-def test_what_does_not_fit_is_lost(rng):
+def test_what_does_not_fit_is_lost(rng, monkeypatch):
     A = signs(rng, 60, 20)
     first = rb.Game(A, rb.Capped(20))
     stumps = rb.matrices.stumps(rng.normal(size=(60, 2)), rng.choice([-1.0, 1.0], 60))
@@ -76,15 +80,88 @@ def test_what_does_not_fit_is_lost(rng):
     near = rb.solve(first, 1e-6, "interior-point")
     for game in others:
         with pytest.raises(Lost):
-            walked(game, near, Clock(None), 10.0)
+            walked(game, near)
     with pytest.raises(Lost):
         walk(first, rb.Game(A, rb.Capped(30)), most=0.0)
-    few = rb.Game(A[:8], rb.Capped(2))  # a w of more columns than examples is at no vertex
+    monkeypatch.setattr("relaxboost.solvers.walk._LARGEST", 60 * 20 - 1)
     with pytest.raises(Lost):
-        walked(few, rb.reference(few, "CLARABEL", tol=1e-2), Clock(None), 10.0)
+        walk(first, first)
+
+
+def test_a_walk_begins_where_no_vertex_is(rng):
+    """At a w of more columns than examples, of twin columns, and from no weights at all."""
+    A = signs(rng, 60, 20)
+    few = rb.Game(A[:8], rb.Capped(2))
+    loose = rb.reference(few, "CLARABEL", tol=1e-2)
+    assert loose.support.size > few.m
+    assert gap(few, *walked(few, loose)) <= 1e-12
     twins = rb.Game(np.hstack([A, A]), rb.Capped(20))
-    with pytest.raises(Lost):
-        walk(twins, rb.Game(twins.matrix, rb.Capped(22)))
+    end = rb.Game(twins.matrix, rb.Capped(22))
+    assert gap(end, *walk(twins, end)) <= 1e-12
+    nothing = rb.solve(twins, 10.0)
+    assert gap(end, *walked(end, nothing)) <= 1e-12
+
+
+def exchanged(T, r, q):
+    """Return T once x_r and x_q have changed sides, solved for by hand."""
+    new = T - np.outer(T[:, q], T[r]) / T[r, q]
+    new[r], new[:, q] = -T[r] / T[r, q], T[:, q] / T[r, q]
+    new[r, q] = 1.0 / T[r, q]
+    return new
+
+
+def test_a_tableau_solves_its_equations(rng):
+    """Before and after exchanges are applied, by rows, by columns and as a whole."""
+    T = rng.normal(size=(12, 17))
+    tableau = Tableau(T.copy())
+    for _ in range(100):
+        r = int(rng.integers(12))
+        q = int(np.argmax(np.abs(T[r])))
+        tableau.exchange(r, q, tableau.row(r), tableau.column(q))
+        T = exchanged(T, r, q)
+        assert np.allclose(tableau.row(5), T[5], atol=1e-8)
+        assert np.allclose(tableau.column(5), T[:, 5], atol=1e-8)
+    assert np.allclose(tableau.T, T, atol=1e-8)
+
+
+def tied(kind, rng):
+    """Return a matrix many of whose vertices coincide."""
+    if kind == "stumps":
+        X = np.round(rng.normal(size=(200, 4)), 1)
+        y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.0, 1.0, -1.0)
+        return rb.matrices.stumps(X, y)
+    if kind == "integers":
+        X = np.round(rng.normal(size=(300, 8)))
+        y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
+        return rb.matrices.stumps(X, y)
+    if kind == "thirds":
+        return rng.choice([-1.0, 0.0, 1.0], (150, 60), p=[0.3, 0.3, 0.4])
+    A = signs(rng, 120, 50)
+    return {
+        "rows": np.vstack([A, A[:40], A[:40]]),
+        "columns": np.hstack([A, A[:, :30], -A[:, :10]]),
+        "none": np.vstack([A, -A]),
+        "identity": np.eye(40),
+    }[kind]
+
+
+KINDS = ["stumps", "integers", "thirds", "rows", "columns", "none", "identity"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_walk_goes_all_the_way(rng, kind):
+    """To k = 1 and k = m from between, among ties, twins and games of value 0."""
+    first = rb.Game(tied(kind, rng), rb.Capped(fraction=0.4))
+    m = first.m
+    near = rb.solve(first, 1e-6, "interior-point")
+    for way in ([0.36, 0.3, 0.2, 0.05, 1 / m], [0.5, 0.8, 1.0, 0.1]):
+        walk = Walk(first, near, 10.0)
+        for part in way:
+            game = rb.Game(first.matrix, rb.Capped(part * m))
+            lower, upper = game.bracket(*walk.to(game, Clock(None), 10.0))
+            assert upper - lower <= 1e-11
+            alone = rb.solve(game, 1e-7)
+            assert max(lower, alone.lower) <= min(upper, alone.upper) + 1e-12
 
 
 @pytest.mark.parametrize("kind", ["plain", "columns", "rows", "none", "ties"])
@@ -114,3 +191,36 @@ def test_a_dense_path_is_a_walk(rng):
         assert [record.inner for record in solution.history] == ["interior", "walk"]
         assert solution.gap <= 1e-12
         assert rb.compare(solution, rb.solve(game, 1e-6, "interior-point"))
+
+
+def test_a_path_goes_on_with_one_walk(monkeypatch):
+    """Also over stumps, which are written down for it."""
+    made, own = [], Walk.__init__
+    monkeypatch.setattr(Walk, "__init__", lambda *a: made.append(1) or own(*a))
+    matrix = tied("stumps", np.random.default_rng(20091026))
+    ks = np.linspace(40, 80, 6)
+    found = rb.path(rb.Game(matrix, rb.Capped(1)), 1e-6, "interior-point", k=ks)
+    assert len(made) == 1
+    for solution in found[:-1]:
+        assert solution.gap <= 1e-11
+        assert [record.inner for record in solution.history] == ["interior", "walk"]
+        assert rb.compare(solution, rb.solve(solution.game, 1e-6))
+
+
+@pytest.mark.parametrize("fault", ["lost", "wrong"])
+def test_a_path_goes_on_without_a_walk(monkeypatch, fault):
+    """What is lost, or ends elsewhere, is solved as without it, and the history says so."""
+
+    def to(self, game, clock, most):
+        if fault == "lost":
+            raise Lost
+        return np.full(game.m, 1.0 / game.m), np.eye(game.n)[0]
+
+    monkeypatch.setattr(Walk, "to", to)
+    A = signs(np.random.default_rng(5), 300, 100)
+    game = rb.Game(A, rb.Capped(1))
+    for solution in rb.path(game, 1e-6, "interior-point", k=[60, 66])[:1]:
+        inner = [record.inner for record in solution.history]
+        assert inner[:3] == ["interior", "lost" if fault == "lost" else "walk", "interior"]
+        assert solution.status == "optimal"
+        assert rb.compare(solution, rb.solve(solution.game, 1e-6))

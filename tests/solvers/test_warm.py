@@ -140,6 +140,29 @@ def test_a_dense_start_goes_to_the_interior_point_method_at_once(rng):
     assert near.basis is None
 
 
+def test_a_start_goes_on_with_what_ended_the_run_before(rng):
+    """With a walk after an interior point method, though few columns have weight."""
+    A = np.where(rng.random((400, 300)) < 0.5 + 0.4 * (np.arange(300) < 20), 1.0, -1.0)
+    game = rb.Game(A, rb.Capped(160))
+    near = rb.solve(rb.Game(game.matrix, rb.Capped(168)), 1e-6, "interior-point")
+    assert near.support.size < 60
+    warm = rb.solve(game, 1e-6, start=near)
+    assert [r.inner for r in warm.history] == ["interior", "walk"]
+    assert rb.compare(warm, rb.solve(game, 1e-6))
+
+
+def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
+    """Its gap is wide until the first columns of the new game are in, which says nothing."""
+    X = rng.normal(size=(400, 5))
+    y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=400) > 0.0, 1.0, -1.0)
+    matrix = rb.matrices.stumps(X, y)
+    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6)
+    monkeypatch.setattr("relaxboost.solvers.totally_corrective._VAIN", 1e9)
+    warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)
+    assert warm.status == "optimal"
+    assert warm.history[-1].inner == "lp"
+
+
 def test_other_data_give_their_weights_only(rng):
     A = noisy(rng, 80, 30)
     first = rb.solve(rb.Game(A[:50], rb.Capped(5)), 1e-6)

@@ -22,7 +22,7 @@ from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
-from relaxboost.solvers.walk import Lost, walked
+from relaxboost.solvers.walk import Lost, Walk
 
 MOST_CUTS = 200_000
 """Cuts in play at most, with a step by passes over the examples."""
@@ -336,13 +336,18 @@ class Opening(Booster):
         self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
         self._game, self._clock = game, clock
         self._near: Solution | None = None
+        self.walk: Walk | None = None
+        """What the next game of a path goes on with."""
         self.active = active_set(game, store=False)
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Show its d first, and walk from its game to this one, where no columns are sifted."""
+        """Show its d first, and walk from its game to this one, or from that of the last walk."""
         self.d = self.d if start.d is None else start.d
-        self._near = None if _sifts(self._game) else start.near
+        self._near = start.near
+        last = None if start.relay is None else start.relay.booster
+        if isinstance(last, Opening) and last.walk is not None and last.walk.fits(self._game):
+            self.walk = last.walk
         return self
 
     def successor(self, best: Best) -> Booster | None:
@@ -350,13 +355,20 @@ class Opening(Booster):
         return self._following() if self._near is None else None
 
     def advance(self, best: Best) -> Booster:
-        """Walk to the optimum, where that costs less than the run is expected to; it follows."""
-        near, game, self._near = self._near, self._game, None
+        """Walk to the optimum, where that costs less than the run is expected to; it follows.
+
+        It is "lost" where there is no such walk: another f, say, or a singular basis.
+        """
+        near, walk, self._near, self.walk = self._near, self.walk, None, None
         if near is not None:
+            game, most = self._game, _WALK * expected(self._game)
             try:
-                d, w = walked(game, near, self._clock, _WALK * expected(game))
+                walk = walk or Walk(game, near, most)
+                d, w = walk.to(game, self._clock, most)
             except Lost:
+                self.inner = "lost"
                 return self
             self.d, self.inner = game.relaxation.repair(np.maximum(d, 0.0)), "walk"
             self.active.load(*game.repair_w(w))
+            self.walk = walk
         return self
