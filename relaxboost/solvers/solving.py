@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.blas import threads_for
 from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
@@ -135,7 +136,7 @@ def solve(
         warm = begin.w is not None or begin.d is not None
         states = Rounds(game, booster.warmed(begin) if warm else booster, begin.rounds + 1)
         best.basis = lambda: states.booster.basis() or begin.basis
-        with closing("gap", tol, verbose > 0) as best.show:
+        with threads_for(game.m, game.n), closing("gap", tol, verbose > 0) as best.show:
             try:
                 status = run(states, best.keep, limits, clock, empty=True) or "stalled"
             except (ProgramError, ClusterError, MemoryError) as error:

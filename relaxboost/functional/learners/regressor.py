@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from threadpoolctl import ThreadpoolController
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.blas import one_blas_thread
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.functional.learners.base import (
@@ -197,7 +197,6 @@ class _Scaled(Pool):
 
     def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
         self._pool, self._scaler, self._measure = pool, scaler, measure
-        self._libraries = ThreadpoolController()
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.exceptions import ConvergenceWarning
@@ -205,7 +204,7 @@ class _Scaled(Pool):
 
         size = (self._measure.norm(target) or 1.0) / _LENGTH
         # Products as thin as these are slower on several threads; far slower where cores are busy.
-        with warnings.catch_warnings(), self._libraries.limit(limits=1, user_api="blas"):
+        with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore", ConvergenceWarning)  # `iterations` is a limit
             h, values = self._pool.nearest(target / size)
         assert isinstance(h, Fitted)

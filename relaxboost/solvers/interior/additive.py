@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.blas import one_blas_thread
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.block import diagonal_gram
@@ -189,7 +190,8 @@ class Additive:
         place = np.arange(chosen.size)
         gram[place, place] += 1.0 / D[chosen]
         gram.flat[:: len(gram) + 1] *= 1.0 + _JITTER
-        self._together = cho_factor(gram, lower=True, check_finite=False)
+        with one_blas_thread():
+            self._together = cho_factor(gram, lower=True, check_finite=False)
         self.iterations = 0
         """The most that a right-hand side took."""
 
@@ -203,7 +205,8 @@ class Additive:
         from scipy.linalg import cho_solve
 
         out: Vector = _by_feature(self._levels.offsets, self._factors, r)
-        out[self._chosen] += cho_solve(self._together, r[self._chosen], check_finite=False)
+        with one_blas_thread():
+            out[self._chosen] += cho_solve(self._together, r[self._chosen], check_finite=False)
         return out
 
     def solve(self, h: Vector) -> Vector:

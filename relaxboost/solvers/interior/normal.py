@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.blas import threads_for
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.additive import Additive
 from relaxboost.solvers.interior.block import Block, Diagonal
@@ -222,7 +223,8 @@ class _Factor:
         for jitter in _JITTERS:
             grown = diagonal * (1.0 + jitter) if size is None else diagonal + jitter * size
             gram[place, place] = grown
-            self._upper, failed = dpotrf(gram.T, lower=0, clean=0, overwrite_a=1)
+            with threads_for(*gram.shape):
+                self._upper, failed = dpotrf(gram.T, lower=0, clean=0, overwrite_a=1)
             if not failed:
                 return
             _mirror(gram.T)  # what is above the diagonal was kept
@@ -233,13 +235,15 @@ class _Factor:
         from scipy.linalg import solve_triangular
 
         turned = 0 if back else 1
-        return np.asarray(solve_triangular(self._upper, h, trans=turned, check_finite=False))
+        with threads_for(*self._upper.shape):
+            return np.asarray(solve_triangular(self._upper, h, trans=turned, check_finite=False))
 
     def solve(self, h: Vector) -> Vector:
         """Return the solution for one right-hand side."""
         from scipy.linalg import cho_solve
 
-        return np.asarray(cho_solve((self._upper, False), h, check_finite=False))
+        with threads_for(*self._upper.shape):
+            return np.asarray(cho_solve((self._upper, False), h, check_finite=False))
 
 
 class _Wider(_Factor):
@@ -259,7 +263,9 @@ class _Wider(_Factor):
         self._across = first.half(rows[:, old].T)
         # Roundings are of the size of what cancels here.
         corner = rows[:, new]
-        self._rest = _Factor(corner - self._across.T @ self._across, corner.diagonal())
+        with threads_for(*rows.shape):
+            left = corner - self._across.T @ self._across
+        self._rest = _Factor(left, corner.diagonal())
 
     def half(self, h: Array, back: bool = False) -> Array:
         """Return U⁻ᵀ h, or U⁻¹ h, with the rest last on the inner side."""
