@@ -49,10 +49,26 @@ def requirements(extra: str | None) -> list[str]:
     return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
 
 
-def install(extra: str) -> str:
-    """Return how to get what an extra brings, also where there is no checkout."""
-    required = " ".join(f"'{one}'" for one in requirements(extra))
+def install(extra: str, only: str = "") -> str:
+    """Return how to get what an extra brings, also where there is no checkout.
+
+    With `only`, the beginning of a name, no more of it than that.
+    """
+    required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
+
+
+def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
+    """Return the error for an optional library that is not there, with what `install` says."""
+    return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
+
+
+def check_drawing() -> None:
+    """Raise if a picture cannot be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise missing("pictures need matplotlib", "plots") from None
 
 
 class ClusterError(RuntimeError):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input, check_output, write_atomically
 from relaxboost._core.html import card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
@@ -52,9 +52,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
     """Give what a level calculates with, and leave python-flint's settings as they were."""
     with _settings_kept() as known:
         if level == "enclosed" and not known:
-            raise MissingDependencyError(
-                f"enclosed certificates need python-flint: {install('exact')}"
-            )
+            raise missing("enclosed certificates need python-flint", "exact")
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
 
 

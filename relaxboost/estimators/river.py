@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.game.domains import L1Ball, L2Ball
@@ -23,9 +23,7 @@ from relaxboost.online.proxies import as_proxy
 try:
     from river import base
 except ImportError as error:
-    raise MissingDependencyError(
-        f"relaxboost.estimators.river needs river; {install('river')}"
-    ) from error
+    raise missing("relaxboost.estimators.river needs river", "river") from error
 
 
 class _Slots:

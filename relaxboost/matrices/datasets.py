@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.errors import InputError, missing
 
 
 class Dataset(NamedTuple):
@@ -213,7 +213,7 @@ def _read_parquet(path: Path) -> Any:
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError:
-        raise MissingDependencyError(f"Parquet is read by pyarrow; {install('dask')}") from None
+        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as Parquet: {reason}") from None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import Cells
@@ -199,6 +199,7 @@ class _Drawing:
 
     def panel(self) -> Any:
         """Return the axes of a new figure, in the proportions of the graph."""
+        check_drawing()
         from matplotlib.figure import Figure
 
         wide, high = np.ptp(self.xy, axis=0)

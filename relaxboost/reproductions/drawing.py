@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from relaxboost._core.errors import check_drawing
 from relaxboost.reproductions.curves import band
 from relaxboost.reproductions.experiments import Experiment
 from relaxboost.reproductions.runs import COLUMNS, Result, labels
@@ -29,6 +30,7 @@ def draw(
 
     The lines are medians over seeds, the bands lie between the quartiles; below are `notes`.
     """
+    check_drawing()
     from matplotlib.figure import Figure
 
     columns = list(COLUMNS[1:])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.html import shown, table
 from relaxboost._core.rounding import show_bracket
@@ -128,7 +128,7 @@ _SCORED = (
 
 def check_report(path: str | os.PathLike[str]) -> Path:
     """Return the path of a page, or raise before any work if it cannot be made."""
-    plots.check_drawing()
+    check_drawing()
     return check_output(path, (".html", ".htm"))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.game.solution import Solution
 from relaxboost.online.regrets import Regret
@@ -35,6 +35,7 @@ def _style(index: int) -> dict[str, Any]:
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
     """Return Axes as an array, those given or of a figure of their own."""
     if axes is None:
+        check_drawing()
         from matplotlib.figure import Figure
 
         axes = Figure(figsize=size, layout="constrained").subplots(1, count)
@@ -61,14 +62,6 @@ def check_plot(path: str | os.PathLike[str]) -> None:
     """Raise before any work if a picture cannot be drawn or `path` not be written."""
     check_drawing()
     check_output(path, SUFFIXES)
-
-
-def check_drawing() -> None:
-    """Raise if a picture cannot be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError("pictures need matplotlib; pip install matplotlib") from None
 
 
 def overview(

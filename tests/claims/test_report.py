@@ -149,7 +149,7 @@ def test_a_report_without_matplotlib_says_so(tmp_path, monkeypatch, verdicts):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     write_report(verdicts, tmp_path / "r.html", made.MADE.claims)
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "pip install matplotlib" in text
+    assert "pip install &#x27;matplotlib&gt;=" in text
     assert "<img" not in text
 
 

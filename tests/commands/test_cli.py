@@ -391,5 +391,5 @@ def test_missing_matplotlib_is_named_before_work(monkeypatch, capsys):
     with pytest.raises(SystemExit) as exit_:
         main(["solve", "--dataset", "breast-cancer", "--plot", "out.png"])
     assert exit_.value.code == 2
-    assert "pip install matplotlib" in capsys.readouterr().err
+    assert "pip install 'matplotlib>=" in capsys.readouterr().err
     assert not os.path.exists("out.png")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.errors import MissingDependencyError, install
+from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 
@@ -32,9 +32,7 @@ def flint() -> Any:
     try:
         import flint as module
     except ImportError:
-        raise MissingDependencyError(
-            f"exact optima need python-flint; {install('exact')}"
-        ) from None
+        raise missing("exact optima need python-flint", "exact") from None
     return module
 
 

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.publishing import measuring
@@ -227,6 +227,7 @@ def write(folder: Path | str, patterns: Sequence[str] = ()) -> list[Path]:
 
 def _checked(claims: Sequence[Claim], images: Path) -> tuple[list[ClaimVerdict], list[Path]]:
     """Check claims and draw those that are refuted; return the verdicts and the pictures."""
+    check_drawing()
     from relaxboost.claims.publishing.pictures import picture, svg
 
     verdicts, written = [], []

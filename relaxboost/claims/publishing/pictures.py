@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import as_number
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
@@ -52,6 +52,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str = "") -> Any:
     evidence = verdict.decisive
     if evidence is None:
         raise InputError(f"no instance met the hypotheses of {claim.id}; there is nothing to draw")
+    check_drawing()
     from matplotlib.figure import Figure
 
     blocks = _arrays(evidence)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pprint import pformat
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, install
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.claims.claim import Claim
@@ -331,7 +331,7 @@ def _picture(claim: Claim, verdict: ClaimVerdict) -> _Markup:
     if verdict.decisive is None:
         return _tag("p", "No instance met the hypotheses.", cls="grey")
     if importlib.util.find_spec("matplotlib") is None:
-        return _tag("p", "The picture needs matplotlib: pip install matplotlib.", cls="grey")
+        return _tag("p", f"The picture needs matplotlib: {install('plots')}", cls="grey")
     from relaxboost.claims.publishing.pictures import picture, svg
 
     content = base64.b64encode(svg(picture(claim, verdict), claim.id, outlines=False)).decode()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Whole
-from relaxboost._core.errors import ClusterError, InputError, MissingDependencyError, install
+from relaxboost._core.errors import ClusterError, InputError, missing
 from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
@@ -55,7 +55,7 @@ class Cluster:
         try:
             import distributed
         except ImportError:
-            raise MissingDependencyError(f"clusters need dask; {install('dask')}") from None
+            raise missing("clusters need dask", "dask", "dask") from None
         if not isinstance(client, distributed.Client) or client.asynchronous:
             raise InputError(
                 f"client must be a dask.distributed.Client, not asynchronous, got {client!r}"

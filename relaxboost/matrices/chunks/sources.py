@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
-from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost.matrices.datasets import labels
 from relaxboost.matrices.labelled import finite_doubles
@@ -97,7 +97,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
         from pyarrow import ArrowException, dataset
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise MissingDependencyError(f"Parquet is read by pyarrow; {install('dask')}") from None
+        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
     check_input(path, folder=True)
     names: list[str] = []
     try:

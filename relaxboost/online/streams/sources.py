@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, MissingDependencyError, install
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import MISSING, is_parquet, read_header
 from relaxboost.matrices.chunks.sources import (
@@ -98,7 +98,7 @@ def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]
         import pyarrow as pa
         from pyarrow import csv
     except ImportError:
-        raise MissingDependencyError(f"CSV is streamed by pyarrow; {install('dask')}") from None
+        raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
     header = read_header(path, sep)
     if label is not None and label not in header:
         raise InputError(f"{path} has no column {label!r}; it has {', '.join(header[:12])}")

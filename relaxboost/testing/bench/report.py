@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, check_drawing
 from relaxboost._core.files import write_atomically
 from relaxboost.testing.bench.running import BenchLimits, Cell
 from relaxboost.views import plots
@@ -192,6 +192,7 @@ class Report:
 
     def picture(self) -> Any:
         """Return a matplotlib figure: for each game, the gap of each solver against time."""
+        check_drawing()
         from matplotlib import colormaps
         from matplotlib.figure import Figure
 

@@ -1,0 +1,76 @@
+"""What is not installed is asked for by name, and nothing else with it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost import online, planning
+from relaxboost._core import MissingDependencyError
+from relaxboost.testing.bench import BenchLimits, Report
+from relaxboost.views import page, plots
+from tests.claims import made
+
+ROOT = Path(rb.__file__).parent
+CALLS = {
+    "paths": lambda draw: draw(planning.grid(np.ones((1, 2, 1)))),
+    "picture": lambda draw: draw(made.trace, made.trace.check()),
+    "draw": lambda draw: draw(None, {}, {}, []),
+    "overview": lambda draw: draw(rb.solve(rb.Game([[1.0]], rb.HardMargin()))),
+    "portrait": lambda draw: draw(rb.HardMargin(), margins=[0.0, 1.0]),
+    "draw_penalty": lambda draw: draw(rb.HardMargin(), m=2),
+    "draw_conjugate": lambda draw: draw(rb.HardMargin(), m=2),
+    "draw_distribution": lambda draw: draw(rb.HardMargin(), margins=[0.0, 1.0]),
+    "draw_margins": lambda draw: draw({"u": [0.0, 1.0]}),
+    "progress": lambda draw: draw({}),
+    "regret_curves": lambda draw: draw(object.__new__(online.Regret)),
+}
+"""Of every public function that makes Axes or a figure: not of those that take one first."""
+
+
+def pictures():
+    for file in ROOT.rglob("*.py"):
+        if re.search(
+            r"^ +(import|from) matplotlib", file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            name = ".".join(file.relative_to(ROOT.parent).with_suffix("").parts)
+            for f in vars(import_module(name)).values():
+                if inspect.isfunction(f) and f.__module__ == name and f.__name__[0] != "_":
+                    given = inspect.signature(f)
+                    drawn = next(iter(given.parameters), "") in ("axes", "figure")
+                    if given.return_annotation == "Any" and not drawn:
+                        yield f
+
+
+def test_every_picture_says_what_it_needs(monkeypatch):
+    found = list(pictures())
+    assert {f.__name__ for f in found} == set(CALLS)
+    assert len(found) == len(CALLS)
+    report = Report([{"game": "g", "peer": "p", "points": []}], BenchLimits(1.0))
+    calls = [lambda f=f: CALLS[f.__name__](f) for f in found]
+    calls += [
+        report.picture,
+        lambda: plots.check_plot("a.png"),
+        lambda: page.check_report("a.html"),
+    ]
+    for name in [*sys.modules, "matplotlib"]:
+        if name.split(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, name, None)
+    said = r"pictures need matplotlib \(extra plots\): pip install 'matplotlib>="
+    for call in calls:
+        with pytest.raises(MissingDependencyError, match=said):
+            call()
+
+
+def test_a_csv_to_stream_asks_for_pyarrow_alone(monkeypatch, tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'pyarrow>=[\d.]+'$"):
+        next(iter(online.stream(tmp_path / "a.csv", "y")))
