@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REFUSED = {
-    "solve --dataset breast-cancer --k 56 --plot a.png": "pip install matplotlib",
+    "solve --dataset breast-cancer --k 56 --plot a.png": "pip install 'matplotlib",
     "solve data.csv --label y --relaxation KLPenalty(1) --certificate a.json": "'python-flint>=",
     "solve data.parquet --label y": "'pyarrow>=",
     "online run data.csv --label y": "'pyarrow>=",

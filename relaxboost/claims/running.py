@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
 from relaxboost.claims.claim import Claim, certificate_folder
@@ -279,6 +279,8 @@ def _load(file: str) -> dict[str, Claim]:
 
 
 def _failure(id: str, error: Exception) -> Failure:
+    if isinstance(error, MissingDependencyError):  # of the installation, not of an instance
+        return Failure(id, str(error))
     notes = "; ".join(getattr(error, "__notes__", ()))
     text = f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
     return Failure(id, text, "".join(traceback.format_exception(error)))

@@ -24,6 +24,8 @@ _INPUT, _OUTPUT = "standard input", "standard output"
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
 """What a line begins with: it goes on below what follows."""
 _COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
+_INSTALL = re.compile(r"pip install( '[^']+')+")
+"""Commands within a sentence, which stay on one line."""
 _OPTIONS = re.compile(r"(?<![\w'\"/.-])(time_limit|max_rounds|r?tol(?= must))(?![\w'\"/]|\.\w)")
 """What the library calls options that several verbs have, but for names in quotes and paths."""
 
@@ -150,13 +152,13 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
         return line
     start = found.end() if found and hang is None else len(line) - len(line.lstrip())
     return textwrap.fill(
-        line[start:],
+        _INSTALL.sub(lambda found: found[0].replace(" ", "\xa0"), line[start:]),
         columns,
         initial_indent=line[:start],
         subsequent_indent=" " * min(start + (hang or 0), columns // 2),
         break_on_hyphens=False,
         break_long_words=False,  # such as paths
-    )
+    ).replace("\xa0", " ")
 
 
 def quietly(command: click.Command) -> click.Command:

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost import online, planning
+from relaxboost import claims, online, planning
 from relaxboost._core import MissingDependencyError
+from relaxboost.claims import check_all
 from relaxboost.testing.bench import BenchLimits, Report
 from relaxboost.views import page, plots
 from tests.claims import made
@@ -74,3 +75,9 @@ def test_a_csv_to_stream_asks_for_pyarrow_alone(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'pyarrow>=[\d.]+'$"):
         next(iter(online.stream(tmp_path / "a.csv", "y")))
+
+
+def test_a_claim_says_what_to_install_and_nothing_else(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    ((_, failure),) = check_all([claims.get("SS09-T9")])
+    assert re.fullmatch(r"exact optima need .* pip install 'python-flint>=[\d.]+'", failure.error)

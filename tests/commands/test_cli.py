@@ -206,6 +206,8 @@ def test_lines_wrap_but_for_paths_and_commands_to_copy():
     assert path in folded(f"written:    the file {path}", 80).split()
     command = f"  check:       relaxboost claims check --file {path}"
     assert folded(command, 80) == command
+    install = "pip install 'a[b]>=1' 'c<2,>=1'"
+    assert f"\n  {install};" in folded(f"  {'words ' * 10}need it: {install}; again", 80)
     told = folded("relaxboost: " + "it is wrong; mend it " * 9, 80)
     assert max(map(len, told.splitlines())) <= 80
 
