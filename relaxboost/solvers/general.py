@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,8 @@ from relaxboost.solvers.external import Answer, ask, check_solver
 _ALL_COLUMNS = 600_000
 """Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
 _FIRST, _MORE = 300, 150
+_APART = 0.2
+"""The share of the largest edge by which those are smaller whose columns are given up."""
 _TURNED = 4_000_000
 """Entries up to which the solver gets a game over a Euclidean set, where every column counts."""
 _FASTER = {"HIGHS": programs.primal}
@@ -170,6 +173,7 @@ class _Search:
         assert self._atoms is not None
         matrix = self.game.matrix
         faster = _FASTER.get(self._solver, programs.dual)
+        value = -math.inf
         while self._columns.size < matrix.known:
             d = self._ask(faster, matrix.columns(self._columns))
             yield d
@@ -177,13 +181,15 @@ class _Search:
                 return  # the solver gave up, and would again
             prices = self._atoms.prices(matrix.edges(d))
             more = _violated(prices, self._columns)
+            # By complementary slackness the columns an optimal w uses have the largest edges.
             if self.gap <= self._tol or not more.size:
                 self._priced = True
-                # By complementary slackness the columns an optimal w uses have the largest edges.
-                inside = prices[self._columns]
-                largest = inside.max()
-                self._columns = self._columns[inside >= largest - 1e-3 * abs(largest) - 1e-7]
+                self._columns = _largest(prices, self._columns, 1e-3)
                 return
+            # Without the others the value stays; as it rises each time, no set comes again.
+            (answer,) = self._answers.values()
+            if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
+                value, self._columns = answer.value, _largest(prices, self._columns, _APART)
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
@@ -272,6 +278,12 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
         return np.arange(n)
     prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
     return np.sort(_spread(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
+
+
+def _largest(prices: Vector, columns: NDArray[np.int64], apart: float) -> NDArray[np.int64]:
+    """Return the columns whose edge is not below the largest by more than such a share of it."""
+    largest = prices[columns].max()
+    return columns[prices[columns] >= largest - apart * abs(largest) - 1e-7]
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
