@@ -23,6 +23,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
@@ -57,10 +58,11 @@ class Witness(NamedTuple):
 
 
 class DualWitness(NamedTuple):
-    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u."""
+    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u; a proof of its own."""
 
     gamma: float
     x: Vector
+    proof: ConeProof | None = None
 
 
 class Traits(NamedTuple):
@@ -258,23 +260,27 @@ class Relaxation(ABC):
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
         u = as_margins(u, self)
-        _, _, gamma, x = numerical.programs(self, len(u)).margin(u)
-        return DualWitness(gamma, x)
+        programs = numerical.programs(self, len(u))
+        _, _, gamma, x = programs.margin(u)
+        return DualWitness(gamma, x, programs.proof(u))
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return a number not above F(u), for *every* witness; evaluates and never optimises.
 
-        Where `level` is not numerical, the result is rounded downwards. The default takes the
-        supremum in f* over 0 <= d <= 1 only, which is enough and always finite, through cvxpy.
+        Where `level` is not numerical, the result is rounded downwards. The default is what the
+        proof is worth, or takes the supremum in f* over 0 <= d <= 1 only, which is always finite.
         """
-        x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
+        u = np.asarray(u, dtype=np.float64)
+        x = np.maximum(witness.x, witness.gamma - u)
         if not (math.isfinite(witness.gamma) and np.isfinite(x).all()):
             return -math.inf
+        programs = numerical.programs(self, len(x))
+        if getattr(witness, "proof", None) is not None:
+            return programs.below(u, witness.proof)
         try:
-            boxed = numerical.programs(self, len(x)).conjugate(x, everywhere=False)
+            return float(witness.gamma) - programs.conjugate_above(x)
         except InputError:  # a witness too far off for the solver proves nothing
             return -math.inf
-        return float(witness.gamma) - boxed
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""

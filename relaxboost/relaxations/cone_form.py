@@ -18,7 +18,7 @@ class ConeForm:
 
     subject to rows @ x + s = right with s zero in the first `zero` entries, then >= 0 in `half`
     entries, then in second-order cones of the sizes `second`, then in `exponential` cones of three
-    entries each. A constant is left out.
+    entries each, plus a constant.
     """
 
     cost: Vector
@@ -29,6 +29,7 @@ class ConeForm:
     half: int
     second: tuple[int, ...]
     exponential: int
+    constant: float
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm | None:
@@ -38,7 +39,7 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     variable = cp.Variable(m)
     value, constraints = penalty(variable)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
-    data = problem.get_problem_data(solver="CLARABEL")[0]
+    data, _, back = problem.get_problem_data(solver="CLARABEL")
     dims, size = data["dims"], data["A"].shape[1]
     if dims.psd or dims.p3d or dims.pnd:
         return None
@@ -57,4 +58,5 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
         dims.nonneg,
         tuple(dims.soc),
         dims.exp,
+        float(back[-1]["offset"]),
     )

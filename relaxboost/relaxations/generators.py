@@ -7,6 +7,7 @@ what it is off by counts only squared, in F and in f*.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,10 @@ from relaxboost.relaxations.priors import check_prior
 
 _SIZE, _LEAST = 1 << 14, 1e-12
 """Points of a table, and the least t."""
+_NEWTON = 5
+"""Looks at φ, each nearer to where its tangent is asked for."""
+_ROUNDED = 2.0**-50
+"""What a value of φ may be off by, for each unit of 1 + t + |φ|."""
 
 
 def f_divergence(
@@ -101,6 +106,15 @@ class _Divergence:
         pi = np.full(m, 1.0 / m) if self.prior is None else np.array([float(p) for p in self.prior])
         return np.asarray(pi / pi.sum())
 
+    def value_and_slope(self, t: Vector) -> tuple[Vector, Vector]:
+        """Return φ and a subgradient of it at each entry."""
+        point = cp.Variable(t.size)
+        made = self.generator(point)
+        point.value = t
+        with np.errstate(all="ignore"):
+            slope = made.grad[point]
+            return np.asarray(made.value), np.asarray(slope.sum(axis=0)).ravel()
+
     def __call__(self, d: Any) -> tuple[Any, list[Any]]:
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
@@ -130,6 +144,20 @@ class _FDivergence(Custom):
 
     family = Custom.family
 
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return f as computed and what its terms, which cancel near π, are rounded by."""
+        value, distance = super().penalty_bound(d, total)
+        f = self._f
+        assert isinstance(f, _Divergence)
+        if f.kind == "weight" and math.isfinite(value) and distance == 0.0:
+            pi = f.pi(d.size)
+            t = d / (0.5 * (total[0] + total[1])) / pi
+            phi, slope = f.value_and_slope(t)
+            steep = np.nan_to_num(t * np.abs(slope), posinf=0.0)
+            rounded = _ROUNDED * (1.0 + t + np.abs(phi) + steep)
+            value = float(f.size) * math.fsum(pi * (phi + rounded))
+        return value, distance
+
     def _bind(self, m: int) -> Custom:
         bound, f = super()._bind(m), self._f
         known = vars(bound).setdefault("_programs", {})
@@ -146,7 +174,7 @@ class _Table(Programs):
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)
-        self._pi = f.pi(m)
+        self._f, self._pi = f, f.pi(m)
         t = np.geomspace(_LEAST, 2.0 / self._pi.min(), _SIZE + (m == _SIZE))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
@@ -217,3 +245,21 @@ class _Table(Programs):
                 raise
         d = self._answer(theta, self._slope)
         return float(d @ theta) - self._relaxation.penalty(d)
+
+    def conjugate_above(self, theta: Vector) -> float:
+        """Return the sum of what tangents of φ at Newton's points allow, with what is rounded."""
+        f, pi = self._f, self._pi
+        wanted, t = theta / float(f.size), self._answer(theta, self._slope) / pi
+        bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
+        least = np.full(theta.size, np.inf)
+        for _ in range(_NEWTON):
+            phi, slope = f.value_and_slope(t)
+            off = wanted - slope
+            most = wanted * t - phi + np.maximum(off * (1.0 / pi - t), -off * t)
+            sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
+            least = np.fmin(least, most + _ROUNDED * sizes)
+            moved = t + off / np.interp(t, self._t, bend)
+            t = np.clip(moved, np.maximum(0.5 * t, _LEAST), np.minimum(2.0 * t, 1.0 / pi))
+        if not np.isfinite(least).all():
+            return super().conjugate_above(theta)
+        return float(f.size) * math.fsum(pi * least)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
+from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
+from relaxboost.relaxations.cone_form import cone_form
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 SOLVED = ("optimal", "optimal_inaccurate")
@@ -57,6 +60,9 @@ class Programs:
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
             return found
+        if self._cones is not None and (met := self._cones.solve(u)) is not None:
+            self.keep("proof", u, met.proof)
+            return self.keep("margin", u, (met.below, met.d, met.gamma, met.slope))
         program = self._get("margin")
         program.parameters[0].value = u
         value = self._solve(program, "F(u)")
@@ -65,6 +71,31 @@ class Programs:
         slack = np.maximum(np.asarray(program.problem.constraints[1].dual_value), 0.0)
         d = np.asarray(program.d.value)
         return self.keep("margin", u, (value, d, gamma, gamma - u + slack))
+
+    @cached_property
+    def _cones(self) -> ConeBounds | None:
+        """The cone program of f, where it has no other cones than those known here."""
+        form = cone_form(self._relaxation.cvxpy_penalty, self._m)
+        return None if form is None else ConeBounds(form, self._m)
+
+    def proof(self, u: Vector) -> ConeProof | None:
+        """Return what proves F(u) by the cone program, None where there is nothing."""
+        found: ConeProof | None = self.known("proof", u)
+        return found
+
+    def below(self, u: Vector, proof: ConeProof) -> float:
+        """Return what the proof is worth at u."""
+        return -math.inf if self._cones is None else self._cones.below(u, proof)
+
+    def conjugate_above(self, theta: Vector) -> float:
+        """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1.
+
+        As good as the solver where f has other cones.
+        """
+        if self._cones is None:
+            return self.conjugate(theta, everywhere=False)
+        found = self._cones.solve(-theta, box=True)
+        return math.inf if found is None else -self._cones.below(-theta, found.proof, box=True)
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""

@@ -57,6 +57,45 @@ def test_it_agrees_with_the_closed_forms(make, rng):
     assert f.repair(np.eye(5)[1]).max() == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda d: -0.1 * cp.sum(cp.sqrt(d / 1000)),  # solvers end early, far from the optimum
+        lambda d: -cp.sum(cp.log(1000 * d)) / 1000,
+        lambda d: cp.sum(cp.power(1000 * d, 1.5)) / 1000,
+        lambda d: cp.sum(cp.huber(1000 * d)) / 1000,
+    ],
+)
+def test_a_lower_bound_is_below_f_at_every_point(f, rng):
+    f = rb.Custom(f).resolve(1000)
+    A, w = np.where(rng.random((1000, 200)) < 0.4, 1.0, -1.0), rng.random(200)
+    u = -A @ w / w.sum()
+    value, _ = f.relaxed_margin(u)
+    below = f.lower_bound(u, f.witness(u))
+    assert value - 1e-5 <= below <= value
+
+
+def test_a_proof_from_anywhere_is_a_lower_bound(rng):
+    """Also multipliers outside the cones, and the supremum over the box, against closed forms."""
+    u, c = rng.uniform(-1, 1, 6), 0.3
+    kinds = [lambda d: c * cp.sum(cp.kl_div(d, 1 / 6)), lambda d: c * cp.norm2(d) + cp.sum(d) ** 2]
+    for kind in kinds:
+        f = rb.Custom(kind).resolve(6)
+        gamma, x, proof = f.witness(u)
+        value, _ = f.relaxed_margin(u)
+        assert f.lower_bound(u, DualWitness(gamma, x, proof)) == pytest.approx(value, abs=1e-8)
+        assert f.lower_bound(u, DualWitness(gamma, x)) == pytest.approx(value, abs=1e-8)
+        for size in (1e-6, 0.1, 10.0):
+            moved = type(proof)(
+                proof.y + size * rng.normal(size=proof.y.size),
+                proof.point + size * rng.normal(size=proof.point.size),
+            )
+            assert f.lower_bound(u, DualWitness(gamma, x, moved)) <= value + 1e-12
+    closed = -c * math.log(np.exp(-u / c).mean())
+    f = rb.Custom(kinds[0]).resolve(6)
+    assert closed - 1e-8 <= f.lower_bound(u, f.witness(u)) <= closed
+
+
 def test_auxiliary_variables_are_minimised_over(rng):
     f = rb.Custom(group_spread).resolve(5)
     d = rng.uniform(0, 1, 5)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations.numerical import Programs, programs
 
 PRIOR = (0.1, 0.2, 0.3, 0.4)
@@ -116,6 +119,20 @@ def test_a_lower_bound_is_none_too_high(c, spread, rng):
     d = np.maximum(pulled - ((np.cumsum(falling) - 1) / np.arange(1, 31)).max(), 0)
     optimum = d @ u + 30 * c * np.square(d - 1 / 30).sum()
     assert square.lower_bound(u, square.witness(u)) == pytest.approx(optimum, abs=1e-10)
+
+
+@pytest.mark.parametrize("weight", [1, 10**3, 10**6, 10**10])
+def test_an_upper_bound_is_none_too_low(weight, rng):
+    """The terms of relative entropy cancel near the prior, where it is nearly zero."""
+    f = rb.f_divergence(lambda t: -cp.entr(t), weight=weight).resolve(64)
+    for size in (1e-9, 1e-7, 1e-5):
+        d = (1 + size * rng.normal(size=64)) / 64
+        value, distance = f.penalty_bound(d, sum_bounds(d))
+        y = [Fraction(x) / sum(map(Fraction, d)) for x in d]
+        excess = [64 * t - 1 for t in y]  # t log t is at least s + s²/2 − s³/6 for t = 1 + s
+        least = sum(s**2 / 2 - s**3 / 6 for s in excess) / 64 * weight
+        assert least <= Fraction(value)
+        assert distance == 0.0
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.15])

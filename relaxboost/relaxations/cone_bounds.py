@@ -1,0 +1,296 @@
+"""Lower bounds on the relaxed margin by the dual of the cone program of f.
+
+F(u) = min over d in the simplex and z of <u, d> + cost·x + x·P x/2, x = (d, z), subject to
+rows @ x + s = right with s in cones. For multipliers y in the dual cones and any point p, with
+q = cost + (u, 0) + P p + rowsᵀ y,
+
+    F(u) >= min_i q_i − <right, y> − p·P p/2 + q_z·z,
+
+since x·P x/2 >= p·P x − p·P p/2. Nothing bounds z, so that q_z has to be zero: multipliers of a
+solver are moved to where it is, inside the cones, and what rounding leaves of it is charged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.rounding import UNIT
+from relaxboost.relaxations.cone_form import ConeForm
+
+_LEFT = 1e-12
+"""What may be left of q_z, relative to its terms."""
+_REACH = 16.0
+"""How many times its value, or one, an auxiliary variable may be where the rest is charged."""
+_TIGHT = {
+    "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200, "verbose": False
+}  # fmt: skip
+_ROUGH = {"tol_gap_abs": 1e-3, "tol_gap_rel": 1e-3, "tol_feas": 1e-3, "verbose": False}
+_USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
+_FLAT = 1e-12
+"""The least s0 ± s1 that cones are turned by."""
+_INSIDE, _STEPS = 1e-15, 3
+"""How far multipliers are taken inside before they move, and how often they do."""
+
+
+class ConeProof(NamedTuple):
+    """Multipliers of the rows of a cone form, and the point where its quadratic is linearised."""
+
+    y: Vector
+    point: Vector
+
+
+class ConeAnswer(NamedTuple):
+    """What a solver makes of F(u): a bound, the minimiser d, γ, a subgradient of f, the proof."""
+
+    below: float
+    d: Vector
+    gamma: float
+    slope: Vector
+    proof: ConeProof
+
+
+class ConeBounds:
+    """The cone program of one f, solved and bounded from below.
+
+    Parameters
+    ----------
+    form : ConeForm
+    m : int
+    """
+
+    def __init__(self, form: ConeForm, m: int) -> None:
+        from scipy import sparse
+
+        self._form, self._m = form, m
+        self._rows, self._up = form.rows, sparse.csr_array(form.rows.T)
+        self._sizes = abs(form.rows).T.tocsr(), abs(form.quadratic).tocsr()
+        per_row = np.diff(self._up.indptr) + np.diff(form.quadratic.tocsr().indptr)
+        self._roundings = 2.0 * UNIT * (per_row + 8.0)
+        # The third entry of an exponential cone is raised where the second holds auxiliaries.
+        alone = np.diff(sparse.csr_array(form.rows[:, m:]).indptr) == 0
+        first = form.right.size - 3 * form.exponential
+        self._third = alone[first + 2 :: 3] & ~alone[first + 1 :: 3]
+
+    def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
+        """Return a number not above F(u), or the minimum over 0 <= d <= 1; valid for any proof."""
+        form, m = self._form, self._m
+        y, point = np.array(proof.y, dtype=np.float64), np.asarray(proof.point, dtype=np.float64)
+        if y.shape != form.right.shape or point.shape != form.cost.shape:
+            return -math.inf
+        if not (np.isfinite(y).all() and np.isfinite(point).all()):
+            return -math.inf
+        y = self._into(y)
+        q, size = self._reduced(u, y, point)
+        error = self._roundings * size
+        left = np.abs(q[m:]) + error[m:]
+        if (left > _LEFT * size[m:] + error[m:]).any():
+            return -math.inf
+        low = q[:m] - error[:m]
+        first = math.fsum(np.minimum(low, 0.0)) if box else float(low.min())
+        bent = 0.5 * point * (form.quadratic @ point)
+        terms = np.concatenate([-form.right * y, -bent, -_REACH * left * (1.0 + np.abs(point[m:]))])
+        total = float(np.abs(terms).sum())
+        off = 8.0 * UNIT * (total + abs(first) + abs(form.constant))
+        curved = self._sizes[1] @ np.abs(point)
+        off += float(self._roundings @ (np.abs(point) * curved))
+        return math.fsum([first, form.constant, *terms.tolist()]) - off
+
+    def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
+        """Return q, and the sums of the sizes of its terms."""
+        form, by_row, square = self._form, *self._sizes
+        q = form.cost + form.quadratic @ point + self._up @ y
+        size = np.abs(form.cost) + square @ np.abs(point) + by_row @ np.abs(y)
+        q[: self._m] += u
+        size[: self._m] += np.abs(u)
+        return q, size
+
+    def _blocks(self) -> Iterator[tuple[slice, int]]:
+        """Yield the rows of second-order cones of one size, one after the other."""
+        first = self._form.zero + self._form.half
+        for size, equal in groupby(self._form.second):
+            number = len(list(equal))
+            yield slice(first, first + size * number), size
+            first += size * number
+
+    def _into(self, y: Vector, inside: float = 0.0) -> Vector:
+        """Return y raised into the dual cones, by so much of its size more."""
+        form = self._form
+        half = slice(form.zero, form.zero + form.half)
+        y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half])
+        for rows, size in self._blocks():
+            y[rows] = self._within(y[rows].reshape(-1, size), inside).ravel()
+        if form.exponential:
+            rows = slice(y.size - 3 * form.exponential, y.size)
+            y[rows] = self._below_exponential(y[rows].reshape(-1, 3), inside).ravel()
+        return y
+
+    @staticmethod
+    def _within(y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
+        largest = np.abs(y).max(axis=1, initial=1e-300)
+        norm = largest * np.sqrt(np.square(y[:, 1:] / largest[:, None]).sum(axis=1))
+        norm = norm * (1.0 + (y.shape[1] + 8) * UNIT + inside)
+        y[:, 0] = np.maximum(y[:, 0], norm)
+        return y
+
+    def _below_exponential(self, y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
+        """Return (a, b, c) with a <= 0 and b >= a (1 + log(c/−a)), where −a exp(b/a) <= e c."""
+        a, b, c = np.minimum(y[:, 0], 0.0), y[:, 1].copy(), np.maximum(y[:, 2], 0.0)
+        flat = a > -1e-290
+        steep = np.where(flat, 1.0, -a)
+        with np.errstate(all="ignore"):
+            needed = steep * np.exp(np.clip(-b / steep, -700.0, 700.0) - 1.0) * (1.0 + 1e-13)
+            c = np.maximum(c, np.where(self._third, needed, steep * 1e-290))
+            growth = 1.0 + np.log(c / steep)
+            least = -steep * growth + steep * (1.0 + np.abs(growth)) * (8.0 * UNIT + inside)
+        b = np.maximum(b, np.where(flat, 0.0, np.where(self._third & (b > least), b, least)))
+        return np.stack([np.where(flat, 0.0, a), b, c], axis=1)
+
+    def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
+        """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
+
+        Where it ends early it is asked again, with cones turned to where it was, and d as it is.
+        """
+        best: ConeAnswer | None = None
+        turn = self._turn
+        for unit in (1.0 if box else 1.0 / self._m, 1.0):
+            found = self._ask(u, box, turn, _TIGHT, unit)
+            if found is None:
+                continue
+            if found[0].below > (-math.inf if best is None else best.below):
+                best = found[0]
+            if found[1]:
+                break
+            turn = self._turned(found[2])
+        return best
+
+    @cached_property
+    def _turn(self) -> Any:
+        """Turn cones to where they are when nothing pulls; so no answer depends on another."""
+        turn = self._turned(np.zeros(0))
+        if 3 in self._form.second:
+            found = self._ask(np.zeros(self._m), False, turn, _ROUGH, 1.0 / self._m)
+            turn = turn if found is None else self._turned(found[2])
+        return turn
+
+    def _turned(self, slack: Vector) -> Any:
+        """Return the map of rows that makes second-order cones of three of one size at `slack`.
+
+        With it s0 + s1 is multiplied by a number, and s0 − s1 divided.
+        """
+        from scipy import sparse
+
+        size = self._form.right.size
+        plain = sparse.eye_array(size, format="csr")
+        starts = [np.arange(r.start, r.stop, 3) for r, k in self._blocks() if k == 3]
+        if not slack.size or not starts:
+            return plain
+        at = np.concatenate(starts)
+        sides = slack[at] + slack[at + 1], slack[at] - slack[at + 1]
+        factor = np.sqrt(np.clip(sides[1], _FLAT, None) / np.clip(sides[0], _FLAT, None))
+        even, odd = 0.5 * (factor + 1.0 / factor) - 1.0, 0.5 * (factor - 1.0 / factor)
+        i, j = np.concatenate([at, at + 1, at, at + 1]), np.concatenate([at, at + 1, at + 1, at])
+        entries = np.concatenate([even, even, odd, odd])
+        return sparse.csr_array(plain + sparse.csr_array((entries, (i, j)), (size, size)))
+
+    def _ask(
+        self, u: Vector, box: bool, turn: Any, settings: dict[str, Any], size: float
+    ) -> tuple[ConeAnswer, bool, Vector] | None:
+        """Return what is found, whether the solver was content, and the slacks of the rows.
+
+        It sees d in units of `size`, such that entries are about one."""
+        import clarabel
+        from scipy import sparse
+
+        form, m, n = self._form, self._m, self._form.cost.size
+        unit = np.concatenate([np.full(m, size), np.ones(n - m)])
+        scaled = sparse.diags_array(unit)
+        cost = form.cost + np.concatenate([u, np.zeros(n - m)])
+        rows, right = sparse.csr_array(turn @ form.rows @ scaled), turn @ form.right
+        whole = sparse.csr_array(np.concatenate([unit[:m], np.zeros(n - m)])[None, :])[int(box) :]
+        sides = sparse.eye_array(m, n, format="csr")
+        half = sparse.vstack([-sides, sides] if box else [-sides])
+        zero, kept = form.zero, whole.shape[0]
+        A = sparse.csc_array(sparse.vstack([whole, rows[:zero], half, rows[zero:]]))
+        ends = np.repeat([0.0, 1.0], m)[: half.shape[0]]
+        b = np.concatenate([np.ones(kept), right[:zero], ends, right[zero:]])
+        cones = [
+            clarabel.ZeroConeT(kept + zero),
+            clarabel.NonnegativeConeT(ends.size + form.half),
+            *(clarabel.SecondOrderConeT(size) for size in form.second),
+            *(clarabel.ExponentialConeT() for _ in range(form.exponential)),
+        ]
+        square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
+        options = clarabel.DefaultSettings()
+        for name, value in settings.items():
+            setattr(options, name, value)
+        answer = clarabel.DefaultSolver(square, unit * cost, A, b, cones, options).solve()
+        if str(answer.status) not in _USABLE:
+            return None
+        mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]
+        x, z, slack = unit * np.array(answer.x), np.array(answer.z)[mine], np.array(answer.s)[mine]
+        proof = self._feasible(ConeProof(turn.T @ z, x))
+        slope = self._reduced(np.zeros(m), proof.y, proof.point)[0][:m]
+        gamma = float((u + slope).min())
+        solved = str(answer.status) == "Solved"
+        back = sparse.linalg.spsolve(turn, slack) if form.second else slack
+        below = self.below(u, proof, box=box)
+        return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof), solved, back
+
+    def _feasible(self, proof: ConeProof) -> ConeProof:
+        """Return multipliers near those given with q_z = 0, in the cones, up to rounding.
+
+        They move in the metric of the cones' barriers, so that they stay inside.
+        """
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+
+        form, m = self._form, self._m
+        if form.cost.size == m:
+            return proof
+        y, point = self._into(proof.y.copy(), _INSIDE), proof.point.copy()
+        for _ in range(_STEPS):
+            metric = self._metric(y)
+            free = sparse.diags_array(1.0 + np.abs(point))
+            spread = sparse.hstack([self._up[m:] @ metric, form.quadratic.tocsr()[m:] @ free])
+            system = sparse.csc_array(spread @ spread.T)
+            ridge = 1e-14 * system.diagonal() + 1e-300
+            q = self._reduced(np.zeros(m), y, point)[0][m:]
+            try:
+                factor = splu(sparse.csc_array(system + sparse.diags_array(ridge)))
+            except RuntimeError:  # it is singular: some z is in no row
+                break
+            step = -(spread.T @ factor.solve(q))
+            y = y + metric @ step[: metric.shape[1]]
+            point = point + free @ step[metric.shape[1] :]
+            y = self._into(y)
+        return ConeProof(y, point)
+
+    def _metric(self, y: Vector) -> Any:
+        """Return R with R Rᵀ about the inverse Hessian of the barrier at y."""
+        from scipy import sparse
+
+        form = self._form
+        size = np.abs(y) + 1e-12 * np.abs(y).max(initial=1e-12)
+        size[: form.zero] += np.abs(y).max(initial=1.0)
+        rays, column, number = [], [], 0
+        for rows, k in self._blocks():
+            part = y[rows].reshape(-1, k)
+            spare = np.maximum(part[:, 0] - np.sqrt(np.square(part[:, 1:]).sum(axis=1)), 0.0)
+            size[rows] = np.repeat(np.sqrt(spare * part[:, 0]) + 1e-150, k)
+            rays.append(np.arange(rows.start, rows.stop))
+            column.append(number + np.repeat(np.arange(len(part)), k))
+            number += len(part)
+        own = sparse.diags_array(size)
+        if not rays:
+            return sparse.csr_array(own)
+        at = np.concatenate(rays)
+        ray = sparse.csr_array((y[at], (at, np.concatenate(column))), (y.size, number))
+        return sparse.csr_array(sparse.hstack([own, ray]))
