@@ -141,7 +141,7 @@ HOLD = {
 @pytest.mark.parametrize("f", HOLD.values(), ids=HOLD)
 def test_nothing_is_found_where_there_is_nothing(f):
     for seed in range(2):
-        assert check_conditions(rb.Custom(f), 4, seed).monotone.verdict == "undecided"
+        assert check_conditions(rb.Custom(f), 3, seed).monotone.verdict == "undecided"
 
 
 @pytest.mark.parametrize("strength", [0.5, 0.05])
