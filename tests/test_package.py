@@ -63,10 +63,17 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return all within a file that these tests look at."""
+    kinds = ast.Import | ast.ImportFrom | ast.Module | ast.ClassDef | ast.FunctionDef
+    return [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
+
+
 def imports(path: Path, *, lazy: bool):
     """Yield what a file imports, module.name for a name; if `lazy`, inside functions too."""
     here = name_of(path).split(".")
-    for node in ast.walk(tree(path)) if lazy else tree(path).body:
+    for node in nodes(path) if lazy else tree(path).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -87,7 +94,7 @@ def imported_files(path: Path, *, lazy: bool):
 def defined(kind):
     """Yield (module, node) of every class or function of the package."""
     for path in FILES:
-        found = (node for node in ast.walk(tree(path)) if isinstance(node, kind))
+        found = (node for node in nodes(path) if isinstance(node, kind))
         yield from ((name_of(path), node) for node in found)
 
 
@@ -180,9 +187,7 @@ def test_everything_public_is_documented():
 
     for path in FILES:
         assert ast.get_docstring(tree(path)), path
-        homes = [
-            node for node in ast.walk(tree(path)) if isinstance(node, ast.Module | ast.ClassDef)
-        ]
+        homes = [node for node in nodes(path) if isinstance(node, ast.Module | ast.ClassDef)]
         for home, node in ((each, child) for each in homes for child in each.body):
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
                 said = ast.get_docstring(node) or inherited(home, node.name)
