@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +19,33 @@ S = TypeVar("S")
 
 class TimeUp(Exception):
     """Raised within a round that looks at the clock itself; the loop ends with "time_limit"."""
+
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def until(deadline: float) -> Iterator[None]:
+    """Let everything that waits for a solver within end at this time, of `time.perf_counter`."""
+    token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left() -> float:
+    """Return the seconds that a solver may take, inf without a deadline.
+
+    Raises
+    ------
+    TimeUp
+        If there are none.
+    """
+    left = _DEADLINE.get() - time.perf_counter()
+    if left <= 0.0:
+        raise TimeUp
+    return left
 
 
 class Clock:

@@ -24,7 +24,7 @@ from relaxboost._core.parameters import exact, positive
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
-from relaxboost.relaxations.cone_form import ConeForm, cone_form
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
@@ -327,7 +327,7 @@ class Relaxation(ABC):
 
     def cone_form(self, m: int) -> ConeForm | None:
         """Return f as the cone program that cvxpy makes of it, None where it has other cones."""
-        return cone_form(self.cvxpy_penalty, m)
+        return numerical.programs(self, m).form
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return f for m examples as certificates write it, or None if they cannot.

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import TimeUp, seconds_left
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_form import ConeForm
 
@@ -231,7 +232,12 @@ class ConeBounds:
         options = clarabel.DefaultSettings()
         for name, value in settings.items():
             setattr(options, name, value)
+        left = seconds_left()
+        if left < math.inf:
+            options.time_limit = left
         answer = clarabel.DefaultSolver(square, unit * cost, A, b, cones, options).solve()
+        if str(answer.status) == "MaxTime":
+            raise TimeUp
         if str(answer.status) not in _USABLE:
             return None
         mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]

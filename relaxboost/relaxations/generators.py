@@ -25,8 +25,8 @@ from relaxboost.relaxations.priors import check_prior
 
 _SIZE, _LEAST = 1 << 14, 1e-12
 """Points of a table, and the least t."""
-_NEWTON = 5
-"""Looks at φ, each nearer to where its tangent is asked for."""
+_LOOKS = 16
+"""Tangents of φ for a bound on its conjugate, by Newton's rule or between two of them."""
 _ROUNDED = 2.0**-50
 """What a value of φ may be off by, for each unit of 1 + t + |φ|."""
 
@@ -247,19 +247,32 @@ class _Table(Programs):
         return float(d @ theta) - self._relaxation.penalty(d)
 
     def conjugate_above(self, theta: Vector) -> float:
-        """Return the sum of what tangents of φ at Newton's points allow, with what is rounded."""
+        """Return the sum of what two tangents of φ allow, below its maximiser and above it.
+
+        At any t between, s t − φ is nowhere above the larger of them, as one rises and one falls.
+        """
         f, pi = self._f, self._pi
         wanted, t = theta / float(f.size), self._answer(theta, self._slope) / pi
         bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
-        least = np.full(theta.size, np.inf)
-        for _ in range(_NEWTON):
+        ends = np.zeros(t.size), 1.0 / pi
+        rising, falling = (np.zeros((3, t.size)) for _ in ends)  # value, slope, rounding
+        for _ in range(_LOOKS):
             phi, slope = f.value_and_slope(t)
             off = wanted - slope
-            most = wanted * t - phi + np.maximum(off * (1.0 / pi - t), -off * t)
             sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
-            least = np.fmin(least, most + _ROUNDED * sizes)
+            line, up = np.stack([wanted * t - phi, off, _ROUNDED * sizes]), off >= 0.0
+            ends = np.where(up, t, ends[0]), np.where(up, ends[1], t)
+            rising, falling = np.where(up, line, rising), np.where(up, falling, line)
             moved = t + off / np.interp(t, self._t, bend)
-            t = np.clip(moved, np.maximum(0.5 * t, _LEAST), np.minimum(2.0 * t, 1.0 / pi))
-        if not np.isfinite(least).all():
+            inside = (moved > ends[0]) & (moved < ends[1])
+            t = np.where(inside, moved, 0.5 * (ends[0] + ends[1]))
+        if not (np.isfinite(rising).all() and np.isfinite(falling).all()):
             return super().conjugate_above(theta)
+        left, right = (line[2] > 0.0 for line in (rising, falling))  # those that there are
+        width, steep = ends[1] - ends[0], np.maximum(rising[1] - falling[1], 1e-300)
+        met = (falling[0] - rising[0] - falling[1] * width) / steep
+        met = np.where(left, np.where(right, np.clip(met, 0.0, width), width), 0.0)
+        low = np.where(left, rising[0] + rising[1] * met + rising[2], -np.inf)
+        high = np.where(right, falling[0] + falling[1] * (met - width) + falling[2], -np.inf)
+        least = np.maximum(low, high)
         return float(f.size) * math.fsum(pi * least)

@@ -16,8 +16,9 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
+from relaxboost._core.loop import seconds_left
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
-from relaxboost.relaxations.cone_form import cone_form
+from relaxboost.relaxations.cone_form import ConeForm, cone_form
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 SOLVED = ("optimal", "optimal_inaccurate")
@@ -73,10 +74,13 @@ class Programs:
         return self.keep("margin", u, (value, d, gamma, gamma - u + slack))
 
     @cached_property
+    def form(self) -> ConeForm | None:
+        """The cone program of f, None where it has other cones than those known here."""
+        return cone_form(self._relaxation.cvxpy_penalty, self._m)
+
+    @cached_property
     def _cones(self) -> ConeBounds | None:
-        """The cone program of f, where it has no other cones than those known here."""
-        form = cone_form(self._relaxation.cvxpy_penalty, self._m)
-        return None if form is None else ConeBounds(form, self._m)
+        return None if self.form is None else ConeBounds(self.form, self._m)
 
     def proof(self, u: Vector) -> ConeProof | None:
         """Return what proves F(u) by the cone program, None where there is nothing."""
@@ -241,25 +245,28 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
 
 
-def solve_problem(problem: Any, seconds: float = math.inf) -> tuple[str, float]:
+def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
 
     Where it fails with both, it is asked once more, without the scaling of its rows and columns.
-    Clarabel gives up after so many seconds.
+    All attempts together take no longer than `until` allows; then `TimeUp` is raised.
 
     Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where all
     attempts fail. The optimum is the solver's own where its point is outside the domain of the
     objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
-    limit = {} if seconds == math.inf else {"time_limit": max(seconds, 1e-3)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
+            left = seconds_left()
+            limit = {} if left == math.inf else {"time_limit": left}
             try:
                 # A warm start would let the answer depend on what was asked before.
                 problem.solve(solver="CLARABEL", warm_start=False, **options, **limit)
             except cp.SolverError:
                 continue
+            if limit:
+                seconds_left()
             status, value = str(problem.status), float(problem.value)
             if status in SOLVED and not math.isfinite(value):
                 value = float(problem.solution.opt_val)

@@ -16,7 +16,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.blas import threads_for
 from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.history import History
-from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.loop import Clock, Limits, run, until
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.game import bounds
@@ -138,7 +138,8 @@ def solve(
         best.basis = lambda: states.booster.basis() or begin.basis
         with threads_for(game.m, game.n), closing("gap", tol, verbose > 0) as best.show:
             try:
-                status = run(states, best.keep, limits, clock, empty=True) or "stalled"
+                with until(clock.deadline):
+                    status = run(states, best.keep, limits, clock, empty=True) or "stalled"
             except (ProgramError, ClusterError, MemoryError) as error:
                 out = isinstance(error, MemoryError)
                 status, reason = "failed", f"out of memory: {error}" if out else str(error)

@@ -415,7 +415,7 @@ class ConicRun(ProgramRun):
         problem = cp.Problem(
             cp.Minimize(penalty + over.scale * v), [edges, cp.sum(d) == 1, *constraints]
         )
-        status, _ = solve_problem(problem, self._clock.left)
+        status, _ = solve_problem(problem)
         self._clock.check()
         if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
             raise ProgramError(f"Clarabel ended with status {status} on the restricted problem")

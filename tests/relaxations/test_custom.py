@@ -6,12 +6,14 @@ import math
 import pickle
 import subprocess
 import sys
+import time
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.loop import TimeUp, until
 from relaxboost.relaxations import DualWitness, Traits
 
 
@@ -72,6 +74,18 @@ def test_a_lower_bound_is_below_f_at_every_point(f, rng):
     value, _ = f.relaxed_margin(u)
     below = f.lower_bound(u, f.witness(u))
     assert value - 1e-5 <= below <= value
+
+
+@pytest.mark.parametrize(
+    "f", [lambda d: cp.norm(d, 3), lambda d: cp.lambda_max(cp.diag(d))], ids=["cones", "matrix"]
+)
+def test_all_attempts_of_solvers_end_at_one_deadline(f, rng):
+    f, u = rb.Custom(f).resolve(80), rng.normal(size=80)
+    f.witness(-u)  # what is compiled is there
+    for seconds in (0.0, 1e-3):
+        with until(time.perf_counter() + seconds), pytest.raises(TimeUp):
+            f.witness(u)
+    assert f.lower_bound(u, f.witness(u)) > -math.inf
 
 
 def test_a_proof_from_anywhere_is_a_lower_bound(rng):
