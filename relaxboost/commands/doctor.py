@@ -23,10 +23,11 @@ FEATURES = {
     "plots": ("matplotlib", "pictures"),
     "ecos": ("ecos", "the solver ECOS"),
     "lightgbm": ("lightgbm", "boosted trees"),
-    "dask": ("distributed pyarrow", "clusters, Parquet, streams of CSV"),
+    "dask": ("distributed", "clusters"),
+    "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
     "river": ("river", "learners in river's interface"),
 }
-"""For each extra the modules it brings, and what needs them."""
+"""For each extra, or part of dask's, the module it brings, and what needs that."""
 
 
 @click.command(
@@ -108,9 +109,10 @@ def _cache() -> dict[str, Any]:
 
 def _missing() -> dict[str, dict[str, str]]:
     missing = {}
-    for extra, (modules, what) in FEATURES.items():
-        if any(find_spec(name) is None for name in modules.split()):
-            missing[extra] = {"for": what, "install": f"{sys.executable} -m {install(extra)}"}
+    for name, (module, what) in FEATURES.items():
+        if find_spec(module) is None:
+            how = install("dask", name) if name in ("dask", "pyarrow") else install(name)
+            missing[name] = {"for": what, "install": f"{sys.executable} -m {how}"}
     return missing
 
 

@@ -233,17 +233,19 @@ def test_what_is_no_certificate_is_bad_input(content, tmp_path, capsys):
 
 
 def test_doctor_knows_extras_that_there_are():
-    assert set(doctor.FEATURES) < set(metadata.metadata("relaxboost").get_all("Provides-Extra"))
+    extras = metadata.metadata("relaxboost").get_all("Provides-Extra")
+    assert {*doctor.FEATURES} - {"pyarrow"} < {*extras}  # which is a part of dask's
 
 
 def test_doctor_names_what_is_missing_and_how_it_is_had_here(monkeypatch, capsys):
-    absent = {"flint", "ecos"}
+    absent = {"flint", "ecos", "pyarrow"}
     monkeypatch.setattr(doctor, "find_spec", lambda name: None if name in absent else name)
     main(["doctor", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert set(found["missing"]) == {"exact", "ecos"}
+    assert set(found["missing"]) == {"exact", "ecos", "pyarrow"}
+    assert re.search(r"pip install 'pyarrow>=[\d.]+'$", found["missing"]["pyarrow"]["install"])
     assert "ECOS" not in found["solvers"]  # what was never asked for does not fail
-    assert all(requirements(extra) for extra in doctor.FEATURES)
+    assert all(requirements(extra) for extra in {*doctor.FEATURES} - {"pyarrow"})
     assert found["missing"]["exact"]["install"].startswith(sys.executable)
     assert "'python-flint>=0.7'" in found["missing"]["exact"]["install"]
     assert {name for name, one in found["solvers"].items() if one["works"]} >= {"auto", "CLARABEL"}
