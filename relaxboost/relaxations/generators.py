@@ -27,6 +27,8 @@ _SIZE, _LEAST = 1 << 14, 1e-12
 """Points of a table, and the least t."""
 _LOOKS = 16
 """Tangents of φ for a bound on its conjugate, by Newton's rule or between two of them."""
+_LOOSE = 1e-9
+"""How far tangents may be from the table without asking a cone solver too."""
 _ROUNDED = 2.0**-50
 """What a value of φ may be off by, for each unit of 1 + t + |φ|."""
 
@@ -252,17 +254,21 @@ class _Table(Programs):
         At any t between, s t − φ is nowhere above the larger of them, as one rises and one falls.
         """
         f, pi = self._f, self._pi
-        wanted, t = theta / float(f.size), self._answer(theta, self._slope) / pi
+        wanted, near = theta / float(f.size), self._answer(theta, self._slope) / pi
         bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
-        ends = np.zeros(t.size), 1.0 / pi
-        rising, falling = (np.zeros((3, t.size)) for _ in ends)  # value, slope, rounding
-        for _ in range(_LOOKS):
+        ends = np.zeros(near.size), 1.0 / pi
+        first = [np.full(near.size, _LEAST), ends[1], near]  # it may be at an end
+        rising, falling = (np.zeros((3, near.size)) for _ in ends)  # value, slope, rounding
+        t = near
+        for look in range(_LOOKS):
+            t = first[look] if look < len(first) else t
             phi, slope = f.value_and_slope(t)
             off = wanted - slope
             sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
             line, up = np.stack([wanted * t - phi, off, _ROUNDED * sizes]), off >= 0.0
-            ends = np.where(up, t, ends[0]), np.where(up, ends[1], t)
-            rising, falling = np.where(up, line, rising), np.where(up, falling, line)
+            rises, falls = up & (t >= ends[0]), ~up & (t <= ends[1])
+            ends = np.where(rises, t, ends[0]), np.where(falls, t, ends[1])
+            rising, falling = np.where(rises, line, rising), np.where(falls, line, falling)
             moved = t + off / np.interp(t, self._t, bend)
             inside = (moved > ends[0]) & (moved < ends[1])
             t = np.where(inside, moved, 0.5 * (ends[0] + ends[1]))
@@ -275,4 +281,6 @@ class _Table(Programs):
         low = np.where(left, rising[0] + rising[1] * met + rising[2], -np.inf)
         high = np.where(right, falling[0] + falling[1] * (met - width) + falling[2], -np.inf)
         least = np.maximum(low, high)
-        return float(f.size) * math.fsum(pi * least)
+        above = float(f.size) * math.fsum(pi * least)
+        loose = above - self.conjugate(theta, everywhere=False) > _LOOSE * (1.0 + abs(above))
+        return min(above, super().conjugate_above(theta)) if loose else above
