@@ -50,12 +50,11 @@ class Combined(SmoothedMethod):
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
     pays dearly for every column it learns of. So the first find the columns, and the second
     starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
-    as there are columns in use have brought no new one, or the steps have cost as much as
-    `InteriorPoint` is expected to. Where the program takes as long itself, that takes over, and at
-    once where the steps use many columns. By that count no run costs much more than three times
-    the best of them; in docs/benchmarks.md it is up to 3.4 times the interior point method. What
-    that cannot finish goes back to the program. For a tol of half that gap or more, steps go on to
-    the end where the program would take longer than they did.
+    as there are columns in use have brought no new one. `InteriorPoint` takes over when the steps,
+    or the program after them, have cost a quarter of what that is expected to: where optima use
+    many columns it is the best of the three, and no run costs much more than half again what it
+    costs alone. What it cannot finish goes back to the program. For a tol of half that gap or
+    more, steps go on to the end where the program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -97,6 +96,8 @@ class Combined(SmoothedMethod):
             steep = near and isinstance(self.smoother(game, tol)[1], Unsmoothed)
             soon = tol < loose and expected(game) < _SOON and not steep
             loose = tol if steep else loose
+            if steep:
+                rival = Rival(game, tol, clock, part=1.0)
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game, store=True))
                 program.rival = rival
@@ -144,10 +145,13 @@ class CombinedRun(CorrectiveRun):
         program.rival = self.rival
         near = start.near
         last = near.history[-1].inner if near is not None and near.history else ""
-        dense = near is not None and near.support.size > _MANY * self._fewer
-        dense = (dense and not known.columns) or last in ("interior", "walk")
-        if dense and self.rival and gap <= _FAR:
-            return self.rival.first(program).warmed(start)
+        if near is not None and self.rival and gap <= _FAR:
+            dense = near.support.size > _MANY * self._fewer and not known.columns
+            # Of few stumps a program is the quicker.
+            few = self._pivots(near.support.size) <= self.rival.left
+            walks = last in ("interior", "walk") and not (self._game.matrix.implicit and few)
+            if dense or walks:
+                return self.rival.first(program).warmed(start)
         if gap <= (_FAR if known.columns else 1.0):
             self._ready = self._looked = True
             program.warmed(start)
@@ -159,8 +163,7 @@ class CombinedRun(CorrectiveRun):
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
         many = self.atoms.used > _MANY * self._fewer
-        # About two pivots for each column of a start without a basis.
-        pivots = 2.0 * PIVOT * self.atoms.used**2 * self.active.u.size
+        pivots = self._pivots(self.atoms.used)
         rival, program = self.rival, self.program
         dear = many or (rival is not None and pivots > rival.left)
         if rival and program and self._ready and dear and not program.knows:
@@ -185,15 +188,18 @@ class CombinedRun(CorrectiveRun):
             self._looked = True
             if nothing and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
-        dense = nothing or (many and not done)  # a d that leaves next to no edges has many columns
         if program is None or not (done or due):
             return None
-        if (due and dense) or program.inner == "conic":
+        if due or program.inner == "conic":
             return rival.now(program)
         if not nothing:
             rival.wait()
         program.known = self.active.gap(self.d, best)
         return program
+
+    def _pivots(self, used: int) -> float:
+        """Return the seconds of two pivots for each column of a start without a basis."""
+        return 2.0 * PIVOT * used**2 * self._game.m
 
     def _saturated(self) -> bool:
         """Count a round; return whether the steps have stopped finding columns."""

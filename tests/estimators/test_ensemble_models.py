@@ -218,7 +218,8 @@ def test_margin_boosters_are_at_no_distance_from_their_best():
     model = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None, tol=1e-4).fit(frame, y)
     report = rb.certify_ensemble(model, frame, y, rb.Capped(fraction=0.3))
     assert float(report.distance[1]) <= 1e-4 + 1e-6
-    assert float(report.margin[0]) == pytest.approx(model.margin_[0], abs=1e-9)
+    # An ensemble is read with weights of sum 1, and those of the solver may have a little less.
+    assert -1e-9 <= float(report.margin[0]) - model.margin_[0] <= 1e-4
     assert float(report.optimum.lower) <= model.margin_[1] + 1e-9
     assert report.decision(frame, reoptimised=False) == pytest.approx(model.votes(frame), abs=1e-12)
     assert len(report.names) == len(model.hypotheses_)

@@ -54,6 +54,10 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
+_PART = 0.25
+"""The part of the expected seconds that others may take before."""
+_DIGITS = 6.0
+"""Of the gap, relative to the atoms, after that many seconds; fewer take less."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 
@@ -115,7 +119,7 @@ def _most(game: Game) -> int:
 
 
 def expected(game: Game) -> float:
-    """Return about how many seconds a run takes on one core."""
+    """Return about how many seconds a run to a narrow gap takes on one core."""
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
     if _sifts(game):
@@ -134,16 +138,20 @@ def expected(game: Game) -> float:
 
 
 class Rival:
-    """An interior point method that waits until it would have been cheaper than what runs.
+    """An interior point method that waits until what runs has cost a part of its price.
 
-    Whoever rents until the rent paid is the price, and then buys, pays at most twice what is best.
-    The restricted program may take the price once more, since it ends at a vertex, with few
-    columns. Work is counted, not timed, so that runs are the same on every machine.
+    Whoever rents until the rent paid is that part, q, and then buys, pays at most 1 + q where
+    buying is best, and 1 + 1/q times what is best elsewhere. Buying mostly is
+    (docs/benchmarks.md), so that q is below 1. The restricted program may take that part once
+    more, since it ends at a vertex, with few columns. Work is counted, not timed, so that runs
+    are the same on every machine.
     """
 
-    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+    def __init__(self, game: Game, tol: float, clock: Clock, part: float = _PART) -> None:
         self._game, self._tol, self._clock = game, tol, clock
-        self._left = self._price = expected(game)
+        digits = math.log10(game.over.reach(game.n)) - math.log10(tol)
+        part *= min(max(digits, 1.0) / _DIGITS, 1.0)
+        self._left = self._part = part * expected(game)
 
     used = False
     """Whether it has taken over once."""
@@ -154,13 +162,13 @@ class Rival:
         return math.inf if self.used else self._left
 
     def due(self, work: float) -> bool:
-        """Count work of steps; return whether they have cost the price."""
+        """Count work of steps; return whether they have cost the part."""
         self._left -= work
         return self._left <= 0.0
 
     def wait(self) -> None:
         """Leave the restricted program its part."""
-        self._left = max(self._left, 0.0) + self._price
+        self._left = max(self._left, 0.0) + self._part
 
     def after(self, work: float, fallback: Booster) -> Booster | None:
         """Count work; return the run that takes over, with what it goes back to, or None."""
