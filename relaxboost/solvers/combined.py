@@ -50,11 +50,11 @@ class Combined(SmoothedMethod):
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
     pays dearly for every column it learns of. So the first find the columns, and the second
     starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
-    as there are columns in use have brought no new one. `InteriorPoint` takes over when the steps,
-    or the program after them, have cost a quarter of what that is expected to: where optima use
-    many columns it is the best of the three, and no run costs much more than half again what it
-    costs alone. What it cannot finish goes back to the program. For a tol of half that gap or
-    more, steps go on to the end where the program would take longer than they did.
+    as there are columns in use have brought no new one. `InteriorPoint` takes over when the steps
+    have cost a quarter of what that is expected to, or the program after them as much: where
+    optima use many columns it is the best of the three, and the program ends at a vertex. What it
+    cannot finish goes back to the program. For a tol of half that gap or more, steps go on to the
+    end where the program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
