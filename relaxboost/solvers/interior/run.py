@@ -143,8 +143,8 @@ class Rival:
     Whoever rents until the rent paid is a part q of the price, and then buys, pays at most 1 + q
     where buying is best, and 1 + 1/q times what is best elsewhere. Buying mostly is
     (docs/benchmarks.md), so that q is below 1. The restricted program may take the price once,
-    since it ends at a vertex, with few columns. Work is counted, not timed, so that runs are the
-    same on every machine.
+    and what steps left of it, since it ends at a vertex, with few columns. Work is counted, not
+    timed, so that runs are the same on every machine.
     """
 
     def __init__(self, game: Game, tol: float, clock: Clock, part: float = _PART) -> None:
@@ -152,6 +152,7 @@ class Rival:
         digits = math.log10(game.over.reach(game.n)) - math.log10(tol)
         self._price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
         self._left = part * self._price
+        self._spared = self._price - self._left
 
     used = False
     """Whether it has taken over once."""
@@ -168,7 +169,7 @@ class Rival:
 
     def wait(self) -> None:
         """Leave the restricted program its part."""
-        self._left = max(self._left, 0.0) + self._price
+        self._left = max(self._left, 0.0) + self._spared + self._price
 
     def after(self, work: float, fallback: Booster) -> Booster | None:
         """Count work; return the run that takes over, with what it goes back to, or None."""
