@@ -35,6 +35,8 @@ _TIGHT = {
 }  # fmt: skip
 _ROUGH = {"tol_gap_abs": 1e-3, "tol_gap_rel": 1e-3, "tol_feas": 1e-3, "verbose": False}
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
+_LOOSE = 1e-7
+"""The relative gap beyond which a bound is loose: long trees of cones, as of high norms."""
 _FLAT = 1e-12
 """The least s0 ± s1 that cones are turned by."""
 _INSIDE, _STEPS = 1e-15, 3
@@ -56,6 +58,8 @@ class ConeAnswer(NamedTuple):
     gamma: float
     slope: Vector
     proof: ConeProof
+    loose: bool
+    """Whether the solver is content, and the bound is well below what it found."""
 
 
 class ConeBounds:
@@ -248,7 +252,9 @@ class ConeBounds:
         solved = str(answer.status) == "Solved"
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
         below = self.below(u, proof, box=box)
-        return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof), solved, back
+        found = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
+        loose = solved and not found - below <= _LOOSE * (1.0 + abs(found))
+        return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, loose), solved, back
 
     def _feasible(self, proof: ConeProof) -> ConeProof:
         """Return multipliers near those given with q_z = 0, in the cones, up to rounding.

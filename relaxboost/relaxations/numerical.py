@@ -21,6 +21,8 @@ from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
+_TRUST = 1e-8
+"""The relative error that a solver which met its tolerances may have."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -61,9 +63,20 @@ class Programs:
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
             return found
-        if self._cones is not None and (met := self._cones.solve(u)) is not None:
-            self.keep("proof", u, met.proof)
-            return self.keep("margin", u, (met.below, met.d, met.gamma, met.slope))
+        met = None if self._cones is None else self._cones.solve(u)
+        if met is None or met.loose:
+            solved = self.solved_margin(u)
+            if met is None or self._content("margin"):
+                return self.keep("margin", u, solved)
+        self.keep("proof", u, met.proof)
+        return self.keep("margin", u, (met.below, met.d, met.gamma, met.slope))
+
+    def _content(self, name: str) -> bool:
+        """Whether the solver met its tolerances when it was last asked."""
+        return str(self._get(name).problem.status) == "optimal"
+
+    def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
+        """Return what `margin` does, as good as the cone solver says: nothing proves it."""
         program = self._get("margin")
         program.parameters[0].value = u
         value = self._solve(program, "F(u)")
@@ -71,7 +84,7 @@ class Programs:
         # Stationarity: u + g = γ + s with g in the subdifferential of f and s >= 0 of d >= 0.
         slack = np.maximum(np.asarray(program.problem.constraints[1].dual_value), 0.0)
         d = np.asarray(program.d.value)
-        return self.keep("margin", u, (value, d, gamma, gamma - u + slack))
+        return value, d, gamma, gamma - u + slack
 
     @cached_property
     def form(self) -> ConeForm | None:
@@ -94,12 +107,19 @@ class Programs:
     def conjugate_above(self, theta: Vector) -> float:
         """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1.
 
-        As good as the solver where f has other cones.
+        As good as the solver where f has other cones, or the bound is loose and the solver content.
         """
         if self._cones is None:
             return self.conjugate(theta, everywhere=False)
         found = self._cones.solve(-theta, box=True)
-        return math.inf if found is None else -self._cones.below(-theta, found.proof, box=True)
+        if found is None:
+            return math.inf
+        above = -found.below
+        if found.loose:
+            value = self.conjugate(theta, everywhere=False)
+            if self._content("boxed conjugate"):
+                return min(above, value + _TRUST * (1.0 + abs(value)))
+        return above
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""

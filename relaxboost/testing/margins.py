@@ -25,7 +25,7 @@ def relaxed_margin(case: Case) -> None:
         promise = "F(u) is not above <d, u> + f(d) at any feasible d"
         case.at_most(attained - case.best(u), case.tol(scale), promise, u=u, d=d)
         if number < (1 if case.subject.large else 4):
-            expected = case.subject.programs.margin(u)[0]
+            expected = case.subject.programs.solved_margin(u)[0]
             promise = "relaxed_margin(u) is the minimum of <d, u> + f(d) over the simplex"
             case.equal(value, expected, case.solver_tol(scale), promise, u=u)
 

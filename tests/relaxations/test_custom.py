@@ -359,3 +359,9 @@ def test_a_curved_function_has_no_linear_program():
         assert not f.traits.polyhedral
         assert f.linear_form(3) is None
         assert f.exact_form(3) is None
+
+
+def test_a_high_norm_whose_cones_prove_little_is_solved_all_the_same():
+    A = np.where(np.random.default_rng(0).random((60, 20)) < 0.6, 1.0, -1.0)
+    game = rb.Game(A, rb.Custom(f=lambda d: 0.3 * cp.pnorm(d, 8)))
+    assert rb.solve(game, 1e-6, time_limit=60).status == "optimal"
