@@ -75,7 +75,7 @@ class ConeBounds:
         from scipy import sparse
 
         self._form, self._m = form, m
-        self._rows, self._up = form.rows, sparse.csr_array(form.rows.T)
+        self._up = sparse.csr_array(form.rows.T)
         self._sizes = abs(form.rows).T.tocsr(), abs(form.quadratic).tocsr()
         per_row = np.diff(self._up.indptr) + np.diff(form.quadratic.tocsr().indptr)
         self._roundings = 2.0 * UNIT * (per_row + 8.0)

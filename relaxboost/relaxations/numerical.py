@@ -107,15 +107,14 @@ class Programs:
     def conjugate_above(self, theta: Vector) -> float:
         """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1.
 
-        As good as the solver where f has other cones, or the bound is loose and the solver content.
+        It is proved by the cone program of f. Where f has other cones, or that proves little, it is
+        as good as a solver that met its tolerances.
         """
         if self._cones is None:
             return self.conjugate(theta, everywhere=False)
         found = self._cones.solve(-theta, box=True)
-        if found is None:
-            return math.inf
-        above = -found.below
-        if found.loose:
+        above = math.inf if found is None else -found.below
+        if found is None or found.loose:
             value = self.conjugate(theta, everywhere=False)
             if self._content("boxed conjugate"):
                 return min(above, value + _TRUST * (1.0 + abs(value)))

@@ -16,6 +16,7 @@ from relaxboost.solvers.balance import Balance, may_balance
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
+    PART,
     PASS,
     PIVOT,
     PROJECTIONS,
@@ -50,11 +51,11 @@ class Combined(SmoothedMethod):
     jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
     pays dearly for every column it learns of. So the first find the columns, and the second
     starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
-    as there are columns in use have brought no new one. `InteriorPoint` takes over when the steps
-    have cost a quarter of what that is expected to, or the program after them as much: where
-    optima use many columns it is the best of the three, and the program ends at a vertex. What it
-    cannot finish goes back to the program. For a tol of half that gap or more, steps go on to the
-    end where the program would take longer than they did.
+    as there are columns in use have brought no new one. `InteriorPoint`, the best of the three
+    where optima use many columns, takes over when the steps have cost a quarter of what it is
+    expected to. A program, which ends at a vertex, may before that take as long as it is expected
+    to, and what steps spared. What it cannot finish goes back to the program. For a tol of half
+    that gap or more, steps go on to the end where the program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -91,13 +92,13 @@ class Combined(SmoothedMethod):
         loose = loose_gap(game)
         near, loose = _NEAR * tol >= loose, max(tol, loose)
         inner = exact_program(game)
-        rival = Rival(game, tol, clock) if self.interior and not unfit(game) else None
+        fits = self.interior and not unfit(game)
+        steep = fits and near and inner == "conic"
+        steep = steep and isinstance(self.smoother(game, tol)[1], Unsmoothed)
+        rival = Rival(game, tol, clock, 1.0 if steep else PART) if fits else None
         if rival is not None and inner == "conic":
-            steep = near and isinstance(self.smoother(game, tol)[1], Unsmoothed)
             soon = tol < loose and expected(game) < _SOON and not steep
             loose = tol if steep else loose
-            if steep:
-                rival = Rival(game, tol, clock, part=1.0)
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game, store=True))
                 program.rival = rival

@@ -15,6 +15,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.loop import TimeUp, until
 from relaxboost.relaxations import DualWitness, Traits
+from relaxboost.testing import check_relaxation
 
 
 def capped_at_half(d):
@@ -263,6 +264,11 @@ def test_affine_functions_are_fine(f):
     assert g.lower_bound(np.zeros(3), g.witness(np.zeros(3))) == pytest.approx(
         g.relaxed_margin(np.zeros(3))[0], abs=1e-8
     )
+
+
+def test_conformance():
+    assert check_relaxation(rb.Custom(half_square), (1, 5, 17))
+    assert check_relaxation(rb.Custom(capped_at_half), (2, 5))
 
 
 WEIGHTS = [1, 2, 3, 1, 2, 1.5]

@@ -268,8 +268,7 @@ class Ready(run.Rival):
     def __init__(self, *args):
         super().__init__(*args)
         self._left /= 1e6
-        self._price /= 1e6
-        self._spared /= 1e6
+        self._more /= 1e6
 
 
 def test_auto_changes_its_mind_where_many_columns_carry_the_optimum(monkeypatch):

@@ -54,7 +54,7 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
-_PART = 0.25
+PART = 0.25
 """The part of the expected seconds that others may take before."""
 _DIGITS = 6.0
 """Of the gap, relative to the atoms, after that many seconds; fewer take less."""
@@ -141,18 +141,17 @@ class Rival:
     """An interior point method that waits until what runs has cost a part of its price.
 
     Whoever rents until the rent paid is a part q of the price, and then buys, pays at most 1 + q
-    where buying is best, and 1 + 1/q times what is best elsewhere. Buying mostly is
-    (docs/benchmarks.md), so that q is below 1. The restricted program may take the price once,
-    and what steps left of it, since it ends at a vertex, with few columns. Work is counted, not
-    timed, so that runs are the same on every machine.
+    where buying is best, and 1 + 1/q times what is best elsewhere. Buying mostly is, so that q
+    is below 1. The restricted program may take the price once, and what steps left of it, since it
+    ends at a vertex, with few columns. Work is counted, not timed, so that runs are the same on
+    every machine.
     """
 
-    def __init__(self, game: Game, tol: float, clock: Clock, part: float = _PART) -> None:
+    def __init__(self, game: Game, tol: float, clock: Clock, part: float = PART) -> None:
         self._game, self._tol, self._clock = game, tol, clock
         digits = math.log10(game.over.reach(game.n)) - math.log10(tol)
-        self._price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
-        self._left = part * self._price
-        self._spared = self._price - self._left
+        price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
+        self._left, self._more = part * price, (2.0 - part) * price
 
     used = False
     """Whether it has taken over once."""
@@ -168,8 +167,8 @@ class Rival:
         return self._left <= 0.0
 
     def wait(self) -> None:
-        """Leave the restricted program its part."""
-        self._left = max(self._left, 0.0) + self._spared + self._price
+        """Leave the restricted program the price, and what steps left of theirs."""
+        self._left = max(self._left, 0.0) + self._more
 
     def after(self, work: float, fallback: Booster) -> Booster | None:
         """Count work; return the run that takes over, with what it goes back to, or None."""
