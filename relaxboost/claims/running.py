@@ -91,6 +91,11 @@ def check_all(
     ------
     (Claim, ClaimVerdict or Failure)
         A failure where the check raised an error or took its process down.
+
+    Raises
+    ------
+    MissingDependencyError
+        Where a check needs a library that is not installed.
     """
     if trials is not None:
         count("trials", trials)
@@ -193,6 +198,8 @@ def _outcomes(tasks: list[Task], jobs: int) -> Generator[tuple[int, Outcome], No
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number, place = running.pop(future)
                 error = future.exception()
+                if isinstance(error, MissingDependencyError):
+                    raise error
                 if error is not None:
                     pools[place].shutdown(kill_workers=True)
                     pools[place] = _pool()
@@ -257,6 +264,8 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     try:
         with redirect_stdout(sys.stderr):  # what a check prints is no outcome
             return claim.check(**options) if action == "check" else claim.attack(**options)
+    except MissingDependencyError:  # of the installation: it says nothing about the claim
+        raise
     except Exception as error:
         return _failure(claim.id, error)
 
@@ -279,8 +288,6 @@ def _load(file: str) -> dict[str, Claim]:
 
 
 def _failure(id: str, error: Exception) -> Failure:
-    if isinstance(error, MissingDependencyError):  # of the installation, not of an instance
-        return Failure(id, str(error))
     notes = "; ".join(getattr(error, "__notes__", ()))
     text = f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
     return Failure(id, text, "".join(traceback.format_exception(error)))

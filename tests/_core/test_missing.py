@@ -15,9 +15,11 @@ import relaxboost as rb
 from relaxboost import claims, online, planning
 from relaxboost._core import MissingDependencyError
 from relaxboost.claims import check_all
+from relaxboost.commands.cli import main
 from relaxboost.testing.bench import BenchLimits, Report
 from relaxboost.views import page, plots
 from tests.claims import made
+from tests.claims.toys import HEAD
 
 ROOT = Path(rb.__file__).parent
 CALLS = {
@@ -77,7 +79,27 @@ def test_a_csv_to_stream_asks_for_pyarrow_alone(monkeypatch, tmp_path):
         next(iter(online.stream(tmp_path / "a.csv", "y")))
 
 
-def test_a_claim_says_what_to_install_and_nothing_else(monkeypatch):
+@pytest.mark.parametrize("action", ["check", "attack"])
+def test_a_claim_says_what_to_install_and_nothing_else(action, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "flint", None)
-    ((_, failure),) = check_all([claims.get("SS09-T9")])
-    assert re.fullmatch(r"exact optima need .* pip install 'python-flint>=[\d.]+'", failure.error)
+    with pytest.raises(SystemExit) as ended:
+        main(["claims", action, "SS09-T9"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    said = r"relaxboost: exact optima need .* pip install 'python-flint>=[\d.]+'\n"
+    assert re.fullmatch(said, err)
+
+
+def test_a_claim_in_another_process_says_it_as_well(tmp_path):
+    lines = """
+from relaxboost._core.errors import MissingDependencyError
+
+def lacks(x):
+    raise MissingDependencyError("a check needs more")
+
+claim("a", lacks)
+claim("b", lambda x: at_most(x.x, 1, "x"))
+"""
+    (tmp_path / "mine.py").write_text(HEAD + lines)
+    with pytest.raises(MissingDependencyError, match="a check needs more"):
+        list(check_all(claims.load(tmp_path / "mine.py"), jobs=2))
