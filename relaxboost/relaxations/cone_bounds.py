@@ -84,6 +84,7 @@ class ConeBounds:
         first = form.right.size - 3 * form.exponential
         self._third = alone[first + 2 :: 3] & ~alone[first + 1 :: 3]
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
         """Return a number not above F(u), or the minimum over 0 <= d <= 1; valid for any proof."""
         form, m = self._form, self._m
@@ -96,7 +97,7 @@ class ConeBounds:
         q, size = self._reduced(u, y, point)
         error = self._roundings * size
         left = np.abs(q[m:]) + error[m:]
-        if (left > _LEFT * size[m:] + error[m:]).any():
+        if (left > _LEFT * size[m:] + error[m:]).any() or not math.isfinite(2.0 * size.sum()):
             return -math.inf
         low = q[:m] - error[:m]
         first = math.fsum(np.minimum(low, 0.0)) if box else float(low.min())
@@ -106,6 +107,8 @@ class ConeBounds:
         off = 8.0 * UNIT * (total + abs(first) + abs(form.constant))
         curved = self._sizes[1] @ np.abs(point)
         off += float(self._roundings @ (np.abs(point) * curved))
+        if not math.isfinite(off):
+            return -math.inf
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:

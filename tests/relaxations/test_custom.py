@@ -15,6 +15,8 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.loop import TimeUp, until
 from relaxboost.relaxations import DualWitness, Traits
+from relaxboost.relaxations.cone_bounds import ConeBounds
+from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.testing import check_relaxation
 
 
@@ -57,6 +59,20 @@ def test_it_agrees_with_the_closed_forms(make, rng):
     assert f.penalty(np.full(5, -0.5)) == pytest.approx(0.0, abs=1e-8)
     assert f.penalty(np.full(5, 0.6)) == math.inf
     assert f.repair(np.eye(5)[1]).max() == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("f", [cp.sum_squares, lambda d: cp.sum(cp.power(cp.abs(d), 1.5))])
+@pytest.mark.parametrize("box", [False, True])
+def test_a_proof_whose_numbers_overflow_proves_nothing(f, box):
+    u = np.array([0.1, -0.2])
+    bounds = ConeBounds(cone_form(rb.Custom(f).cvxpy_penalty, 2), 2)
+    best = bounds.solve(u, box=box)
+    for part in ("y", "point"):
+        for entry in range(getattr(best.proof, part).size):
+            numbers = getattr(best.proof, part).copy()
+            numbers[entry] = 1.7e308
+            below = bounds.below(u, best.proof._replace(**{part: numbers}), box=box)
+            assert below <= best.below + 1e-9
 
 
 @pytest.mark.parametrize(
