@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,7 @@ Examples:
 @click.option(
     "--suite",
     type=click.Path(path_type=Path),
-    default=Path("benchmarks/suite.toml"),
-    show_default=True,
-    help="The games.",
+    help="The games. [default: benchmarks/suite.toml, of a checkout]",
 )
 @click.option("--only", default="*", help="Games whose names fit this pattern, such as 'stumps-*'.")
 @click.option("--peers", default="", help="Solvers, separated by commas. [default: all]")
@@ -65,15 +64,19 @@ def bench(**given: Any) -> None:
     done is kept: the same command goes on where it was interrupted.
     """
     limits = BenchLimits(given["tol"], given["limit"], given["memory"] * 1e9, race=given["race"])
+    suite = given["suite"] or Path("benchmarks/suite.toml")
+    if given["suite"] is None and not suite.exists():
+        raise InputError("the suite is in a checkout of relaxboost; go there, or give --suite")
     games = [
         game
-        for game in read_suite(given["suite"], given["data"])
+        for game in read_suite(suite, given["data"])
         if fnmatch.fnmatchcase(game.name, given["only"])
     ]
     if not games:
-        raise InputError(f"{given['suite']} has no game that --only {given['only']!r} fits")
+        raise InputError(f"{suite} has no game that --only {given['only']!r} fits")
     names = [name.strip() for name in given["peers"].split(",") if name.strip()]
     views.plots.check_plot("suite.png")
+    sys.path.append("")  # for solvers in this folder, which the processes that play look into too
     with kept("playing") as progress:
         cells = list(played(games, given["out"], names, limits, progress))
     report = Report(cells, limits)

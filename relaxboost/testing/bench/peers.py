@@ -232,11 +232,17 @@ def peer_called(name: str) -> Peer:
     """
     if name in PEERS:
         return PEERS[name]
-    module, _, function = name.partition(":")
-    try:
-        return Peer(name, "general", getattr(importlib.import_module(module), function), ladder=())
-    except (ImportError, AttributeError, ValueError):
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
         raise InputError(
             f"no solver is called {name!r}; choose of {', '.join(PEERS)}, or give "
             "module:function for your own"
+        )
+    try:
+        prepare = getattr(importlib.import_module(module), function)
+    except Exception as error:  # whatever a module of the user's raises
+        raise InputError(
+            f"the solver {name!r} cannot be had: {type(error).__name__}: {error}; its module must "
+            "be in this folder, or installed"
         ) from None
+    return Peer(name, "general", prepare, ladder=())

@@ -310,10 +310,17 @@ def test_suites_that_are_wrong(tmp_path, line, says):
         read_suite(path)
 
 
-def test_bad_input_ends_before_work(suite, tmp_path, capsys):
+def test_bad_input_ends_before_work(suite, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     out = ["--out", str(tmp_path / "file" / "out")]
     (tmp_path / "file").write_text("")
+    Path("raising.py").write_text("1 / 0")  # in this folder, where a console script does not look
     for arguments, says in (
+        ([], "the suite is in a checkout of relaxboost; go there, or give --suite"),
+        (["--suite", str(suite), "--peers", "nowhere:x"], "No module named 'nowhere'; its module"),
+        (["--suite", str(suite), "--peers", "raising:x"], "ZeroDivisionError: division by zero"),
+        (["--suite", str(suite), "--peers", "math:x"], "'math' has no attribute 'x'"),
+        (["--suite", str(suite), "--peers", "math:"], "no solver is called 'math:'"),
         (["--suite", "no.toml"], "no.toml does not exist; check the path"),
         (["--suite", str(suite), "--only", "x*"], "no game that --only 'x\\*' fits"),
         (["--suite", str(suite), "--peers", "gurobi"], "no solver is called 'gurobi'"),
