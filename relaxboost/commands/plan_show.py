@@ -74,7 +74,8 @@ def show(**given: Any) -> None:
         )
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
-    cut = axes.get_lines() and not options.whole
+    # Where nodes were laid out here, nothing is around a path: other ways may be anywhere.
+    cut = axes.get_lines() and not options.whole and graph.position is not None
     plots.save(maps.zoom(axes) if cut else axes, options.out)
     data = {"data": source.name, "picture": str(options.out), "ends": ends}
     options.show(f"picture:    {given['out']}", data)

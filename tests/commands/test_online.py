@@ -6,6 +6,8 @@ import io
 import json
 import math
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -233,3 +235,24 @@ def test_help_has_an_example_in_80_columns(verb, capsys):
     text = told(capsys, verb, "--help")
     assert f"  relaxboost online {verb} " in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_ctrl_c_is_heard_while_pandas_loads(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,no\n2,yes\n")
+    script = """
+import sys
+from relaxboost.online import stream
+
+class Interrupted:
+    def find_spec(self, name, *rest):
+        if name == "pandas":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+print(len(list(stream("a.csv", "y", classes=("no", "yes")))))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout == ""
+    assert ran.stderr.endswith("KeyboardInterrupt\n")

@@ -133,7 +133,9 @@ def values(batch: Any, name: str) -> NDArray[Any]:
     ):
         flat = np.frombuffer(column.buffers()[1], kind.to_pandas_dtype())
         return flat[column.offset :][: len(column)]
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)  # loads pandas
+    import pandas as pd  # noqa: F401  # Arrow would load it, and swallow a Ctrl-C meanwhile
+
+    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return found
 
 
