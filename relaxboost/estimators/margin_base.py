@@ -253,6 +253,8 @@ class MarginBoost(BaseEstimator, ABC):
             if reset:
                 self._table = Features.numbered(Z.shape[1])
             return Z
+        if X.ndim == 1:
+            raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
         validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
         if reset:
             self._table = Features.of(X)
@@ -273,9 +275,10 @@ class MarginBoost(BaseEstimator, ABC):
     def _lacking(self, k: int, s: Solution) -> str:
         """Return what a solution lacks, in words."""
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
-        if s.status == "optimal" and idle > self.tol:
-            return ""
-        return s.message + ("" if idle > self.tol else "; no vote beats none: raise fraction")
+        said = [] if s.status == "optimal" else [s.message]
+        if idle <= self.tol:
+            said.append("no vote beats none: raise fraction, or add features")
+        return "; ".join(said)
 
     def _short(self, s: Solution) -> Vector:
         """Return how far below the threshold the margin of each example is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ class Features:
     @classmethod
     def of(cls, X: Any) -> Features:
         """Return what the columns of a pandas frame hold."""
-        return cls(tuple(map(str, X.columns)), tuple(_levels(x) for _, x in X.items()))
+        names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
+        return cls(tuple(names), tuple(_levels(x) for _, x in X.items()))
 
     @classmethod
     def numbered(cls, d: int) -> Features:
@@ -74,6 +76,8 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
         return tuple(x.dtype.categories)
     if types.is_numeric_dtype(x):  # also bool
         return None
+    if all(isinstance(value, Number) for value in x.dropna()):  # such as Decimal, of databases
+        return None
     if types.is_string_dtype(x) or types.is_object_dtype(x):
         try:
             return tuple(sorted(x.dropna().unique(), key=str))
@@ -99,9 +103,9 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     if levels is None:
         try:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                f"feature {name!r} held numbers in training, and here has dtype {x.dtype}"
+                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
             ) from None
     try:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,10 +91,34 @@ def test_categories_never_seen_are_refused():
     fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
         fitted.predict(TEXT.assign(a="z"))
-    with pytest.raises(rb.InputError, match="feature 'b' held numbers"):
+    with pytest.raises(rb.InputError, match="feature 'b' holds numbers, and here has dtype"):
         fitted.predict(TEXT.assign(b="z"))
     with pytest.raises(rb.InputError, match="feature 'a' holds a list"):
         fitted.predict(TEXT.assign(a=[["z"]] * 6))
+
+
+def test_columns_without_names_are_those_of_an_array():
+    X = pd.DataFrame([[1.0, 4], [2, 3], [3, 2], [4, 1]]).drop(columns=0)
+    fitted = MarginBoostClassifier("hard", folds=None).fit(X, [0, 0, 1, 1])
+    assert fitted.hypotheses_ == [(1.0, "x1 <= 2.5")]
+
+
+def test_a_column_alone_is_no_table():
+    fitted = MarginBoostClassifier(fraction=0.5, folds=None).fit(TEXT, [0, 1] * 3)
+    for call in (fitted.predict, lambda x: fitted.fit(x, [0, 1] * 3)):
+        with pytest.raises(rb.InputError, match=r"X is one column, 'b', .* give X.to_frame\(\)"):
+            call(TEXT["b"])
+
+
+def test_numbers_of_any_kind_are_no_categories():
+    """As databases give them."""
+    numbers = [Decimal("1.5"), 2, None, True, Fraction(7, 2), 4.0]
+    X = pd.DataFrame({"a": pd.Series(numbers, dtype=object)})
+    fitted = MarginBoostClassifier("hard", folds=None).fit(X, [0, 0, 0, 0, 1, 1])
+    assert fitted.hypotheses_ == [(1.0, "a > 2.75")]
+    assert fitted.predict(X.assign(a=Decimal("9.99"))).tolist() == [1] * 6
+    with pytest.raises(rb.InputError, match=r"feature 'a' holds numbers, .*: int too large"):
+        fitted.fit(X.assign(a=pd.Series([10**400, 1] * 3, dtype=object)), [0, 1] * 3)
 
 
 def test_arrays_of_strings_are_refused_by_column():

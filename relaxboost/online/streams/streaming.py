@@ -208,7 +208,7 @@ class Stream:
             negative, positive = self._classes
             targets = np.where(y == positive, 1.0, -1.0)
             wrong = (y != positive) & (y != negative)
-            rule = f"is neither {negative!r} nor {positive!r}"
+            rule = f"is neither {negative!r} nor {positive!r}, the classes given"
         if wrong.any():
             row = int(np.argmax(wrong))
             label, where = y[row], f"at row {first + row}"
