@@ -194,7 +194,9 @@ class Claim:
 
     def command(self, action: str, options: str) -> str:
         """Return the command that repeats a check or an attack; of a step, that of its claim."""
-        file = "" if self.file is None else f" --file {shlex.quote(str(self.file))}"
+        file = "" if self.stated.check.__module__.startswith("relaxboost.") else " --file FILE"
+        if self.file is not None:
+            file = f" --file {shlex.quote(str(self.file))}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{file}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:

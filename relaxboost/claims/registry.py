@@ -56,7 +56,7 @@ def get(id: str) -> Claim:
     """Return the claim of an id, e.g. "SS09-T9", or the step of its proof "SS09-T9/1.1"."""
     known = {claim.id: claim for claim in _with_steps(all(), id)}
     if id not in known:
-        raise InputError(_unknown(id, list(known)))
+        raise InputError(_unknown(id, [*known.values()]))
     return known[id]
 
 
@@ -76,7 +76,7 @@ def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
         there = _with_steps(among, pattern)
         own = {claim.id: claim for claim in there if fnmatchcase(claim.id, pattern)}
         if not own:
-            raise InputError(_unknown(pattern, [claim.id for claim in there]))
+            raise InputError(_unknown(pattern, there))
         found |= own
     order = {claim.id: place for place, claim in enumerate(among)}
     return sorted(found.values(), key=lambda claim: order.get(claim.id, len(order)))
@@ -130,7 +130,11 @@ def _lines(error: Exception, path: Path) -> Iterator[int]:
     yield from (f.lineno for f in reversed(frames) if Path(f.filename) == file and f.lineno)
 
 
-def _unknown(id: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(id, known, n=3, cutoff=0.4)
+def _unknown(id: str, known: list[Claim]) -> str:
+    near = difflib.get_close_matches(id, [claim.id for claim in known], n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"no claim {id!r}{hint} (`relaxboost claims list` shows what there is)"
+    file = next((claim.file for claim in known if claim.file is not None), None)
+    there = f" --file {file}` shows what is there"
+    if file is None:
+        there = "` shows what there is; your own need --file FILE"
+    return f"no claim {id!r}{hint} (`relaxboost claims list{there})"

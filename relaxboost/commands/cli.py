@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import signal
@@ -79,6 +80,7 @@ def cli() -> None:
     """
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _REPORT = "set RELAXBOOST_TRACEBACK=1 to see where, and please report it with the command"
 
 
@@ -110,9 +112,10 @@ def main(arguments: list[str] | None = None) -> None:
         _drop_output()
         if isinstance(error, BrokenPipeError):
             sys.exit(74)
-        if error.filename is not None:
-            _fail(f"cannot use {error.filename}: {error.strerror}; check the path")
-        _fail(f"cannot write what was asked for: {error}; free the disk", status=74)
+        where, why = error.filename or "what was asked for", error.strerror or error
+        if error.filename is not None and error.errno not in _FULL:
+            _fail(f"cannot use {where}: {why}; check the path")
+        _fail(f"cannot write {where}: {why}; free the disk", status=74)
     except Exception as error:
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise

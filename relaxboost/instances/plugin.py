@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from relaxboost.instances import CertifiedGame, CertifiedGames
 
 _GAMES = pytest.StashKey["CertifiedGames"]()
+_CONDITIONS = ("name", "relaxation", "over", "m", "n", "level")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,6 +72,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         if mark is not None and mark.args:
             raise TypeError("conditions have names, such as relaxation=rb.Capped")
+        if mark is not None and (odd := sorted(mark.kwargs.keys() - _CONDITIONS)):
+            raise TypeError(f"there is no condition {odd[0]!r}, only {', '.join(_CONDITIONS)}")
         games = _load(metafunc.config)
         chosen = games.select(**mark.kwargs) if mark is not None else games
     except (TypeError, ValueError) as error:

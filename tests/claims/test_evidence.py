@@ -57,8 +57,8 @@ def test_steps_count_for_the_verdict():
     assert (verdict.status, verdict.agrees) == ("undecided", False)
     assert "S-a/2 refuted" in str(verdict)
     again = [step.repeat for step in claim.check(60).stated.steps]
-    assert again == ["relaxboost claims check S-a --trials 60 --seed 0"] * 2
-    assert square.check().repeat == "relaxboost claims check S-a --seed 0"
+    assert again == ["relaxboost claims check S-a --file FILE --trials 60 --seed 0"] * 2
+    assert square.check().repeat == "relaxboost claims check S-a --file FILE --seed 0"
 
 
 def test_an_enumeration_is_taken_whole():

@@ -395,3 +395,17 @@ def test_missing_matplotlib_is_named_before_work(monkeypatch, capsys):
     assert exit_.value.code == 2
     assert "pip install 'matplotlib>=" in capsys.readouterr().err
     assert not os.path.exists("out.png")
+
+
+@pytest.mark.parametrize("full", ["os.fsync", "tempfile.mkstemp"])
+def test_what_a_full_disk_has_no_place_for_is_named(full, csv, tmp_path, monkeypatch, capsys):
+    def refuse(*given, **options):
+        raise OSError(28, "No space left on device", "a temporary name")
+
+    monkeypatch.setattr(full, refuse)
+    file = tmp_path / "proof.json"
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", str(csv), "--label", "quality", "--k", "9", "--certificate", str(file)])
+    said = f"relaxboost: cannot write {file}: No space left on device; free the disk\n"
+    assert (ended.value.code, capsys.readouterr().err) == (74, said)
+    assert list(tmp_path.iterdir()) == [csv]
