@@ -194,10 +194,9 @@ class Claim:
 
     def command(self, action: str, options: str) -> str:
         """Return the command that repeats a check or an attack; of a step, that of its claim."""
-        file = "" if self.stated.check.__module__.startswith("relaxboost.") else " --file FILE"
-        if self.file is not None:
-            file = f" --file {shlex.quote(str(self.file))}"
-        return f"relaxboost claims {action} {self.id.partition('/')[0]}{file}{options}"
+        if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
+            options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
+        return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slacks of the check as stated, which a correction may ask for less or more."""
@@ -273,11 +272,10 @@ class Claim:
         start = time.perf_counter()
         trials = self.trials if trials is None else count("trials", trials)
         folder = None if certificates is None else certificate_folder(certificates)
-        stem = self.id.replace("/", "-")
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         for number, (origin, values) in enumerate(self.instances(trials, natural("seed", seed))):
             for place, (statement, part) in enumerate(zip(self.statements, parts, strict=True)):
-                files = None if folder is None else folder / f"{stem}-{number}-{place}"
+                files = folder and folder / f"{self.id.replace('/', '-')}-{number}-{place}"
                 evidence = self.examine(statement, values, origin, files)
                 part.add(evidence)
                 if number < len(self.counterexamples):
